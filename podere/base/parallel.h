@@ -1,0 +1,75 @@
+// The one way Podere runs loops on several threads.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <mutex>
+
+namespace podere {
+
+/// Keeps the exception of the lowest task, so that which error is told does not depend on timing alone.
+class FirstException {
+ public:
+  void keep(std::size_t task, std::exception_ptr exception) {
+    const std::lock_guard lock(mutex_);
+    if (task < task_) {
+      task_ = task;
+      exception_ = exception;
+    }
+  }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t task_ = std::numeric_limits<std::size_t>::max();
+  std::exception_ptr exception_;
+};
+
+/// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads; tasks are handed out
+/// in order as threads become free. `thread` is in [0, n_threads). Every task runs even when another throws; then
+/// the exception of the lowest task is thrown here. Not to be nested; no collectives inside.
+template <typename Body>
+void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
+  const int team = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks));
+  if (team <= 1) {
+    for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
+    return;
+  }
+  FirstException first;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+  for (std::size_t task = 0; task < n_tasks; ++task) {
+    try {
+      body(task, omp_get_thread_num());
+    } catch (...) {
+      first.keep(task, std::current_exception());
+    }
+  }
+  first.rethrow();
+}
+
+/// A piece [begin, end) of a range of items.
+struct Slice {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// Piece `i` of `n` nearly equal pieces of [0, n_items).
+inline Slice slice_of(std::size_t n_items, std::size_t i, std::size_t n) {
+  return {n_items / n * i + std::min(i, n_items % n), n_items / n * (i + 1) + std::min(i + 1, n_items % n)};
+}
+
+/// Calls `body(begin, end, thread)` on pieces of [0, n_items) of at most `grain` items.
+template <typename Body>
+void parallel_for_slices(int n_threads, std::size_t n_items, std::size_t grain, Body&& body) {
+  parallel_for(n_threads, (n_items + grain - 1) / grain, [&](std::size_t task, int thread) {
+    body(task * grain, std::min(n_items, (task + 1) * grain), thread);
+  });
+}
+
+}  // namespace podere

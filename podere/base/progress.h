@@ -1,0 +1,28 @@
+// How an algorithm tells how far it is, and hears that it should stop.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace podere {
+
+/// One report of a long job. Metrics are (name, value), in the order in which they should be shown.
+struct ProgressStep {
+  std::string phase;  ///< such as "train"
+  std::size_t done = 0;
+  std::size_t total = 0;
+  std::vector<std::pair<std::string, double>> metrics;
+};
+
+/// Called on every rank from the thread that runs the algorithm, outside parallel regions.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual void report(const ProgressStep& /*step*/) {}
+  /// True once the user asked to stop. May differ from rank to rank: algorithms agree on rank 0's answer.
+  virtual bool stop_requested() { return false; }
+};
+
+}  // namespace podere

@@ -1,0 +1,58 @@
+// The table: columns of float32 in an executor's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/table/row.h"
+
+namespace podere::table {
+
+/// The names of a table's columns. The order of the features is the order in the source.
+struct Schema {
+  std::vector<std::string> features;
+  std::optional<std::string> label;
+  std::optional<std::string> weight;
+  bool operator==(const Schema&) const = default;
+};
+
+/// The rows that one executor holds of a table of float32 columns: features [n_rows x n_features] column by column,
+/// a label column if the schema has one, a weight column if the schema has one. NaN stands for a missing value.
+/// Weights may be negative (next-to-leading-order Monte Carlo). Local row i is global row `rows().begin + i`.
+/// Values are not set at construction. Distinct elements may be written from several threads.
+class Table {
+ public:
+  /// Throws InputError if `rows` reaches beyond `n_global_rows`.
+  Table(Schema schema, std::uint64_t n_global_rows, RowRange rows);
+
+  const Schema& schema() const { return schema_; }
+  std::size_t n_features() const { return schema_.features.size(); }
+  std::uint64_t n_global_rows() const { return n_global_rows_; }
+  RowRange rows() const { return rows_; }
+  /// Rows held here.
+  std::size_t n_rows() const { return static_cast<std::size_t>(rows_.size()); }
+  GlobalRow global(LocalRow row) const { return {rows_.begin + row.value}; }
+
+  std::span<float> feature(std::size_t j) { return column(j); }
+  std::span<const float> feature(std::size_t j) const { return column(j); }
+  /// Empty if the table has none.
+  std::span<float> label() { return schema_.label ? column(n_features()) : std::span<float>(); }
+  std::span<const float> label() const { return const_cast<Table*>(this)->label(); }
+  std::span<float> weight() { return schema_.weight ? column(n_features() + (schema_.label ? 1 : 0)) : std::span<float>(); }
+  std::span<const float> weight() const { return const_cast<Table*>(this)->weight(); }
+
+ private:
+  std::span<float> column(std::size_t j) const { return {values_.get() + j * n_rows(), n_rows()}; }
+
+  Schema schema_;
+  std::uint64_t n_global_rows_;
+  RowRange rows_;
+  std::unique_ptr<float[]> values_;  // column by column: features, label, weight
+};
+
+}  // namespace podere::table

@@ -1,0 +1,71 @@
+// Boosted trees as a value, and as a file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/table/table.h"
+#include "podere/tree/options.h"
+
+namespace podere::tree {
+
+/// A node of a tree. A row goes left when its value is below the threshold, or missing and `missing_left`.
+struct Node {
+  float threshold = 0;
+  std::int32_t feature = -1;  ///< -1: a leaf
+  std::int32_t left = -1;     ///< the right child is left + 1
+  bool missing_left = false;
+  float value = 0;            ///< of a leaf: added to the margin
+  float gain = 0;             ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
+  float cover = 0;            ///< sum of hessians of the training rows here
+  bool is_leaf() const { return feature < 0; }
+  bool operator==(const Node&) const = default;
+};
+
+/// Node 0 is the root; children come after their parent.
+struct Tree {
+  std::vector<Node> nodes;
+  bool operator==(const Tree&) const = default;
+};
+
+/// Training loss after each round; the validation ones are empty where nothing was set aside.
+struct History {
+  std::vector<double> train_loss;
+  std::vector<double> validation_loss;
+  bool operator==(const History&) const = default;
+};
+
+/// Boosted trees. margin[k] = base_margin[k] + sum over trees t with t % n_outputs() == k.
+struct Model {
+  table::Schema schema;
+  Options options;  ///< as trained; n_classes filled in
+  std::vector<double> base_margin;
+  std::vector<Tree> trees;
+  History history;
+
+  /// 1, or the number of classes for softmax.
+  std::size_t n_outputs() const { return base_margin.size(); }
+  std::size_t n_rounds() const { return trees.size() / n_outputs(); }
+};
+
+/// What each feature did for the model, summed over all splits [n_features].
+struct Importance {
+  std::vector<double> gain;
+  std::vector<std::uint64_t> split;
+  std::vector<double> cover;
+};
+Importance importance(const Model& model);
+
+/// The model file's content: JSON with format, version, checksum, schema.
+std::string to_text(const Model& model);
+/// Inverse of to_text. Throws InputError, beginning with `name`, for text that is not a whole, unaltered model of
+/// this or an earlier version; trees that could lead out of bounds are refused too.
+Model from_text(const std::string& text, const std::string& name);
+/// Throws InputError if the file cannot be read or from_text refuses it.
+Model load_model(const std::filesystem::path& path);
+
+}  // namespace podere::tree

@@ -1,0 +1,28 @@
+// Gradient-boosted trees by histograms, level by level, on rows spread over executors.
+#pragma once
+
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/table/table.h"
+#include "podere/tree/model.h"
+#include "podere/tree/options.h"
+
+namespace podere::tree {
+
+/// Where the time and the memory of a training run went, in seconds on this rank.
+struct TrainTimes {
+  double bin_seconds = 0;    ///< cuts and binning
+  double boost_seconds = 0;  ///< all rounds
+};
+
+/// Trains on `table`, whose label must be there. `validation` (may be null) has the same features. Collective.
+/// The model is the same, bit for bit, for any number of ranks and threads. Stops after the round in which rank 0's
+/// progress says stop_requested(), or by early stopping, which keeps the best round as the last.
+/// Reports a ProgressStep {"train", trees done, n_trees, {loss, validation_loss, validation_auc}} after each round.
+/// Throws InputError, on all ranks, for options out of range, no rows, a label missing, out of its set or all of one
+/// class, weights that are not finite or do not sum to more than zero.
+/// Source: Chen and Guestrin, KDD 2016 (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
+Model train(const table::Table& table, const table::Table* validation, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr);
+
+}  // namespace podere::tree

@@ -1,0 +1,88 @@
+#include "podere/base/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere {
+namespace {
+
+mode_t current_umask() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_.empty()) throw_input_error("an output file needs a name");
+  if (std::filesystem::is_directory(path_)) throw_input_error("{}: is a directory, a file name is needed", path_.string());
+  // Writing through a link replaces what it points to, not the link.
+  std::error_code not_a_link;
+  const auto target = std::filesystem::canonical(path_, not_a_link);
+  if (!not_a_link) path_ = target;
+  // A pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.
+  if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_)) {
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    return;
+  }
+  std::string name = path_.string() + ".part-XXXXXX";
+  descriptor_ = mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+  temporary_ = name;
+  fchmod(descriptor_, 0666 & ~current_umask());
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (!temporary_.empty()) {
+    write_at(size_, bytes);
+    size_ += bytes.size();
+    return;
+  }
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void AtomicFile::write_at(std::size_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::size_t>(n);
+  }
+}
+
+void AtomicFile::commit() {
+  const bool is_temporary = !temporary_.empty();
+  const bool flushed = !is_temporary || fsync(descriptor_) == 0;
+  const int cause = errno;
+  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
+  if (!flushed || !closed) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(flushed ? errno : cause));
+  if (!is_temporary) return;
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+  }
+  temporary_.clear();
+}
+
+}  // namespace podere

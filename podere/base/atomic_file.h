@@ -1,0 +1,35 @@
+// Files that are there whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+
+namespace podere {
+
+/// A file written under a temporary name beside `path`; commit() makes it `path`. Without commit nothing is left.
+class AtomicFile {
+ public:
+  /// Throws InputError if the directory is missing or cannot be written, or if `path` is a directory.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Appends. Throws Error that names the file and the cause (disk full, ...).
+  void write(std::string_view bytes);
+  /// Writes at `offset`; thread-safe.
+  void write_at(std::size_t offset, std::string_view bytes);
+  /// Flushes to the disk, then renames. Throws Error. Call once.
+  void commit();
+
+  const std::filesystem::path& temporary_path() const { return temporary_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+  std::size_t size_ = 0;
+};
+
+}  // namespace podere

@@ -17,7 +17,9 @@ function(podere_room name)
   list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|_main)\\.cc$")
 
   list(TRANSFORM ARG_DEPENDS PREPEND podere_ OUTPUT_VARIABLE dependencies)
-  add_library(podere_${name} STATIC ${sources})
+  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  add_library(podere_${name} STATIC ${sources} ${headers})
+  set_target_properties(podere_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(podere_${name} PUBLIC podere_options ${dependencies} ${ARG_LIBRARIES})
 
   if(unit_tests)

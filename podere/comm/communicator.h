@@ -187,6 +187,7 @@ class Communicator {
   void all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts, void* received,
                       std::span<const std::size_t> received_counts, ElementType type) const;
   void exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const;
+  void check_scatter(std::size_t n, std::size_t n_received, std::span<const std::size_t> counts) const;
   std::vector<std::size_t> all_counts(std::size_t n) const;
   std::vector<std::size_t> exchange_counts(std::span<const std::size_t> counts) const;
 

@@ -1,0 +1,343 @@
+#include "podere/comm/communicator.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <numeric>
+
+#include "podere/base/error.h"
+
+namespace podere::comm {
+namespace {
+
+// MPI-3 counts and displacements are ints, and so are sums of counts inside MPI.
+std::atomic<std::size_t> max_call_elements = std::size_t{1} << 30;
+
+void check(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw_error("{} failed: {}", what, std::string(text.data(), static_cast<std::size_t>(length)));
+}
+
+MPI_Datatype mpi_type(ElementType type) {
+  switch (type) {
+    case ElementType::kByte: return MPI_BYTE;
+    case ElementType::kInt32: return MPI_INT32_T;
+    case ElementType::kUint32: return MPI_UINT32_T;
+    case ElementType::kInt64: return MPI_INT64_T;
+    case ElementType::kUint64: return MPI_UINT64_T;
+    case ElementType::kFloat: return MPI_FLOAT;
+    case ElementType::kDouble: return MPI_DOUBLE;
+  }
+  throw Error("unknown element type");
+}
+
+std::size_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::kByte: return 1;
+    case ElementType::kInt32:
+    case ElementType::kUint32:
+    case ElementType::kFloat: return 4;
+    case ElementType::kInt64:
+    case ElementType::kUint64:
+    case ElementType::kDouble: return 8;
+  }
+  throw Error("unknown element type");
+}
+
+MPI_Op mpi_op(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum: return MPI_SUM;
+    case Reduction::kMin: return MPI_MIN;
+    case Reduction::kMax: return MPI_MAX;
+    case Reduction::kBitOr: return MPI_BOR;
+  }
+  throw Error("unknown reduction");
+}
+
+int to_int(std::size_t n) {
+  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max())) throw_error("an MPI call of {} elements", n);
+  return static_cast<int>(n);
+}
+
+std::vector<int> to_ints(std::span<const std::size_t> counts) {
+  std::vector<int> ints;
+  ints.reserve(counts.size());
+  for (const std::size_t count : counts) ints.push_back(to_int(count));
+  return ints;
+}
+
+std::size_t sum(std::span<const std::size_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+std::byte* at(void* values, std::size_t element, ElementType type) {
+  return static_cast<std::byte*>(values) + element * element_bytes(type);
+}
+const std::byte* at(const void* values, std::size_t element, ElementType type) {
+  return static_cast<const std::byte*>(values) + element * element_bytes(type);
+}
+
+/// Calls `call(first, n)` for runs of [0, n_elements) that MPI can take at once. At least one call, so that a
+/// collective on nothing is still collective.
+template <typename Call>
+void in_calls(std::size_t n_elements, Call&& call) {
+  const std::size_t most = max_call_elements;
+  for (std::size_t first = 0; first == 0 || first < n_elements; first += most) {
+    call(first, to_int(std::min(most, n_elements - first)));
+  }
+}
+
+/// Large blocks between two ranks are cut in runs; both sides cut alike.
+template <typename Call>
+void in_calls_or_none(std::size_t n_elements, Call&& call) {
+  if (n_elements > 0) in_calls(n_elements, call);
+}
+
+}  // namespace
+
+struct Communicator::Handle {
+  Handle(MPI_Comm group, bool is_owned) : comm(group), owned(is_owned) {
+    check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  ~Handle() {
+    if (owned) MPI_Comm_free(&comm);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  MPI_Comm comm;
+  bool owned;
+};
+
+struct Communicator::Request {
+  std::vector<MPI_Request> requests;
+  std::vector<int> counts;  // MPI reads them until the collective ends
+};
+
+void Communicator::RequestDeleter::operator()(Request* request) const { delete request; }
+
+Environment::Environment() {
+  int provided = 0;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+}
+
+Environment::~Environment() { MPI_Finalize(); }
+
+Communicator::Communicator(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {
+  check(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
+}
+
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::~Communicator() = default;
+
+Communicator Communicator::world() { return Communicator(std::make_unique<Handle>(MPI_COMM_WORLD, false)); }
+Communicator Communicator::self() { return Communicator(std::make_unique<Handle>(MPI_COMM_SELF, false)); }
+
+void Communicator::set_max_call_elements(std::size_t n) { max_call_elements = n; }
+
+void Communicator::barrier() const { check(MPI_Barrier(handle_->comm), "MPI_Barrier"); }
+
+void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
+  if (size_ == 1) return;
+  in_calls(bytes.size(), [&](std::size_t first, int n) {
+    check(MPI_Bcast(bytes.data() + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+  });
+}
+
+std::string Communicator::broadcast_text(std::string text, int root) const {
+  std::uint64_t n = text.size();
+  broadcast(std::span(&n, 1), root);
+  text.resize(n);
+  broadcast(std::span(text), root);
+  return text;
+}
+
+void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const {
+  if (size_ == 1) return;
+  in_calls(n, [&](std::size_t first, int count) {
+    check(MPI_Allreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm),
+          "MPI_Allreduce");
+  });
+}
+
+void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
+                                      std::span<const std::size_t> counts, ElementType type,
+                                      Reduction reduction) const {
+  if (size_ == 1) {
+    check_scatter(n, n_received, counts);
+    if (n > 0) std::memcpy(received, values, n * element_bytes(type));
+    return;
+  }
+  const RequestPtr request = start_reduce_scatter_raw(values, n, received, n_received, counts, type, reduction);
+  wait_for(*request);
+}
+
+void Communicator::check_scatter(std::size_t n, std::size_t n_received, std::span<const std::size_t> counts) const {
+  if (counts.size() != static_cast<std::size_t>(size_) || sum(counts) != n ||
+      counts[static_cast<std::size_t>(rank_)] != n_received) {
+    throw_error("reduce_scatter: {} values and {} received do not fit the counts", n, n_received);
+  }
+}
+
+Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::size_t n, ElementType type,
+                                                            Reduction reduction) const {
+  RequestPtr request(new Request);
+  in_calls(n, [&](std::size_t first, int count) {
+    check(MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm,
+                         &request->requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Iallreduce");
+  });
+  return request;
+}
+
+Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* values, std::size_t n, void* received,
+                                                                std::size_t n_received,
+                                                                std::span<const std::size_t> counts, ElementType type,
+                                                                Reduction reduction) const {
+  check_scatter(n, n_received, counts);
+  RequestPtr request(new Request);
+  if (n <= max_call_elements) {
+    request->counts = to_ints(counts);
+    check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
+                              &request->requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Ireduce_scatter");
+    return request;
+  }
+  // Too much for one call: each rank's run is reduced to it in pieces.
+  std::size_t run = 0;
+  for (int root = 0; root < size_; ++root) {
+    const std::size_t run_elements = counts[static_cast<std::size_t>(root)];
+    in_calls(run_elements, [&](std::size_t first, int count) {
+      check(MPI_Ireduce(at(values, run + first, type), rank_ == root ? at(received, first, type) : nullptr, count,
+                        mpi_type(type), mpi_op(reduction), root, handle_->comm,
+                        &request->requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Ireduce");
+    });
+    run += run_elements;
+  }
+  return request;
+}
+
+void Communicator::wait_for(Request& request) {
+  check(MPI_Waitall(to_int(request.requests.size()), request.requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
+void Communicator::gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered,
+                              ElementType type) const {
+  const auto own = static_cast<std::size_t>(rank_);
+  if (sum(counts) <= max_call_elements) {
+    const std::vector<int> int_counts = to_ints(counts);
+    std::vector<int> starts(counts.size());
+    std::exclusive_scan(int_counts.begin(), int_counts.end(), starts.begin(), 0);
+    check(MPI_Allgatherv(values, int_counts[own], mpi_type(type), gathered, int_counts.data(), starts.data(),
+                         mpi_type(type), handle_->comm),
+          "MPI_Allgatherv");
+    return;
+  }
+  std::size_t run = 0;
+  for (int root = 0; root < size_; ++root) {
+    const std::size_t run_bytes = counts[static_cast<std::size_t>(root)] * element_bytes(type);
+    std::byte* const target = at(gathered, run, type);
+    if (root == rank_) std::memcpy(target, values, run_bytes);
+    broadcast_bytes({target, run_bytes}, root);
+    run += counts[static_cast<std::size_t>(root)];
+  }
+}
+
+void Communicator::all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts,
+                                  void* received, std::span<const std::size_t> received_counts,
+                                  ElementType type) const {
+  if (sum(counts) != n) throw_error("all_to_all: {} values do not fit the counts", n);
+  const auto p = static_cast<std::size_t>(size_);
+  std::vector<std::size_t> sent_starts(p);
+  std::vector<std::size_t> received_starts(p);
+  std::exclusive_scan(counts.begin(), counts.end(), sent_starts.begin(), std::size_t{0});
+  std::exclusive_scan(received_counts.begin(), received_counts.end(), received_starts.begin(), std::size_t{0});
+  // In step s every rank sends to the rank s above it and receives from the rank s below it.
+  for (std::size_t step = 0; step < p; ++step) {
+    const std::size_t to = (static_cast<std::size_t>(rank_) + step) % p;
+    const std::size_t from = (static_cast<std::size_t>(rank_) + p - step) % p;
+    if (step == 0) {
+      if (counts[to] > 0) {
+        std::memcpy(at(received, received_starts[to], type), at(values, sent_starts[to], type),
+                    counts[to] * element_bytes(type));
+      }
+      continue;
+    }
+    std::vector<MPI_Request> requests;
+    in_calls_or_none(received_counts[from], [&](std::size_t first, int count) {
+      check(MPI_Irecv(at(received, received_starts[from] + first, type), count, mpi_type(type), to_int(from), 0,
+                      handle_->comm, &requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Irecv");
+    });
+    in_calls_or_none(counts[to], [&](std::size_t first, int count) {
+      check(MPI_Isend(at(values, sent_starts[to] + first, type), count, mpi_type(type), to_int(to), 0, handle_->comm,
+                      &requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Isend");
+    });
+    check(MPI_Waitall(to_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+}
+
+void Communicator::exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const {
+  check(MPI_Exscan(value, result, 1, mpi_type(type), mpi_op(reduction), handle_->comm), "MPI_Exscan");
+}
+
+std::vector<std::size_t> Communicator::all_counts(std::size_t n) const {
+  return all_gather(static_cast<std::uint64_t>(n));
+}
+
+std::vector<std::size_t> Communicator::exchange_counts(std::span<const std::size_t> counts) const {
+  if (counts.size() != static_cast<std::size_t>(size_)) throw_error("all_to_all: {} counts for {} ranks", counts.size(), size_);
+  std::vector<std::size_t> received(counts.size());
+  check(MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm), "MPI_Alltoall");
+  return received;
+}
+
+Communicator Communicator::split(int color, int key) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(handle_->comm, color, key, &part), "MPI_Comm_split");
+  return Communicator(std::make_unique<Handle>(part, true));
+}
+
+void Communicator::agree(const std::function<void()>& phase) const {
+  enum : std::int32_t { kFine, kFailed, kUserMistake };
+  std::int32_t outcome = kFine;
+  std::string message;
+  std::exception_ptr own;
+  try {
+    phase();
+  } catch (const InputError& error) {
+    outcome = kUserMistake;
+    message = error.what();
+    own = std::current_exception();
+  } catch (const std::exception& error) {
+    outcome = kFailed;
+    message = error.what();
+    own = std::current_exception();
+  }
+  const std::int32_t lowest = all_reduce<std::int32_t>(outcome == kFine ? size_ : rank_, Reduction::kMin);
+  if (lowest == size_) return;
+  broadcast(std::span(&outcome, 1), lowest);
+  message = broadcast_text(std::move(message), lowest);
+  if (own) std::rethrow_exception(own);
+  if (outcome == kUserMistake) throw InputError(message);
+  throw Error(message);
+}
+
+void Communicator::abort(int exit_code) const {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::terminate();  // MPI_Abort does not return
+}
+
+}  // namespace podere::comm

@@ -1,5 +1,5 @@
 # One folder is one room: all its sources are the library podere_<room>; x_test.cc files are its unit tests and
-# x_distributed_test.cc files are run by mpirun on 1, 2, 3 and 5 ranks.
+# x_distributed_test.cc files are run by mpirun on 1, 2, 3 and 5 ranks. An x_fuzz.cc is the libFuzzer program x_fuzz.
 find_program(MPIRUN mpirun REQUIRED)
 set(PODERE_MPIRUN ${CMAKE_COMMAND} -E env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
@@ -22,6 +22,20 @@ function(podere_room name)
   set_target_properties(podere_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(podere_${name} PUBLIC podere_options ${dependencies} ${ARG_LIBRARIES})
 
+  if(PODERE_FUZZ)
+    file(GLOB fuzzers CONFIGURE_DEPENDS *_fuzz.cc)
+    foreach(fuzzer ${fuzzers})
+      cmake_path(GET fuzzer STEM program)
+      add_executable(${program} ${fuzzer})
+      target_link_libraries(${program} PRIVATE podere_${name})
+      target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+    endforeach()
+  endif()
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+
   if(unit_tests)
     add_executable(${name}_test ${unit_tests})
     target_link_libraries(${name}_test PRIVATE podere_${name} podere_test_main)
@@ -33,7 +47,7 @@ function(podere_room name)
     target_link_libraries(${name}_distributed_test PRIVATE podere_${name} podere_test_main)
     foreach(ranks 1 2 3 5)
       add_test(NAME ${name}_on_${ranks}_ranks COMMAND ${PODERE_MPIRUN} -n ${ranks} $<TARGET_FILE:${name}_distributed_test>)
-      set_tests_properties(${name}_on_${ranks}_ranks PROPERTIES TIMEOUT 300)
+      set_tests_properties(${name}_on_${ranks}_ranks PROPERTIES TIMEOUT 300 PROCESSORS ${ranks})
     endforeach()
   endif()
 endfunction()

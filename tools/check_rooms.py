@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Holds the rule of the rooms: check_rooms.py [root]. The floors are the table in podere/README.md.
+
+A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
+included as "podere/<room>/..."; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
+than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
+"""
+import re
+import sys
+from pathlib import Path
+
+FLOOR_ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`(\w+)`\s*\|")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?\s*(?:LIBRARIES[^)]*)?\)")
+MPI_ROOM = "comm"
+
+
+def read_floors(readme: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """The floor of each room, and the line that says so."""
+    rows = [(FLOOR_ROW.match(text), line) for line, text in enumerate(readme.read_text().splitlines(), 1)]
+    return {row[2]: int(row[1]) for row, _ in rows if row}, {row[2]: line for row, line in rows if row}
+
+
+def read_depends(cmake: Path) -> dict[str, int]:
+    """The rooms that the podere_room() call names, each with its line."""
+    if not cmake.exists():
+        return {}
+    text = re.sub(r"#.*", "", cmake.read_text())
+    call = DEPENDS.search(text)
+    if not call or call[2] is None:
+        return {}
+    return {word[0]: text.count("\n", 0, call.start(2) + word.start()) + 1 for word in re.finditer(r"\w+", call[2])}
+
+
+def breach_of_floors(room: str, used: str, floors: dict[str, int]) -> str | None:
+    if used not in floors:
+        return f"unknown room '{used}'"
+    if used != room and floors[used] >= floors[room]:
+        return f"'{room}' (floor {floors[room]}) may not use '{used}' (floor {floors[used]})"
+    return None
+
+
+def check_include(room: str, bracket: str, header: str, floors: dict[str, int], depends: dict[str, int]) -> str | None:
+    if header == "mpi.h":
+        return None if room == MPI_ROOM else f"only '{MPI_ROOM}' may include <mpi.h>"
+    if not header.startswith("podere/"):
+        return f'"{header}" is not written as "podere/<room>/..."' if bracket == '"' else None
+    used = header.split("/")[1]
+    breach = breach_of_floors(room, used, floors)
+    if not breach and used != room and used not in depends:
+        return f"'{room}' includes '{used}' and its CMakeLists.txt does not name it in DEPENDS"
+    return breach
+
+
+def check_room(folder: Path, floors: dict[str, int]):
+    room, cmake = folder.name, folder / "CMakeLists.txt"
+    depends = read_depends(cmake)
+    for used, line in depends.items():
+        breach = breach_of_floors(room, used, floors)
+        if breach:
+            yield cmake, line, breach
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc"}):
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            include = INCLUDE.match(text)
+            breach = include and check_include(room, include[1], include[2], floors, depends)
+            if breach:
+                yield path, line, breach
+
+
+def check(root: Path):
+    readme = root / "podere" / "README.md"
+    floors, lines = read_floors(readme)
+    folders = {folder.name: folder for folder in (root / "podere").iterdir() if any(folder.glob("*.*"))}
+    for room in sorted(floors.keys() - folders.keys()):
+        yield readme, lines[room], f"room '{room}' has a floor but no folder"
+    for room, folder in sorted(folders.items()):
+        if room in floors:
+            yield from check_room(folder, floors)
+        else:
+            yield folder, 1, f"unknown room '{room}': give it a floor in podere/README.md"
+
+
+def main() -> int:
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    breaches = [f"{path.relative_to(root)}:{line}: {what}" for path, line, what in check(root)]
+    print("\n".join(breaches) or "check_rooms: every room keeps to its floor")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [bench] [fresh].
+# Does nothing if they are all there. Without root or sudo it prints what is missing and ends with exit code 2.
+set -euo pipefail
+
+declare -A group=(
+  [build]="g++ cmake ninja-build libopenmpi-dev openmpi-bin libfmt-dev nlohmann-json3-dev libcli11-dev
+           libfast-float-dev zlib1g-dev libhwy-dev"
+  [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-numpy git
+          clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libomp-14-dev"
+  [bench]="libbenchmark-dev python3 python3-numpy python3-pandas python3-sklearn python3-xgboost"
+  [fresh]="debootstrap git"
+)
+
+packages=()
+for name in "$@"; do
+  [[ -v "group[$name]" ]] || { echo "setup: no group '$name'; there are: ${!group[*]}" >&2; exit 2; }
+  read -r -d '' -a members <<<"${group[$name]}" || true
+  packages+=("${members[@]}")
+done
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true)
+  [[ $state == *"installed "* && $state != *"not-installed"* ]] || missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+as_root=()
+if ((EUID != 0)); then
+  if sudo -n true 2>/dev/null || { [[ -t 0 ]] && command -v sudo >/dev/null; }; then
+    as_root=(sudo)
+  else
+    echo "setup: neither root nor sudo; please have these packages installed: ${missing[*]}" >&2
+    exit 2
+  fi
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "setup: not a Debian or Ubuntu system; please install what these packages hold: ${missing[*]}" >&2
+  exit 2
+fi
+
+echo "setup: installing ${missing[*]}"
+"${as_root[@]}" apt-get -qq update
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "${missing[@]}"

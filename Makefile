@@ -1,0 +1,59 @@
+# Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
+.DEFAULT_GOAL := help
+.PHONY: run test bench format lint asan tsan fuzz clean help
+
+# ccache where there is one; in CI warnings are errors.
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+CONFIGURE = cmake -Wno-dev --log-level=NOTICE -DPODERE_WERROR=$(if $(CI),ON,OFF) --preset
+BUILD = cmake --build --preset
+
+run:  ## set up, build, train on real and on generated collision events
+	@tools/setup.sh build
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere
+	@tools/main_job.sh
+
+test:  ## set up, build, run all tests
+	@tools/setup.sh build test
+	@$(CONFIGURE) release -DBUILD_TESTING=ON
+	@$(BUILD) release
+	@ctest --preset release
+
+bench:  ## measure, beside the peers, what docs/performance.md says
+	@tools/setup.sh build bench
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release
+	@bench/run.sh
+
+format:  ## rewrite sources as .clang-format says
+	@tools/setup.sh test
+	@git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
+
+lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
+	@tools/setup.sh build test
+	@$(CONFIGURE) release -DBUILD_TESTING=ON
+	@tools/lint.sh build/release
+
+asan:  ## all tests under the address, leak and undefined-behaviour sanitizers
+	@tools/setup.sh build test
+	@$(CONFIGURE) asan
+	@$(BUILD) asan
+	@ctest --preset asan
+
+tsan:  ## the tests of threads and ranks under the thread sanitizer
+	@tools/setup.sh build test
+	@$(CONFIGURE) tsan
+	@$(BUILD) tsan
+	@ctest --preset tsan
+
+fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each
+	@tools/setup.sh build test
+	@$(CONFIGURE) fuzz
+	@$(BUILD) fuzz
+	@tools/fuzz.sh build/fuzz
+
+clean:  ## remove all that was built
+	@rm -rf build
+
+help:  ## show this list
+	@sed -nE 's/^([a-z]+): .*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10

@@ -248,7 +248,7 @@ void Communicator::gather_raw(const void* values, const std::vector<std::size_t>
   for (int root = 0; root < size_; ++root) {
     const std::size_t run_bytes = counts[static_cast<std::size_t>(root)] * element_bytes(type);
     std::byte* const target = at(gathered, run, type);
-    if (root == rank_) std::memcpy(target, values, run_bytes);
+    if (root == rank_ && run_bytes > 0) std::memcpy(target, values, run_bytes);
     broadcast_bytes({target, run_bytes}, root);
     run += counts[static_cast<std::size_t>(root)];
   }

@@ -1,0 +1,23 @@
+#include "podere/base/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace podere {
+namespace {
+
+std::atomic<int> n_interrupts = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
+
+}  // namespace
+
+void count_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { ++n_interrupts; };
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+}
+
+int interrupts() { return n_interrupts; }
+
+}  // namespace podere

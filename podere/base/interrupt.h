@@ -1,0 +1,13 @@
+// Ctrl-C as a value.
+#pragma once
+
+namespace podere {
+
+/// From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process. System calls that wait return
+/// early when one comes.
+void count_interrupts();
+
+/// How many came so far.
+int interrupts();
+
+}  // namespace podere

@@ -1,0 +1,213 @@
+#include "podere/io/csv_layout.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "podere/base/error.h"
+#include "podere/io/csv_field.h"
+#include "podere/io/decimal.h"
+
+namespace podere::io {
+namespace {
+
+constexpr std::size_t kSampleLines = 16;
+constexpr std::size_t kSampleBytes = 1 << 16;
+
+/// The first lines, whole: up to kSampleLines of them, and at least one. Ends with a line end.
+std::string read_sample(const ByteSource& source, const std::string& name, std::size_t max_line_bytes) {
+  std::string sample;
+  const auto cursor = source.cursor_at(0);
+  for (std::size_t wanted = kSampleBytes;; wanted *= 2) {
+    const std::size_t had = sample.size();
+    sample.resize(wanted);
+    sample.resize(had + cursor->read({sample.data() + had, wanted - had}));
+    const bool is_all = sample.size() < wanted;
+    if (is_all) sample += '\n';
+    const char* const end = sample.data() + sample.size();
+    const char* p = sample.data();
+    for (std::size_t line = 0; line < kSampleLines; ++line) {
+      const char* const next = find_line_end(p, end, false);
+      if (next == nullptr) break;
+      p = next;
+    }
+    // A quote that stays open swallows the end: what is wrong is told when the line is read.
+    if (p == sample.data() && is_all) p = end;
+    if (p > sample.data()) {
+      sample.resize(static_cast<std::size_t>(p - sample.data()));
+      if (sample.back() != '\n') sample += '\n';
+      return sample;
+    }
+    if (wanted >= max_line_bytes) {
+      throw_input_error("{}:1: the line is longer than {} bytes; is this text, with a line for each row?", name,
+                        max_line_bytes);
+    }
+  }
+}
+
+/// Fields in each line of `sample`; empty if they differ or cannot be read.
+std::optional<std::size_t> constant_fields(std::string_view sample, char delimiter) {
+  FieldReader reader(delimiter);
+  std::optional<std::size_t> n_fields;
+  const char* const end = sample.data() + sample.size();
+  try {
+    for (const char* p = sample.data(); p < end;) {
+      const char* const next = find_line_end(p, end, false);
+      if (next == nullptr || next - p <= 1 || *p == '\r') break;  // an open quote; blank lines at the end
+      const std::size_t n = reader.read_line(p, end).size();
+      if (n_fields && *n_fields != n) return {};
+      n_fields = n;
+      p = next;
+    }
+  } catch (const TextFault&) {
+    return {};
+  }
+  return n_fields;
+}
+
+/// The first candidate that splits every line into the same number of fields, more than one; else the first that
+/// splits the first line (a row further down is faulty, which is told when it is read); else there is one field.
+char find_delimiter(std::string_view sample) {
+  for (const char candidate : {'\t', ';', ',', ' '}) {
+    if (constant_fields(sample, candidate).value_or(1) > 1) return candidate;
+  }
+  const std::string_view first_line = sample.substr(0, sample.find('\n') + 1);
+  for (const char candidate : {'\t', ';', ','}) {
+    if (first_line.find(candidate) != std::string_view::npos) return candidate;
+  }
+  return ',';
+}
+
+bool is_text(std::string_view field, const MissingTokens& missing) {
+  float value;
+  return !missing.holds(field) && !parse_float(field, value);
+}
+
+/// Positions of the columns that options ask for, by name or position.
+class ColumnFinder {
+ public:
+  ColumnFinder(const std::string& file, const CsvLayout& layout) : file_(file), names_(layout.names) {}
+
+  std::size_t find(const std::string& wanted, std::string_view what) const {
+    const auto found = std::find(names_.begin(), names_.end(), wanted);
+    if (found != names_.end()) {
+      const auto again = std::find(found + 1, names_.end(), wanted);
+      if (again != names_.end()) {
+        throw_input_error("{}:1: the {} column {} is ambiguous: positions {} and {} have that name; give a position",
+                          file_, what, printable(wanted), found - names_.begin(), again - names_.begin());
+      }
+      return static_cast<std::size_t>(found - names_.begin());
+    }
+    const bool is_position =
+        !wanted.empty() && wanted.size() < 10 && std::all_of(wanted.begin(), wanted.end(), detail::is_digit);
+    if (is_position && std::stoul(wanted) < names_.size()) return std::stoul(wanted);
+    throw_input_error("{}:1: there is no {} column {}; there are {}", file_, what, printable(wanted), known_names());
+  }
+
+ private:
+  std::string known_names() const {
+    constexpr std::size_t kMaxNames = 40;
+    std::vector<std::string> known;
+    for (const std::string& name : names_) {
+      if (known.size() == kMaxNames) break;
+      known.push_back(printable(name));
+    }
+    return fmt::format("{}{} (positions 0 to {})", fmt::join(known, ", "), names_.size() > kMaxNames ? ", ..." : "",
+                       names_.size() - 1);
+  }
+
+  const std::string& file_;
+  const std::vector<std::string>& names_;
+};
+
+void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
+  const ColumnFinder finder(file, layout);
+  std::optional<std::size_t> label, weight;
+  if (options.label) label = finder.find(*options.label, "label");
+  if (options.weight) weight = finder.find(*options.weight, "weight");
+  for (const std::string& column : options.columns) layout.fields.push_back(finder.find(column, "feature"));
+  if (options.columns.empty()) {
+    for (std::size_t i = 0; i < layout.names.size(); ++i) {
+      if (i != label && i != weight) layout.fields.push_back(i);
+    }
+  }
+  for (const std::size_t i : layout.fields) layout.schema.features.push_back(layout.names[i]);
+  if (label) {
+    layout.fields.push_back(*label);
+    layout.schema.label = layout.names[*label];
+  }
+  if (weight) {
+    layout.fields.push_back(*weight);
+    layout.schema.weight = layout.names[*weight];
+  }
+
+  std::vector<std::pair<std::string_view, std::size_t>> chosen;
+  for (const std::size_t i : layout.fields) chosen.emplace_back(layout.names[i], i);
+  std::sort(chosen.begin(), chosen.end());
+  for (std::size_t k = 1; k < chosen.size(); ++k) {
+    const auto [name, i] = chosen[k];
+    if (chosen[k - 1].second == i) {
+      throw_input_error("{}:1: column {} (position {}) is asked for twice; a column is feature, label or weight, once",
+                        file, printable(name), i);
+    }
+    if (chosen[k - 1].first == name) {
+      throw_input_error("{}:1: columns {} and {} are both named {}; names must differ", file, chosen[k - 1].second, i,
+                        printable(name));
+    }
+  }
+}
+
+}  // namespace
+
+MissingTokens::MissingTokens(const std::vector<std::string>& tokens) : texts_(tokens) {
+  for (const std::string& token : tokens) {
+    float value;
+    if (parse_float(token, value) && !std::isnan(value)) numbers_.push_back(value);
+  }
+}
+
+bool MissingTokens::holds(std::string_view text) const {
+  return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
+}
+
+bool MissingTokens::holds(float value) const {
+  return std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
+}
+
+CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options) {
+  if (options.delimiter && std::string_view(",;\t |").find(*options.delimiter) == std::string_view::npos) {
+    throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
+                      printable({&*options.delimiter, 1}));
+  }
+  const std::string lines = read_sample(source, name, options.max_line_bytes);
+  std::string_view sample = lines;
+  CsvLayout layout;
+  if (sample.starts_with("\xef\xbb\xbf")) layout.text_begin = 3;
+  if (sample.starts_with("\xff\xfe") || sample.starts_with("\xfe\xff")) {
+    throw_input_error("{}: is UTF-16 text; save it as UTF-8", name);
+  }
+  sample.remove_prefix(static_cast<std::size_t>(layout.text_begin));
+  if (sample == "\n") throw_input_error("{}: is empty", name);
+  if (options.header != std::optional(false) && (sample[0] == '\n' || sample.starts_with("\r\n"))) {
+    throw_input_error("{}:1: the line is blank; it must name the columns or be a row of numbers", name);
+  }
+
+  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample);
+  const MissingTokens missing(options.missing);
+  try {
+    layout.names = FieldReader(layout.delimiter).read_line(sample.data(), sample.data() + sample.size());
+  } catch (const TextFault& fault) {
+    throw_input_error("{}:1: {}", name, fault.message);
+  }
+  layout.has_header = options.header.value_or(std::any_of(layout.names.begin(), layout.names.end(),
+                                                          [&](const auto& field) { return is_text(field, missing); }));
+  for (std::size_t i = 0; i < layout.names.size(); ++i) {
+    if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
+  }
+  choose_columns(name, options, layout);
+  return layout;
+}
+
+}  // namespace podere::io

@@ -1,0 +1,41 @@
+// What the first lines of a delimited file say about it, and which of its fields become which columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podere/io/byte_source.h"
+#include "podere/io/csv.h"
+#include "podere/table/table.h"
+
+namespace podere::io {
+
+/// The texts that stand for a missing value.
+class MissingTokens {
+ public:
+  explicit MissingTokens(const std::vector<std::string>& tokens);
+  bool holds(std::string_view text) const;
+  /// A token that is a number stands for every spelling of that number (-999 also for -999.0).
+  bool holds(float value) const;
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<float> numbers_;
+};
+
+struct CsvLayout {
+  char delimiter = ',';
+  bool has_header = false;
+  std::uint64_t text_begin = 0;    ///< behind the byte order mark
+  std::vector<std::string> names;  ///< of all fields of a line
+  table::Schema schema;
+  std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
+};
+
+/// Reads the first lines of `source`. Throws InputError, with `name` for the file, if they do not fit the options.
+CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options);
+
+}  // namespace podere::io

@@ -1,0 +1,85 @@
+#include "podere/io/csv_row.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+
+#include "podere/io/decimal.h"
+
+namespace podere::io {
+
+RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing)
+    : layout_(layout), missing_(missing), reader_(layout.delimiter), columns_(layout.names.size(), kSkipped) {
+  for (std::size_t k = 0; k < layout.fields.size(); ++k) columns_[layout.fields[k]] = static_cast<std::uint32_t>(k);
+}
+
+const char* RowParser::parse(const char* p, const char* end, float* values) {
+  const std::size_t n_fields = columns_.size();
+  std::size_t field = 0;
+  std::string_view skipped;
+  p = reader_.enter_line(p);
+  while (true) {
+    const std::uint32_t k = columns_[field];
+    p = k == kSkipped ? read_field(p, end, field, skipped) : parse_value(p, end, field, values[k]);
+    if (++field == n_fields) break;
+    if (FieldReader::ends_line(*p)) {
+      throw TextFault{p,
+                      fmt::format("the row ends after {} of {} fields: {} is missing", field, n_fields, column(field))};
+    }
+    ++p;
+  }
+  if (*p == reader_.delimiter()) {
+    reader_.read(p + 1, end, skipped);
+    throw TextFault{p, fmt::format("{} is one field too many: a row has {}", printable(skipped), n_fields)};
+  }
+  return FieldReader::step_over_line_end(p);
+}
+
+const char* RowParser::parse_value(const char* p, const char* end, std::size_t field, float& value) {
+  p = reader_.skip_blanks(p);
+  const char* stop = parse_float_quickly(p, value);
+  if (stop != nullptr) {
+    stop = reader_.leave_field(stop);
+    if (reader_.ends_field(*stop)) {
+      if (missing_.holds(value)) value = std::numeric_limits<float>::quiet_NaN();
+      return stop;
+    }
+  }
+  std::string_view content;
+  stop = read_field(p, end, field, content);
+  value = to_value(content, p, field);
+  return stop;
+}
+
+const char* RowParser::read_field(const char* p, const char* end, std::size_t field, std::string_view& content) {
+  try {
+    return reader_.read(p, end, content);
+  } catch (TextFault& fault) {
+    fault.message = fmt::format("{}: {}", column(field), fault.message);
+    throw;
+  }
+}
+
+float RowParser::to_value(std::string_view content, const char* p, std::size_t field) const {
+  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+  if (missing_.holds(content)) return kMissing;
+  float value;
+  if (!parse_float(content, value) || std::isnan(value)) {
+    throw TextFault{
+        p, fmt::format("{}: {} is neither a number nor a text for a missing value", column(field), printable(content))};
+  }
+  if (missing_.holds(value)) return kMissing;
+  const bool says_infinity = content.find_first_of("iI") != std::string_view::npos;
+  if (std::isinf(value) && !says_infinity) {
+    throw TextFault{p,
+                    fmt::format("{}: {} is beyond float32, which ends at 3.4e38", column(field), printable(content))};
+  }
+  return value;
+}
+
+std::string RowParser::column(std::size_t field) const {
+  return fmt::format("column {} (position {})", printable(layout_.names[field]), field);
+}
+
+}  // namespace podere::io

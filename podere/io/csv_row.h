@@ -1,0 +1,38 @@
+// Rows of delimited text to rows of numbers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "podere/io/csv_field.h"
+#include "podere/io/csv_layout.h"
+
+namespace podere::io {
+
+/// Parses rows of one layout. For one thread; borrows the layout.
+class RowParser {
+ public:
+  RowParser(const CsvLayout& layout, const MissingTokens& missing);
+
+  /// Parses the row at `p` in a text that ends at `end` with a line end, with kPadding bytes readable behind. Sets
+  /// values [columns of the table]; returns the begin of the next line. Throws TextFault for a row that does not fit.
+  const char* parse(const char* p, const char* end, float* values);
+
+  static constexpr std::size_t kPadding = 16;
+
+ private:
+  const char* parse_value(const char* p, const char* end, std::size_t field, float& value);
+  const char* read_field(const char* p, const char* end, std::size_t field, std::string_view& content);
+  float to_value(std::string_view content, const char* p, std::size_t field) const;
+  std::string column(std::size_t field) const;
+
+  static constexpr std::uint32_t kSkipped = 0xffffffff;
+
+  const CsvLayout& layout_;
+  const MissingTokens& missing_;
+  FieldReader reader_;
+  std::vector<std::uint32_t> columns_;  // of the table, by field; kSkipped if it has none
+};
+
+}  // namespace podere::io

@@ -1,0 +1,68 @@
+#include "podere/io/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "podere/base/error.h"
+
+namespace podere::io {
+namespace {
+
+// Read, never mapped: mapped pages would count as memory of the executor.
+class FileCursor : public ByteCursor {
+ public:
+  FileCursor(const File& file, std::uint64_t offset) : file_(file), offset_(offset) {}
+
+  std::size_t read(std::span<char> bytes) override {
+    const std::size_t n = file_.read_at(offset_, bytes);
+    offset_ += n;
+    return n;
+  }
+
+ private:
+  const File& file_;
+  std::uint64_t offset_;
+};
+
+}  // namespace
+
+File::File(const std::filesystem::path& path) : name_(path.string()) {
+  // Looked at before it is opened: opening a pipe would wait for its writer.
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) throw_input_error("{}: cannot be read: {}", name_, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) throw_input_error("{}: is a directory, a file is needed", name_);
+  if (!S_ISREG(status.st_mode)) {
+    throw_input_error("{}: is a pipe or a device, which cannot be read twice: write it to a file first", name_);
+  }
+  descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw_input_error("{}: cannot be read: {}", name_, std::strerror(errno));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+File::~File() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<char> bytes) const {
+  if (offset >= size_) return 0;
+  const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), size_ - offset));
+  for (std::size_t done = 0; done < n;) {
+    const ssize_t got = pread(descriptor_, bytes.data() + done, n - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_error("{}: cannot be read: {}", name_, std::strerror(errno));
+    if (got == 0) throw_input_error("{}: became shorter while it was read", name_);
+    done += static_cast<std::size_t>(got);
+  }
+  return n;
+}
+
+std::unique_ptr<ByteCursor> FileSource::cursor_at(std::uint64_t offset) const {
+  return std::make_unique<FileCursor>(file_, offset);
+}
+
+}  // namespace podere::io

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 FLOOR_ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`(\w+)`\s*\|")
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?\s*(?:LIBRARIES[^)]*)?\)")
 MPI_ROOM = "comm"
 
@@ -40,11 +40,11 @@ def breach_of_floors(room: str, used: str, floors: dict[str, int]) -> str | None
     return None
 
 
-def check_include(room: str, bracket: str, header: str, floors: dict[str, int], depends: dict[str, int]) -> str | None:
+def check_include(path: Path, room: str, header: str, floors: dict[str, int], depends: dict[str, int]) -> str | None:
     if header == "mpi.h":
         return None if room == MPI_ROOM else f"only '{MPI_ROOM}' may include <mpi.h>"
     if not header.startswith("podere/"):
-        return f'"{header}" is not written as "podere/<room>/..."' if bracket == '"' else None
+        return f'"{header}" is not written as "podere/<room>/..."' if (path.parent / header).exists() else None
     used = header.split("/")[1]
     breach = breach_of_floors(room, used, floors)
     if not breach and used != room and used not in depends:
@@ -62,7 +62,7 @@ def check_room(folder: Path, floors: dict[str, int]):
     for path in sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc"}):
         for line, text in enumerate(path.read_text().splitlines(), 1):
             include = INCLUDE.match(text)
-            breach = include and check_include(room, include[1], include[2], floors, depends)
+            breach = include and check_include(path, room, include[1], floors, depends)
             if breach:
                 yield path, line, breach
 

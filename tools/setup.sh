@@ -42,4 +42,4 @@ fi
 
 echo "setup: installing ${missing[*]}"
 "${as_root[@]}" apt-get -qq update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "${missing[@]}"
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "${missing[@]}" >/dev/null

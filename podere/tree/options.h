@@ -6,6 +6,11 @@
 
 namespace podere::tree {
 
+inline constexpr int kMaxTrees = 100000;
+inline constexpr int kMaxDepth = 30;
+inline constexpr int kMaxBins = 256;
+inline constexpr int kMaxClasses = 1000;
+
 enum class Objective {
   kBinaryLogistic,  ///< label 0 or 1; the margin is the log odds
   kSquaredError,    ///< label any finite number; the margin is the prediction

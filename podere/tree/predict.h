@@ -1,7 +1,9 @@
 // Predictions of boosted trees.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "podere/table/table.h"
@@ -9,10 +11,21 @@
 
 namespace podere::tree {
 
-/// Where the model's features stand in `schema`, found by name [n_features of the model]. Where all names of a
-/// table are made up (f0, f1, ... of a source without a header) on either side, features are taken in order.
+/// Where the features `wanted` stand in `schema`, found by name [wanted.size()]. Where the names of just one side are
+/// made up (f0, f1, ... of a source without a header), features are taken in order.
 /// Throws InputError that names the features which are not there.
-std::vector<std::size_t> match_features(const Model& model, const table::Schema& schema);
+std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema);
+
+/// The columns of `table` that match_features finds.
+std::vector<std::span<const float>> feature_columns(const std::vector<std::string>& wanted, const table::Table& table);
+
+/// Margins [n_outputs x n_rows] before any tree.
+std::vector<float> start_margins(std::span<const double> base_margin, std::size_t n_rows);
+
+/// Adds the values of trees[t] for all rows to output t % n_outputs of `margins` [n_outputs x n_rows]. `features`
+/// [n_features of the model] are columns [n_rows].
+void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<const std::span<const float>> features,
+               int n_threads, std::span<float> margins);
 
 /// Margins [n_outputs x n_rows], output by output, of the rows held here. Local.
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads);

@@ -1,0 +1,69 @@
+// The training rows as bins, in the layout that the histogram kernel reads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "podere/table/table.h"
+#include "podere/tree/cuts.h"
+
+namespace podere::tree {
+
+/// Features of one panel: with the gradient they fill half a cache line.
+inline constexpr std::size_t kPanelFeatures = 28;
+
+/// One row in one panel. A single access brings all that a histogram update needs:
+///
+///   byte  0      1            27     28 .. 31
+///        [bin 0][bin 1] ... [bin 27][packed gradient]
+///
+/// The gradient packs the row's quantised g and h as g * 2^16 + h, so that one integer addition adds both.
+struct alignas(32) RowRecord {
+  std::array<std::uint8_t, kPanelFeatures> bins;
+  std::int32_t gradient;
+};
+static_assert(sizeof(RowRecord) == 32);
+
+/// All rows held here, [n_panels x n_rows] records. Features are dealt to panels in order and evenly.
+class BinnedRows {
+ public:
+  BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts, int n_threads);
+
+  std::size_t n_rows() const { return n_rows_; }
+  std::size_t n_features() const { return cuts_.size(); }
+  std::size_t n_panels() const { return panel_begin_.size() - 1; }
+  const FeatureCuts& cuts(std::size_t feature) const { return cuts_[feature]; }
+
+  /// Features [begin, end) that stand in `panel`.
+  std::size_t panel_begin(std::size_t panel) const { return panel_begin_[panel]; }
+  std::size_t panel_end(std::size_t panel) const { return panel_begin_[panel + 1]; }
+
+  std::span<RowRecord> panel(std::size_t p) { return {records_.get() + p * n_rows_, n_rows_}; }
+  std::span<const RowRecord> panel(std::size_t p) const { return {records_.get() + p * n_rows_, n_rows_}; }
+
+  /// Where a feature stands.
+  struct Place {
+    std::size_t panel;
+    std::size_t lane;
+  };
+  Place place(std::size_t feature) const { return places_[feature]; }
+
+  /// The bin of `feature` in local row `row`.
+  std::uint8_t bin(std::size_t row, std::size_t feature) const {
+    const Place p = places_[feature];
+    return records_[p.panel * n_rows_ + row].bins[p.lane];
+  }
+
+ private:
+  std::vector<FeatureCuts> cuts_;
+  std::size_t n_rows_;
+  std::vector<std::size_t> panel_begin_;  // [n_panels + 1]
+  std::vector<Place> places_;             // [n_features]
+  std::unique_ptr<RowRecord[]> records_;  // [n_panels x n_rows]
+};
+
+}  // namespace podere::tree

@@ -1,0 +1,54 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "podere/tree/binning_kernel.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "podere/tree/binning_kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace podere::tree::HWY_NAMESPACE {
+
+// A binary search in eight steps. Steps are the outer loop, so that the values of a chunk advance together: the
+// compiler turns the inner loop into gathers where the machine has them, and into independent chains elsewhere.
+void FindBins(const CutTable& table, std::span<const float> values, std::uint8_t* bins) {
+  constexpr std::size_t kChunk = 64;
+  const float* const cuts = table.cuts.data();
+  for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
+    const std::size_t n = values.size() - begin < kChunk ? values.size() - begin : kChunk;
+    float chunk[kChunk] = {};
+    std::int32_t position[kChunk] = {};
+    for (std::size_t i = 0; i < n; ++i) chunk[i] = values[begin + i];
+    for (std::int32_t step = 128; step > 0; step /= 2) {
+      for (std::size_t i = 0; i < kChunk; ++i) {
+        position[i] += static_cast<std::int32_t>(cuts[position[i] + step - 1] <= chunk[i]) * step;
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t bin = position[i] < table.last_value_bin ? position[i] : table.last_value_bin;
+      bins[begin + i] = static_cast<std::uint8_t>(chunk[i] != chunk[i] ? table.missing_bin : bin);
+    }
+  }
+}
+
+}  // namespace podere::tree::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <algorithm>
+#include <limits>
+
+namespace podere::tree {
+
+HWY_EXPORT(FindBins);
+
+CutTable::CutTable(const FeatureCuts& feature)
+    : last_value_bin(static_cast<std::int32_t>(feature.cuts.size())), missing_bin(feature.missing_bin()) {
+  cuts.fill(std::numeric_limits<float>::infinity());
+  std::copy(feature.cuts.begin(), feature.cuts.end(), cuts.begin());
+}
+
+void find_bins(const CutTable& table, std::span<const float> values, std::uint8_t* bins) {
+  HWY_DYNAMIC_DISPATCH(FindBins)(table, values, bins);
+}
+
+}  // namespace podere::tree
+#endif

@@ -1,0 +1,132 @@
+#include "podere/tree/cuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "podere/base/hash.h"
+#include "podere/base/parallel.h"
+#include "podere/tree/streams.h"
+
+namespace podere::tree {
+namespace {
+
+/// The cut between a < b: c with a < c <= b, finite.
+float cut_between(float a, float b) {
+  const float middle = a / 2 + b / 2;
+  if (middle > a && middle <= b) return middle;  // false for infinities and for neighbouring numbers
+  return std::isfinite(b) ? b : std::numeric_limits<float>::max();
+}
+
+std::vector<std::uint32_t> sample_rows(const table::Table& table, std::span<const std::uint8_t> is_used,
+                                       std::uint64_t seed) {
+  const double share = static_cast<double>(kCutSampleRows) / static_cast<double>(table.n_global_rows());
+  std::vector<std::uint32_t> rows;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const std::uint64_t hash = hash64(seed, kCutStream, table.global({i}).value);
+    if (is_used[i] != 0 && uniform01(hash) < share) rows.push_back(static_cast<std::uint32_t>(i));
+  }
+  return rows;
+}
+
+/// 1 for each feature that is missing in some row of some rank.
+std::vector<std::int32_t> find_missing(const table::Table& table, const comm::Communicator& comm, int n_threads) {
+  std::vector<std::int32_t> has_missing(table.n_features());
+  parallel_for(n_threads, table.n_features(), [&](std::size_t j, int) {
+    int any = 0;
+    for (const float value : table.feature(j)) any |= value != value ? 1 : 0;
+    has_missing[j] = any;
+  });
+  comm.all_reduce(std::span(has_missing), comm::Reduction::kMax);
+  return has_missing;
+}
+
+std::vector<float> cuts_of_sample(std::span<float> values, bool has_missing, int max_bins) {
+  const auto end = std::remove_if(values.begin(), values.end(), [](float value) { return value != value; });
+  values = values.first(static_cast<std::size_t>(end - values.begin()));
+  std::sort(values.begin(), values.end());
+  if (!has_missing) return quantile_cuts(values, max_bins);
+  // One bin is for missing values; one above the largest value lets a split tell missing from all others.
+  std::vector<float> cuts = max_bins > 2 ? quantile_cuts(values, max_bins - 2) : std::vector<float>();
+  if (!values.empty()) {
+    const float above = std::nextafter(values.back(), std::numeric_limits<float>::infinity());
+    if (std::isfinite(above) && (cuts.empty() || above > cuts.back())) cuts.push_back(above);
+  }
+  return cuts;
+}
+
+}  // namespace
+
+std::vector<float> quantile_cuts(std::span<const float> values, int max_bins) {
+  std::vector<float> cuts;
+  std::size_t n_distinct = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) n_distinct += i == 0 || values[i] != values[i - 1] ? 1 : 0;
+  const bool each_its_own = n_distinct <= static_cast<std::size_t>(max_bins);
+  std::size_t bin_begin = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] == values[i - 1]) continue;
+    // The bins that are left share the values that are left.
+    const std::size_t bins_left = static_cast<std::size_t>(max_bins) - cuts.size();
+    if (bins_left < 2) break;
+    if (each_its_own || (i - bin_begin) * bins_left >= values.size() - bin_begin) {
+      cuts.push_back(cut_between(values[i - 1], values[i]));
+      bin_begin = i;
+    }
+  }
+  return cuts;
+}
+
+std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const std::uint8_t> is_used, int max_bins,
+                                   std::uint64_t seed, const comm::Communicator& comm, int n_threads) {
+  const std::size_t n_features = table.n_features();
+  const auto n_ranks = static_cast<std::size_t>(comm.size());
+  const std::vector<std::int32_t> has_missing = find_missing(table, comm, n_threads);
+
+  // Rank r finds the cuts of its slice of the features: it receives their sampled values from all ranks.
+  const std::vector<std::uint32_t> rows = sample_rows(table, is_used, seed);
+  std::vector<float> sample(n_features * rows.size());
+  parallel_for(n_threads, n_features, [&](std::size_t j, int) {
+    for (std::size_t i = 0; i < rows.size(); ++i) sample[j * rows.size() + i] = table.feature(j)[rows[i]];
+  });
+  std::vector<std::size_t> counts(n_ranks);
+  for (std::size_t r = 0; r < n_ranks; ++r) {
+    const Slice slice = slice_of(n_features, r, n_ranks);
+    counts[r] = (slice.end - slice.begin) * rows.size();
+  }
+  const std::vector<float> received = comm.all_to_all_v(std::span<const float>(sample), counts);
+  sample = std::vector<float>();
+  const std::vector<std::uint64_t> rows_from = comm.all_gather(static_cast<std::uint64_t>(rows.size()));
+
+  const Slice own = slice_of(n_features, static_cast<std::size_t>(comm.rank()), n_ranks);
+  const std::size_t n_own = own.end - own.begin;
+  std::vector<std::vector<float>> own_cuts(n_own);
+  parallel_for(n_threads, n_own, [&](std::size_t j, int) {
+    std::vector<float> values;
+    std::size_t run = 0;
+    for (const std::uint64_t n : rows_from) {
+      const auto first = received.begin() + static_cast<std::ptrdiff_t>(run + j * n);
+      values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(n));
+      run += n_own * n;
+    }
+    own_cuts[j] = cuts_of_sample(values, has_missing[own.begin + j] != 0, max_bins);
+  });
+
+  std::vector<float> own_values;
+  std::vector<std::uint64_t> own_sizes;
+  for (const std::vector<float>& cuts : own_cuts) {
+    own_values.insert(own_values.end(), cuts.begin(), cuts.end());
+    own_sizes.push_back(cuts.size());
+  }
+  const std::vector<float> values = comm.all_gather_v(std::span<const float>(own_values));
+  const std::vector<std::uint64_t> sizes = comm.all_gather_v(std::span<const std::uint64_t>(own_sizes));
+  std::vector<FeatureCuts> features(n_features);
+  auto next = values.begin();
+  for (std::size_t j = 0; j < n_features; ++j) {
+    const auto end = next + static_cast<std::ptrdiff_t>(sizes[j]);
+    features[j] = {.cuts = std::vector<float>(next, end), .has_missing = has_missing[j] != 0};
+    next = end;
+  }
+  return features;
+}
+
+}  // namespace podere::tree

@@ -1,0 +1,49 @@
+// First and second derivatives of the loss at the current margins.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/table/table.h"
+#include "podere/tree/options.h"
+
+namespace podere::tree {
+
+/// Weighted derivatives of a row's loss by its margin.
+struct Gradient {
+  float g;
+  float h;
+};
+
+/// The gradients of all rows at one point of the training, and their bounds over all ranks.
+struct Gradients {
+  std::vector<Gradient> values;  ///< [n_outputs x n_rows]
+  double max_abs_g = 0;          ///< |g| <= this, on every rank
+  double max_abs_h = 0;          ///< |h| <= this, on every rank
+  double loss = 0;               ///< weighted mean over the rows of all ranks
+};
+
+/// The rows that gradients are made of. Rows set aside for validation have weight 0.
+struct LabelledRows {
+  table::RowRange rows;            ///< begins at a row block
+  std::span<const float> label;    ///< [n_rows]
+  std::span<const float> weight;   ///< [n_rows]
+  double weight_sum = 0;           ///< over all ranks
+  double max_abs_weight = 0;       ///< over all ranks
+};
+
+/// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and one
+/// of the largest |g| for squared error.
+///
+///   logistic       p = 1 / (1 + exp(-m))    g = w (p - y)         h = w p (1 - p)        loss = w log(1 + exp(-+m))
+///   softmax        p = exp(m_k) / sum       g = w (p_k - [y=k])   h = 2 w p_k (1 - p_k)  loss = -w log p_y
+///   squared error                           g = w (m - y)         h = w                  loss = w (m - y)^2 / 2
+///
+/// Losses are added up within a row block in a fixed order and exactly across blocks: the same bits for any number of
+/// ranks and threads.
+void compute_gradients(Objective objective, const LabelledRows& rows, std::span<const float> margins,
+                       std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
+
+}  // namespace podere::tree

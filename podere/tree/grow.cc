@@ -1,0 +1,334 @@
+#include "podere/tree/grow.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "podere/base/hash.h"
+#include "podere/tree/partition.h"
+#include "podere/tree/split_kernel.h"
+#include "podere/tree/streams.h"
+
+namespace podere::tree {
+namespace {
+
+/// A node of the tree under growth. Its place in the list of nodes is its place in the tree.
+struct GrowNode {
+  Slice rows;                          // its piece of the row list
+  std::int64_t total = 0;              // quantised sums of its rows on all ranks
+  std::uint64_t n_global_rows = 0;     // its rows on all ranks
+  Split split;                         // none: a leaf
+  std::size_t left = 0;                // children: left and left + 1
+};
+
+/// One node, or two siblings, at the level to be split. Only the smaller sibling's histogram is built; the other's is
+/// the parent's less that.
+struct Family {
+  std::size_t smaller;
+  std::size_t larger;                        // == smaller for the root
+  std::span<std::int64_t> smaller_cells;     // this rank's share of the histograms
+  std::span<std::int64_t> larger_cells;      // the parent's, until it is subtracted from
+};
+
+class Grower {
+ public:
+  Grower(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
+         BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch)
+      : context_(context),
+        options_(context.options),
+        gradients_(gradients),
+        own_gradients_(std::span(gradients.values).subspan(output * binned.n_rows(), binned.n_rows())),
+        quantisation_(choose_quantisation(gradients, context.n_global_rows)),
+        rule_{quantisation_.g_unit, quantisation_.h_unit, options_.lambda, options_.min_child_weight},
+        binned_(binned),
+        rows_(rows),
+        scratch_(scratch) {
+    draw_columns(tree_number);
+    plant_root(tree_number);
+  }
+
+  Tree grow(std::span<float> margins) {
+    std::vector<Family> families{{0, 0, {}, {}}};
+    for (int level = 0; level < options_.depth && !families.empty(); ++level) {
+      build_smaller_siblings(families);
+      find_splits(families);
+      const std::vector<std::size_t> to_split = choose_splits(families);
+      part_rows(to_split);
+      families = next_families(families, to_split);
+    }
+    Tree tree = finish_tree();
+    add_to_margins(tree, margins);
+    return tree;
+  }
+
+ private:
+  /// Draws features without replacement: those with the lowest hashes.
+  void draw_columns(std::uint64_t tree_number) {
+    const std::size_t n_features = binned_.n_features();
+    const auto n_drawn = static_cast<std::size_t>(
+        std::max(1.0, std::ceil(options_.column_subsample * static_cast<double>(n_features))));
+    std::vector<std::size_t> order(n_features);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const auto hash = [&](std::size_t j) { return hash64(options_.seed, kColumnStream, tree_number * n_features + j); };
+      return hash(a) < hash(b);
+    });
+    column_is_used_.assign(n_features, 0);
+    panel_is_used_.assign(binned_.n_panels(), 0);
+    for (const std::size_t j : std::span(order).first(std::min(n_drawn, n_features))) {
+      column_is_used_[j] = 1;
+      panel_is_used_[binned_.place(j).panel] = 1;
+    }
+  }
+
+  void plant_root(std::uint64_t tree_number) {
+    GrowNode root{.rows = {0, rows_.size()}};
+    root.total = quantise_gradients(own_gradients_, rows_, context_.table_rows, quantisation_,
+                                    hash64(options_.seed, kRoundingStream, tree_number), context_.n_threads, binned_);
+    root.total = context_.comm.all_reduce(root.total, comm::Reduction::kSum);
+    root.n_global_rows = context_.comm.all_reduce(std::uint64_t{rows_.size()}, comm::Reduction::kSum);
+    nodes_.push_back(root);
+  }
+
+  void build_smaller_siblings(std::vector<Family>& families) {
+    std::vector<std::span<const std::uint32_t>> rows_of_nodes;
+    for (const Family& family : families) rows_of_nodes.push_back(rows_of(nodes_[family.smaller]));
+    // Kept until the tree is done: larger siblings further down use the same memory.
+    std::vector<std::int64_t>& cells = level_cells_.emplace_back(build_histograms(
+        binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm, context_.n_threads));
+    const std::size_t width = context_.layout.width(context_.comm.rank());
+    for (std::size_t f = 0; f < families.size(); ++f) families[f].smaller_cells = std::span(cells).subspan(f * width, width);
+  }
+
+  /// Finds each node's best split by this rank's features, then the best over all ranks.
+  void find_splits(std::vector<Family>& families) {
+    const Slice own = context_.layout.features_of(context_.comm.rank());
+    const std::size_t n_own = own.end - own.begin;
+    std::vector<Split> smaller_best(families.size() * n_own);
+    std::vector<Split> larger_best(families.size() * n_own);
+    constexpr std::size_t kGrain = 4;
+    parallel_for_slices(context_.n_threads, families.size() * n_own, kGrain, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t feature = own.begin + i % n_own;
+        if (column_is_used_[feature] == 0) continue;
+        const Family& family = families[i / n_own];
+        const FeatureCuts& cuts = binned_.cuts(feature);
+        const std::size_t offset = context_.layout.offset(feature);
+        const auto n_bins = static_cast<std::size_t>(cuts.n_bins());
+        const auto id = static_cast<std::int32_t>(feature);
+        const auto smaller = family.smaller_cells.subspan(offset, n_bins);
+        smaller_best[i] = best_split(smaller, nodes_[family.smaller].total, cuts, id, rule_);
+        if (family.larger == family.smaller) continue;
+        const auto larger = family.larger_cells.subspan(offset, n_bins);
+        subtract_cells(larger, smaller);
+        larger_best[i] = best_split(larger, nodes_[family.larger].total, cuts, id, rule_);
+      }
+    });
+
+    std::vector<Split> best(2 * families.size());
+    for (std::size_t i = 0; i < smaller_best.size(); ++i) {
+      const std::size_t f = i / n_own;
+      if (is_better(smaller_best[i], best[2 * f])) best[2 * f] = smaller_best[i];
+      if (is_better(larger_best[i], best[2 * f + 1])) best[2 * f + 1] = larger_best[i];
+    }
+    const std::vector<std::byte> gathered = context_.comm.all_gather(std::as_bytes(std::span<const Split>(best)));
+    std::vector<Split> of_ranks(gathered.size() / sizeof(Split));
+    std::memcpy(static_cast<void*>(of_ranks.data()), gathered.data(), gathered.size());
+    for (std::size_t i = 0; i < of_ranks.size(); ++i) {
+      const Family& family = families[i % best.size() / 2];
+      GrowNode& node = nodes_[i % 2 == 0 ? family.smaller : family.larger];
+      if (is_better(of_ranks[i], node.split)) node.split = of_ranks[i];
+    }
+  }
+
+  /// The nodes to split, in tree order; the others lose their split and become leaves. Where there may not be so many
+  /// leaves, the splits with the highest gains are taken.
+  std::vector<std::size_t> choose_splits(const std::vector<Family>& families) {
+    std::vector<std::size_t> candidates;
+    for (const Family& family : families) {
+      for (const std::size_t n : {family.smaller, family.larger}) {
+        Split& split = nodes_[n].split;
+        if (split.is_found() && split.gain > options_.min_gain) {
+          if (candidates.empty() || candidates.back() != n) candidates.push_back(n);
+        } else {
+          split = {};
+        }
+      }
+    }
+    const std::size_t n_leaves = (nodes_.size() + 1) / 2;
+    const std::size_t room =
+        options_.max_leaves == 0 ? candidates.size() : static_cast<std::size_t>(options_.max_leaves) - n_leaves;
+    std::sort(candidates.begin(), candidates.end());
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](std::size_t a, std::size_t b) { return nodes_[a].split.gain > nodes_[b].split.gain; });
+    for (std::size_t i = room; i < candidates.size(); ++i) nodes_[candidates[i]].split = {};
+    candidates.resize(std::min(room, candidates.size()));
+    std::sort(candidates.begin(), candidates.end());
+    return candidates;
+  }
+
+  /// Makes the children of the nodes in `to_split`.
+  void part_rows(const std::vector<std::size_t>& to_split) {
+    std::vector<Parting> partings;
+    for (const std::size_t n : to_split) partings.push_back({nodes_[n].rows, nodes_[n].split});
+    const std::vector<std::size_t> n_left = partition_rows(binned_, partings, context_.n_threads, rows_, scratch_);
+    std::vector<std::uint64_t> n_global_left(n_left.begin(), n_left.end());
+    context_.comm.all_reduce(std::span(n_global_left), comm::Reduction::kSum);
+    for (std::size_t i = 0; i < to_split.size(); ++i) {
+      GrowNode& parent = nodes_[to_split[i]];
+      parent.left = nodes_.size();
+      const std::size_t middle = parent.rows.begin + n_left[i];
+      const GrowNode left{.rows = {parent.rows.begin, middle},
+                          .total = parent.split.left_cell,
+                          .n_global_rows = n_global_left[i]};
+      const GrowNode right{.rows = {middle, parent.rows.end},
+                           .total = parent.total - left.total,
+                           .n_global_rows = parent.n_global_rows - left.n_global_rows};
+      nodes_.push_back(left);
+      nodes_.push_back(right);
+    }
+  }
+
+  std::vector<Family> next_families(const std::vector<Family>& families, const std::vector<std::size_t>& to_split) const {
+    std::vector<std::span<std::int64_t>> cells_of(nodes_.size());
+    for (const Family& family : families) {
+      cells_of[family.larger] = family.larger_cells;
+      cells_of[family.smaller] = family.smaller_cells;
+    }
+    std::vector<Family> next;
+    for (const std::size_t n : to_split) {
+      const std::size_t left = nodes_[n].left;
+      const std::size_t right = left + 1;
+      const bool left_is_smaller = nodes_[left].n_global_rows <= nodes_[right].n_global_rows;
+      next.push_back({.smaller = left_is_smaller ? left : right,
+                      .larger = left_is_smaller ? right : left,
+                      .smaller_cells = {},
+                      .larger_cells = cells_of[n]});
+    }
+    return next;
+  }
+
+  /// Leaf values -learning_rate * G / (H + lambda) and covers, from sums of the gradients as they were before they were
+  /// quantised: fixed-point numbers, so that the sums are exact.
+  Tree finish_tree() const {
+    const double g_scale = fixed_point_scale(gradients_.max_abs_g);
+    const double h_scale = fixed_point_scale(gradients_.max_abs_h);
+    std::vector<std::int64_t> sums(2 * nodes_.size());
+    for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
+      std::int64_t g = 0;
+      std::int64_t h = 0;
+      for (const std::uint32_t row : rows) {
+        g += std::llrint(own_gradients_[row].g * g_scale);
+        h += std::llrint(own_gradients_[row].h * h_scale);
+      }
+      std::atomic_ref(sums[2 * n]) += g;
+      std::atomic_ref(sums[2 * n + 1]) += h;
+    });
+    context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+
+    Tree tree;
+    tree.nodes.resize(nodes_.size());
+    for (std::size_t n = nodes_.size(); n-- > 0;) {  // children before parents
+      Node& node = tree.nodes[n];
+      const Split& split = nodes_[n].split;
+      if (split.is_found()) {
+        const std::size_t left = nodes_[n].left;
+        sums[2 * n + 1] = sums[2 * left + 1] + sums[2 * left + 3];
+        node.feature = split.feature;
+        node.threshold = binned_.cuts(static_cast<std::size_t>(split.feature)).cuts[static_cast<std::size_t>(split.bin)];
+        node.missing_left = split.missing_left;
+        node.left = static_cast<std::int32_t>(left);
+        node.gain = static_cast<float>(split.gain);
+      } else {
+        const double g = static_cast<double>(sums[2 * n]) / g_scale;
+        const double denominator = static_cast<double>(sums[2 * n + 1]) / h_scale + options_.lambda;
+        // Negative weights can leave a leaf without weight: it then says nothing.
+        node.value = denominator > 0 ? static_cast<float>(-options_.learning_rate * g / denominator) : 0.0F;
+      }
+      node.cover = static_cast<float>(static_cast<double>(sums[2 * n + 1]) / h_scale);
+    }
+    return tree;
+  }
+
+  void add_to_margins(const Tree& tree, std::span<float> margins) const {
+    for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
+      for (const std::uint32_t row : rows) margins[row] += tree.nodes[n].value;
+    });
+    if (rows_.size() == binned_.n_rows()) return;
+    // Rows that the tree was not grown on.
+    std::vector<std::uint8_t> is_done(binned_.n_rows());
+    for (const std::uint32_t row : rows_) is_done[row] = 1;
+    constexpr std::size_t kGrain = 4096;
+    parallel_for_slices(context_.n_threads, binned_.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t row = begin; row < end; ++row) {
+        if (is_done[row] == 0) margins[row] += tree.nodes[leaf_of(row)].value;
+      }
+    });
+  }
+
+  std::size_t leaf_of(std::size_t row) const {
+    std::size_t n = 0;
+    while (nodes_[n].split.is_found()) {
+      const Split& split = nodes_[n].split;
+      const auto feature = static_cast<std::size_t>(split.feature);
+      const int bin = binned_.bin(row, feature);
+      const bool is_missing = bin == binned_.cuts(feature).missing_bin();
+      n = nodes_[n].left + ((is_missing ? split.missing_left : bin <= split.bin) ? 0 : 1);
+    }
+    return n;
+  }
+
+  /// Calls `body(node, rows)` in parallel for runs of rows that cover all leaves.
+  template <typename Body>
+  void for_each_leaf_run(Body&& body) const {
+    constexpr std::size_t kRunRows = 8192;
+    std::vector<std::pair<std::size_t, Slice>> runs;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].split.is_found()) continue;
+      for (std::size_t begin = nodes_[n].rows.begin; begin < nodes_[n].rows.end; begin += kRunRows) {
+        runs.push_back({n, {begin, std::min(begin + kRunRows, nodes_[n].rows.end)}});
+      }
+    }
+    parallel_for(context_.n_threads, runs.size(), [&](std::size_t r, int) {
+      const auto& [n, slice] = runs[r];
+      body(n, std::span<const std::uint32_t>(rows_).subspan(slice.begin, slice.end - slice.begin));
+    });
+  }
+
+  std::span<const std::uint32_t> rows_of(const GrowNode& node) const {
+    return std::span<const std::uint32_t>(rows_).subspan(node.rows.begin, node.rows.end - node.rows.begin);
+  }
+
+  /// The largest power of two with which |values| <= bound of all rows add up below 2^62.
+  double fixed_point_scale(double bound) const {
+    int exponent = 0;
+    std::frexp(bound * static_cast<double>(context_.n_global_rows), &exponent);
+    return std::ldexp(1.0, 62 - exponent);
+  }
+
+  const GrowContext& context_;
+  const Options& options_;
+  const Gradients& gradients_;
+  std::span<const Gradient> own_gradients_;  // of this tree's output [n_rows]
+  Quantisation quantisation_;
+  SplitRule rule_;
+  BinnedRows& binned_;
+  std::span<std::uint32_t> rows_;
+  std::span<std::uint32_t> scratch_;
+  std::vector<std::uint8_t> column_is_used_;           // [n_features]
+  std::vector<std::uint8_t> panel_is_used_;            // [n_panels]
+  std::vector<GrowNode> nodes_;
+  std::vector<std::vector<std::int64_t>> level_cells_;
+};
+
+}  // namespace
+
+Tree grow_tree(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
+               BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch,
+               std::span<float> margins) {
+  return Grower(context, tree_number, gradients, output, binned, rows, scratch).grow(margins);
+}
+
+}  // namespace podere::tree

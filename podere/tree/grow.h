@@ -1,0 +1,36 @@
+// Growing one tree, level by level.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/tree/binned.h"
+#include "podere/tree/gradient.h"
+#include "podere/tree/histogram.h"
+#include "podere/tree/model.h"
+#include "podere/tree/options.h"
+
+namespace podere::tree {
+
+/// What the trees of one training run share.
+struct GrowContext {
+  const Options& options;
+  const HistogramLayout& layout;
+  const comm::Communicator& comm;
+  std::uint64_t n_global_rows;
+  table::RowRange table_rows;
+  int n_threads;
+};
+
+/// Grows a tree on `rows` (local row numbers, rising) and adds its leaf values to `margins` [n_rows] of all rows held
+/// here, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch` is as long. The
+/// records of `binned` receive the quantised gradients. Collective: per level one reduce_scatter of the built
+/// histograms, one all_gather of best splits, one all_reduce of row counts; at the end one all_reduce of leaf sums.
+/// The same tree for any number of ranks and threads.
+Tree grow_tree(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
+               BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch,
+               std::span<float> margins);
+
+}  // namespace podere::tree

@@ -1,0 +1,67 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "podere/tree/histogram_kernel.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#include "podere/tree/histogram_kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace podere::tree::HWY_NAMESPACE {
+
+void FlushLane(std::int32_t* packed, std::size_t n_bins, std::int64_t* wide) {
+  for (std::size_t b = 0; b < n_bins; ++b) {
+    const auto low = static_cast<std::int32_t>(static_cast<std::uint32_t>(packed[b]) << 16) >> 16;  // h, with its sign
+    const std::int32_t high = (packed[b] - low) >> 16;                                              // g
+    wide[b] += (static_cast<std::int64_t>(high) << 32) + low;
+    packed[b] = 0;
+  }
+}
+
+}  // namespace podere::tree::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace podere::tree {
+namespace {
+
+HWY_EXPORT(FlushLane);
+
+/// The lanes are unrolled: each row is one load of 32 bytes and, per lane, one load, add and store.
+template <std::size_t kLanes>
+void accumulate_lanes(const RowRecord* records, const std::uint32_t* rows, std::size_t n, std::int32_t* cells) {
+  constexpr std::size_t kAhead = 16;  // rows between the prefetch of a record and its use
+  for (std::size_t i = 0; i < n; ++i) {
+    __builtin_prefetch(records + rows[i + kAhead < n ? i + kAhead : n - 1]);
+    const RowRecord& record = records[rows[i]];
+    const std::int32_t gradient = record.gradient;
+#pragma GCC unroll 28
+    for (std::size_t lane = 0; lane < kLanes; ++lane) cells[lane * kCellsPerLane + record.bins[lane]] += gradient;
+  }
+}
+
+}  // namespace
+
+void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_t> rows, std::size_t n_lanes,
+                PackedHistogram& histogram) {
+  const auto run = [&]<std::size_t kLanes>() {
+    accumulate_lanes<kLanes>(records.data(), rows.data(), rows.size(), histogram.cells);
+  };
+  // Lanes beyond the panel's features hold bin 0 and are never read.
+  switch ((n_lanes + 3) / 4) {
+    case 0:
+    case 1: return run.operator()<4>();
+    case 2: return run.operator()<8>();
+    case 3: return run.operator()<12>();
+    case 4: return run.operator()<16>();
+    case 5: return run.operator()<20>();
+    case 6: return run.operator()<24>();
+    default: return run.operator()<28>();
+  }
+}
+
+void flush_lane(std::int32_t* packed, std::size_t n_bins, std::int64_t* wide) {
+  HWY_DYNAMIC_DISPATCH(FlushLane)(packed, n_bins, wide);
+}
+
+}  // namespace podere::tree
+#endif

@@ -1,0 +1,119 @@
+#include "podere/tree/labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "podere/base/error.h"
+#include "podere/base/exact_sum.h"
+#include "podere/base/portable_math.h"
+#include "podere/comm/exact_reduce.h"
+
+namespace podere::tree {
+namespace {
+
+void check_label(float label, table::GlobalRow row, const Options& options, const char* what) {
+  const auto refuse = [&](const char* allowed) {
+    throw_input_error("{} data: label of row {} is {}, allowed is {}", what, row.value, label, allowed);
+  };
+  switch (options.objective) {
+    case Objective::kBinaryLogistic:
+      if (label != 0 && label != 1) refuse("0 or 1");
+      return;
+    case Objective::kSoftmax:
+      if (!(label >= 0 && label < static_cast<float>(options.n_classes)) || label != std::floor(label)) {
+        refuse(fmt::format("a whole number from 0 to {}", options.n_classes - 1).c_str());
+      }
+      return;
+    case Objective::kSquaredError:
+      if (!std::isfinite(label)) refuse("a finite number");
+      return;
+  }
+}
+
+double exact_total(std::span<const float> values, const comm::Communicator& comm) {
+  ExactSum sum;
+  for (const float value : values) sum.add(value);
+  comm::all_reduce(comm, std::span(&sum, 1));
+  return sum.value();
+}
+
+void need_label(const table::Table& table, const char* what) {
+  if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
+}
+
+}  // namespace
+
+WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
+                            const Options& options, const char* what, const comm::Communicator& comm) {
+  need_label(table, what);
+  if (table.n_global_rows() == 0) throw_input_error("{} data: there are no rows", what);
+  WeightedLabels labels;
+  labels.weight.assign(table.n_rows(), 1.0F);
+  if (!table.weight().empty()) std::copy(table.weight().begin(), table.weight().end(), labels.weight.begin());
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      const table::GlobalRow row = table.global({i});
+      check_label(table.label()[i], row, options, what);
+      if (!std::isfinite(labels.weight[i])) {
+        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value, labels.weight[i]);
+      }
+    }
+  });
+  float largest = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (!is_used.empty() && is_used[i] != used) labels.weight[i] = 0;
+    largest = std::max(largest, std::abs(labels.weight[i]));
+  }
+  labels.rows = {.rows = table.rows(),
+                 .label = table.label(),
+                 .weight = labels.weight,
+                 .weight_sum = exact_total(labels.weight, comm),
+                 .max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax)};
+  if (labels.rows.max_abs_weight == 0) throw_input_error("{} data: there are no rows with a weight", what);
+  if (!(labels.rows.weight_sum > 0)) {
+    throw_input_error("{} data: the weights sum to {}, allowed is above 0", what, labels.rows.weight_sum);
+  }
+  return labels;
+}
+
+int count_classes(const table::Table& table, const Options& options, const comm::Communicator& comm) {
+  if (options.objective != Objective::kSoftmax) return options.n_classes;
+  if (options.n_classes > 0) return options.n_classes;
+  need_label(table, "training");
+  Options widest = options;
+  widest.n_classes = kMaxClasses;
+  float largest = 0;
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      check_label(table.label()[i], table.global({i}), widest, "training");
+      largest = std::max(largest, table.label()[i]);
+    }
+  });
+  return std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
+}
+
+std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm) {
+  if (options.objective == Objective::kSquaredError) {
+    ExactSum sum;
+    for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight[i]) * rows.label[i]);
+    comm::all_reduce(comm, std::span(&sum, 1));
+    return {sum.value() / rows.weight_sum};
+  }
+  const std::size_t n_classes = options.objective == Objective::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 2;
+  std::vector<ExactSum> class_sums(n_classes);
+  for (std::size_t i = 0; i < rows.label.size(); ++i) class_sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
+  comm::all_reduce(comm, std::span(class_sums));
+
+  constexpr double kLeastShare = 1e-6;
+  std::vector<double> log_shares;
+  std::size_t n_present = 0;
+  for (const ExactSum& sum : class_sums) {
+    n_present += sum.value() > 0 ? 1 : 0;
+    log_shares.push_back(portable_log(std::max(sum.value() / rows.weight_sum, kLeastShare)));
+  }
+  if (n_present < 2) throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
+  if (options.objective == Objective::kSoftmax) return log_shares;
+  return {log_shares[1] - log_shares[0]};
+}
+
+}  // namespace podere::tree

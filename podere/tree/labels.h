@@ -1,0 +1,34 @@
+// Labels and weights: what is allowed, and what they say before any tree is grown.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/table/table.h"
+#include "podere/tree/gradient.h"
+#include "podere/tree/options.h"
+
+namespace podere::tree {
+
+/// Labels with the weights that count for one purpose.
+struct WeightedLabels {
+  std::vector<float> weight;  ///< [n_rows]; 0 where a row is not used
+  LabelledRows rows;          ///< its spans point into `weight` and into the table
+};
+
+/// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty. Collective. Throws InputError,
+/// on all ranks, if the table has no label, a label is not one that `objective` allows, a weight is not finite, or the
+/// weights do not sum to more than zero. `what` names the table in messages ("training", "validation").
+WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
+                            const Options& options, const char* what, const comm::Communicator& comm);
+
+/// n_classes as given, or the largest label plus one. Throws InputError for softmax labels that are no class numbers.
+int count_classes(const table::Table& table, const Options& options, const comm::Communicator& comm);
+
+/// The margins that fit best without trees: log odds, logarithms of class shares, the mean. [n_outputs]
+/// Throws InputError, on all ranks, where fewer than two classes have rows.
+std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm);
+
+}  // namespace podere::tree

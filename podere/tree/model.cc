@@ -1,0 +1,208 @@
+#include "podere/tree/model.h"
+
+#include <zlib.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere::tree {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "podere-gbt";
+constexpr int kVersion = 1;
+
+Json to_json(const Options& o) {
+  return {{"objective", to_string(o.objective)},
+          {"n_classes", o.n_classes},
+          {"n_trees", o.n_trees},
+          {"depth", o.depth},
+          {"max_leaves", o.max_leaves},
+          {"bins", o.bins},
+          {"learning_rate", o.learning_rate},
+          {"lambda", o.lambda},
+          {"min_child_weight", o.min_child_weight},
+          {"min_gain", o.min_gain},
+          {"subsample", o.subsample},
+          {"column_subsample", o.column_subsample},
+          {"validation_fraction", o.validation_fraction},
+          {"early_stopping_rounds", o.early_stopping_rounds},
+          {"seed", o.seed}};
+}
+
+Options options_from_json(const Json& json) {
+  Options o;
+  o.objective = parse_objective(json.at("objective").get<std::string>());
+  json.at("n_classes").get_to(o.n_classes);
+  json.at("n_trees").get_to(o.n_trees);
+  json.at("depth").get_to(o.depth);
+  json.at("max_leaves").get_to(o.max_leaves);
+  json.at("bins").get_to(o.bins);
+  json.at("learning_rate").get_to(o.learning_rate);
+  json.at("lambda").get_to(o.lambda);
+  json.at("min_child_weight").get_to(o.min_child_weight);
+  json.at("min_gain").get_to(o.min_gain);
+  json.at("subsample").get_to(o.subsample);
+  json.at("column_subsample").get_to(o.column_subsample);
+  json.at("validation_fraction").get_to(o.validation_fraction);
+  json.at("early_stopping_rounds").get_to(o.early_stopping_rounds);
+  json.at("seed").get_to(o.seed);
+  return o;
+}
+
+/// A tree is written column by column: one array for each member of its nodes.
+template <typename T>
+Json column(const Tree& tree, T Node::*member) {
+  Json values = Json::array();
+  for (const Node& node : tree.nodes) values.push_back(node.*member);
+  return values;
+}
+
+Json to_json(const Tree& tree) {
+  return {{"feature", column(tree, &Node::feature)},
+          {"threshold", column(tree, &Node::threshold)},
+          {"left", column(tree, &Node::left)},
+          {"missing_left", column(tree, &Node::missing_left)},
+          {"value", column(tree, &Node::value)},
+          {"gain", column(tree, &Node::gain)},
+          {"cover", column(tree, &Node::cover)}};
+}
+
+template <typename T>
+void read_column(const Json& json, const char* name, Tree& tree, T Node::*member) {
+  const Json& values = json.at(name);
+  if (values.size() != tree.nodes.size()) throw_input_error("a tree's '{}' has the wrong length", name);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i].get_to(tree.nodes[i].*member);
+}
+
+Tree tree_from_json(const Json& json) {
+  Tree tree;
+  tree.nodes.resize(json.at("feature").size());
+  read_column(json, "feature", tree, &Node::feature);
+  read_column(json, "threshold", tree, &Node::threshold);
+  read_column(json, "left", tree, &Node::left);
+  read_column(json, "missing_left", tree, &Node::missing_left);
+  read_column(json, "value", tree, &Node::value);
+  read_column(json, "gain", tree, &Node::gain);
+  read_column(json, "cover", tree, &Node::cover);
+  return tree;
+}
+
+/// Refuses trees in which a walk from the root could leave the tree or never end.
+void check_tree(const Tree& tree, std::size_t n_features) {
+  if (tree.nodes.empty()) throw InputError("a tree has no nodes");
+  const auto n_nodes = static_cast<std::int64_t>(tree.nodes.size());
+  for (std::int64_t i = 0; i < n_nodes; ++i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) throw InputError("a node has a number that is not finite");
+    if (node.is_leaf()) continue;
+    if (static_cast<std::size_t>(node.feature) >= n_features) throw InputError("a node splits on a feature that is not in the schema");
+    if (node.left <= i || std::int64_t{node.left} + 1 >= n_nodes) throw InputError("a node's children are not in its tree");
+  }
+}
+
+std::string checksum(const Json& content) {
+  const std::string text = content.dump();
+  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
+Json content_of(const Model& model) {
+  Json trees = Json::array();
+  for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
+  return {{"schema", {{"features", model.schema.features}, {"label", model.schema.label.value_or("")},
+                      {"weight", model.schema.weight.value_or("")}}},
+          {"options", to_json(model.options)},
+          {"base_margin", model.base_margin},
+          {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
+          {"trees", std::move(trees)}};
+}
+
+std::optional<std::string> name_or_none(const Json& json) {
+  auto name = json.get<std::string>();
+  return name.empty() ? std::nullopt : std::optional(std::move(name));
+}
+
+Model model_from_content(const Json& content) {
+  Model model;
+  const Json& schema = content.at("schema");
+  schema.at("features").get_to(model.schema.features);
+  model.schema.label = name_or_none(schema.at("label"));
+  model.schema.weight = name_or_none(schema.at("weight"));
+  model.options = options_from_json(content.at("options"));
+  validate(model.options);
+  content.at("base_margin").get_to(model.base_margin);
+  content.at("history").at("train_loss").get_to(model.history.train_loss);
+  content.at("history").at("validation_loss").get_to(model.history.validation_loss);
+  for (const Json& tree : content.at("trees")) model.trees.push_back(tree_from_json(tree));
+
+  const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
+  if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
+  if (model.trees.size() % n_outputs != 0) throw InputError("the number of trees does not fit the objective");
+  for (const Tree& tree : model.trees) check_tree(tree, model.schema.features.size());
+  return model;
+}
+
+}  // namespace
+
+Importance importance(const Model& model) {
+  const std::size_t n_features = model.schema.features.size();
+  Importance result{std::vector<double>(n_features), std::vector<std::uint64_t>(n_features),
+                    std::vector<double>(n_features)};
+  for (const Tree& tree : model.trees) {
+    for (const Node& node : tree.nodes) {
+      if (node.is_leaf()) continue;
+      const auto feature = static_cast<std::size_t>(node.feature);
+      result.gain[feature] += node.gain;
+      result.split[feature] += 1;
+      result.cover[feature] += node.cover;
+    }
+  }
+  return result;
+}
+
+std::string to_text(const Model& model) {
+  Json content = content_of(model);
+  std::string sum = checksum(content);
+  const Json file{{"format", kFormat}, {"version", kVersion}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
+  return file.dump() + "\n";
+}
+
+Model from_text(const std::string& text, const std::string& name) {
+  try {
+    const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (file.is_discarded()) throw InputError("is not a whole model file (not valid JSON)");
+    if (!file.is_object() || !file.contains("format") || file["format"] != kFormat) {
+      throw_input_error("is not a model of boosted trees (no format \"{}\")", kFormat);
+    }
+    const auto version = file.at("version").get<std::int64_t>();
+    if (version > kVersion) {
+      throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version, kVersion);
+    }
+    if (version < 1) throw_input_error("has version {} of the format, allowed is 1 to {}", version, kVersion);
+    const Json& content = file.at("model");
+    if (file.at("checksum").get<std::string>() != checksum(content)) {
+      throw InputError("was altered after it was written (checksum does not fit)");
+    }
+    return model_from_content(content);
+  } catch (const InputError& error) {
+    throw_input_error("{}: {}", name, error.what());
+  } catch (const Json::exception& error) {
+    throw_input_error("{}: is not a whole model file ({})", name, error.what());
+  }
+}
+
+Model load_model(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw_input_error("{}: is a directory, a model file is needed", path.string());
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw_input_error("{}: cannot be read", path.string());
+  return from_text(std::move(text).str(), path.string());
+}
+
+}  // namespace podere::tree

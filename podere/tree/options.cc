@@ -1,0 +1,60 @@
+#include "podere/tree/options.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere::tree {
+namespace {
+
+constexpr std::array<std::pair<Objective, const char*>, 3> kObjectiveNames{{
+    {Objective::kBinaryLogistic, "logistic"},
+    {Objective::kSquaredError, "squared-error"},
+    {Objective::kSoftmax, "softmax"},
+}};
+
+void check(bool is_allowed, const char* name, double value, const char* allowed) {
+  if (!is_allowed) throw_input_error("{} is {}, allowed is {}", name, value, allowed);
+}
+
+}  // namespace
+
+std::string to_string(Objective objective) {
+  for (const auto& [value, name] : kObjectiveNames) {
+    if (value == objective) return name;
+  }
+  throw Error("unknown objective");
+}
+
+Objective parse_objective(const std::string& text) {
+  for (const auto& [value, name] : kObjectiveNames) {
+    if (text == name) return value;
+  }
+  throw_input_error("objective is '{}', allowed are logistic, squared-error and softmax", text);
+}
+
+void validate(const Options& o) {
+  check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");
+  check(o.depth >= 1 && o.depth <= kMaxDepth, "depth", o.depth, "1 to 30");
+  check(o.max_leaves == 0 || o.max_leaves >= 2, "max-leaves", o.max_leaves, "0 (no limit) or at least 2");
+  check(o.bins >= 2 && o.bins <= kMaxBins, "bins", o.bins, "2 to 256");
+  check(o.learning_rate > 0 && o.learning_rate <= 1, "learning-rate", o.learning_rate, "above 0, at most 1");
+  check(o.lambda >= 0 && std::isfinite(o.lambda), "lambda", o.lambda, "0 or more");
+  check(o.min_child_weight >= 0 && std::isfinite(o.min_child_weight), "min-child-weight", o.min_child_weight,
+        "0 or more");
+  check(o.min_gain >= 0 && std::isfinite(o.min_gain), "min-gain", o.min_gain, "0 or more");
+  check(o.subsample > 0 && o.subsample <= 1, "subsample", o.subsample, "above 0, at most 1");
+  check(o.column_subsample > 0 && o.column_subsample <= 1, "column-subsample", o.column_subsample,
+        "above 0, at most 1");
+  check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
+        "0 or more, below 1");
+  check(o.early_stopping_rounds >= 0, "early-stopping", o.early_stopping_rounds, "0 (never) or more");
+  if (o.objective == Objective::kSoftmax) {
+    check(o.n_classes == 0 || (o.n_classes >= 2 && o.n_classes <= kMaxClasses), "classes", o.n_classes,
+          "0 (found from the labels) or 2 to 1000");
+  }
+}
+
+}  // namespace podere::tree

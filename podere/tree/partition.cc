@@ -1,0 +1,91 @@
+#include "podere/tree/partition.h"
+
+#include <algorithm>
+
+namespace podere::tree {
+namespace {
+
+constexpr std::size_t kTaskRows = 8192;
+
+/// A run of one node's rows.
+struct Task {
+  std::size_t parting;
+  Slice rows;
+  std::size_t n_left = 0;
+};
+
+/// Copies `rows` to `parted`, those that go left first. Returns how many these are.
+std::size_t part_run(const RowRecord* records, std::size_t lane, const RouteTable& goes_left,
+                     std::span<const std::uint32_t> rows, std::uint32_t* parted) {
+  constexpr std::size_t kAhead = 16;
+  std::array<std::uint32_t, kTaskRows> right;
+  std::size_t n_left = 0;
+  std::size_t n_right = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    __builtin_prefetch(records + rows[std::min(i + kAhead, rows.size() - 1)]);
+    // Both are written and one is kept: no branch to guess wrong.
+    const std::uint32_t row = rows[i];
+    const std::size_t is_left = goes_left[records[row].bins[lane]];
+    parted[n_left] = row;
+    right[n_right] = row;
+    n_left += is_left;
+    n_right += 1 - is_left;
+  }
+  std::copy_n(right.begin(), n_right, parted + n_left);
+  return n_left;
+}
+
+}  // namespace
+
+RouteTable route_table(const Split& split, const FeatureCuts& cuts) {
+  RouteTable goes_left{};
+  std::fill_n(goes_left.begin(), split.bin + 1, std::uint8_t{1});
+  if (cuts.has_missing) goes_left[static_cast<std::size_t>(cuts.missing_bin())] = split.missing_left ? 1 : 0;
+  return goes_left;
+}
+
+std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<const Parting> partings, int n_threads,
+                                        std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch) {
+  std::vector<Task> tasks;
+  for (std::size_t p = 0; p < partings.size(); ++p) {
+    for (std::size_t begin = partings[p].rows.begin; begin < partings[p].rows.end; begin += kTaskRows) {
+      tasks.push_back({p, {begin, std::min(begin + kTaskRows, partings[p].rows.end)}});
+    }
+  }
+  parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
+    Task& task = tasks[t];
+    const Split& split = partings[task.parting].split;
+    const auto feature = static_cast<std::size_t>(split.feature);
+    const BinnedRows::Place place = binned.place(feature);
+    task.n_left = part_run(binned.panel(place.panel).data(), place.lane, route_table(split, binned.cuts(feature)),
+                           rows.subspan(task.rows.begin, task.rows.end - task.rows.begin), scratch.data() + task.rows.begin);
+  });
+
+  std::vector<std::size_t> n_left(partings.size());
+  for (const Task& task : tasks) n_left[task.parting] += task.n_left;
+
+  // Where each run's left and right rows go in the node.
+  std::vector<Slice> targets(tasks.size());
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const std::size_t p = tasks[t].parting;
+    if (tasks[t].rows.begin == partings[p].rows.begin) {
+      left = partings[p].rows.begin;
+      right = left + n_left[p];
+    }
+    targets[t] = {left, right};
+    left += tasks[t].n_left;
+    right += tasks[t].rows.end - tasks[t].rows.begin - tasks[t].n_left;
+  }
+  parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
+    const Task& task = tasks[t];
+    const auto parted = scratch.subspan(task.rows.begin, task.rows.end - task.rows.begin);
+    std::copy_n(parted.begin(), task.n_left, rows.begin() + static_cast<std::ptrdiff_t>(targets[t].begin));
+    std::copy(parted.begin() + static_cast<std::ptrdiff_t>(task.n_left), parted.end(),
+              rows.begin() + static_cast<std::ptrdiff_t>(targets[t].end));
+  });
+  return n_left;
+}
+
+}  // namespace podere::tree

@@ -1,0 +1,216 @@
+#include "podere/tree/train.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/base/hash.h"
+#include "podere/base/parallel.h"
+#include "podere/evaluate/classification.h"
+#include "podere/tree/binned.h"
+#include "podere/tree/cuts.h"
+#include "podere/tree/gradient.h"
+#include "podere/tree/grow.h"
+#include "podere/tree/histogram.h"
+#include "podere/tree/labels.h"
+#include "podere/tree/predict.h"
+#include "podere/tree/streams.h"
+
+namespace podere::tree {
+namespace {
+
+/// Rows that judge the model and do not shape it: a table of their own, or rows set aside of the training table.
+class Validation {
+ public:
+  Validation(const table::Table& table, std::span<const std::uint8_t> is_training, const Model& model,
+             const comm::Communicator& comm, int n_threads)
+      : comm_(comm),
+        n_threads_(n_threads),
+        objective_(model.options.objective),
+        n_outputs_(model.n_outputs()),
+        labels_(weigh_labels(table, is_training, 0, model.options, "validation", comm)) {
+    if (is_training.empty()) {
+      columns_ = feature_columns(model.schema.features, table);
+      own_margins_ = start_margins(model.base_margin, table.n_rows());
+    }
+    const bool has_weights = !table.weight().empty();
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      if (!is_training.empty() && is_training[i] != 0) continue;
+      rows_.push_back(i);
+      label_.push_back(table.label()[i]);
+      if (has_weights) weight_.push_back(table.weight()[i]);
+    }
+  }
+
+  /// Takes in the trees of a round. `training_margins` are those of the training table.
+  void update(std::span<const Tree> trees, std::span<const float> training_margins) {
+    if (!own_margins_.empty()) add_trees(trees, n_outputs_, columns_, n_threads_, own_margins_);
+    const std::span<const float> margins = columns_.empty() ? training_margins : own_margins_;
+    compute_gradients(objective_, labels_.rows, margins, n_outputs_, comm_, n_threads_, gradients_);
+    if (objective_ != Objective::kBinaryLogistic) return;
+    std::vector<float> scores;
+    scores.reserve(rows_.size());
+    for (const std::size_t row : rows_) scores.push_back(margins[row]);
+    auc_ = evaluate::auc(comm_, scores, label_, weight_);
+  }
+
+  double loss() const { return gradients_.loss; }
+  /// Of two classes; nothing for other objectives.
+  std::optional<double> auc() const { return auc_; }
+
+ private:
+  const comm::Communicator& comm_;
+  int n_threads_;
+  Objective objective_;
+  std::size_t n_outputs_;
+  WeightedLabels labels_;                        // weight 0 for rows that are not validated
+  std::vector<std::span<const float>> columns_;  // of a table of its own
+  std::vector<float> own_margins_;               // of a table of its own
+  std::vector<std::size_t> rows_;                // local numbers of the rows that are validated
+  std::vector<float> label_;                     // of these
+  std::vector<float> weight_;                    // of these; empty without weights
+  Gradients gradients_;
+  std::optional<double> auc_;
+};
+
+/// 1 for rows to train on, 0 for rows set aside by hash of (seed, global row).
+std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
+  std::vector<std::uint8_t> is_training(table.n_rows());
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const double u = uniform01(hash64(options.seed, kValidationStream, table.global({i}).value));
+    is_training[i] = u >= options.validation_fraction ? 1 : 0;
+  }
+  return is_training;
+}
+
+/// The rows of round `round`, rising: those to train on, thinned by hash of (seed, round, global row).
+std::vector<std::uint32_t> draw_rows(const table::Table& table, std::span<const std::uint8_t> is_training,
+                                     const Options& options, std::uint64_t round, int n_threads) {
+  constexpr std::size_t kGrain = 65536;
+  const std::uint64_t key = hash64(options.seed, kSubsampleStream, round);
+  std::vector<std::vector<std::uint32_t>> pieces((table.n_rows() + kGrain - 1) / kGrain);
+  parallel_for_slices(n_threads, table.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    std::vector<std::uint32_t>& piece = pieces[begin / kGrain];
+    piece.reserve(end - begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint64_t row = table.global({i}).value;
+      const bool is_drawn = options.subsample >= 1 || uniform01(mix64(key + row * kGoldenGamma)) < options.subsample;
+      if (is_training[i] != 0 && is_drawn) piece.push_back(static_cast<std::uint32_t>(i));
+    }
+  });
+  std::vector<std::uint32_t> rows;
+  for (const std::vector<std::uint32_t>& piece : pieces) rows.insert(rows.end(), piece.begin(), piece.end());
+  return rows;
+}
+
+/// Follows the validation loss from round to round.
+class EarlyStopping {
+ public:
+  explicit EarlyStopping(int patience) : patience_(patience) {}
+  /// True when `loss` of round `round` (from 0) is one without progress too many.
+  bool should_stop(double loss, std::size_t round) {
+    if (loss < best_loss_) {
+      best_loss_ = loss;
+      best_round_ = round;
+    }
+    return patience_ > 0 && round - best_round_ >= static_cast<std::size_t>(patience_);
+  }
+  std::size_t best_round() const { return best_round_; }
+
+ private:
+  int patience_;
+  double best_loss_ = std::numeric_limits<double>::infinity();
+  std::size_t best_round_ = 0;
+};
+
+void keep_rounds(Model& model, std::size_t n_rounds) {
+  model.trees.resize(n_rounds * model.n_outputs());
+  model.history.train_loss.resize(n_rounds);
+  model.history.validation_loss.resize(n_rounds);
+}
+
+void check_sizes(const table::Table& table, const Gradients& gradients) {
+  if (table.n_rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw_input_error("{} rows on one executor, allowed are fewer than 2^32: use more executors", table.n_rows());
+  }
+  if (!std::isfinite(gradients.max_abs_g) || !std::isfinite(gradients.loss)) {
+    throw InputError("training data: labels or weights are too large: their squared differences overflow");
+  }
+}
+
+}  // namespace
+
+Model train(const table::Table& table, const table::Table* validation_table, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times) {
+  validate(options);
+  const bool has_validation = validation_table != nullptr || options.validation_fraction > 0;
+  if (validation_table != nullptr && options.validation_fraction > 0) {
+    throw InputError("validation data and validation-fraction are both given, allowed is one of them");
+  }
+  if (options.early_stopping_rounds > 0 && !has_validation) {
+    throw InputError("early-stopping needs validation data or a validation-fraction");
+  }
+  if (table.n_features() == 0) throw InputError("training data: there are no feature columns");
+
+  Stopwatch watch;
+  Model model{.schema = table.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
+  model.options.n_classes = count_classes(table, options, comm);
+  const std::vector<std::uint8_t> is_training = choose_training_rows(table, options);
+  const WeightedLabels labels = weigh_labels(table, is_training, 1, model.options, "training", comm);
+  model.base_margin = base_margins(labels.rows, model.options, comm);
+  const std::size_t n_outputs = model.n_outputs();
+  std::optional<Validation> validation;
+  if (validation_table != nullptr) {
+    validation.emplace(*validation_table, std::span<const std::uint8_t>(), model, comm, n_threads);
+  } else if (has_validation) {
+    validation.emplace(table, is_training, model, comm, n_threads);
+  }
+
+  BinnedRows binned(table, find_cuts(table, is_training, options.bins, options.seed, comm, n_threads), n_threads);
+  const HistogramLayout layout(binned, comm.size());
+  if (times != nullptr) times->bin_seconds = watch.restart();
+
+  const GrowContext context{model.options, layout, comm, table.n_global_rows(), table.rows(), n_threads};
+  std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
+  Gradients gradients;
+  compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+  check_sizes(table, gradients);
+  EarlyStopping stopping(options.early_stopping_rounds);
+  const auto n_rounds = static_cast<std::size_t>(options.n_trees);
+  for (std::size_t round = 0; round < n_rounds; ++round) {
+    const std::vector<std::uint32_t> drawn = draw_rows(table, is_training, options, round, n_threads);
+    std::vector<std::uint32_t> rows(drawn.size());
+    std::vector<std::uint32_t> scratch(drawn.size());
+    for (std::size_t k = 0; k < n_outputs; ++k) {
+      std::copy(drawn.begin(), drawn.end(), rows.begin());
+      model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows, scratch,
+                                      std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
+    }
+    compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+    model.history.train_loss.push_back(gradients.loss);
+
+    ProgressStep step{.phase = "train", .done = round + 1, .total = n_rounds, .metrics = {{"loss", gradients.loss}}};
+    bool is_last = false;
+    if (validation) {
+      validation->update(std::span(model.trees).last(n_outputs), margins);
+      model.history.validation_loss.push_back(validation->loss());
+      step.metrics.emplace_back("validation_loss", validation->loss());
+      if (validation->auc()) step.metrics.emplace_back("validation_auc", *validation->auc());
+      is_last = stopping.should_stop(validation->loss(), round);
+    }
+    progress.report(step);
+    std::int32_t stop_requested = progress.stop_requested() ? 1 : 0;
+    comm.broadcast(std::span(&stop_requested, 1));
+    if (is_last || stop_requested != 0) break;
+  }
+  if (options.early_stopping_rounds > 0) keep_rounds(model, stopping.best_round() + 1);
+  if (times != nullptr) times->boost_seconds = watch.seconds();
+  return model;
+}
+
+}  // namespace podere::tree

@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 namespace podere {
 
@@ -18,7 +19,7 @@ class FirstException {
     const std::lock_guard lock(mutex_);
     if (task < task_) {
       task_ = task;
-      exception_ = exception;
+      exception_ = std::move(exception);
     }
   }
   void rethrow() const {

@@ -1,0 +1,86 @@
+#include "podere/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace podere {
+namespace {
+
+TEST(ParallelFor, RunsEveryTaskOnceOnAThreadInRange) {
+  for (const int n_threads : {-1, 0, 1, 2, 3, 8}) {
+    for (const std::size_t n_tasks : {0UL, 1UL, 2UL, 7UL, 1000UL}) {
+      std::vector<std::atomic<int>> runs(n_tasks);
+      parallel_for(n_threads, n_tasks, [&](std::size_t task, int thread) {
+        ++runs[task];
+        EXPECT_GE(thread, 0);
+        EXPECT_LT(thread, std::max(1, n_threads));
+      });
+      for (const auto& n : runs) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+std::string message_of(int n_threads, std::size_t n_tasks, const std::vector<bool>& throws, int* n_run) {
+  std::atomic<int> count = 0;
+  std::string message = "none";
+  try {
+    parallel_for(n_threads, n_tasks, [&](std::size_t task, int) {
+      ++count;
+      if (throws[task]) throw std::runtime_error(std::to_string(task));
+    });
+  } catch (const std::runtime_error& error) {
+    message = error.what();
+  }
+  *n_run = count;
+  return message;
+}
+
+TEST(ParallelFor, ThrowsTheExceptionOfTheLowestTask) {
+  std::vector<bool> throws(100, false);
+  for (const std::size_t task : {97UL, 41UL, 13UL, 14UL}) throws[task] = true;
+  for (const int n_threads : {1, 2, 5}) {
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      int n_run = 0;
+      EXPECT_EQ(message_of(n_threads, throws.size(), throws, &n_run), "13");
+      if (n_threads > 1) {
+        EXPECT_EQ(n_run, 100);
+      }
+    }
+  }
+}
+
+TEST(SliceOf, CutsARangeIntoNearlyEqualPieces) {
+  for (const std::size_t n_items : {0UL, 1UL, 5UL, 64UL, 1001UL}) {
+    for (const std::size_t n : {1UL, 2UL, 3UL, 7UL, 100UL}) {
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const Slice slice = slice_of(n_items, i, n);
+        EXPECT_EQ(slice.begin, end);
+        end = slice.end;
+        EXPECT_GE(slice.end - slice.begin, n_items / n);
+        EXPECT_LE(slice.end - slice.begin, n_items / n + 1);
+      }
+      EXPECT_EQ(end, n_items);
+    }
+  }
+}
+
+TEST(ParallelForSlices, CoversEveryItemOnceInPiecesOfTheGrain) {
+  for (const std::size_t n_items : {0UL, 1UL, 9UL, 10UL, 11UL, 995UL}) {
+    std::vector<std::atomic<int>> runs(n_items);
+    parallel_for_slices(3, n_items, 10, [&](std::size_t begin, std::size_t end, int) {
+      EXPECT_EQ(begin % 10, 0U);
+      EXPECT_LT(begin, end);
+      EXPECT_LE(end - begin, 10U);
+      for (std::size_t i = begin; i < end; ++i) ++runs[i];
+    });
+    for (const auto& n : runs) EXPECT_EQ(n, 1);
+  }
+}
+
+}  // namespace
+}  // namespace podere

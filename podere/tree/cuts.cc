@@ -47,7 +47,7 @@ std::vector<float> cuts_of_sample(std::span<float> values, bool has_missing, int
   std::sort(values.begin(), values.end());
   if (!has_missing) return quantile_cuts(values, max_bins);
   // One bin is for missing values; one above the largest value lets a split tell missing from all others.
-  std::vector<float> cuts = max_bins > 2 ? quantile_cuts(values, max_bins - 2) : std::vector<float>();
+  std::vector<float> cuts = quantile_cuts(values, std::max(1, max_bins - 2));
   if (!values.empty()) {
     const float above = std::nextafter(values.back(), std::numeric_limits<float>::infinity());
     if (std::isfinite(above) && (cuts.empty() || above > cuts.back())) cuts.push_back(above);

@@ -1,0 +1,293 @@
+// Every kernel against a plain reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "podere/tree/binned.h"
+#include "podere/tree/gradient.h"
+#include "podere/tree/histogram.h"
+#include "podere/tree/histogram_kernel.h"
+#include "podere/tree/partition.h"
+#include "podere/tree/quantise.h"
+#include "podere/tree/split_kernel.h"
+#include "podere/tree/test_tables.h"
+
+namespace podere::tree {
+namespace {
+
+const comm::Communicator& alone() {
+  static const comm::Communicator self = comm::Communicator::self();
+  return self;
+}
+
+std::vector<std::uint32_t> all_rows(std::size_t n) {
+  std::vector<std::uint32_t> rows(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
+  return find_cuts(table, std::vector<std::uint8_t>(table.n_rows(), 1), max_bins, 0, alone(), 1);
+}
+
+TEST(CellTest, PackedSumsComeApartAgain) {
+  for (const std::int64_t g : {-2147483648LL, -5LL, -1LL, 0LL, 1LL, 2147483647LL}) {
+    for (const std::int64_t h : {-2147483648LL, -1LL, 0LL, 3LL, 2147483647LL}) {
+      const CellSums sums = unpack_cell(pack_cell(g, h));
+      EXPECT_EQ(sums.g, g);
+      EXPECT_EQ(sums.h, h);
+    }
+  }
+}
+
+TEST(FlushTest, PackedCellsAreAddedToWideOnesAndCleared) {
+  std::vector<std::int32_t> packed;
+  std::vector<std::int64_t> wide;
+  std::vector<std::int64_t> expected;
+  for (const int g : {-32767, -1, 0, 1, 32767}) {
+    for (const int h : {-32767, -1, 0, 1, 32767}) {
+      packed.push_back(g * 65536 + h);
+      wide.push_back(pack_cell(100000, -7));
+      expected.push_back(pack_cell(100000 + g, -7 + h));
+    }
+  }
+  flush_lane(packed.data(), packed.size(), wide.data());
+  EXPECT_EQ(wide, expected);
+  EXPECT_EQ(packed, std::vector<std::int32_t>(packed.size(), 0));
+}
+
+/// Derivatives of the loss by differences, for one row at margin `m` of output `k`.
+Gradient finite_difference(Objective objective, std::vector<float> margins, float label, float weight, std::size_t k) {
+  const double step = objective == Objective::kSquaredError ? 0.25 : 0.0625;
+  const std::vector<float> labels{label};
+  const std::vector<float> weights{weight};
+  const LabelledRows rows{{0, 1}, labels, weights, /*weight_sum=*/1, /*max_abs_weight=*/std::abs(weight)};
+  const auto loss = [&](double shift) {
+    std::vector<float> shifted = margins;
+    shifted[k] += static_cast<float>(shift);
+    Gradients gradients;
+    compute_gradients(objective, rows, shifted, margins.size(), alone(), 1, gradients);
+    return gradients.loss;
+  };
+  return {static_cast<float>((loss(step) - loss(-step)) / (2 * step)),
+          static_cast<float>((loss(step) - 2 * loss(0) + loss(-step)) / (step * step))};
+}
+
+TEST(GradientTest, DerivativesAgreeWithFiniteDifferences) {
+  for (const Objective objective : {Objective::kBinaryLogistic, Objective::kSoftmax, Objective::kSquaredError}) {
+    const std::size_t n_outputs = objective == Objective::kSoftmax ? 3 : 1;
+    for (const float margin : {-3.0F, -0.5F, 0.0F, 1.25F, 4.0F}) {
+      for (const float label : {0.0F, 1.0F}) {
+        for (const float weight : {1.0F, 2.5F, -0.5F}) {
+          std::vector<float> margins{margin, 0.5F, -1.0F};
+          margins.resize(n_outputs);
+          const std::vector<float> labels{label};
+          const std::vector<float> weights{weight};
+          const LabelledRows rows{{0, 1}, labels, weights, 1, std::abs(weight)};
+          Gradients gradients;
+          compute_gradients(objective, rows, margins, n_outputs, alone(), 1, gradients);
+          for (std::size_t k = 0; k < n_outputs; ++k) {
+            const Gradient expected = finite_difference(objective, margins, label, weight, k);
+            EXPECT_NEAR(gradients.values[k].g, expected.g, 2e-3) << to_string(objective) << " " << margin;
+            // As XGBoost does, softmax takes twice the second derivative: a safer step for coupled outputs.
+            const double factor = objective == Objective::kSoftmax ? 2 : 1;
+            EXPECT_NEAR(gradients.values[k].h, factor * expected.h, 5e-3) << to_string(objective) << " " << margin;
+            EXPECT_LE(std::abs(gradients.values[k].g), gradients.max_abs_g);
+            EXPECT_LE(std::abs(gradients.values[k].h), gradients.max_abs_h);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(GradientTest, ExtremeMarginsStayFinite) {
+  const std::vector<float> labels{0, 1, 0, 1};
+  const std::vector<float> weights(4, 1.0F);
+  const std::vector<float> margins{-1e30F, -1e30F, 1e4F, 1e4F};
+  Gradients gradients;
+  compute_gradients(Objective::kBinaryLogistic, {{0, 4}, labels, weights, 4, 1}, margins, 1, alone(), 1, gradients);
+  for (const Gradient& gradient : gradients.values) {
+    EXPECT_TRUE(std::isfinite(gradient.g));
+    EXPECT_GT(gradient.h, 0);
+  }
+  EXPECT_EQ(gradients.values[1].g, -1.0F);
+}
+
+TEST(QuantiseTest, RoundingIsRightOnAverageAndWithinTheLevels) {
+  const std::size_t n = 20000;
+  const table::Table table = random_table({.n_rows = n, .n_features = 1}, alone());
+  BinnedRows binned(table, cuts_of(table, 16), 1);
+  Gradients gradients{.values = std::vector<Gradient>(n, {0.33F, 0.21F}), .max_abs_g = 1, .max_abs_h = 0.25};
+  gradients.values[0] = {1.0F, 0.25F};
+  gradients.values[1] = {-1.0F, -0.25F};
+  const Quantisation quantisation = choose_quantisation(gradients, n);
+  const std::vector<std::uint32_t> rows = all_rows(n);
+  const CellSums total = unpack_cell(quantise_gradients(gradients.values, rows, {0, n}, quantisation, 7, 2, binned));
+  EXPECT_NEAR(total.g * quantisation.g_unit, 0.33 * (n - 2), 4 * quantisation.g_unit * std::sqrt(0.25 * n));
+  EXPECT_NEAR(total.h * quantisation.h_unit, 0.21 * (n - 2), 4 * quantisation.h_unit * std::sqrt(0.25 * n));
+  EXPECT_EQ(binned.panel(0)[0].gradient, quantisation.levels * 65536 + quantisation.levels);
+  EXPECT_EQ(binned.panel(0)[1].gradient, -quantisation.levels * 65536 - quantisation.levels);
+}
+
+TEST(QuantiseTest, CellsCannotOverflowForAnyNumberOfRows) {
+  const Gradients gradients{.values = {}, .max_abs_g = 1, .max_abs_h = 1};
+  for (const std::uint64_t n : {1ULL, 100'000ULL, 1'000'000'000ULL, 2'147'483'647ULL}) {
+    const Quantisation quantisation = choose_quantisation(gradients, n);
+    EXPECT_GE(quantisation.levels, 1);
+    EXPECT_LT(static_cast<std::uint64_t>(quantisation.levels) * n, 1ULL << 31);
+    EXPECT_LE(quantisation.rows_per_flush() * quantisation.levels, 32767);
+  }
+  EXPECT_THROW(choose_quantisation(gradients, 2'147'483'648ULL), std::exception);
+}
+
+/// Cells of a node by adding up row by row.
+std::vector<std::int64_t> plain_histogram(const BinnedRows& binned, std::span<const std::uint32_t> rows, std::size_t feature) {
+  std::vector<std::int64_t> cells(static_cast<std::size_t>(binned.cuts(feature).n_bins()));
+  for (const std::uint32_t row : rows) {
+    const std::int32_t packed = binned.panel(binned.place(feature).panel)[row].gradient;
+    const auto h = static_cast<std::int16_t>(packed);
+    cells[binned.bin(row, feature)] += pack_cell((packed - h) / 65536, h);
+  }
+  return cells;
+}
+
+class HistogramTest : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(FeatureCounts, HistogramTest, testing::Values(1, 3, 4, 27, 28, 29, 30, 57, 90));
+
+TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
+  const std::size_t n = 40001;  // several flushes and several tasks a node
+  const table::Table table = random_table({.n_rows = n, .n_features = GetParam(), .has_missing = true}, alone());
+  BinnedRows binned(table, cuts_of(table, 256), 2);
+  Gradients gradients{.values = std::vector<Gradient>(n), .max_abs_g = 1, .max_abs_h = 0.25};
+  for (std::size_t i = 0; i < n; ++i) {
+    gradients.values[i] = {static_cast<float>(std::sin(static_cast<double>(i))), static_cast<float>(0.25 / static_cast<double>(1 + i % 3))};
+  }
+  const Quantisation quantisation = choose_quantisation(gradients, n);
+  const std::vector<std::uint32_t> rows = all_rows(n);
+  quantise_gradients(gradients.values, rows, {0, n}, quantisation, 1, 2, binned);
+  const HistogramLayout layout(binned, 1);
+  const std::span<const std::uint32_t> span(rows);
+  const std::vector<std::span<const std::uint32_t>> nodes{span.first(39000), span.subspan(39000, 0), span.last(1001)};
+  const std::vector<std::uint8_t> panel_is_used(binned.n_panels(), 1);
+  const std::vector<std::int64_t> cells = build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2);
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    for (std::size_t j = 0; j < binned.n_features(); ++j) {
+      const std::vector<std::int64_t> expected = plain_histogram(binned, nodes[node], j);
+      const auto first = cells.begin() + static_cast<std::ptrdiff_t>(layout.cell(j, node, nodes.size()));
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), first)) << "feature " << j << " of node " << node;
+    }
+  }
+}
+
+TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndCellsDoNotOverlap) {
+  const table::Table table = random_table({.n_rows = 300, .n_features = 11, .has_missing = true}, alone());
+  const BinnedRows binned(table, cuts_of(table, 64), 1);
+  for (const int n_ranks : {1, 2, 3, 5, 11, 20}) {
+    const HistogramLayout layout(binned, n_ranks);
+    std::size_t next_feature = 0;
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      EXPECT_EQ(layout.features_of(rank).begin, next_feature);
+      next_feature = layout.features_of(rank).end;
+    }
+    EXPECT_EQ(next_feature, 11);
+    const std::vector<std::size_t> counts = layout.counts(3);
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), layout.n_cells(3));
+    std::vector<int> uses(layout.n_cells(3));
+    for (std::size_t j = 0; j < 11; ++j) {
+      for (std::size_t node = 0; node < 3; ++node) {
+        for (int b = 0; b < binned.cuts(j).n_bins(); ++b) ++uses[layout.cell(j, node, 3) + static_cast<std::size_t>(b)];
+      }
+    }
+    EXPECT_EQ(uses, std::vector<int>(uses.size(), 1)) << n_ranks << " ranks";
+  }
+}
+
+/// The best split by looking at each one in turn.
+Split plain_best_split(std::span<const std::int64_t> cells, const FeatureCuts& cuts, const SplitRule& rule) {
+  const auto score = [&](double g, double h) { return g * g / (h + rule.lambda); };
+  double g_all = 0;
+  double h_all = 0;
+  for (const std::int64_t cell : cells) {
+    g_all += unpack_cell(cell).g * rule.g_unit;
+    h_all += unpack_cell(cell).h * rule.h_unit;
+  }
+  Split best;
+  for (const bool missing_left : {false, true}) {
+    if (missing_left && !cuts.has_missing) continue;
+    for (std::size_t b = 0; b < cuts.cuts.size(); ++b) {
+      double g = 0;
+      double h = 0;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const bool is_missing = static_cast<int>(i) == cuts.missing_bin();
+        if (is_missing ? !missing_left : i > b) continue;
+        g += unpack_cell(cells[i]).g * rule.g_unit;
+        h += unpack_cell(cells[i]).h * rule.h_unit;
+      }
+      if (h <= 0 || h_all - h <= 0 || h < rule.min_child_weight || h_all - h < rule.min_child_weight) continue;
+      const double gain = score(g, h) + score(g_all - g, h_all - h) - score(g_all, h_all);
+      if (gain > best.gain + 1e-9) best = {gain, 0, 0, static_cast<std::int16_t>(b), missing_left};
+    }
+  }
+  return best;
+}
+
+TEST(SplitTest, TheBestSplitIsTheOneThatTryingAllFinds) {
+  RandomSequence random(3, 0, 0);
+  for (int trial = 0; trial < 500; ++trial) {
+    FeatureCuts cuts{.cuts = std::vector<float>(random.next() % 20), .has_missing = random.next() % 2 == 0};
+    std::vector<std::int64_t> cells;
+    std::int64_t total = 0;
+    for (int b = 0; b < cuts.n_bins(); ++b) {
+      const auto g = static_cast<std::int64_t>(random.next() % 2001) - 1000;
+      const auto h = static_cast<std::int64_t>(random.next() % 100) - (random.next() % 10 == 0 ? 60 : 0);
+      total += cells.emplace_back(pack_cell(g, h));
+    }
+    const SplitRule rule{.g_unit = 0.01, .h_unit = 0.02, .lambda = 1, .min_child_weight = trial % 3 * 2.0};
+    if (!(unpack_cell(total).h > 0)) continue;
+    const Split found = best_split(cells, total, cuts, 0, rule);
+    const Split expected = plain_best_split(cells, cuts, rule);
+    ASSERT_NEAR(found.gain, expected.gain, 1e-6) << "trial " << trial;
+    if (!found.is_found()) continue;
+    EXPECT_EQ(found.bin, expected.bin) << "trial " << trial;
+    EXPECT_EQ(found.missing_left, expected.missing_left) << "trial " << trial;
+  }
+}
+
+TEST(SplitTest, AFeatureWithoutCutsOrANodeWithoutGainIsNotSplit) {
+  const SplitRule rule{.g_unit = 1, .h_unit = 1, .lambda = 1, .min_child_weight = 0};
+  EXPECT_FALSE(best_split(std::vector<std::int64_t>{pack_cell(5, 5)}, pack_cell(5, 5), {}, 0, rule).is_found());
+  const std::vector<std::int64_t> even{0, 0};
+  EXPECT_FALSE(best_split(even, 0, {.cuts = {1.0F}}, 0, rule).is_found());
+}
+
+TEST(PartitionTest, LeftRowsComeFirstAndOrderIsKept) {
+  const std::size_t n = 20011;
+  const table::Table table = random_table({.n_rows = n, .n_features = 30, .has_missing = true}, alone());
+  const BinnedRows binned(table, cuts_of(table, 64), 1);
+  for (const std::size_t feature : {0, 29}) {
+    for (const bool missing_left : {false, true}) {
+      std::vector<std::uint32_t> rows = all_rows(n);
+      std::vector<std::uint32_t> expected = rows;
+      std::vector<std::uint32_t> scratch(n);
+      Split split{.gain = 1, .left_cell = 0, .feature = static_cast<std::int32_t>(feature), .bin = 20, .missing_left = missing_left};
+      const std::vector<Parting> partings{{{0, 10000}, split}, {{10000, 10000}, split}, {{10001, n}, split}};
+      const std::vector<std::size_t> n_left = partition_rows(binned, partings, 2, rows, scratch);
+      for (std::size_t p = 0; p < partings.size(); ++p) {
+        const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(partings[p].rows.begin);
+        const auto end = expected.begin() + static_cast<std::ptrdiff_t>(partings[p].rows.end);
+        const auto middle = std::stable_partition(begin, end, [&](std::uint32_t row) {
+          const float value = table.feature(feature)[row];
+          return value != value ? missing_left : value < binned.cuts(feature).cuts[20];
+        });
+        EXPECT_EQ(n_left[p], static_cast<std::size_t>(middle - begin));
+      }
+      EXPECT_EQ(rows, expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace podere::tree

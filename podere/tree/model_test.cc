@@ -1,0 +1,112 @@
+#include "podere/tree/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "podere/base/error.h"
+
+namespace podere::tree {
+namespace {
+
+Model small_model() {
+  Model model;
+  model.schema = {.features = {"a", "b"}, .label = "y", .weight = std::nullopt};
+  model.options.n_trees = 2;
+  model.base_margin = {0.1};
+  model.trees = {Tree{{{.threshold = 0.1F, .feature = 1, .left = 1, .missing_left = true, .gain = 3, .cover = 5},
+                       {.value = -0.25F, .cover = 2},
+                       {.value = 1e-30F, .cover = 3}}},
+                 Tree{{{.value = 0.5F, .cover = 5}}}};
+  model.history = {.train_loss = {0.6, 0.5}, .validation_loss = {}};
+  return model;
+}
+
+/// The message of the InputError that from_text throws.
+std::string refusal(const std::string& text) {
+  try {
+    from_text(text, "m.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// small_model() changed, with a checksum that fits.
+std::string refusal_of(const std::function<void(Model&)>& change) {
+  Model model = small_model();
+  change(model);
+  return refusal(to_text(model));
+}
+
+TEST(ModelTest, AFileReadBackIsTheSameModel) {
+  const Model model = small_model();
+  const Model read = from_text(to_text(model), "m.json");
+  EXPECT_EQ(read.schema, model.schema);
+  EXPECT_EQ(read.base_margin, model.base_margin);
+  EXPECT_EQ(read.trees, model.trees);
+  EXPECT_EQ(read.history, model.history);
+  EXPECT_EQ(to_text(read), to_text(model));
+}
+
+TEST(ModelTest, EveryCutIsRefused) {
+  const std::string text = to_text(small_model());
+  for (std::size_t n = 0; n + 2 < text.size(); ++n) EXPECT_NE(refusal(text.substr(0, n)), "accepted") << n;
+}
+
+TEST(ModelTest, EveryAlteredDigitIsRefused) {
+  const std::string text = to_text(small_model());
+  for (std::size_t i = text.find("\"checksum\""); i < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '8') continue;
+    std::string altered = text;
+    ++altered[i];
+    EXPECT_NE(refusal(altered), "accepted") << altered;
+  }
+}
+
+TEST(ModelTest, ANewerVersionIsNamed) {
+  std::string text = to_text(small_model());
+  text.replace(text.find("\"version\":1"), 11, "\"version\":7");
+  EXPECT_EQ(refusal(text), "m.json: was written by a newer Podere (version 7 of the format; this one reads up to 1)");
+}
+
+TEST(ModelTest, OtherJsonIsRefused) {
+  for (const char* text : {"", "{}", "[]", "null", "7", "{\"format\":\"podere-gbt\"}", "{\"format\":7}",
+                           "{\"format\":\"podere-gbt\",\"version\":\"x\"}", "{\"format\":\"podere-gbt\",\"version\":0}",
+                           "{\"format\":\"podere-gbt\",\"version\":1,\"model\":3,\"checksum\":\"\"}"}) {
+    EXPECT_EQ(refusal(text).substr(0, 8), "m.json: ") << text;
+  }
+}
+
+TEST(ModelTest, TreesThatLeadOutOfBoundsAreRefused) {
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].left = 2; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].left = 0; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].left = -5; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].left = 2147483647; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].feature = 2; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[1].value = INFINITY; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes.clear(); }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.base_margin.clear(); }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.base_margin = {0, 0}; }), "accepted");
+  EXPECT_EQ(refusal_of([](Model&) {}), "accepted");
+}
+
+TEST(ModelTest, AFileThatIsNotThereIsNamed) {
+  try {
+    load_model("/nowhere/m.json");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "/nowhere/m.json: cannot be read");
+  }
+}
+
+TEST(ModelTest, ImportanceAddsUpSplitsByFeature) {
+  const Importance result = importance(small_model());
+  EXPECT_EQ(result.gain, (std::vector<double>{0, 3}));
+  EXPECT_EQ(result.split, (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_EQ(result.cover, (std::vector<double>{0, 5}));
+}
+
+}  // namespace
+}  // namespace podere::tree

@@ -1,0 +1,101 @@
+// The same model, bit for bit, however the rows are spread.
+#include <gtest/gtest.h>
+
+#include "podere/base/error.h"
+#include "podere/tree/predict.h"
+#include "podere/tree/test_tables.h"
+#include "podere/tree/train.h"
+
+namespace podere::tree {
+namespace {
+
+const comm::Communicator& world() {
+  static const comm::Communicator group = comm::Communicator::world();
+  return group;
+}
+
+const comm::Communicator& alone() {
+  static const comm::Communicator self = comm::Communicator::self();
+  return self;
+}
+
+struct Case {
+  const char* name;
+  RandomTable table;
+  Options options;
+  bool has_validation_table = false;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"plain", {}, {.n_trees = 5, .depth = 6}},
+      {"few_rows_leave_ranks_empty", {.n_rows = 1500}, {.n_trees = 5, .depth = 4}},
+      {"missing_values_and_weights", {.has_missing = true, .has_weight = true}, {.n_trees = 5, .depth = 6}},
+      {"subsampling", {.has_missing = true}, {.n_trees = 6, .depth = 5, .subsample = 0.5, .column_subsample = 0.5, .seed = 3}},
+      {"early_stopping_on_rows_set_aside", {.n_rows = 3000, .has_weight = true},
+       {.n_trees = 60, .depth = 5, .learning_rate = 0.8, .validation_fraction = 0.25, .early_stopping_rounds = 3}},
+      {"early_stopping_on_another_table", {.n_rows = 3000},
+       {.n_trees = 60, .depth = 5, .learning_rate = 0.8, .early_stopping_rounds = 3}, true},
+      {"squared_error", {.objective = Objective::kSquaredError, .has_missing = true, .has_weight = true},
+       {.objective = Objective::kSquaredError, .n_trees = 5, .depth = 6, .subsample = 0.8}},
+      {"softmax", {.objective = Objective::kSoftmax, .has_missing = true, .has_weight = true},
+       {.objective = Objective::kSoftmax, .n_trees = 4, .depth = 5, .max_leaves = 11, .validation_fraction = 0.2, .early_stopping_rounds = 2}},
+      {"more_ranks_than_features", {.n_features = 1}, {.n_trees = 5, .depth = 5}},
+      {"two_panels", {.n_features = 40}, {.n_trees = 3, .depth = 5, .bins = 37}},
+  };
+  return all;
+}
+
+class SameBitsTest : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Cases, SameBitsTest, testing::Range(std::size_t{0}, cases().size()),
+                         [](const auto& param) { return cases()[param.param].name; });
+
+std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
+  const table::Table table = random_table(c.table, comm);
+  RandomTable other = c.table;
+  other.seed = 77;
+  const table::Table validation = random_table(other, comm);
+  Progress progress;
+  return to_text(train(table, c.has_validation_table ? &validation : nullptr, c.options, comm, n_threads, progress));
+}
+
+TEST_P(SameBitsTest, TheModelDoesNotDependOnRanksOrThreads) {
+  const Case& c = cases()[GetParam()];
+  const std::string expected = model_text(c, alone(), 1);
+  EXPECT_GT(expected.size(), 1000);
+  EXPECT_EQ(model_text(c, alone(), 3), expected) << "3 threads";
+  EXPECT_EQ(model_text(c, world(), 1), expected) << world().size() << " ranks";
+  EXPECT_EQ(model_text(c, world(), 3), expected) << world().size() << " ranks, 3 threads";
+}
+
+TEST(TrainDistributedTest, PredictionsAreThoseOfOneRank) {
+  const RandomTable want{.n_rows = 3000, .has_missing = true};
+  Progress progress;
+  const table::Table part = random_table(want, world());
+  const Model model = train(part, nullptr, {.n_trees = 4, .depth = 5}, world(), 2, progress);
+  const std::vector<float> own = predict(model, part, 2);
+  EXPECT_EQ(world().all_gather_v(std::span<const float>(own)), predict(model, random_table(want, alone()), 1));
+}
+
+TEST(TrainDistributedTest, ABadLabelOnOneRankIsToldOnAll) {
+  table::Table table = random_table({}, world());
+  const std::uint64_t bad_row = 4321;
+  if (table.rows().begin <= bad_row && bad_row < table.rows().end) table.label()[bad_row - table.rows().begin] = 9;
+  Progress progress;
+  try {
+    train(table, nullptr, {}, world(), 1, progress);
+    FAIL() << "trained";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "training data: label of row 4321 is 9, allowed is 0 or 1");
+  }
+}
+
+TEST(TrainDistributedTest, AStopRequestOnRankZeroEndsAllRanksAlike) {
+  struct StopOnRoot : Progress {
+    bool stop_requested() override { return world().is_root(); }
+  } progress;
+  EXPECT_EQ(train(random_table({}, world()), nullptr, {.depth = 3}, world(), 1, progress).trees.size(), 1);
+}
+
+}  // namespace
+}  // namespace podere::tree

@@ -1,0 +1,340 @@
+#include "podere/tree/train.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "podere/tree/predict.h"
+#include "podere/tree/test_tables.h"
+
+namespace podere::tree {
+namespace {
+
+const comm::Communicator& alone() {
+  static const comm::Communicator self = comm::Communicator::self();
+  return self;
+}
+
+Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
+  Progress progress;
+  return train(table, validation, options, alone(), 2, progress);
+}
+
+/// Regression trees straight from the definition: every cut between neighbouring values of every feature is tried, and
+/// sums are taken over the rows. Nodes are numbered level by level.
+Tree plain_tree(const table::Table& table, const std::vector<double>& g, const Options& options) {
+  struct Work {
+    std::size_t node;
+    std::vector<std::size_t> rows;
+  };
+  Tree tree;
+  tree.nodes.emplace_back();
+  std::vector<std::size_t> all(table.n_rows());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<Work> level{{0, all}};
+  const auto score = [&](double sum, double n) { return sum * sum / (n + options.lambda); };
+  for (int depth = 0; !level.empty(); ++depth) {
+    std::vector<Work> next;
+    for (const Work& work : level) {
+      double g_all = 0;
+      for (const std::size_t row : work.rows) g_all += g[row];
+      const auto n_all = static_cast<double>(work.rows.size());
+      double best_gain = 0;
+      std::size_t best_feature = 0;
+      float best_threshold = 0;
+      for (std::size_t j = 0; depth < options.depth && j < table.n_features(); ++j) {
+        std::map<float, std::pair<double, double>> sums;  // of all rows of the table: cuts lie between all values
+        for (std::size_t row = 0; row < table.n_rows(); ++row) sums[table.feature(j)[row]];
+        for (const std::size_t row : work.rows) {
+          sums[table.feature(j)[row]].first += g[row];
+          sums[table.feature(j)[row]].second += 1;
+        }
+        double g_left = 0;
+        double n_left = 0;
+        for (auto it = sums.begin(); std::next(it) != sums.end(); ++it) {
+          g_left += it->second.first;
+          n_left += it->second.second;
+          if (n_left < std::max(1.0, options.min_child_weight) || n_all - n_left < std::max(1.0, options.min_child_weight)) continue;
+          const double gain = score(g_left, n_left) + score(g_all - g_left, n_all - n_left) - score(g_all, n_all);
+          if (gain > best_gain + 1e-9) {
+            best_gain = gain;
+            best_feature = j;
+            best_threshold = it->first / 2 + std::next(it)->first / 2;
+          }
+        }
+      }
+      Node& node = tree.nodes[work.node];
+      node.cover = static_cast<float>(n_all);
+      if (best_gain <= options.min_gain) {
+        node.value = static_cast<float>(-options.learning_rate * g_all / (n_all + options.lambda));
+        continue;
+      }
+      node.feature = static_cast<std::int32_t>(best_feature);
+      node.threshold = best_threshold;
+      node.gain = static_cast<float>(best_gain);
+      node.left = static_cast<std::int32_t>(tree.nodes.size());
+      Work left{tree.nodes.size(), {}};
+      Work right{tree.nodes.size() + 1, {}};
+      for (const std::size_t row : work.rows) {
+        (table.feature(best_feature)[row] < best_threshold ? left : right).rows.push_back(row);
+      }
+      tree.nodes.resize(tree.nodes.size() + 2);
+      next.push_back(left);
+      next.push_back(right);
+    }
+    level = next;
+  }
+  return tree;
+}
+
+TEST(TrainTest, ATreeEqualsTheOneFromTheDefinition) {
+  // With labels of +-1 that sum to zero every gradient is a whole number of quantisation levels: nothing is rounded.
+  const std::size_t n = 400;
+  std::vector<std::vector<float>> features(3, std::vector<float>(n));
+  std::vector<float> label(n);
+  RandomSequence random(5, 0, 0);
+  for (std::size_t i = 0; i < n; i += 2) {
+    label[i] = 1;
+    label[i + 1] = -1;
+    for (std::size_t j = 0; j < 3; ++j) {
+      features[j][i] = static_cast<float>(random.next() % 40);
+      features[j][i + 1] = static_cast<float>(random.next() % 40 + (j == 1 ? 5 : 0));
+    }
+  }
+  const table::Table table = make_table(features, label);
+  std::vector<double> g(n);
+  for (std::size_t i = 0; i < n; ++i) g[i] = -label[i];
+  for (const double min_child_weight : {0.0, 20.0}) {
+    for (const double min_gain : {0.0, 4.0}) {
+      const Options options{.objective = Objective::kSquaredError, .n_trees = 1, .depth = 4, .learning_rate = 0.5,
+                            .lambda = 2, .min_child_weight = min_child_weight, .min_gain = min_gain};
+      const Model model = train_alone(table, options);
+      const Tree expected = plain_tree(table, g, options);
+      ASSERT_EQ(model.trees[0].nodes.size(), expected.nodes.size());
+      ASSERT_GT(expected.nodes.size(), 5);
+      for (std::size_t i = 0; i < expected.nodes.size(); ++i) {
+        const Node& node = model.trees[0].nodes[i];
+        EXPECT_EQ(node.feature, expected.nodes[i].feature) << "node " << i;
+        EXPECT_EQ(node.threshold, expected.nodes[i].threshold) << "node " << i;
+        EXPECT_EQ(node.left, expected.nodes[i].left) << "node " << i;
+        EXPECT_NEAR(node.value, expected.nodes[i].value, 1e-6) << "node " << i;
+        EXPECT_NEAR(node.gain, expected.nodes[i].gain, 1e-3) << "node " << i;
+        EXPECT_NEAR(node.cover, expected.nodes[i].cover, 1e-3) << "node " << i;
+      }
+    }
+  }
+}
+
+TEST(TrainTest, LossFallsWithEveryObjective) {
+  for (const Objective objective : {Objective::kBinaryLogistic, Objective::kSquaredError, Objective::kSoftmax}) {
+    const table::Table table = random_table({.objective = objective, .has_missing = true}, alone());
+    const Model model = train_alone(table, {.objective = objective, .n_trees = 20, .depth = 4});
+    const std::vector<double>& loss = model.history.train_loss;
+    ASSERT_EQ(loss.size(), 20);
+    EXPECT_TRUE(std::is_sorted(loss.rbegin(), loss.rend())) << to_string(objective);
+    EXPECT_LT(loss.back(), 0.7 * loss.front()) << to_string(objective);
+  }
+}
+
+TEST(TrainTest, HistoryHoldsTheLossOfThePredictions) {
+  const table::Table table = random_table({.has_weight = true}, alone());
+  const Model model = train_alone(table, {.n_trees = 5, .depth = 4});
+  const std::vector<float> p = predict(model, table, 1);
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    sum -= table.weight()[i] * std::log(table.label()[i] == 1 ? p[i] : 1 - static_cast<double>(p[i]));
+    weights += table.weight()[i];
+  }
+  EXPECT_NEAR(model.history.train_loss.back(), sum / weights, 1e-6);
+}
+
+TEST(TrainTest, AMissingValueGoesTheWayThatWasLearnt) {
+  // Missing values belong to the high label although, as numbers, they are nowhere.
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> feature;
+  std::vector<float> label;
+  for (int i = 0; i < 300; ++i) {
+    feature.push_back(i % 3 == 0 ? nan : static_cast<float>(i % 3));
+    label.push_back(i % 3 == 1 ? 0.0F : 1.0F);
+  }
+  const table::Table table = make_table({feature}, label);
+  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 2, .learning_rate = 1, .lambda = 0});
+  const std::vector<float> predicted = predict(model, table, 1);
+  for (std::size_t i = 0; i < label.size(); ++i) EXPECT_NEAR(predicted[i], label[i], 1e-5);
+}
+
+TEST(TrainTest, MissingAgainstPresentIsASplit) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> feature;
+  std::vector<float> label;
+  for (int i = 0; i < 200; ++i) {
+    feature.push_back(i % 2 == 0 ? nan : static_cast<float>(i));
+    label.push_back(static_cast<float>(i % 2));
+  }
+  const Model model = train_alone(make_table({feature}, label), {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1});
+  ASSERT_EQ(model.trees[0].nodes.size(), 3);
+  EXPECT_FALSE(model.trees[0].nodes[0].missing_left);
+  EXPECT_GT(model.trees[0].nodes[0].threshold, 199);
+}
+
+TEST(TrainTest, AWeightOfTwoCountsAsTwoRows) {
+  const table::Table once = random_table({.n_rows = 600}, alone());
+  std::vector<std::vector<float>> features(once.n_features());
+  std::vector<float> label;
+  std::vector<std::vector<float>> plain(once.n_features());
+  std::vector<float> plain_label;
+  std::vector<float> weight;
+  for (std::size_t i = 0; i < once.n_rows(); ++i) {
+    const int copies = i % 2 == 0 ? 2 : 1;
+    weight.push_back(static_cast<float>(copies));
+    plain_label.push_back(once.label()[i]);
+    for (std::size_t j = 0; j < once.n_features(); ++j) plain[j].push_back(once.feature(j)[i]);
+    for (int copy = 0; copy < copies; ++copy) {
+      label.push_back(once.label()[i]);
+      for (std::size_t j = 0; j < once.n_features(); ++j) features[j].push_back(once.feature(j)[i]);
+    }
+  }
+  const Options options{.n_trees = 1, .depth = 1};
+  const Model weighted = train_alone(make_table(plain, plain_label, weight), options);
+  const Model copied = train_alone(make_table(features, label), options);
+  EXPECT_NEAR(weighted.base_margin[0], copied.base_margin[0], 1e-12);
+  EXPECT_EQ(weighted.trees[0].nodes[0].feature, copied.trees[0].nodes[0].feature);
+  EXPECT_NEAR(weighted.history.train_loss[0], copied.history.train_loss[0], 2e-3);
+}
+
+TEST(TrainTest, LeavesNeverExceedTheirLimit) {
+  const table::Table table = random_table({}, alone());
+  for (const int max_leaves : {2, 3, 7, 20}) {
+    const Model model = train_alone(table, {.n_trees = 3, .depth = 6, .max_leaves = max_leaves});
+    for (const Tree& tree : model.trees) {
+      EXPECT_EQ(std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) { return node.is_leaf(); }), max_leaves);
+    }
+  }
+}
+
+TEST(TrainTest, ColumnSubsamplingLeavesOtherFeaturesOutOfATree) {
+  const table::Table table = random_table({.n_features = 10}, alone());
+  const Model model = train_alone(table, {.n_trees = 12, .depth = 5, .column_subsample = 0.2});
+  std::vector<int> used_by(10);
+  for (const Tree& tree : model.trees) {
+    std::vector<int> used(10);
+    for (const Node& node : tree.nodes) {
+      if (!node.is_leaf()) used[static_cast<std::size_t>(node.feature)] = 1;
+    }
+    EXPECT_LE(std::accumulate(used.begin(), used.end(), 0), 2);
+    for (std::size_t j = 0; j < 10; ++j) used_by[j] += used[j];
+  }
+  EXPECT_GT(std::count_if(used_by.begin(), used_by.end(), [](int n) { return n > 0; }), 4);
+}
+
+TEST(TrainTest, RowSubsamplingGrowsTreesOnAShareOfTheRows) {
+  const table::Table table = random_table({.objective = Objective::kSquaredError}, alone());
+  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 4, .depth = 3, .subsample = 0.3});
+  for (const Tree& tree : model.trees) {
+    EXPECT_NEAR(tree.nodes[0].cover, 0.3 * 5000, 5 * std::sqrt(5000 * 0.3 * 0.7));
+  }
+  EXPECT_NE(model.trees[0].nodes[0].cover, model.trees[1].nodes[0].cover);
+}
+
+TEST(TrainTest, EarlyStoppingKeepsTheBestRoundAsTheLast) {
+  const table::Table table = random_table({.n_rows = 400, .seed = 1}, alone());
+  const table::Table other = random_table({.n_rows = 1000, .seed = 2}, alone());
+  const Model model = train_alone(table, {.n_trees = 500, .depth = 6, .learning_rate = 0.5, .early_stopping_rounds = 5}, &other);
+  const std::vector<double>& loss = model.history.validation_loss;
+  ASSERT_LT(model.trees.size(), 400);
+  EXPECT_EQ(model.trees.size(), loss.size());
+  EXPECT_EQ(std::min_element(loss.begin(), loss.end()), loss.end() - 1);
+}
+
+TEST(TrainTest, RowsSetAsideDoNotShapeTheModel) {
+  // Their labels are turned round: the model must not notice.
+  table::Table table = random_table({}, alone());
+  const Options options{.n_trees = 5, .depth = 4, .validation_fraction = 0.3, .seed = 9};
+  const Model before = train_alone(table, options);
+  double n_turned = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (uniform01(hash64(9, /*kValidationStream=*/1, i)) < 0.3) {
+      table.label()[i] = 1 - table.label()[i];
+      for (std::size_t j = 0; j < table.n_features(); ++j) table.feature(j)[i] += 100;
+      ++n_turned;
+    }
+  }
+  const Model after = train_alone(table, options);
+  EXPECT_NEAR(n_turned, 1500, 200);
+  EXPECT_EQ(after.trees, before.trees);
+  EXPECT_EQ(after.history.train_loss, before.history.train_loss);
+  EXPECT_GT(after.history.validation_loss.back(), before.history.validation_loss.back());
+}
+
+TEST(TrainTest, AStopRequestEndsAfterTheTreeUnderWay) {
+  struct StopAtThree : Progress {
+    void report(const ProgressStep& step) override { done = step.done; }
+    bool stop_requested() override { return done == 3; }
+    std::size_t done = 0;
+  } progress;
+  const Model model = train(random_table({}, alone()), nullptr, {.n_trees = 10, .depth = 3}, alone(), 2, progress);
+  EXPECT_EQ(model.trees.size(), 3);
+}
+
+TEST(TrainTest, ConstantAndAllMissingColumnsAreTrainedAndNeverSplitOn) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const table::Table useful = random_table({.n_rows = 500, .n_features = 1}, alone());
+  const std::vector<float> x(useful.feature(0).begin(), useful.feature(0).end());
+  const std::vector<float> y(useful.label().begin(), useful.label().end());
+  const Model model = train_alone(make_table({std::vector<float>(500, 3.0F), x, std::vector<float>(500, nan)}, y), {.n_trees = 3, .depth = 3});
+  const Importance used = importance(model);
+  EXPECT_EQ(used.split[0], 0);
+  EXPECT_GT(used.split[1], 0);
+  EXPECT_EQ(used.split[2], 0);
+}
+
+TEST(TrainTest, OneRowOfARegressionIsItsOwnMean) {
+  const table::Table table = make_table({{1.0F}}, {7.0F});
+  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 3, .depth = 3});
+  EXPECT_EQ(predict(model, table, 1), std::vector<float>{7.0F});
+}
+
+TEST(PredictTest, InfinitiesFollowTheOrderOfNumbers) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> feature;
+  std::vector<float> label;
+  for (int i = 0; i < 100; ++i) {
+    feature.push_back(i % 4 == 0 ? -infinity : i % 4 == 1 ? infinity : static_cast<float>(i));
+    label.push_back(i % 4 == 1 ? 1.0F : 0.0F);
+  }
+  const table::Table table = make_table({feature}, label);
+  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1, .learning_rate = 1, .lambda = 0});
+  const std::vector<float> predicted = predict(model, table, 1);
+  for (std::size_t i = 0; i < label.size(); ++i) EXPECT_NEAR(predicted[i], label[i], 1e-6) << feature[i];
+}
+
+TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {
+  const table::Table table = random_table({.objective = Objective::kSoftmax}, alone());
+  const Model model = train_alone(table, {.objective = Objective::kSoftmax, .n_trees = 3, .depth = 3});
+  ASSERT_EQ(model.n_outputs(), 4);
+  const std::vector<float> p = predict(model, table, 2);
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    EXPECT_NEAR(p[i] + p[i + 5000] + p[i + 10000] + p[i + 15000], 1, 1e-6);
+  }
+}
+
+TEST(PredictTest, FeaturesAreFoundByName) {
+  const table::Schema schema{.features = {"b", "x", "a"}};
+  EXPECT_EQ(match_features({"a", "b"}, schema), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(match_features({"f0", "f1", "f2"}, schema), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(match_features({"a", "b"}, {.features = {"f1", "f2"}}), (std::vector<std::size_t>{0, 1}));
+  try {
+    match_features({"a", "c", "d"}, schema);
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "the data lacks columns that the model needs: c, d");
+  }
+  EXPECT_THROW(match_features({"f0", "f1"}, schema), std::exception);
+}
+
+}  // namespace
+}  // namespace podere::tree

@@ -15,17 +15,38 @@
 namespace podere {
 namespace {
 
+constexpr const char* kTemporarySuffix = ".part-";
+
 mode_t current_umask() {
   const mode_t mask = umask(0);
   umask(mask);
   return mask;
 }
 
+/// No room left is for the user to mend, all else is the machine's failure.
+[[noreturn]] void throw_write_error(const std::filesystem::path& path, int cause) {
+  if (cause == ENOSPC || cause == EDQUOT || cause == EFBIG) {
+    throw_input_error("{}: cannot be written: {}", path.string(), std::strerror(cause));
+  }
+  throw_error("{}: cannot be written: {}", path.string(), std::strerror(cause));
+}
+
+void write_all_at(int descriptor, const std::filesystem::path& path, std::size_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_write_error(path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::size_t>(n);
+  }
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.empty()) throw_input_error("an output file needs a name");
-  if (std::filesystem::is_directory(path_)) throw_input_error("{}: is a directory, a file name is needed", path_.string());
+  if (std::filesystem::is_directory(path_))
+    throw_input_error("{}: is a directory, a file name is needed", path_.string());
   // Writing through a link replaces what it points to, not the link.
   std::error_code not_a_link;
   const auto target = std::filesystem::canonical(path_, not_a_link);
@@ -36,7 +57,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     return;
   }
-  std::string name = path_.string() + ".part-XXXXXX";
+  std::string name = path_.string() + kTemporarySuffix + "XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
   temporary_ = name;
@@ -57,19 +78,13 @@ void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    if (n < 0) throw_write_error(path_, errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
 
 void AtomicFile::write_at(std::size_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-    offset += static_cast<std::size_t>(n);
-  }
+  write_all_at(descriptor_, path_, offset, bytes);
 }
 
 void AtomicFile::commit() {
@@ -77,12 +92,23 @@ void AtomicFile::commit() {
   const bool flushed = !is_temporary || fsync(descriptor_) == 0;
   const int cause = errno;
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;
-  if (!flushed || !closed) throw_error("{}: cannot be written: {}", path_.string(), std::strerror(flushed ? errno : cause));
+  if (!flushed || !closed) throw_write_error(path_, flushed ? errno : cause);
   if (!is_temporary) return;
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
-  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
   temporary_.clear();
+}
+
+void write_into(const std::filesystem::path& path, std::size_t offset, std::string_view bytes) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_write_error(path, errno);
+  const auto name = path.string().substr(0, path.string().rfind(kTemporarySuffix));
+  try {
+    write_all_at(descriptor, name, offset, bytes);
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+  if (close(descriptor) != 0) throw_write_error(name, errno);
 }
 
 }  // namespace podere

@@ -16,7 +16,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Appends. Throws Error that names the file and the cause (disk full, ...).
+  /// Appends. Throws Error that names the file and the cause: InputError where there is no room left.
   void write(std::string_view bytes);
   /// Writes at `offset`; thread-safe.
   void write_at(std::size_t offset, std::string_view bytes);
@@ -31,5 +31,9 @@ class AtomicFile {
   int descriptor_ = -1;
   std::size_t size_ = 0;
 };
+
+/// Writes into a file that is there, such as the temporary_path() of an AtomicFile that another process holds.
+/// Throws as AtomicFile::write, with the name that the file will have.
+void write_into(const std::filesystem::path& path, std::size_t offset, std::string_view bytes);
 
 }  // namespace podere

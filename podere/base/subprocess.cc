@@ -64,16 +64,16 @@ Ends make_socket() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& additions) {
+std::vector<std::string> environment_of(const CommandLine& command) {
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
     const auto name = variable.substr(0, variable.find('='));
-    if (std::ranges::none_of(additions, [&](const auto& addition) { return addition.first == name; })) {
-      variables.emplace_back(variable);
-    }
+    const bool is_replaced = std::ranges::any_of(command.environment, [&](const auto& v) { return v.first == name; });
+    const bool is_dropped = std::ranges::any_of(command.without, [&](const auto& w) { return name.starts_with(w); });
+    if (!is_replaced && !is_dropped) variables.emplace_back(variable);
   }
-  for (const auto& [name, value] : additions) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
   return variables;
 }
 
@@ -126,7 +126,7 @@ Subprocess::Subprocess(const CommandLine& command) {
   Ends error = make_pipe();
   Ends failure = make_pipe();
   auto argv_texts = command.argv;
-  auto environment_texts = merged_environment(command.environment);
+  auto environment_texts = environment_of(command);
   const auto argv = pointers(argv_texts);
   const auto environment = pointers(environment_texts);
   // dup2 onto itself would keep the close-on-exec flag: the streams must not lie at 0, 1 or 2.

@@ -11,11 +11,12 @@
 
 namespace podere {
 
-/// What to start: the program (a path, or a name found in PATH) with its arguments, and variables set on top of this
-/// process's environment.
+/// What to start: the program (a path, or a name found in PATH) with its arguments. It has this process's environment
+/// less the variables that begin with one of `without`, and with `environment` on top.
 struct CommandLine {
   std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  std::vector<std::string> without = {};
 };
 
 /// The path of a program: `name` itself if it has a slash, else the first executable of that name in PATH.

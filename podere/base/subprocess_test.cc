@@ -12,7 +12,7 @@
 namespace podere {
 namespace {
 
-CommandLine shell(const std::string& script) { return {{"sh", "-c", script}, {}}; }
+CommandLine shell(const std::string& script) { return {{"sh", "-c", script}}; }
 
 std::string next(Subprocess& process) {
   const auto line = process.next_line(10'000);
@@ -73,8 +73,18 @@ TEST(Subprocess, TellsNothingWhenTheTimeIsUp) {
 TEST(Subprocess, HasTheVariablesItWasGivenOnTopOfOurs) {
   setenv("PODERE_TEST_ONE", "ours", 1);
   setenv("PODERE_TEST_TWO", "ours", 1);
-  Subprocess process({{"sh", "-c", "echo $PODERE_TEST_ONE $PODERE_TEST_TWO"}, {{"PODERE_TEST_TWO", "given"}}});
+  Subprocess process(
+      {.argv = {"sh", "-c", "echo $PODERE_TEST_ONE $PODERE_TEST_TWO"}, .environment = {{"PODERE_TEST_TWO", "given"}}});
   EXPECT_EQ(next(process), "ours given");
+}
+
+TEST(Subprocess, LacksTheVariablesThatWereTakenOut) {
+  setenv("PODERE_TEST_ONE", "ours", 1);
+  setenv("PODERE_TEST_TWO", "ours", 1);
+  Subprocess process({.argv = {"sh", "-c", "echo ${PODERE_TEST_ONE-none} ${PODERE_TEST_TWO-none}"},
+                      .environment = {{"PODERE_TEST_TWO", "given"}},
+                      .without = {"PODERE_TEST_"}});
+  EXPECT_EQ(next(process), "none given");
 }
 
 TEST(Subprocess, TellsExitCodesAndSignalsAsAShellDoes) {
@@ -89,8 +99,8 @@ TEST(Subprocess, SendingToOneThatIsGoneFailsWithoutASignal) {
 }
 
 TEST(Subprocess, AProgramThatIsNotThereIsAnError) {
-  EXPECT_THROW(Subprocess({{"podere-no-such-program"}, {}}), Error);
-  EXPECT_THROW(Subprocess({{"/dev/null"}, {}}), Error);
+  EXPECT_THROW(Subprocess({{"podere-no-such-program"}}), Error);
+  EXPECT_THROW(Subprocess({{"/dev/null"}}), Error);
 }
 
 TEST(Subprocess, GoesWithItsWholeGroup) {

@@ -1,0 +1,64 @@
+#include "podere/launch/local.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "podere/base/error.h"
+
+namespace podere::launch {
+namespace {
+
+std::string variable(const CommandLine& command, const std::string& name) {
+  const auto found = std::ranges::find(command.environment, name, &std::pair<std::string, std::string>::first);
+  return found == command.environment.end() ? "unset" : found->second;
+}
+
+TEST(Local, SeveralExecutorsAreStartedByOneMpirun) {
+  const auto command = local(3, 2, {"/opt/podere", "executor"});
+  EXPECT_EQ(command.argv, (std::vector<std::string>{"mpirun", "-n", "3", "/opt/podere", "executor"}));
+  EXPECT_EQ(variable(command, "OMP_NUM_THREADS"), "2");
+  EXPECT_EQ(variable(command, "OMPI_MCA_rmaps_base_oversubscribe"), "1");
+  EXPECT_EQ(variable(command, "OMPI_ALLOW_RUN_AS_ROOT"), "1");
+}
+
+TEST(Local, OneExecutorNeedsNoMpirun) {
+  const auto command = local(1, 4, {"/opt/podere", "executor"});
+  EXPECT_EQ(command.argv, (std::vector<std::string>{"/opt/podere", "executor"}));
+  EXPECT_EQ(variable(command, "OMP_NUM_THREADS"), "4");
+  EXPECT_EQ(variable(command, "OMP_WAIT_POLICY"), "unset");
+}
+
+TEST(Local, RefusesNoExecutorsAndNoCores) {
+  EXPECT_THROW(local(0, 1, {"x"}), InputError);
+  EXPECT_THROW(local(-2, 1, {"x"}), InputError);
+  EXPECT_THROW(local(1, 0, {"x"}), InputError);
+}
+
+// This test program is an MPI process itself.
+TEST(Local, StartsAsManyProcessesAsAskedForEvenFromWithinAnMpiJob) {
+  Subprocess group(local(3, 1, {"/bin/sh", "-c", "echo $OMPI_COMM_WORLD_SIZE $OMP_NUM_THREADS"}));
+  int n_lines = 0;
+  while (const auto line = group.next_line(20'000)) {
+    EXPECT_EQ(line->text, "3 1");
+    ++n_lines;
+  }
+  EXPECT_EQ(n_lines, 3);
+  EXPECT_EQ(group.wait(10'000), 0);
+}
+
+TEST(FindMpirun, SaysHowToGetItWhenItIsNotThere) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  try {
+    find_mpirun();
+    ADD_FAILURE() << "found mpirun in /nowhere";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("openmpi-bin"), std::string::npos);
+  }
+  setenv("PATH", path.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace podere::launch

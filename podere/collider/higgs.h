@@ -1,4 +1,15 @@
-// Simulated collisions in the layout of the UCI HIGGS set.
+// Simulated collisions in the layout of the UCI HIGGS set (P. Baldi, P. Sadowski, D. Whiteson, Searching for exotic
+// particles in high-energy physics with deep learning, Nature Communications 5, 4308, 2014).
+//
+//   signal      gg -> H0 -> W H+- -> W W h0 -> l nu j j b b      53 %
+//   background  gg -> t tbar -> W b W b     -> l nu j j b b
+//
+// Masses by Breit-Wigner, two-body phase space step by step, spins of the W, gluon radiation, a detector's resolution
+// and b-tags, the selection of the paper, its reconstruction of masses. Made simpler than in the paper: matrix
+// elements are reduced to the pole of top exchange and the spin of the W; the two tops' spins know nothing of each
+// other; the gluon density is a power law; a parton is one jet with a loss beside it instead of a shower; the
+// detector's resolution is three numbers. higgs_test.cc sets the features beside
+// the real ones. Same bits on every machine: no std distribution, no elementary function of the C library.
 #pragma once
 
 #include <array>
@@ -27,12 +38,13 @@ Event generate_event(std::uint64_t seed, std::uint64_t index);
 table::Schema higgs_schema();
 
 /// Events [first, last) of `seed` as a table; each rank makes its rows_of() them. Collective in form only: no
-/// communication.
-table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last,
-                            const comm::Communicator& comm, int n_threads);
+/// communication. Throws InputError if first > last.
+table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const comm::Communicator& comm,
+                            int n_threads);
 
 /// Writes events [0, n_events) to `path` as text in the UCI layout (no header, label first, %.18e), or with a line of
-/// names first. Written to a temporary name and renamed. Local.
+/// names first. Written to a temporary name and renamed. Local. Memory does not grow with n_events. Throws InputError
+/// if `path` cannot be written; Error if writing fails or `progress` asks to stop: nothing is left then.
 void write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t n_events, bool header,
                int n_threads, Progress& progress);
 

@@ -49,7 +49,7 @@ tsan:  ## the tests of threads and ranks under the thread sanitizer
 fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each
 	@tools/setup.sh build test
 	@$(CONFIGURE) fuzz
-	@$(BUILD) fuzz
+	@$(BUILD) fuzz --target fuzzers
 	@tools/fuzz.sh build/fuzz
 
 clean:  ## remove all that was built

@@ -6,6 +6,10 @@ set(PODERE_MPIRUN ${CMAKE_COMMAND} -E env OMPI_MCA_rmaps_base_oversubscribe=1 OM
   OMPI_MCA_mpi_yield_when_idle=1
   OMP_WAIT_POLICY=passive ${MPIRUN})
 
+if(PODERE_FUZZ)
+  add_custom_target(fuzzers)
+endif()
+
 # podere_room(name DEPENDS room... [LIBRARIES lib...])
 function(podere_room name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
@@ -31,6 +35,7 @@ function(podere_room name)
       target_link_libraries(${program} PRIVATE podere_${name})
       target_link_options(${program} PRIVATE -fsanitize=fuzzer)
       set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+      add_dependencies(fuzzers ${program})
     endforeach()
   endif()
   if(NOT BUILD_TESTING)

@@ -28,7 +28,9 @@ struct alignas(32) RowRecord {
 };
 static_assert(sizeof(RowRecord) == 32);
 
-/// All rows held here, [n_panels x n_rows] records. Features are dealt to panels in order and evenly.
+/// All rows held here, twice: row by row for histograms, [n_panels x n_rows] records, with the features dealt to panels in
+/// order and evenly; and column by column for partitioning, which reads one feature of scattered rows: a column of bins
+/// fits a cache in which the records do not.
 class BinnedRows {
  public:
   BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts, int n_threads);
@@ -45,25 +47,19 @@ class BinnedRows {
   std::span<RowRecord> panel(std::size_t p) { return {records_.get() + p * n_rows_, n_rows_}; }
   std::span<const RowRecord> panel(std::size_t p) const { return {records_.get() + p * n_rows_, n_rows_}; }
 
-  /// Where a feature stands.
-  struct Place {
-    std::size_t panel;
-    std::size_t lane;
-  };
-  Place place(std::size_t feature) const { return places_[feature]; }
+  /// The panel in which `feature` stands.
+  std::size_t panel_of(std::size_t feature) const { return panel_of_[feature]; }
 
-  /// The bin of `feature` in local row `row`.
-  std::uint8_t bin(std::size_t row, std::size_t feature) const {
-    const Place p = places_[feature];
-    return records_[p.panel * n_rows_ + row].bins[p.lane];
-  }
+  /// The bins of `feature` [n_rows].
+  std::span<const std::uint8_t> column(std::size_t feature) const { return {columns_.get() + feature * n_rows_, n_rows_}; }
 
  private:
   std::vector<FeatureCuts> cuts_;
   std::size_t n_rows_;
   std::vector<std::size_t> panel_begin_;  // [n_panels + 1]
-  std::vector<Place> places_;             // [n_features]
+  std::vector<std::size_t> panel_of_;     // [n_features]
   std::unique_ptr<RowRecord[]> records_;  // [n_panels x n_rows]
+  std::unique_ptr<std::uint8_t[]> columns_;  // [n_features x n_rows]
 };
 
 }  // namespace podere::tree

@@ -79,7 +79,7 @@ class Grower {
     panel_is_used_.assign(binned_.n_panels(), 0);
     for (const std::size_t j : std::span(order).first(std::min(n_drawn, n_features))) {
       column_is_used_[j] = 1;
-      panel_is_used_[binned_.place(j).panel] = 1;
+      panel_is_used_[binned_.panel_of(j)] = 1;
     }
   }
 
@@ -273,7 +273,7 @@ class Grower {
     while (nodes_[n].split.is_found()) {
       const Split& split = nodes_[n].split;
       const auto feature = static_cast<std::size_t>(split.feature);
-      const int bin = binned_.bin(row, feature);
+      const int bin = binned_.column(feature)[row];
       const bool is_missing = bin == binned_.cuts(feature).missing_bin();
       n = nodes_[n].left + ((is_missing ? split.missing_left : bin <= split.bin) ? 0 : 1);
     }

@@ -15,17 +15,14 @@ struct Task {
 };
 
 /// Copies `rows` to `parted`, those that go left first. Returns how many these are.
-std::size_t part_run(const RowRecord* records, std::size_t lane, const RouteTable& goes_left,
+std::size_t part_run(std::span<const std::uint8_t> bins, const RouteTable& goes_left,
                      std::span<const std::uint32_t> rows, std::uint32_t* parted) {
-  constexpr std::size_t kAhead = 16;
   std::array<std::uint32_t, kTaskRows> right;
   std::size_t n_left = 0;
   std::size_t n_right = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    __builtin_prefetch(records + rows[std::min(i + kAhead, rows.size() - 1)]);
+  for (const std::uint32_t row : rows) {
     // Both are written and one is kept: no branch to guess wrong.
-    const std::uint32_t row = rows[i];
-    const std::size_t is_left = goes_left[records[row].bins[lane]];
+    const std::size_t is_left = goes_left[bins[row]];
     parted[n_left] = row;
     right[n_right] = row;
     n_left += is_left;
@@ -56,8 +53,7 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
     Task& task = tasks[t];
     const Split& split = partings[task.parting].split;
     const auto feature = static_cast<std::size_t>(split.feature);
-    const BinnedRows::Place place = binned.place(feature);
-    task.n_left = part_run(binned.panel(place.panel).data(), place.lane, route_table(split, binned.cuts(feature)),
+    task.n_left = part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
                            rows.subspan(task.rows.begin, task.rows.end - task.rows.begin), scratch.data() + task.rows.begin);
   });
 

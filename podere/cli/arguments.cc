@@ -1,0 +1,137 @@
+#include "podere/cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "podere/base/machine.h"
+#include "podere/base/number.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr int kMostExecutors = 4096;
+
+/// "A:B", "A:" or ":B" into the rows [A, B). What is wrong, or nothing.
+std::string read_rows(const std::string& text, io::CsvOptions& csv) {
+  const auto colon = text.find(':');
+  const std::string wrong = fmt::format("'{}' is not A:B, A: or :B with whole numbers A < B", text);
+  if (colon == std::string::npos || text.size() == 1) return wrong;
+  const std::string_view first = std::string_view(text).substr(0, colon);
+  const std::string_view last = std::string_view(text).substr(colon + 1);
+  const auto first_row = first.empty() ? std::optional<std::uint64_t>(0) : parse_count(first);
+  const auto last_row = parse_count(last);
+  if (!first_row || (!last.empty() && (!last_row || *last_row <= *first_row))) return wrong;
+  csv.first_row = *first_row;
+  csv.last_row = last_row;
+  return "";
+}
+
+std::string read_delimiter(const std::string& text, io::CsvOptions& csv) {
+  static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
+                                                                  {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
+  for (const auto& [name, character] : names) {
+    if (text == name || text == std::string(1, character)) {
+      csv.delimiter = character;
+      return "";
+    }
+  }
+  return fmt::format("'{}' is not comma, semicolon, tab, space or |", text);
+}
+
+/// A number in whole, as `T`.
+template <typename T>
+bool is_number(const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+CLI::Validator whole_number() {
+  return {[](std::string& text) {
+            return is_number<int>(text) ? "" : fmt::format("'{}' is not a whole number of at most 9 digits", text);
+          },
+          "", "whole_number"};
+}
+
+CLI::Validator real_number() {
+  return {[](std::string& text) { return is_number<double>(text) ? "" : fmt::format("'{}' is not a number", text); },
+          "", "real_number"};
+}
+
+CLI::Validator count() {
+  return {[](std::string& text) -> std::string {
+            const auto number = parse_count(text);
+            if (!number) return fmt::format("'{}' is not a whole number from 0 (1e6 is one)", text);
+            text = std::to_string(*number);
+            return "";
+          },
+          "", "count"};
+}
+
+void add_output_options(CLI::App& app, OutputOptions& options) {
+  app.add_flag("--json", options.json, "Print one JSON object and nothing else");
+  app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");
+}
+
+int GroupOptions::cores_each() const {
+  return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
+}
+
+void add_group_options(CLI::App& app, GroupOptions& options) {
+  const auto range = [](int most) {
+    return CLI::Validator(
+        [most](std::string& text) {
+          return is_number<int>(text) && std::stoi(text) >= 1 && std::stoi(text) <= most
+                     ? ""
+                     : fmt::format("'{}' is not a whole number from 1 to {}", text, most);
+        },
+        "", "range");
+  };
+  app.add_option("--executors", options.executors, "Processes to share the work [1]")
+      ->check(range(kMostExecutors))
+      ->type_name("N");
+  app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
+      ->check(range(kMostExecutors))
+      ->type_name("C");
+}
+
+void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source) {
+  io::CsvOptions& csv = source.csv;
+  app.add_option(name, source.location, "A file of delimited text, plain or gzip, or collider:N?seed=S")
+      ->required()
+      ->type_name("");
+  app.add_option("--label", csv.label, "Column of the label, by name or by position from 0")->type_name("COLUMN");
+  app.add_option("--weight", csv.weight, "Column of the weight, by name or position")->type_name("COLUMN");
+  app.add_option("--columns", csv.columns, "Features to take, by name or position [all]")
+      ->delimiter(',')
+      ->type_name("A,B,...")
+      ->expected(1);
+  const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };
+  auto* header = app.add_flag_function("--header", set_header(true), "The first line holds names [found out]");
+  app.add_flag_function("--no-header", set_header(false), "The first line holds data [found out]")->excludes(header);
+  app.add_option_function<std::vector<std::string>>(
+         "--missing",
+         [&csv](const std::vector<std::string>& tokens) {
+           csv.missing.insert(csv.missing.end(), tokens.begin(), tokens.end());
+         },
+         "One more text that stands for a missing value; may be repeated")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--delimiter", "comma, semicolon, tab, space or | [found out]")
+      ->type_name("NAME")
+      ->each([](const std::string&) {})
+      ->check(CLI::Validator([&csv](std::string& text) { return read_delimiter(text, csv); }, "", "delimiter"))
+      ->expected(1);
+  app.add_option("--rows", "Take rows A to B-1 only; A: and :B leave one end open")
+      ->type_name("A:B")
+      ->each([](const std::string&) {})
+      ->check(CLI::Validator([&csv](std::string& text) { return read_rows(text, csv); }, "", "rows"))
+      ->expected(1);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,50 @@
+// Options that several subcommands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "podere/cli/command.h"
+#include "podere/session/source.h"
+
+namespace podere::cli {
+
+/// How a command shows what it does.
+struct OutputOptions {
+  bool json = false;   ///< one JSON object on standard output and nothing else
+  bool debug = false;  ///< also what executors write to standard error
+};
+void add_output_options(CLI::App& app, OutputOptions& options);
+
+struct GroupOptions {
+  int executors = 1;
+  std::optional<int> cores;  ///< of each executor; unset: an even share of the cores that this process may use
+  int cores_each() const;
+};
+void add_group_options(CLI::App& app, GroupOptions& options);
+
+/// The positional argument `name` and what belongs to it. `has_label` if --label and --weight mean something.
+void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
+
+// Checks that say what is allowed. Ranges are checked where they are known.
+CLI::Validator whole_number();
+CLI::Validator real_number();
+/// Also turns "1e6" into digits.
+CLI::Validator count();
+
+/// Adds a subcommand that runs `run(options)` when chosen. `define(app, options)` adds its options. The options are
+/// shared between the parser, which fills them, and the command.
+template <typename Options, typename Define, typename Run>
+CLI::App* add_command(CLI::App& parent, Command& chosen, const std::string& name, const std::string& description,
+                      Define&& define, Run run) {
+  CLI::App* app = parent.add_subcommand(name, description);
+  auto options = std::make_shared<Options>();
+  define(*app, *options);
+  app->final_callback([&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
+  return app;
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,27 @@
+// The subcommands of `podere`. Each adds itself with its options to a parser; when it was chosen on the command line it
+// puts what to do into `chosen`, which main() calls after parsing and which returns the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace podere::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kOurFault = 1;
+inline constexpr int kInputFault = 2;
+inline constexpr int kInterrupted = 130;
+
+using Command = std::function<int()>;
+
+void add_generate(CLI::App& app, Command& chosen);
+void add_describe(CLI::App& app, Command& chosen);
+void add_train(CLI::App& app, Command& chosen);
+void add_predict(CLI::App& app, Command& chosen);
+void add_evaluate(CLI::App& app, Command& chosen);
+void add_model(CLI::App& app, Command& chosen);
+void add_doctor(CLI::App& app, Command& chosen);
+/// Hidden: what the launcher starts.
+void add_executor(CLI::App& app, Command& chosen);
+
+}  // namespace podere::cli

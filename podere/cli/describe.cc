@@ -1,0 +1,62 @@
+// podere describe: what a table holds.
+#include <fmt/format.h>
+
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
+
+namespace podere::cli {
+namespace {
+
+struct DescribeOptions {
+  OutputOptions output;
+  GroupOptions group;
+  session::SourceSpec source;
+};
+
+void define(CLI::App& app, DescribeOptions& options) {
+  add_source_options(app, "DATA", options.source);
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  app.footer("Example: podere describe data/higgs_15688.csv.gz");
+}
+
+void print_table(const session::Json& result) {
+  const double n_rows = result.at("rows").get<double>();
+  TextTable table({"column", "minimum", "mean", "maximum", "missing", "histogram"});
+  for (const auto& column : result.at("columns")) {
+    const double share = n_rows == 0 ? 0 : column.at("missing").get<double>() / n_rows;
+    table.add({column.at("name").get<std::string>(), number(column.at("minimum")), number(column.at("mean")),
+               number(column.at("maximum")), fmt::format("{:.2f} %", 100 * share),
+               bars(column.at("histogram").get<std::vector<std::uint64_t>>())});
+  }
+  print(fmt::format("{} rows, {} columns, read in {}\n\n", with_commas(result.at("rows").get<std::uint64_t>()),
+                    result.at("columns").size(), duration(result.at("load_seconds").get<double>())));
+  print(table.text());
+}
+
+int run(const DescribeOptions& options) {
+  count_interrupts();
+  JobProgress progress(options.output);
+  session::Driver driver = start_executors(options.group, options.output, progress);
+  const auto result = driver.run(session::DescribeJob{options.source}, progress);
+  progress.clear();
+  driver.end();
+  if (options.output.json) {
+    print_json(result);
+  } else {
+    print_table(result);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, Command& chosen) {
+  add_command<DescribeOptions>(app, chosen, "describe", "Show minimum, mean, maximum and missing share of each column",
+                               define, run);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,118 @@
+// podere evaluate: how good a model is on a table.
+#include <fmt/format.h>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
+#include "podere/evaluate/roc_svg.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr std::size_t kRocPoints = 1000;
+
+struct EvaluateOptions {
+  OutputOptions output;
+  GroupOptions group;
+  session::SourceSpec source;
+  std::string model;
+  std::string roc;
+  std::string plot;
+};
+
+void define(CLI::App& app, EvaluateOptions& options) {
+  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_source_options(app, "DATA", options.source);
+  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
+  app.add_option("--roc", options.roc, "Write the ROC curve as text")->type_name("FILE.csv");
+  app.add_option("--plot", options.plot, "Draw the ROC curve")->type_name("FILE.svg");
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
+}
+
+double real(const session::Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+evaluate::Roc roc_of(const session::Json& result) {
+  evaluate::Roc roc{.auc = real(result.at("auc")), .points = {}};
+  for (const auto& point : result.at("roc")) roc.points.push_back({real(point[0]), real(point[1]), real(point[2])});
+  return roc;
+}
+
+std::string roc_csv(const evaluate::Roc& roc) {
+  std::string text = "threshold,false_positive_rate,true_positive_rate\n";
+  for (const auto& point : roc.points) {
+    text += fmt::format("{},{},{}\n", point.threshold, point.false_positive_rate, point.true_positive_rate);
+  }
+  return text;
+}
+
+std::string confusion_text(const session::Json& confusion) {
+  std::vector<std::string> header = {"true \\ predicted"};
+  for (std::size_t k = 0; k < confusion.size(); ++k) header.push_back(std::to_string(k));
+  TextTable table(std::move(header));
+  for (std::size_t k = 0; k < confusion.size(); ++k) {
+    std::vector<std::string> row = {std::to_string(k)};
+    for (const auto& weight : confusion[k]) row.push_back(fmt::format("{:.10g}", weight.get<double>()));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+void print_measures(const session::Json& result) {
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
+  if (result.contains("auc")) {
+    lines.emplace_back("AUC", result["auc"].is_number() ? number(result["auc"]) : "undefined (one class only)");
+  }
+  if (result.contains("accuracy")) lines.emplace_back("accuracy", number(result["accuracy"]));
+  if (result.contains("log_loss")) lines.emplace_back("log loss", number(result["log_loss"]));
+  if (result.contains("root_mean_squared_error")) lines.emplace_back("RMSE", number(result["root_mean_squared_error"]));
+  print(facts_text(lines));
+  if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]));
+}
+
+int run(const EvaluateOptions& options) {
+  std::optional<AtomicFile> roc_file;
+  std::optional<AtomicFile> plot_file;
+  if (!options.roc.empty()) roc_file.emplace(options.roc);
+  if (!options.plot.empty()) plot_file.emplace(options.plot);
+  count_interrupts();
+  JobProgress progress(options.output);
+  session::Driver driver = start_executors(options.group, options.output, progress);
+  auto result =
+      driver.run(session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0}, progress);
+  progress.clear();
+  driver.end();
+  if ((roc_file || plot_file) && !result.contains("roc")) {
+    throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
+  }
+  if (result.contains("roc")) {
+    const evaluate::Roc roc = roc_of(result);
+    if (roc_file) roc_file->write(roc_csv(roc));
+    if (plot_file) plot_file->write(evaluate::roc_svg(roc, options.source.location));
+    if (roc_file) roc_file->commit();
+    if (plot_file) plot_file->commit();
+    result.erase("roc");
+  }
+  if (options.output.json) {
+    print_json(result);
+  } else {
+    print_measures(result);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Command& chosen) {
+  add_command<EvaluateOptions>(app, chosen, "evaluate", "Measure a model on labelled data", define, run);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,67 @@
+// podere generate higgs: simulated collisions as a file.
+#include <fmt/format.h>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/base/machine.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
+#include "podere/collider/higgs.h"
+
+namespace podere::cli {
+namespace {
+
+struct GenerateOptions {
+  OutputOptions output;
+  std::uint64_t n_events = 0;
+  std::uint64_t seed = 0;
+  std::string path;
+  bool header = false;
+  int cores = this_machine().usable_cores();
+};
+
+void define(CLI::App& app, GenerateOptions& options) {
+  app.add_option("--events", options.n_events, "How many (1e6 is a number)")
+      ->required()
+      ->transform(count())
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "Another seed gives other events [0]")->transform(count())->type_name("S");
+  app.add_option("-o,--output", options.path, "File to write")->required()->type_name("FILE");
+  app.add_flag("--header", options.header, "Begin with a line of column names");
+  app.add_option("--cores", options.cores, "Threads [all]")
+      ->check(whole_number())
+      ->check(CLI::Range(1, 4096))
+      ->type_name("C");
+  add_output_options(app, options.output);
+  app.footer("Example: podere generate higgs --events 1e6 --seed 1 -o higgs.csv");
+}
+
+int run(const GenerateOptions& options) {
+  if (options.n_events == 0) throw_input_error("--events is 0, allowed is 1 or more");
+  count_interrupts();
+  const Stopwatch watch;
+  JobProgress progress(options.output);
+  collider::write_csv(options.path, options.seed, options.n_events, options.header, options.cores, progress);
+  progress.clear();
+  const double seconds = watch.seconds();
+  if (options.output.json) {
+    print_json({{"events", options.n_events}, {"seed", options.seed}, {"output", options.path}, {"seconds", seconds}});
+  } else {
+    print(fmt::format("{} events in {} ({} events/s): {}\n", with_commas(options.n_events), duration(seconds),
+                      with_commas(static_cast<std::uint64_t>(static_cast<double>(options.n_events) / seconds)),
+                      options.path));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Command& chosen) {
+  CLI::App* generate = app.add_subcommand("generate", "Make data to train on")->require_subcommand(1);
+  add_command<GenerateOptions>(*generate, chosen, "higgs", "Simulated collisions in the layout of the UCI HIGGS set",
+                               define, run);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,20 @@
+#include "podere/cli/group.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "podere/launch/local.h"
+
+namespace podere::cli {
+
+session::Driver start_executors(const GroupOptions& group, const OutputOptions& output, Progress& progress) {
+  const int cores = group.cores_each();
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  if (group.executors > 1) launch::find_mpirun();
+  session::Driver::Options options{.n_executors = group.executors};
+  if (output.debug) options.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  return {launch::local(group.executors, cores, {self, "executor", "--cores", std::to_string(cores)}),
+          std::move(options), progress};
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,100 @@
+#include "podere/cli/job_progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "podere/base/interrupt.h"
+#include "podere/cli/print.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr double kLineInterval = 5;    // seconds
+constexpr double kDrawInterval = 0.1;  // seconds
+constexpr std::size_t kBarCells = 24;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::size_t terminal_width() {
+  winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string bar(const ProgressStep& step) {
+  const std::size_t n = step.total == 0 ? 0 : std::min(kBarCells, kBarCells * step.done / step.total);
+  std::string full;
+  for (std::size_t i = 0; i < n; ++i) full += "━";
+  std::string rest;
+  for (std::size_t i = n; i < kBarCells; ++i) rest += "─";
+  return variable("NO_COLOR").empty() ? "\x1b[32m" + full + "\x1b[0m" + rest : full + rest;
+}
+
+std::string left_text(double seconds) { return seconds < 0 ? "" : ", " + duration(seconds) + " left"; }
+
+}  // namespace
+
+std::string step_text(const ProgressStep& step) {
+  const std::string_view unit = step.phase == "train" ? "trees" : step.phase == "generate" ? "events" : "steps";
+  if (step.total <= 1 && unit == "steps") return step.phase;
+  std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
+  for (const auto& [name, value] : step.metrics) {
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    text += fmt::format(", {} {:.4f}", words, value);
+  }
+  return text;
+}
+
+double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds) {
+  if (step.done <= first_done || step.done > step.total) return -1;
+  return elapsed_seconds / static_cast<double>(step.done - first_done) * static_cast<double>(step.total - step.done);
+}
+
+JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
+  if (output.json) return Style::kNone;
+  return isatty(STDERR_FILENO) && variable("TERM") != "dumb" ? Style::kBar : Style::kLines;
+}
+
+void JobProgress::report(const ProgressStep& step) {
+  has_model_ = has_model_ || (step.phase == "train" && step.done > 0);
+  const bool is_new = step.phase != phase_;
+  if (is_new) {
+    phase_ = step.phase;
+    first_done_ = step.done;
+    in_phase_.restart();
+  }
+  const std::string left = left_text(seconds_left(step, first_done_, in_phase_.seconds()));
+  if (style_ == Style::kLines && since_line_.seconds() >= kLineInterval) {
+    since_line_.restart();
+    std::fprintf(stderr, "%s%s\n", step_text(step).c_str(), left.c_str());
+  }
+  if (style_ != Style::kBar || (!is_new && step.done < step.total && since_line_.seconds() < kDrawInterval)) return;
+  since_line_.restart();
+  is_drawn_ = true;
+  const std::string words = step.total > 1 ? step_text(step) + left : step_text(step) + " ...";
+  const std::size_t room = terminal_width() - std::min(terminal_width() - 1, kBarCells + 2);
+  std::fprintf(stderr, "\r\x1b[K%s %s", bar(step).c_str(), words.substr(0, room).c_str());
+}
+
+bool JobProgress::stop_requested() {
+  const int n = interrupts();
+  if (n == 0) return false;
+  if (n >= 2 || !has_model_) throw Interrupted{};
+  return true;
+}
+
+void JobProgress::clear() {
+  if (is_drawn_) std::fputs("\r\x1b[K", stderr);
+  is_drawn_ = false;
+}
+
+}  // namespace podere::cli

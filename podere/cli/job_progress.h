@@ -1,0 +1,49 @@
+// What a user sees while a job runs, and how Ctrl-C reaches it.
+#pragma once
+
+#include <string>
+
+#include "podere/base/clock.h"
+#include "podere/base/progress.h"
+#include "podere/cli/arguments.h"
+
+namespace podere::cli {
+
+/// Thrown where a command ends because of Ctrl-C without anything to keep.
+struct Interrupted {};
+
+/// Shows reports on standard error: a bar redrawn in place on a terminal, a line every few seconds elsewhere, nothing
+/// with --json.
+class JobProgress : public Progress {
+ public:
+  enum class Style { kBar, kLines, kNone };
+  static Style style_for(const OutputOptions& output);
+
+  explicit JobProgress(Style style) : style_(style) {}
+  explicit JobProgress(const OutputOptions& output) : JobProgress(style_for(output)) {}
+  ~JobProgress() override { clear(); }
+
+  void report(const ProgressStep& step) override;
+  /// True after the first Ctrl-C in training, which can end with the model so far. Otherwise, or after the second
+  /// one, throws Interrupted.
+  bool stop_requested() override;
+  /// Takes the bar away.
+  void clear();
+
+ private:
+  Style style_;
+  std::string phase_;
+  std::size_t first_done_ = 0;  // when the phase began
+  Stopwatch in_phase_;
+  Stopwatch since_line_;
+  bool is_drawn_ = false;
+  bool has_model_ = false;
+};
+
+/// "12 of 50 trees, loss 0.61, validation auc 0.79". `total` of 1 stands for a phase without steps.
+std::string step_text(const ProgressStep& step);
+
+/// Seconds left if the steps since `first_done` took `elapsed_seconds`; negative if that cannot be told yet.
+double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds);
+
+}  // namespace podere::cli

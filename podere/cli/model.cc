@@ -1,0 +1,74 @@
+// podere model: what is in a model file.
+#include "podere/tree/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "podere/cli/arguments.h"
+#include "podere/cli/print.h"
+
+namespace podere::cli {
+namespace {
+
+struct ModelOptions {
+  OutputOptions output;
+  std::string model;
+};
+
+void define(CLI::App& app, ModelOptions& options) {
+  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_output_options(app, options.output);
+  app.footer("Example: podere model model.json");
+}
+
+/// Features by falling gain.
+std::vector<std::size_t> by_gain(const tree::Importance& importance) {
+  std::vector<std::size_t> order(importance.gain.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t j) { return importance.gain[j]; });
+  return order;
+}
+
+int run(const ModelOptions& options) {
+  const tree::Model model = tree::load_model(options.model);
+  const tree::Importance importance = tree::importance(model);
+  std::size_t n_nodes = 0;
+  for (const auto& tree : model.trees) n_nodes += tree.nodes.size();
+
+  nlohmann::ordered_json features = nlohmann::ordered_json::array();
+  TextTable table({"feature", "gain", "splits", "cover"});
+  for (const std::size_t j : by_gain(importance)) {
+    const std::string& name = model.schema.features[j];
+    features.push_back({{"name", name},
+                        {"gain", importance.gain[j]},
+                        {"splits", importance.split[j]},
+                        {"cover", importance.cover[j]}});
+    table.add({name, number(importance.gain[j]), with_commas(importance.split[j]), number(importance.cover[j])});
+  }
+  const std::string objective = tree::to_string(model.options.objective);
+  if (options.output.json) {
+    print_json({{"objective", objective},
+                {"rounds", model.n_rounds()},
+                {"trees", model.trees.size()},
+                {"nodes", n_nodes},
+                {"label", model.schema.label.value_or("")},
+                {"features", features}});
+  } else {
+    print(facts_text({{"objective", objective},
+                      {"trees", with_commas(model.trees.size())},
+                      {"nodes", with_commas(n_nodes)},
+                      {"features", with_commas(model.schema.features.size())}}));
+    print("\n" + table.text());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_model(CLI::App& app, Command& chosen) {
+  add_command<ModelOptions>(app, chosen, "model", "Show a model and what its features do for it", define, run);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,64 @@
+// The program `podere`.
+#include <csignal>
+#include <exception>
+#include <string>
+
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/command.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
+
+namespace podere::cli {
+namespace {
+
+void add_commands(CLI::App& app, Command& chosen) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("podere ") + PODERE_VERSION);
+  app.footer("Example: podere train gbt collider:1e5 -o model.json && podere evaluate model.json collider:1e4?seed=1");
+  add_generate(app, chosen);
+  add_describe(app, chosen);
+  add_train(app, chosen);
+  add_predict(app, chosen);
+  add_evaluate(app, chosen);
+  add_model(app, chosen);
+  add_doctor(app, chosen);
+  add_executor(app, chosen);
+}
+
+/// Parses and runs. All ways to fail end here, as one line and an exit code.
+int run(int argc, char** argv) {
+  CLI::App app("Podere trains and uses machine-learning models on several executors.", "podere");
+  Command chosen;
+  add_commands(app, chosen);
+  try {
+    app.parse(argc, argv);
+    return chosen();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    print_error(std::string(error.what()) + " (podere --help shows what there is)");
+    return kInputFault;
+  } catch (const Interrupted&) {
+    print_error("interrupted, nothing was written");
+    return kInterrupted;
+  } catch (const InputError& error) {
+    print_error(error.what());
+    return kInputFault;
+  } catch (const std::bad_alloc&) {
+    print_error("there is not enough memory");
+    return kOurFault;
+  } catch (const std::exception& error) {
+    print_error(error.what());
+    return kOurFault;
+  }
+}
+
+}  // namespace
+}  // namespace podere::cli
+
+int main(int argc, char** argv) {
+  // A closed pipe and a full disk are told by the calls that write.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  return podere::cli::run(argc, argv);
+}

@@ -1,0 +1,105 @@
+#include "podere/cli/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace podere::cli {
+namespace {
+
+/// Characters, not bytes, of UTF-8 text.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string with_commas(std::uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string duration(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  if (seconds < 60) return fmt::format("{:.2f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6); }
+
+std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.6g}", value); }
+
+std::string number(const nlohmann::ordered_json& value) {
+  return value.is_number() ? number(value.get<double>()) : "-";
+}
+
+std::string bars(std::span<const std::uint64_t> counts) {
+  static constexpr std::array<const char*, 9> blocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const std::uint64_t most = counts.empty() ? 0 : std::ranges::max(counts);
+  std::string text;
+  for (const std::uint64_t count : counts) {
+    // Rounded up: a bin that holds anything is seen.
+    const double share = most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
+    text += blocks[static_cast<std::size_t>(std::ceil(share * 8))];
+  }
+  return text;
+}
+
+TextTable::TextTable(std::vector<std::string> header, bool all_left) : all_left_(all_left) {
+  if (!header.empty()) rows_.push_back(std::move(header));
+}
+
+void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t j = 0; j < row.size(); ++j) widths[j] = std::max(widths[j], width(row[j]));
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const std::string padding(widths[j] - width(row[j]), ' ');
+      line += j == 0 ? "" : "  ";
+      line += j == 0 || all_left_ ? row[j] + padding : padding + row[j];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts) {
+  TextTable table({}, true);
+  for (const auto& [name, value] : facts) table.add({name, value});
+  return table.text();
+}
+
+void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
+void print_json(const nlohmann::ordered_json& json) {
+  print(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void print_error(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {  // data may hold anything
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  std::fprintf(stderr, "podere: %s\n", line.c_str());
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,48 @@
+// Text for people: numbers, tables, small pictures.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace podere::cli {
+
+/// "12,000".
+std::string with_commas(std::uint64_t n);
+/// "0.12 s", "3 min 20 s", "2 h 5 min".
+std::string duration(double seconds);
+/// "528 MB".
+std::string megabytes(std::uint64_t bytes);
+/// Six significant digits; "-" for NaN.
+std::string number(double value);
+/// The same for a JSON number; "-" for null or nothing.
+std::string number(const nlohmann::ordered_json& value);
+
+/// "▁▂▅█": one block per count, scaled to the largest; a space for none.
+std::string bars(std::span<const std::uint64_t> counts);
+
+/// Columns as wide as their widest cell, two spaces between; the first column to the left, the others to the right,
+/// or all to the left. The first row is the header unless it is empty.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header, bool all_left = false);
+  void add(std::vector<std::string> row);
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  bool all_left_;
+};
+
+/// Lines of "name  value".
+std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
+
+/// To standard output. A JSON object as one line.
+void print(const std::string& text);
+void print_json(const nlohmann::ordered_json& json);
+/// "podere: message" on one line of standard error.
+void print_error(const std::string& message);
+
+}  // namespace podere::cli

@@ -1,0 +1,172 @@
+// podere train gbt: a model from a table.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
+#include "podere/tree/options.h"
+
+namespace podere::cli {
+namespace {
+
+struct TrainOptions {
+  OutputOptions output;
+  GroupOptions group;
+  session::SourceSpec source;
+  std::string validation;
+  std::string objective = "logistic";
+  tree::Options tree;
+  std::string model;
+};
+
+void define_tree(CLI::App& app, TrainOptions& options) {
+  tree::Options& tree = options.tree;
+  const auto whole = [&](const char* name, int& value, const char* description) {
+    app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(whole_number())->type_name("N");
+  };
+  const auto real = [&](const char* name, double& value, const char* description) {
+    app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
+  };
+  app.add_option("--objective", options.objective, "logistic, squared-error or softmax [logistic]")->type_name("NAME");
+  whole("--classes", tree.n_classes, "Classes of softmax; 0: the largest label plus one");
+  whole("--trees", tree.n_trees, "Rounds");
+  whole("--depth", tree.depth, "Levels of a tree, 1 to 30");
+  whole("--max-leaves", tree.max_leaves, "Leaves of a tree; 0: no limit");
+  whole("--bins", tree.bins, "Histogram bins of a feature, 2 to 256");
+  real("--learning-rate", tree.learning_rate, "Step of each tree, above 0, at most 1");
+  real("--lambda", tree.lambda, "L2 penalty on leaf values");
+  real("--min-child-weight", tree.min_child_weight, "Least sum of hessians in a leaf");
+  real("--min-gain", tree.min_gain, "Least gain of a split");
+  real("--subsample", tree.subsample, "Share of rows drawn for each round");
+  real("--column-subsample", tree.column_subsample, "Share of features drawn for each tree");
+  whole("--early-stopping", tree.early_stopping_rounds,
+        "Stop after so many rounds without gain in validation; 0: never");
+  app.add_option("--seed", tree.seed, "Of all random draws [0]")->transform(count())->type_name("S");
+}
+
+void define(CLI::App& app, TrainOptions& options) {
+  add_source_options(app, "DATA", options.source);
+  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
+  app.add_option("-o,--output", options.model, "Model file to write")->required()->type_name("MODEL");
+  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
+                         ->type_name("DATA");
+  app.add_option("--validation-fraction", options.tree.validation_fraction, "Share of rows to validate on instead [0]")
+      ->check(real_number())
+      ->excludes(validation)
+      ->type_name("X");
+  define_tree(app, options);
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  app.footer("Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json");
+}
+
+/// The ranges are those of the tree room, the names here those of options.
+void check(TrainOptions& options) {
+  try {
+    options.tree.objective = tree::parse_objective(options.objective);
+    tree::validate(options.tree);
+  } catch (const InputError& error) {
+    throw_input_error("--{}", error.what());
+  }
+  const bool validates = !options.validation.empty() || options.tree.validation_fraction > 0;
+  if (options.tree.early_stopping_rounds > 0 && !validates) {
+    throw_input_error("--early-stopping needs --validation or --validation-fraction");
+  }
+}
+
+session::TrainJob job_of(const TrainOptions& options) {
+  session::TrainJob job{options.source, {}, options.tree};
+  if (!options.validation.empty()) {
+    job.validation = options.source;
+    job.validation->location = options.validation;
+    job.validation->csv.first_row = 0;
+    job.validation->csv.last_row.reset();
+  }
+  return job;
+}
+
+/// The hours that a model took are not to be lost to a full disk.
+void save(AtomicFile& file, const std::string& model) {
+  const auto rescue = [&](const Error& error) {
+    const auto path = std::filesystem::temp_directory_path() / fmt::format("podere-model-{}.json", getpid());
+    AtomicFile elsewhere(path);
+    elsewhere.write(model);
+    elsewhere.commit();
+    return fmt::format("{}; the model was saved as {}", error.what(), path.string());
+  };
+  try {
+    file.write(model);
+    file.commit();
+  } catch (const InputError& error) {
+    throw InputError(rescue(error));
+  } catch (const Error& error) {
+    throw Error(rescue(error));
+  }
+}
+
+void print_facts(const session::Json& facts) {
+  const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
+                                      facts.at("features").get<std::uint64_t>())},
+      {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
+      {"trees",
+       fmt::format("{}{}", facts.at("trees").get<int>(), facts.at("was_stopped").get<bool>() ? " (stopped)" : "")},
+      {"to start", seconds("start_seconds")},
+      {"to load", seconds("load_seconds")},
+      {"to bin", seconds("bin_seconds")},
+      {"to train", seconds("train_seconds")},
+  };
+  for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
+    if (!facts.contains(name)) continue;
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    lines.emplace_back(words, number(facts.at(name)));
+  }
+  lines.emplace_back("peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor");
+  lines.emplace_back("model", facts.at("model").get<std::string>());
+  print(facts_text(lines));
+}
+
+int run(TrainOptions& options) {
+  check(options);
+  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
+  count_interrupts();
+  const Stopwatch watch;
+  JobProgress progress(options.output);
+  session::Driver driver = start_executors(options.group, options.output, progress);
+  const double start_seconds = watch.seconds();
+  const session::Json result = driver.run(job_of(options), progress);
+  progress.clear();
+  save(file, result.at("model").get_ref<const std::string&>());
+  driver.end();
+
+  session::Json facts = result.at("facts");
+  facts["start_seconds"] = start_seconds;
+  facts["model"] = options.model;
+  if (options.output.json) {
+    print_json(facts);
+  } else {
+    print_facts(facts);
+  }
+  if (!facts.at("was_stopped").get<bool>()) return kDone;
+  print_error(fmt::format("interrupted after {} trees; the model so far is in {}", facts.at("trees").get<int>(),
+                          options.model));
+  return kInterrupted;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Command& chosen) {
+  CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
+  add_command<TrainOptions>(*train, chosen, "gbt", "Gradient-boosted trees", define, run);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,24 @@
+// What is in a table.
+#include "podere/base/clock.h"
+#include "podere/session/jobs.h"
+#include "podere/table/describe.h"
+
+namespace podere::session {
+
+Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
+  const Stopwatch watch;
+  const table::Table table = load_reported(job.table, false, comm, n_threads, progress);
+  Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}, {"columns", Json::array()}};
+  for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
+    result["columns"].push_back({{"name", column.name},
+                                 {"minimum", column.minimum},
+                                 {"mean", column.mean},
+                                 {"maximum", column.maximum},
+                                 {"missing", column.n_missing},
+                                 {"histogram", column.histogram}});
+  }
+  result.update(resources(comm, n_threads));
+  return result;
+}
+
+}  // namespace podere::session

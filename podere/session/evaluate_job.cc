@@ -1,0 +1,112 @@
+// How good a model is on a table.
+#include <cmath>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/evaluate/classification.h"
+#include "podere/session/jobs.h"
+#include "podere/tree/predict.h"
+
+namespace podere::session {
+namespace {
+
+using comm::Communicator;
+using tree::Objective;
+
+/// Labels must be finite for a number, 0 or 1 for two classes, 0 .. n_classes-1 for more. Local.
+void check_labels(const table::Table& table, const tree::Model& model) {
+  const std::size_t n_classes = model.options.objective == Objective::kSquaredError ? 0
+                                : model.n_outputs() == 1                            ? 2
+                                                                                    : model.n_outputs();
+  const auto labels = table.label();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const float label = labels[i];
+    const bool is_class = label >= 0 && label < static_cast<float>(n_classes) && label == std::floor(label);
+    if (n_classes == 0 ? std::isfinite(label) : is_class) continue;
+    throw_input_error("label {} of row {} is {}: {}", *table.schema().label, table.global({i}).value, label,
+                      n_classes == 0 ? "a finite number is needed"
+                                     : fmt::format("this model knows the classes 0 to {}", n_classes - 1));
+  }
+}
+
+/// The first column is the label only as long as nobody chose another, and the model may remember better.
+void check_label_name(const EvaluateJob& job, const table::Table& table, const tree::Model& model) {
+  const auto& found = table.schema().label;
+  const auto& wanted = model.schema.label;
+  const auto is_made_up = [](const std::string& name) {
+    return name.size() > 1 && name[0] == 'f' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+  };
+  if (job.table.csv.label || !found || !wanted || *found == *wanted || is_made_up(*found) || is_made_up(*wanted))
+    return;
+  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
+                    *wanted, job.table.location, *found);
+}
+
+Json to_json(const evaluate::ConfusionMatrix& matrix) {
+  Json rows = Json::array();
+  for (auto row = matrix.counts.begin(); row != matrix.counts.end(); row += static_cast<long>(matrix.n_classes)) {
+    rows.push_back(std::vector<double>(row, row + static_cast<long>(matrix.n_classes)));
+  }
+  return rows;
+}
+
+Json measure_classes(const Communicator& comm, const std::vector<float>& probabilities, std::size_t n_classes,
+                     const table::Table& table) {
+  const auto predicted = evaluate::predicted_classes(probabilities, n_classes, table.n_rows());
+  const auto matrix = evaluate::confusion_matrix(comm, predicted, n_classes, table.label(), table.weight());
+  return {{"accuracy", matrix.accuracy()}, {"confusion", to_json(matrix)}};
+}
+
+Json measure_two_classes(const Communicator& comm, const std::vector<float>& probabilities, const table::Table& table,
+                         std::size_t roc_points) {
+  Json result = {{"log_loss", evaluate::log_loss(comm, probabilities, table.label(), table.weight())}};
+  if (roc_points > 0) {
+    const auto roc = evaluate::roc(comm, probabilities, table.label(), table.weight(), roc_points);
+    result["auc"] = roc.auc;
+    result["roc"] = Json::array();
+    for (const auto& point : roc.points) {
+      result["roc"].push_back({point.threshold, point.false_positive_rate, point.true_positive_rate});
+    }
+  } else {
+    result["auc"] = evaluate::auc(comm, probabilities, table.label(), table.weight());
+  }
+  result.update(measure_classes(comm, probabilities, 2, table));
+  return result;
+}
+
+}  // namespace
+
+Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
+  const tree::Model model = load_shared_model(job.model, comm);
+  Stopwatch watch;
+  const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
+  const double load_seconds = watch.restart();
+  check_label_name(job, table, model);
+  std::vector<float> predictions;
+  comm.agree([&] {
+    check_labels(table, model);
+    predictions = tree::predict(model, table, n_threads);
+  });
+
+  Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
+  switch (model.options.objective) {
+    case Objective::kBinaryLogistic:
+      result.update(measure_two_classes(comm, predictions, table, job.roc_points));
+      break;
+    case Objective::kSoftmax:
+      result["log_loss"] =
+          evaluate::multi_log_loss(comm, predictions, model.n_outputs(), table.label(), table.weight());
+      result.update(measure_classes(comm, predictions, model.n_outputs(), table));
+      break;
+    case Objective::kSquaredError:
+      result["root_mean_squared_error"] =
+          evaluate::root_mean_squared_error(comm, predictions, table.label(), table.weight());
+      break;
+  }
+  result["load_seconds"] = load_seconds;
+  result["evaluate_seconds"] = watch.seconds();
+  result.update(resources(comm, n_threads));
+  return result;
+}
+
+}  // namespace podere::session

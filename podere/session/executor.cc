@@ -1,0 +1,164 @@
+#include "podere/session/executor.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/session/event_stream.h"
+#include "podere/session/fault.h"
+#include "podere/session/jobs.h"
+
+namespace podere::session {
+namespace {
+
+using comm::Communicator;
+
+constexpr auto kAgreementTime = std::chrono::seconds(2);
+constexpr double kReportInterval = 0.05;  // seconds
+
+/// How a job went on this rank.
+struct Outcome {
+  Json result;
+  FailureKind failure = FailureKind::kNone;
+  std::string message;
+};
+
+/// Sends rank 0's reports to the driver, not more than it can show, and hears whether to stop.
+class ExecutorProgress : public Progress {
+ public:
+  ExecutorProgress(const Json& id, int rank, EventWriter& events, const OrderReader* orders)
+      : id_(id), rank_(rank), events_(events), orders_(orders) {
+    if (const char* fault = std::getenv("PODERE_FAULT")) fault_ = fault;
+  }
+
+  void report(const ProgressStep& step) override {
+    fail_if_asked(fault_, step.phase, rank_, step.done);
+    const bool is_first_or_last = step.done <= 1 || step.done == step.total;
+    if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
+    since_report_.restart();
+    Json metrics = Json::object();
+    for (const auto& [name, value] : step.metrics) metrics[name] = value;
+    events_.write({{"event", "progress"},
+                   {"id", id_},
+                   {"phase", step.phase},
+                   {"done", step.done},
+                   {"total", step.total},
+                   {"metrics", std::move(metrics)}});
+  }
+  bool stop_requested() override { return orders_ != nullptr && orders_->is_cancelled(); }
+
+ private:
+  const Json& id_;
+  const int rank_;
+  EventWriter& events_;
+  const OrderReader* orders_;  // of rank 0
+  std::string fault_;
+  Stopwatch since_report_;
+};
+
+/// Gives the other ranks some time to fail as well. If they do not, they wait for this rank in a collective and will
+/// wait for ever: then says why, and ends the group by leaving it.
+class Watchdog {
+ public:
+  Watchdog(EventWriter& events, const Json& id, int rank, const Outcome& outcome)
+      : thread_([this, &events, &id, rank, &outcome] {
+          std::unique_lock lock(mutex_);
+          if (agreed_.wait_for(lock, kAgreementTime, [&] { return has_agreed_; })) return;
+          events.write_failure(id, outcome.failure, rank, outcome.message);
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for the line to pass mpirun
+          std::_Exit(outcome.failure == FailureKind::kInput ? 2 : 1);
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_agreed_ = true;
+    }
+    agreed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable agreed_;
+  bool has_agreed_ = false;
+  std::thread thread_;
+};
+
+Outcome attempt(const Json& json, const Communicator& group, int n_threads, Progress& progress) {
+  try {
+    const Job job = job_from_json(json);
+    return {.result = std::visit([&](const auto& j) { return run(j, group, n_threads, progress); }, job),
+            .message = {}};
+  } catch (const InputError& error) {
+    return {.result = {}, .failure = FailureKind::kInput, .message = error.what()};
+  } catch (const std::bad_alloc&) {
+    return {.result = {}, .failure = FailureKind::kInternal, .message = "there is not enough memory"};
+  } catch (const std::exception& error) {
+    return {.result = {}, .failure = FailureKind::kInternal, .message = error.what()};
+  }
+}
+
+/// Runs one job and lets rank 0 tell how it went: the result, or the failure of the lowest rank that failed.
+/// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
+/// failed half way cannot reach the next.
+void serve(const Order& order, const Communicator& control, int n_threads, EventWriter& events,
+           const OrderReader* orders) {
+  ExecutorProgress progress(order.id, control.rank(), events, orders);
+  const Communicator group = control.split(0, control.rank());
+  Outcome outcome = attempt(order.job, group, n_threads, progress);
+  std::unique_ptr<Watchdog> watchdog;
+  if (outcome.failure != FailureKind::kNone) {
+    watchdog = std::make_unique<Watchdog>(events, order.id, control.rank(), outcome);
+  }
+  const auto failures = control.all_gather(static_cast<std::int32_t>(outcome.failure));
+  watchdog.reset();
+  for (int rank = 0; rank < control.size(); ++rank) {
+    const auto failure = static_cast<FailureKind>(failures[static_cast<std::size_t>(rank)]);
+    if (failure == FailureKind::kNone) continue;
+    const std::string message = control.broadcast_text(outcome.message, rank);
+    if (control.is_root()) events.write_failure(order.id, failure, rank, message);
+    return;
+  }
+  if (control.is_root()) {
+    events.write({{"event", "result"}, {"id", order.id}, {"result", std::move(outcome.result)}});
+  }
+}
+
+}  // namespace
+
+int run_executor(int n_threads) {
+  // mpirun or the driver may be killed without a chance to end this process.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGPIPE, SIG_IGN);
+  EventWriter events(take_over_stdout());
+  const comm::Environment environment;
+  const Communicator control = Communicator::world().split(0, Communicator::world().rank());
+  std::unique_ptr<OrderReader> orders;
+  if (control.is_root()) {
+    orders = std::make_unique<OrderReader>(STDIN_FILENO, events);
+    events.write({{"event", "ready"},
+                  {"protocol", kProtocolVersion},
+                  {"executors", control.size()},
+                  {"cores", n_threads},
+                  {"version", PODERE_VERSION}});
+  }
+  while (true) {
+    std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
+    // An empty text is the end.
+    const std::string text = control.broadcast_text(
+        next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");
+    if (text.empty()) return 0;
+    const Json json = Json::parse(text);
+    serve({json.at("id"), json.at("job")}, control, n_threads, events, orders.get());
+  }
+}
+
+}  // namespace podere::session

@@ -1,0 +1,212 @@
+#include "podere/session/job.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "podere/base/error.h"
+
+namespace podere::session {
+namespace {
+
+// One list of fields for each struct serves both directions: `visit(name, member)`.
+
+template <typename Source, typename Visit>
+void visit_source(Source& source, Visit&& visit) {
+  visit("location", source.location);
+  visit("label", source.csv.label);
+  visit("weight", source.csv.weight);
+  visit("columns", source.csv.columns);
+  visit("delimiter", source.csv.delimiter);
+  visit("header", source.csv.header);
+  visit("missing", source.csv.missing);
+  visit("first_row", source.csv.first_row);
+  visit("last_row", source.csv.last_row);
+}
+
+template <typename Options, typename Visit>
+void visit_options(Options& options, Visit&& visit) {
+  visit("objective", options.objective);
+  visit("classes", options.n_classes);
+  visit("trees", options.n_trees);
+  visit("depth", options.depth);
+  visit("max_leaves", options.max_leaves);
+  visit("bins", options.bins);
+  visit("learning_rate", options.learning_rate);
+  visit("lambda", options.lambda);
+  visit("min_child_weight", options.min_child_weight);
+  visit("min_gain", options.min_gain);
+  visit("subsample", options.subsample);
+  visit("column_subsample", options.column_subsample);
+  visit("validation_fraction", options.validation_fraction);
+  visit("early_stopping", options.early_stopping_rounds);
+  visit("seed", options.seed);
+}
+
+template <typename Job, typename Visit>
+void visit_job(Job& job, Visit&& visit) {
+  using J = std::remove_const_t<Job>;
+  visit("table", job.table);
+  if constexpr (std::is_same_v<J, TrainJob>) {
+    visit("validation", job.validation);
+    visit("options", job.options);
+  } else if constexpr (std::is_same_v<J, EvaluateJob>) {
+    visit("model", job.model);
+    visit("roc_points", job.roc_points);
+  } else if constexpr (std::is_same_v<J, PredictJob>) {
+    visit("model", job.model);
+    visit("output", job.output);
+    visit("margin", job.margin);
+  }
+}
+
+/// Calls `visit_x(value, visit)` for whichever of the structs above `value` is.
+template <typename T, typename Visit>
+void visit_fields(T& value, Visit&& visit) {
+  using V = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<V, SourceSpec>) {
+    visit_source(value, visit);
+  } else if constexpr (std::is_same_v<V, tree::Options>) {
+    visit_options(value, visit);
+  } else {
+    visit_job(value, visit);
+  }
+}
+
+template <typename T>
+constexpr bool is_struct =
+    std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> || std::is_constructible_v<Job, T>;
+
+template <typename T>
+Json write(const T& value);
+
+template <typename T>
+Json write(const std::optional<T>& value) {
+  return value ? write(*value) : Json();
+}
+
+template <typename T>
+Json write(const T& value) {
+  if constexpr (std::is_same_v<T, char>) {
+    return std::string(1, value);
+  } else if constexpr (std::is_same_v<T, tree::Objective>) {
+    return tree::to_string(value);
+  } else if constexpr (is_struct<T>) {
+    Json object = Json::object();
+    std::vector<Json> defaults;
+    const T unchanged{};
+    visit_fields(unchanged, [&](const char*, const auto& member) { defaults.push_back(write(member)); });
+    std::size_t i = 0;
+    visit_fields(value, [&](const char* name, const auto& member) {
+      Json json = write(member);
+      if (json != defaults[i++]) object[name] = std::move(json);
+    });
+    return object;
+  } else {
+    return value;
+  }
+}
+
+// Readers: `where` is the path of a value in the job, for messages.
+
+[[noreturn]] void refuse(const std::string& where, const char* allowed, const Json& json) {
+  throw_input_error("job: {} must be {}, it is {}", where, allowed,
+                    json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void read(const Json& json, const std::string& where, std::string& value) {
+  if (!json.is_string()) refuse(where, "a text", json);
+  value = json.get<std::string>();
+}
+
+void read(const Json& json, const std::string& where, char& value) {
+  if (!json.is_string() || json.get_ref<const std::string&>().size() != 1) refuse(where, "one character", json);
+  value = json.get_ref<const std::string&>()[0];
+}
+
+void read(const Json& json, const std::string& where, bool& value) {
+  if (!json.is_boolean()) refuse(where, "true or false", json);
+  value = json.get<bool>();
+}
+
+void read(const Json& json, const std::string& where, double& value) {
+  if (!json.is_number()) refuse(where, "a number", json);
+  value = json.get<double>();
+}
+
+template <typename T>
+requires std::is_integral_v<T>
+void read(const Json& json, const std::string& where, T& value) {
+  const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                              : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) refuse(where, std::is_signed_v<T> ? "a whole number" : "a whole number from 0", json);
+  value = json.get<T>();
+}
+
+void read(const Json& json, const std::string& where, tree::Objective& value) {
+  std::string text;
+  read(json, where, text);
+  value = tree::parse_objective(text);
+}
+
+void read(const Json& json, const std::string& where, std::vector<std::string>& value) {
+  if (!json.is_array()) refuse(where, "a list of texts", json);
+  value.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where, value[i]);
+}
+
+template <typename T>
+requires is_struct<T>
+void read(const Json& json, const std::string& where, T& value);
+
+template <typename T>
+void read(const Json& json, const std::string& where, std::optional<T>& value) {
+  if (json.is_null()) return value.reset();
+  read(json, where, value.emplace());
+}
+
+template <typename T>
+requires is_struct<T>
+void read(const Json& json, const std::string& where, T& value) {
+  if (!json.is_object()) refuse(where, "an object", json);
+  std::vector<std::string> known = {"kind"};
+  visit_fields(value, [&](const char* name, auto& member) {
+    known.emplace_back(name);
+    if (const auto found = json.find(name); found != json.end()) read(*found, where + "." + name, member);
+  });
+  for (const auto& [name, ignored] : json.items()) {
+    if (std::ranges::find(known, name) == known.end()) throw_input_error("job: {} has no '{}'", where, name);
+  }
+}
+
+template <typename T>
+T read_job(const Json& json, const std::string& kind) {
+  T job;
+  read(json, kind, job);
+  if (job.table.location.empty()) throw_input_error("job: {}.table.location is missing", kind);
+  return job;
+}
+
+constexpr std::array<const char*, 4> kKinds = {"train", "evaluate", "predict", "describe"};
+
+}  // namespace
+
+Json to_json(const Job& job) {
+  Json json = {{"kind", kKinds[job.index()]}};
+  std::visit([&](const auto& j) { json.update(write(j)); }, job);
+  return json;
+}
+
+Job job_from_json(const Json& json) {
+  std::string kind;
+  if (json.is_object() && json.contains("kind")) read(json["kind"], "kind", kind);
+  if (kind == "train") return read_job<TrainJob>(json, kind);
+  if (kind == "evaluate") return read_job<EvaluateJob>(json, kind);
+  if (kind == "predict") return read_job<PredictJob>(json, kind);
+  if (kind == "describe") return read_job<DescribeJob>(json, kind);
+  throw_input_error("job: kind must be train, evaluate, predict or describe");
+}
+
+}  // namespace podere::session

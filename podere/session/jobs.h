@@ -1,0 +1,28 @@
+// What executors do for each kind of job. One file each.
+#pragma once
+
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/session/job.h"
+#include "podere/tree/model.h"
+
+namespace podere::session {
+
+/// Runs a job on this group and returns its result, which only counts on rank 0. Collective. Throws InputError or
+/// Error.
+Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+Json run(const EvaluateJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+
+/// As session::load, after a report of the phase "read".
+table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
+                           Progress& progress);
+
+/// The model of a file that rank 0 can read, on all ranks. Collective. Throws InputError on all ranks.
+tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm);
+
+/// "executors", "cores" and "peak_memory_bytes" (of the executor that used most). Collective.
+Json resources(const comm::Communicator& comm, int n_threads);
+
+}  // namespace podere::session

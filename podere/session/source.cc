@@ -1,0 +1,51 @@
+#include "podere/session/source.h"
+
+#include <algorithm>
+
+#include "podere/base/error.h"
+#include "podere/base/number.h"
+#include "podere/collider/higgs.h"
+
+namespace podere::session {
+namespace {
+
+constexpr std::string_view kColliderPrefix = "collider:";
+constexpr std::string_view kSeedPrefix = "?seed=";
+
+table::Table generate(const SourceSpec& spec, const ColliderSource& source, const comm::Communicator& comm,
+                      int n_threads) {
+  const io::CsvOptions& csv = spec.csv;
+  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty()) {
+    throw_input_error("{}: label, weight, columns, delimiter and header are choices for files; events have all set",
+                      spec.location);
+  }
+  const std::uint64_t last = std::min(source.n_events, csv.last_row.value_or(source.n_events));
+  if (csv.first_row >= last) {
+    throw_input_error("{}: rows {} to {} hold no event", spec.location, csv.first_row, last);
+  }
+  return collider::generate_table(source.seed, csv.first_row, last, comm, n_threads);
+}
+
+}  // namespace
+
+std::optional<ColliderSource> parse_collider(const std::string& location) {
+  if (!location.starts_with(kColliderPrefix)) return std::nullopt;
+  const std::string_view text = std::string_view(location).substr(kColliderPrefix.size());
+  const auto question = std::min(text.find('?'), text.size());
+  const auto n_events = parse_count(text.substr(0, question));
+  std::optional<std::uint64_t> seed = 0;
+  if (question < text.size()) {
+    const auto query = text.substr(question);
+    seed = query.starts_with(kSeedPrefix) ? parse_count(query.substr(kSeedPrefix.size())) : std::nullopt;
+  }
+  if (!n_events || !seed) throw_input_error("{}: events are asked for as collider:N or collider:N?seed=S", location);
+  return ColliderSource{*n_events, *seed};
+}
+
+table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads) {
+  if (const auto events = parse_collider(spec.location)) return generate(spec, *events, comm, n_threads);
+  if (needs_label && !spec.csv.label) spec.csv.label = "0";
+  return io::read_csv(spec.location, spec.csv, comm, n_threads);
+}
+
+}  // namespace podere::session

@@ -1,0 +1,33 @@
+// Where a job's rows come from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "podere/comm/communicator.h"
+#include "podere/io/csv.h"
+#include "podere/table/table.h"
+
+namespace podere::session {
+
+/// A file of delimited text, or events that the executors make themselves.
+struct SourceSpec {
+  std::string location;  ///< a path, or "collider:N" or "collider:N?seed=S"
+  io::CsvOptions csv;    ///< of a collider source only first_row and last_row apply
+};
+
+/// What "collider:N?seed=S" says; nothing for a path. Throws InputError for a text that begins with "collider:" but
+/// goes on otherwise.
+struct ColliderSource {
+  std::uint64_t n_events = 0;
+  std::uint64_t seed = 0;
+  bool operator==(const ColliderSource&) const = default;
+};
+std::optional<ColliderSource> parse_collider(const std::string& location);
+
+/// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, a file whose label was not chosen has it
+/// in the first column. Collective. Throws InputError on all ranks.
+table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads);
+
+}  // namespace podere::session

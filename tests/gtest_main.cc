@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     class FailurePrinter : public testing::EmptyTestEventListener {
       void OnTestPartResult(const testing::TestPartResult& result) override {
-        if (result.failed()) std::fprintf(stderr, "%s:%d: %s\n", result.file_name(), result.line_number(), result.message());
+        if (result.failed())
+          std::fprintf(stderr, "%s:%d: %s\n", result.file_name(), result.line_number(), result.message());
       }
     };
     listeners.Append(new FailurePrinter);

@@ -28,36 +28,50 @@ void check(int code, const char* what) {
 
 MPI_Datatype mpi_type(ElementType type) {
   switch (type) {
-    case ElementType::kByte: return MPI_BYTE;
-    case ElementType::kInt32: return MPI_INT32_T;
-    case ElementType::kUint32: return MPI_UINT32_T;
-    case ElementType::kInt64: return MPI_INT64_T;
-    case ElementType::kUint64: return MPI_UINT64_T;
-    case ElementType::kFloat: return MPI_FLOAT;
-    case ElementType::kDouble: return MPI_DOUBLE;
+    case ElementType::kByte:
+      return MPI_BYTE;
+    case ElementType::kInt32:
+      return MPI_INT32_T;
+    case ElementType::kUint32:
+      return MPI_UINT32_T;
+    case ElementType::kInt64:
+      return MPI_INT64_T;
+    case ElementType::kUint64:
+      return MPI_UINT64_T;
+    case ElementType::kFloat:
+      return MPI_FLOAT;
+    case ElementType::kDouble:
+      return MPI_DOUBLE;
   }
   throw Error("unknown element type");
 }
 
 std::size_t element_bytes(ElementType type) {
   switch (type) {
-    case ElementType::kByte: return 1;
+    case ElementType::kByte:
+      return 1;
     case ElementType::kInt32:
     case ElementType::kUint32:
-    case ElementType::kFloat: return 4;
+    case ElementType::kFloat:
+      return 4;
     case ElementType::kInt64:
     case ElementType::kUint64:
-    case ElementType::kDouble: return 8;
+    case ElementType::kDouble:
+      return 8;
   }
   throw Error("unknown element type");
 }
 
 MPI_Op mpi_op(Reduction reduction) {
   switch (reduction) {
-    case Reduction::kSum: return MPI_SUM;
-    case Reduction::kMin: return MPI_MIN;
-    case Reduction::kMax: return MPI_MAX;
-    case Reduction::kBitOr: return MPI_BOR;
+    case Reduction::kSum:
+      return MPI_SUM;
+    case Reduction::kMin:
+      return MPI_MIN;
+    case Reduction::kMax:
+      return MPI_MAX;
+    case Reduction::kBitOr:
+      return MPI_BOR;
   }
   throw Error("unknown reduction");
 }
@@ -208,8 +222,8 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
   RequestPtr request(new Request);
   if (n <= max_call_elements) {
     request->counts = to_ints(counts);
-    check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
-                              &request->requests.emplace_back(MPI_REQUEST_NULL)),
+    check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction),
+                              handle_->comm, &request->requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Ireduce_scatter");
     return request;
   }
@@ -298,7 +312,8 @@ std::vector<std::size_t> Communicator::all_counts(std::size_t n) const {
 }
 
 std::vector<std::size_t> Communicator::exchange_counts(std::span<const std::size_t> counts) const {
-  if (counts.size() != static_cast<std::size_t>(size_)) throw_error("all_to_all: {} counts for {} ranks", counts.size(), size_);
+  if (counts.size() != static_cast<std::size_t>(size_))
+    throw_error("all_to_all: {} counts for {} ranks", counts.size(), size_);
   std::vector<std::size_t> received(counts.size());
   check(MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm), "MPI_Alltoall");
   return received;

@@ -15,19 +15,32 @@ namespace podere::comm {
 /// How elements are combined by all_reduce, reduce_scatter and exclusive_scan. kBitOr needs integers.
 enum class Reduction { kSum, kMin, kMax, kBitOr };
 
-/// Element types that can be sent: a type without a specialisation fails to compile.
 enum class ElementType { kByte, kInt32, kUint32, kInt64, kUint64, kFloat, kDouble };
+template <ElementType kType>
+struct IsSentAs {
+  static constexpr ElementType value = kType;
+};
+/// How elements of type T are sent. A type without a specialisation fails to compile.
 template <typename T>
 struct ElementTypeOf;
-template <> struct ElementTypeOf<std::byte> { static constexpr auto value = ElementType::kByte; };
-template <> struct ElementTypeOf<char> { static constexpr auto value = ElementType::kByte; };
-template <> struct ElementTypeOf<unsigned char> { static constexpr auto value = ElementType::kByte; };
-template <> struct ElementTypeOf<std::int32_t> { static constexpr auto value = ElementType::kInt32; };
-template <> struct ElementTypeOf<std::uint32_t> { static constexpr auto value = ElementType::kUint32; };
-template <> struct ElementTypeOf<std::int64_t> { static constexpr auto value = ElementType::kInt64; };
-template <> struct ElementTypeOf<std::uint64_t> { static constexpr auto value = ElementType::kUint64; };
-template <> struct ElementTypeOf<float> { static constexpr auto value = ElementType::kFloat; };
-template <> struct ElementTypeOf<double> { static constexpr auto value = ElementType::kDouble; };
+template <>
+struct ElementTypeOf<std::byte> : IsSentAs<ElementType::kByte> {};
+template <>
+struct ElementTypeOf<char> : IsSentAs<ElementType::kByte> {};
+template <>
+struct ElementTypeOf<unsigned char> : IsSentAs<ElementType::kByte> {};
+template <>
+struct ElementTypeOf<std::int32_t> : IsSentAs<ElementType::kInt32> {};
+template <>
+struct ElementTypeOf<std::uint32_t> : IsSentAs<ElementType::kUint32> {};
+template <>
+struct ElementTypeOf<std::int64_t> : IsSentAs<ElementType::kInt64> {};
+template <>
+struct ElementTypeOf<std::uint64_t> : IsSentAs<ElementType::kUint64> {};
+template <>
+struct ElementTypeOf<float> : IsSentAs<ElementType::kFloat> {};
+template <>
+struct ElementTypeOf<double> : IsSentAs<ElementType::kDouble> {};
 
 /// Starts MPI for the life of the process. A process that was not started by mpirun or srun is a group of one.
 /// Make exactly one, in main, before any Communicator.
@@ -92,16 +105,16 @@ class Communicator {
   template <typename T>
   void reduce_scatter(std::span<const T> values, std::span<T> received, std::span<const std::size_t> counts,
                       Reduction reduction) const {
-    reduce_scatter_raw(values.data(), values.size(), received.data(), received.size(), counts,
-                       ElementTypeOf<T>::value, reduction);
+    reduce_scatter_raw(values.data(), values.size(), received.data(), received.size(), counts, ElementTypeOf<T>::value,
+                       reduction);
   }
 
   /// The `values` [n] of all ranks, in rank order [p * n]. p-1 steps, n(p-1) bytes.
   template <typename T>
   std::vector<T> all_gather(std::span<const T> values) const {
     std::vector<T> gathered(values.size() * static_cast<std::size_t>(size_));
-    gather_raw(values.data(), std::vector<std::size_t>(static_cast<std::size_t>(size_), values.size()),
-               gathered.data(), ElementTypeOf<T>::value);
+    gather_raw(values.data(), std::vector<std::size_t>(static_cast<std::size_t>(size_), values.size()), gathered.data(),
+               ElementTypeOf<T>::value);
     return gathered;
   }
   template <typename T>
@@ -135,8 +148,7 @@ class Communicator {
     std::size_t total = 0;
     for (const std::size_t count : received_counts) total += count;
     std::vector<T> received(total);
-    all_to_all_raw(values.data(), values.size(), counts, received.data(), received_counts,
-                   ElementTypeOf<T>::value);
+    all_to_all_raw(values.data(), values.size(), counts, received.data(), received_counts, ElementTypeOf<T>::value);
     return received;
   }
 
@@ -182,8 +194,7 @@ class Communicator {
   void all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const;
   void reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                           std::span<const std::size_t> counts, ElementType type, Reduction reduction) const;
-  void gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered,
-                  ElementType type) const;
+  void gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered, ElementType type) const;
   void all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts, void* received,
                       std::span<const std::size_t> received_counts, ElementType type) const;
   void exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const;
@@ -198,8 +209,7 @@ class Communicator {
   using RequestPtr = std::unique_ptr<Request, RequestDeleter>;
   RequestPtr start_all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const;
   RequestPtr start_reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
-                                      std::span<const std::size_t> counts, ElementType type,
-                                      Reduction reduction) const;
+                                      std::span<const std::size_t> counts, ElementType type, Reduction reduction) const;
 
   std::unique_ptr<Handle> handle_;
   int rank_ = 0;
@@ -243,8 +253,8 @@ template <typename T>
 Pending<T> Communicator::start_all_reduce(std::vector<T> values, Reduction reduction) const {
   Pending<T> pending;
   pending.received_ = std::move(values);
-  pending.request_ = start_all_reduce_raw(pending.received_.data(), pending.received_.size(),
-                                          ElementTypeOf<T>::value, reduction);
+  pending.request_ =
+      start_all_reduce_raw(pending.received_.data(), pending.received_.size(), ElementTypeOf<T>::value, reduction);
   return pending;
 }
 
@@ -254,9 +264,8 @@ Pending<T> Communicator::start_reduce_scatter(std::vector<T> values, std::span<c
   Pending<T> pending;
   pending.values_ = std::move(values);
   pending.received_.resize(counts[static_cast<std::size_t>(rank_)]);
-  pending.request_ =
-      start_reduce_scatter_raw(pending.values_.data(), pending.values_.size(), pending.received_.data(),
-                               pending.received_.size(), counts, ElementTypeOf<T>::value, reduction);
+  pending.request_ = start_reduce_scatter_raw(pending.values_.data(), pending.values_.size(), pending.received_.data(),
+                                              pending.received_.size(), counts, ElementTypeOf<T>::value, reduction);
   return pending;
 }
 

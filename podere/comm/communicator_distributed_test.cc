@@ -1,5 +1,3 @@
-#include "podere/comm/communicator.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <type_traits>
 
 #include "podere/base/error.h"
+#include "podere/comm/communicator.h"
 
 namespace podere::comm {
 namespace {
@@ -35,7 +34,8 @@ TEST_P(CommunicatorTest, BroadcastGivesTheRootsValuesToAll) {
 
 TEST_P(CommunicatorTest, BroadcastTextCarriesAnyLength) {
   for (const std::size_t n : {0, 1, 1000}) {
-    EXPECT_EQ(world_.broadcast_text(rank_ == size_ - 1 ? std::string(n, 'x') : "other", size_ - 1), std::string(n, 'x'));
+    EXPECT_EQ(world_.broadcast_text(rank_ == size_ - 1 ? std::string(n, 'x') : "other", size_ - 1),
+              std::string(n, 'x'));
   }
 }
 

@@ -17,7 +17,8 @@ namespace podere::evaluate {
 double log_loss(const comm::Communicator& comm, std::span<const float> probabilities, std::span<const float> labels,
                 std::span<const float> weights);
 
-/// As log_loss for n_classes classes. `probabilities` [n_classes x n], class by class; `labels` [n] in 0 .. n_classes-1.
+/// As log_loss for n_classes classes. `probabilities` [n_classes x n], class by class; `labels` [n] in 0 ..
+/// n_classes-1.
 double multi_log_loss(const comm::Communicator& comm, std::span<const float> probabilities, std::size_t n_classes,
                       std::span<const float> labels, std::span<const float> weights);
 

@@ -43,7 +43,9 @@ class Table {
   /// Empty if the table has none.
   std::span<float> label() { return schema_.label ? column(n_features()) : std::span<float>(); }
   std::span<const float> label() const { return const_cast<Table*>(this)->label(); }
-  std::span<float> weight() { return schema_.weight ? column(n_features() + (schema_.label ? 1 : 0)) : std::span<float>(); }
+  std::span<float> weight() {
+    return schema_.weight ? column(n_features() + (schema_.label ? 1 : 0)) : std::span<float>();
+  }
   std::span<const float> weight() const { return const_cast<Table*>(this)->weight(); }
 
  private:

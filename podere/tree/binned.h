@@ -28,9 +28,9 @@ struct alignas(32) RowRecord {
 };
 static_assert(sizeof(RowRecord) == 32);
 
-/// All rows held here, twice: row by row for histograms, [n_panels x n_rows] records, with the features dealt to panels in
-/// order and evenly; and column by column for partitioning, which reads one feature of scattered rows: a column of bins
-/// fits a cache in which the records do not.
+/// All rows held here, twice: row by row for histograms, [n_panels x n_rows] records, with the features dealt to panels
+/// in order and evenly; and column by column for partitioning, which reads one feature of scattered rows: a column of
+/// bins fits a cache in which the records do not.
 class BinnedRows {
  public:
   BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts, int n_threads);
@@ -51,14 +51,16 @@ class BinnedRows {
   std::size_t panel_of(std::size_t feature) const { return panel_of_[feature]; }
 
   /// The bins of `feature` [n_rows].
-  std::span<const std::uint8_t> column(std::size_t feature) const { return {columns_.get() + feature * n_rows_, n_rows_}; }
+  std::span<const std::uint8_t> column(std::size_t feature) const {
+    return {columns_.get() + feature * n_rows_, n_rows_};
+  }
 
  private:
   std::vector<FeatureCuts> cuts_;
   std::size_t n_rows_;
-  std::vector<std::size_t> panel_begin_;  // [n_panels + 1]
-  std::vector<std::size_t> panel_of_;     // [n_features]
-  std::unique_ptr<RowRecord[]> records_;  // [n_panels x n_rows]
+  std::vector<std::size_t> panel_begin_;     // [n_panels + 1]
+  std::vector<std::size_t> panel_of_;        // [n_features]
+  std::unique_ptr<RowRecord[]> records_;     // [n_panels x n_rows]
   std::unique_ptr<std::uint8_t[]> columns_;  // [n_features x n_rows]
 };
 

@@ -1,8 +1,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "podere/tree/binning_kernel.cc"
+#include "podere/tree/binning_kernel.h"
+
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "podere/tree/binning_kernel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {

@@ -54,7 +54,8 @@ TEST(CutsTest, OneValueOrNoneHasNoCut) {
 
 TEST(CutsTest, CutsAreFiniteAndSeparateTheirNeighbours) {
   const float next = std::nextafter(1.0F, 2.0F);
-  const std::vector<float> values{-kInfinity, -kMax, -1, 0, std::numeric_limits<float>::denorm_min(), 1, next, kMax, kInfinity};
+  const std::vector<float> values{-kInfinity, -kMax, -1,   0,        std::numeric_limits<float>::denorm_min(),
+                                  1,          next,  kMax, kInfinity};
   const std::vector<float> cuts = quantile_cuts(values, 256);
   ASSERT_EQ(cuts.size(), values.size() - 1);
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {  // the last pair's only finite cut is kMax itself
@@ -83,7 +84,8 @@ TEST(CutsTest, BinsCountTheCutsAtOrBelow) {
 TEST(CutsTest, MissingValuesHaveTheBinAfterTheOthers) {
   const std::vector<FeatureCuts> cuts = cuts_of({1, kNan, 2, 3}, 256);
   EXPECT_TRUE(cuts[0].has_missing);
-  EXPECT_EQ(bins_of(cuts[0], {1, kNan, 3}), (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(cuts[0].missing_bin()), 2}));
+  EXPECT_EQ(bins_of(cuts[0], {1, kNan, 3}),
+            (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(cuts[0].missing_bin()), 2}));
   EXPECT_EQ(cuts[0].n_bins(), cuts[0].missing_bin() + 1);
 }
 

@@ -27,11 +27,11 @@ struct Gradients {
 
 /// The rows that gradients are made of. Rows set aside for validation have weight 0.
 struct LabelledRows {
-  table::RowRange rows;            ///< begins at a row block
-  std::span<const float> label;    ///< [n_rows]
-  std::span<const float> weight;   ///< [n_rows]
-  double weight_sum = 0;           ///< over all ranks
-  double max_abs_weight = 0;       ///< over all ranks
+  table::RowRange rows;           ///< begins at a row block
+  std::span<const float> label;   ///< [n_rows]
+  std::span<const float> weight;  ///< [n_rows]
+  double weight_sum = 0;          ///< over all ranks
+  double max_abs_weight = 0;      ///< over all ranks
 };
 
 /// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and one

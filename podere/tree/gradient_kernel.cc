@@ -1,10 +1,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "podere/tree/gradient_kernel.cc"
+#include "podere/tree/gradient_kernel.h"
+
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-
 #include "podere/base/portable_math.h"
-#include "podere/tree/gradient_kernel.h"
 
 // Plain loops that the compiler makes vectors of, once for each kind of machine. No operation here is rounded in
 // another way on another machine (portable_math.h), so neither is the model.
@@ -35,7 +35,8 @@ double Logistic(const GradientBlock& block) {
     const double p_likelier = 1 / (1 + e);  // of the class on the margin's side
     const double p = m < 0 ? e * p_likelier : p_likelier;
     const double h = p_likelier * (e * p_likelier);
-    block.gradient[i] = {static_cast<float>(w * (p - y)), static_cast<float>(w * (h > kLeastHessian ? h : kLeastHessian))};
+    block.gradient[i] = {static_cast<float>(w * (p - y)),
+                         static_cast<float>(w * (h > kLeastHessian ? h : kLeastHessian))};
     const double towards_label = y > 0.5 ? m : -m;
     losses[i] = w * ((towards_label < 0 ? -towards_label : 0.0) + portable_log(1 + e));
   }

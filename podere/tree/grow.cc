@@ -16,20 +16,20 @@ namespace {
 
 /// A node of the tree under growth. Its place in the list of nodes is its place in the tree.
 struct GrowNode {
-  Slice rows;                          // its piece of the row list
-  std::int64_t total = 0;              // quantised sums of its rows on all ranks
-  std::uint64_t n_global_rows = 0;     // its rows on all ranks
-  Split split;                         // none: a leaf
-  std::size_t left = 0;                // children: left and left + 1
+  Slice rows;                       // its piece of the row list
+  std::int64_t total = 0;           // quantised sums of its rows on all ranks
+  std::uint64_t n_global_rows = 0;  // its rows on all ranks
+  Split split;                      // none: a leaf
+  std::size_t left = 0;             // children: left and left + 1
 };
 
 /// One node, or two siblings, at the level to be split. Only the smaller sibling's histogram is built; the other's is
 /// the parent's less that.
 struct Family {
   std::size_t smaller;
-  std::size_t larger;                        // == smaller for the root
-  std::span<std::int64_t> smaller_cells;     // this rank's share of the histograms
-  std::span<std::int64_t> larger_cells;      // the parent's, until it is subtracted from
+  std::size_t larger;                     // == smaller for the root
+  std::span<std::int64_t> smaller_cells;  // this rank's share of the histograms
+  std::span<std::int64_t> larger_cells;   // the parent's, until it is subtracted from
 };
 
 class Grower {
@@ -67,12 +67,14 @@ class Grower {
   /// Draws features without replacement: those with the lowest hashes.
   void draw_columns(std::uint64_t tree_number) {
     const std::size_t n_features = binned_.n_features();
-    const auto n_drawn = static_cast<std::size_t>(
-        std::max(1.0, std::ceil(options_.column_subsample * static_cast<double>(n_features))));
+    const auto n_drawn =
+        static_cast<std::size_t>(std::max(1.0, std::ceil(options_.column_subsample * static_cast<double>(n_features))));
     std::vector<std::size_t> order(n_features);
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const auto hash = [&](std::size_t j) { return hash64(options_.seed, kColumnStream, tree_number * n_features + j); };
+      const auto hash = [&](std::size_t j) {
+        return hash64(options_.seed, kColumnStream, tree_number * n_features + j);
+      };
       return hash(a) < hash(b);
     });
     column_is_used_.assign(n_features, 0);
@@ -99,7 +101,8 @@ class Grower {
     std::vector<std::int64_t>& cells = level_cells_.emplace_back(build_histograms(
         binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm, context_.n_threads));
     const std::size_t width = context_.layout.width(context_.comm.rank());
-    for (std::size_t f = 0; f < families.size(); ++f) families[f].smaller_cells = std::span(cells).subspan(f * width, width);
+    for (std::size_t f = 0; f < families.size(); ++f)
+      families[f].smaller_cells = std::span(cells).subspan(f * width, width);
   }
 
   /// Finds each node's best split by this rank's features, then the best over all ranks.
@@ -109,23 +112,24 @@ class Grower {
     std::vector<Split> smaller_best(families.size() * n_own);
     std::vector<Split> larger_best(families.size() * n_own);
     constexpr std::size_t kGrain = 4;
-    parallel_for_slices(context_.n_threads, families.size() * n_own, kGrain, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t feature = own.begin + i % n_own;
-        if (column_is_used_[feature] == 0) continue;
-        const Family& family = families[i / n_own];
-        const FeatureCuts& cuts = binned_.cuts(feature);
-        const std::size_t offset = context_.layout.offset(feature);
-        const auto n_bins = static_cast<std::size_t>(cuts.n_bins());
-        const auto id = static_cast<std::int32_t>(feature);
-        const auto smaller = family.smaller_cells.subspan(offset, n_bins);
-        smaller_best[i] = best_split(smaller, nodes_[family.smaller].total, cuts, id, rule_);
-        if (family.larger == family.smaller) continue;
-        const auto larger = family.larger_cells.subspan(offset, n_bins);
-        subtract_cells(larger, smaller);
-        larger_best[i] = best_split(larger, nodes_[family.larger].total, cuts, id, rule_);
-      }
-    });
+    parallel_for_slices(context_.n_threads, families.size() * n_own, kGrain,
+                        [&](std::size_t begin, std::size_t end, int) {
+                          for (std::size_t i = begin; i < end; ++i) {
+                            const std::size_t feature = own.begin + i % n_own;
+                            if (column_is_used_[feature] == 0) continue;
+                            const Family& family = families[i / n_own];
+                            const FeatureCuts& cuts = binned_.cuts(feature);
+                            const std::size_t offset = context_.layout.offset(feature);
+                            const auto n_bins = static_cast<std::size_t>(cuts.n_bins());
+                            const auto id = static_cast<std::int32_t>(feature);
+                            const auto smaller = family.smaller_cells.subspan(offset, n_bins);
+                            smaller_best[i] = best_split(smaller, nodes_[family.smaller].total, cuts, id, rule_);
+                            if (family.larger == family.smaller) continue;
+                            const auto larger = family.larger_cells.subspan(offset, n_bins);
+                            subtract_cells(larger, smaller);
+                            larger_best[i] = best_split(larger, nodes_[family.larger].total, cuts, id, rule_);
+                          }
+                        });
 
     std::vector<Split> best(2 * families.size());
     for (std::size_t i = 0; i < smaller_best.size(); ++i) {
@@ -180,9 +184,8 @@ class Grower {
       GrowNode& parent = nodes_[to_split[i]];
       parent.left = nodes_.size();
       const std::size_t middle = parent.rows.begin + n_left[i];
-      const GrowNode left{.rows = {parent.rows.begin, middle},
-                          .total = parent.split.left_cell,
-                          .n_global_rows = n_global_left[i]};
+      const GrowNode left{
+          .rows = {parent.rows.begin, middle}, .total = parent.split.left_cell, .n_global_rows = n_global_left[i]};
       const GrowNode right{.rows = {middle, parent.rows.end},
                            .total = parent.total - left.total,
                            .n_global_rows = parent.n_global_rows - left.n_global_rows};
@@ -191,7 +194,8 @@ class Grower {
     }
   }
 
-  std::vector<Family> next_families(const std::vector<Family>& families, const std::vector<std::size_t>& to_split) const {
+  std::vector<Family> next_families(const std::vector<Family>& families,
+                                    const std::vector<std::size_t>& to_split) const {
     std::vector<std::span<std::int64_t>> cells_of(nodes_.size());
     for (const Family& family : families) {
       cells_of[family.larger] = family.larger_cells;
@@ -237,7 +241,8 @@ class Grower {
         const std::size_t left = nodes_[n].left;
         sums[2 * n + 1] = sums[2 * left + 1] + sums[2 * left + 3];
         node.feature = split.feature;
-        node.threshold = binned_.cuts(static_cast<std::size_t>(split.feature)).cuts[static_cast<std::size_t>(split.bin)];
+        node.threshold =
+            binned_.cuts(static_cast<std::size_t>(split.feature)).cuts[static_cast<std::size_t>(split.bin)];
         node.missing_left = split.missing_left;
         node.left = static_cast<std::int32_t>(left);
         node.gain = static_cast<float>(split.gain);
@@ -317,8 +322,8 @@ class Grower {
   BinnedRows& binned_;
   std::span<std::uint32_t> rows_;
   std::span<std::uint32_t> scratch_;
-  std::vector<std::uint8_t> column_is_used_;           // [n_features]
-  std::vector<std::uint8_t> panel_is_used_;            // [n_panels]
+  std::vector<std::uint8_t> column_is_used_;  // [n_features]
+  std::vector<std::uint8_t> panel_is_used_;   // [n_panels]
   std::vector<GrowNode> nodes_;
   std::vector<std::vector<std::int64_t>> level_cells_;
 };

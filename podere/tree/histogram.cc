@@ -27,8 +27,8 @@ std::vector<Task> make_tasks(std::span<const std::span<const std::uint32_t>> row
     for (std::size_t panel = 0; panel < panel_is_used.size(); ++panel) {
       if (panel_is_used[panel] == 0) continue;
       for (std::size_t begin = 0; begin < rows.size(); begin += kTaskRows) {
-        tasks.push_back({node, panel, rows.subspan(begin, std::min(kTaskRows, rows.size() - begin)),
-                         rows.size() > kTaskRows});
+        tasks.push_back(
+            {node, panel, rows.subspan(begin, std::min(kTaskRows, rows.size() - begin)), rows.size() > kTaskRows});
       }
     }
   }

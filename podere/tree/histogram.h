@@ -38,17 +38,17 @@ class HistogramLayout {
   std::size_t offset(std::size_t feature) const { return offset_[feature]; }
 
  private:
-  std::vector<Slice> features_;       // [n_ranks]
-  std::vector<std::size_t> width_;    // [n_ranks]
-  std::vector<std::size_t> start_;    // [n_ranks] cells of one node that belong to ranks below
-  std::vector<std::size_t> owner_;    // [n_features]
-  std::vector<std::size_t> offset_;   // [n_features]
+  std::vector<Slice> features_;      // [n_ranks]
+  std::vector<std::size_t> width_;   // [n_ranks]
+  std::vector<std::size_t> start_;   // [n_ranks] cells of one node that belong to ranks below
+  std::vector<std::size_t> owner_;   // [n_features]
+  std::vector<std::size_t> offset_;  // [n_features]
   std::size_t total_width_ = 0;
 };
 
 /// Sums the packed gradients of each node's rows by feature and bin over all ranks. Returns this rank's share
-/// [n_nodes x width(rank)] of wide cells G * 2^32 + H. `panel_is_used` [n_panels]: panels that may be passed over (their
-/// cells are zero). Collective: one reduce_scatter of n_cells(n_nodes) words.
+/// [n_nodes x width(rank)] of wide cells G * 2^32 + H. `panel_is_used` [n_panels]: panels that may be passed over
+/// (their cells are zero). Collective: one reduce_scatter of n_cells(n_nodes) words.
 std::vector<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
                                            std::span<const std::span<const std::uint32_t>> rows_of_nodes,
                                            std::span<const std::uint8_t> panel_is_used,

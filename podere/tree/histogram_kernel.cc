@@ -1,9 +1,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "podere/tree/histogram_kernel.cc"
+#include "podere/tree/histogram_kernel.h"
+
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-
-#include "podere/tree/histogram_kernel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {
@@ -49,13 +49,20 @@ void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_
   // Lanes beyond the panel's features hold bin 0 and are never read.
   switch ((n_lanes + 3) / 4) {
     case 0:
-    case 1: return run.operator()<4>();
-    case 2: return run.operator()<8>();
-    case 3: return run.operator()<12>();
-    case 4: return run.operator()<16>();
-    case 5: return run.operator()<20>();
-    case 6: return run.operator()<24>();
-    default: return run.operator()<28>();
+    case 1:
+      return run.operator()<4>();
+    case 2:
+      return run.operator()<8>();
+    case 3:
+      return run.operator()<12>();
+    case 4:
+      return run.operator()<16>();
+    case 5:
+      return run.operator()<20>();
+    case 6:
+      return run.operator()<24>();
+    default:
+      return run.operator()<28>();
   }
 }
 

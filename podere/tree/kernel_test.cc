@@ -144,7 +144,8 @@ TEST(QuantiseTest, CellsCannotOverflowForAnyNumberOfRows) {
 }
 
 /// Cells of a node by adding up row by row.
-std::vector<std::int64_t> plain_histogram(const BinnedRows& binned, std::span<const std::uint32_t> rows, std::size_t feature) {
+std::vector<std::int64_t> plain_histogram(const BinnedRows& binned, std::span<const std::uint32_t> rows,
+                                          std::size_t feature) {
   std::vector<std::int64_t> cells(static_cast<std::size_t>(binned.cuts(feature).n_bins()));
   for (const std::uint32_t row : rows) {
     const std::int32_t packed = binned.panel(binned.panel_of(feature))[row].gradient;
@@ -163,7 +164,8 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   BinnedRows binned(table, cuts_of(table, 256), 2);
   Gradients gradients{.values = std::vector<Gradient>(n), .max_abs_g = 1, .max_abs_h = 0.25};
   for (std::size_t i = 0; i < n; ++i) {
-    gradients.values[i] = {static_cast<float>(std::sin(static_cast<double>(i))), static_cast<float>(0.25 / static_cast<double>(1 + i % 3))};
+    gradients.values[i] = {static_cast<float>(std::sin(static_cast<double>(i))),
+                           static_cast<float>(0.25 / static_cast<double>(1 + i % 3))};
   }
   const Quantisation quantisation = choose_quantisation(gradients, n);
   const std::vector<std::uint32_t> rows = all_rows(n);
@@ -172,7 +174,8 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   const std::span<const std::uint32_t> span(rows);
   const std::vector<std::span<const std::uint32_t>> nodes{span.first(39000), span.subspan(39000, 0), span.last(1001)};
   const std::vector<std::uint8_t> panel_is_used(binned.n_panels(), 1);
-  const std::vector<std::int64_t> cells = build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2);
+  const std::vector<std::int64_t> cells =
+      build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2);
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     for (std::size_t j = 0; j < binned.n_features(); ++j) {
       const std::vector<std::int64_t> expected = plain_histogram(binned, nodes[node], j);
@@ -272,7 +275,11 @@ TEST(PartitionTest, LeftRowsComeFirstAndOrderIsKept) {
       std::vector<std::uint32_t> rows = all_rows(n);
       std::vector<std::uint32_t> expected = rows;
       std::vector<std::uint32_t> scratch(n);
-      Split split{.gain = 1, .left_cell = 0, .feature = static_cast<std::int32_t>(feature), .bin = 20, .missing_left = missing_left};
+      Split split{.gain = 1,
+                  .left_cell = 0,
+                  .feature = static_cast<std::int32_t>(feature),
+                  .bin = 20,
+                  .missing_left = missing_left};
       const std::vector<Parting> partings{{{0, 10000}, split}, {{10000, 10000}, split}, {{10001, n}, split}};
       const std::vector<std::size_t> n_left = partition_rows(binned, partings, 2, rows, scratch);
       for (std::size_t p = 0; p < partings.size(); ++p) {

@@ -55,7 +55,8 @@ WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint
       const table::GlobalRow row = table.global({i});
       check_label(table.label()[i], row, options, what);
       if (!std::isfinite(labels.weight[i])) {
-        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value, labels.weight[i]);
+        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value,
+                          labels.weight[i]);
       }
     }
   });
@@ -99,9 +100,11 @@ std::vector<double> base_margins(const LabelledRows& rows, const Options& option
     comm::all_reduce(comm, std::span(&sum, 1));
     return {sum.value() / rows.weight_sum};
   }
-  const std::size_t n_classes = options.objective == Objective::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 2;
+  const std::size_t n_classes =
+      options.objective == Objective::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 2;
   std::vector<ExactSum> class_sums(n_classes);
-  for (std::size_t i = 0; i < rows.label.size(); ++i) class_sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
+  for (std::size_t i = 0; i < rows.label.size(); ++i)
+    class_sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
   comm::all_reduce(comm, std::span(class_sums));
 
   constexpr double kLeastShare = 1e-6;
@@ -111,7 +114,8 @@ std::vector<double> base_margins(const LabelledRows& rows, const Options& option
     n_present += sum.value() > 0 ? 1 : 0;
     log_shares.push_back(portable_log(std::max(sum.value() / rows.weight_sum, kLeastShare)));
   }
-  if (n_present < 2) throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
+  if (n_present < 2)
+    throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
   if (options.objective == Objective::kSoftmax) return log_shares;
   return {log_shares[1] - log_shares[0]};
 }

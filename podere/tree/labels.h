@@ -18,9 +18,9 @@ struct WeightedLabels {
   LabelledRows rows;          ///< its spans point into `weight` and into the table
 };
 
-/// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty. Collective. Throws InputError,
-/// on all ranks, if the table has no label, a label is not one that `objective` allows, a weight is not finite, or the
-/// weights do not sum to more than zero. `what` names the table in messages ("training", "validation").
+/// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty. Collective. Throws
+/// InputError, on all ranks, if the table has no label, a label is not one that `objective` allows, a weight is not
+/// finite, or the weights do not sum to more than zero. `what` names the table in messages ("training", "validation").
 WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
                             const Options& options, const char* what, const comm::Communicator& comm);
 

@@ -64,12 +64,9 @@ Json column(const Tree& tree, T Node::*member) {
 }
 
 Json to_json(const Tree& tree) {
-  return {{"feature", column(tree, &Node::feature)},
-          {"threshold", column(tree, &Node::threshold)},
-          {"left", column(tree, &Node::left)},
-          {"missing_left", column(tree, &Node::missing_left)},
-          {"value", column(tree, &Node::value)},
-          {"gain", column(tree, &Node::gain)},
+  return {{"feature", column(tree, &Node::feature)}, {"threshold", column(tree, &Node::threshold)},
+          {"left", column(tree, &Node::left)},       {"missing_left", column(tree, &Node::missing_left)},
+          {"value", column(tree, &Node::value)},     {"gain", column(tree, &Node::gain)},
           {"cover", column(tree, &Node::cover)}};
 }
 
@@ -99,10 +96,13 @@ void check_tree(const Tree& tree, std::size_t n_features) {
   const auto n_nodes = static_cast<std::int64_t>(tree.nodes.size());
   for (std::int64_t i = 0; i < n_nodes; ++i) {
     const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) throw InputError("a node has a number that is not finite");
+    if (!std::isfinite(node.threshold) || !std::isfinite(node.value))
+      throw InputError("a node has a number that is not finite");
     if (node.is_leaf()) continue;
-    if (static_cast<std::size_t>(node.feature) >= n_features) throw InputError("a node splits on a feature that is not in the schema");
-    if (node.left <= i || std::int64_t{node.left} + 1 >= n_nodes) throw InputError("a node's children are not in its tree");
+    if (static_cast<std::size_t>(node.feature) >= n_features)
+      throw InputError("a node splits on a feature that is not in the schema");
+    if (node.left <= i || std::int64_t{node.left} + 1 >= n_nodes)
+      throw InputError("a node's children are not in its tree");
   }
 }
 
@@ -114,8 +114,10 @@ std::string checksum(const Json& content) {
 Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
-  return {{"schema", {{"features", model.schema.features}, {"label", model.schema.label.value_or("")},
-                      {"weight", model.schema.weight.value_or("")}}},
+  return {{"schema",
+           {{"features", model.schema.features},
+            {"label", model.schema.label.value_or("")},
+            {"weight", model.schema.weight.value_or("")}}},
           {"options", to_json(model.options)},
           {"base_margin", model.base_margin},
           {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
@@ -168,7 +170,8 @@ Importance importance(const Model& model) {
 std::string to_text(const Model& model) {
   Json content = content_of(model);
   std::string sum = checksum(content);
-  const Json file{{"format", kFormat}, {"version", kVersion}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
+  const Json file{
+      {"format", kFormat}, {"version", kVersion}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
   return file.dump() + "\n";
 }
 
@@ -181,7 +184,8 @@ Model from_text(const std::string& text, const std::string& name) {
     }
     const auto version = file.at("version").get<std::int64_t>();
     if (version > kVersion) {
-      throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version, kVersion);
+      throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version,
+                        kVersion);
     }
     if (version < 1) throw_input_error("has version {} of the format, allowed is 1 to {}", version, kVersion);
     const Json& content = file.at("model");
@@ -197,7 +201,8 @@ Model from_text(const std::string& text, const std::string& name) {
 }
 
 Model load_model(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) throw_input_error("{}: is a directory, a model file is needed", path.string());
+  if (std::filesystem::is_directory(path))
+    throw_input_error("{}: is a directory, a model file is needed", path.string());
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();

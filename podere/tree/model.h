@@ -19,9 +19,9 @@ struct Node {
   std::int32_t feature = -1;  ///< -1: a leaf
   std::int32_t left = -1;     ///< the right child is left + 1
   bool missing_left = false;
-  float value = 0;            ///< of a leaf: added to the margin
-  float gain = 0;             ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
-  float cover = 0;            ///< sum of hessians of the training rows here
+  float value = 0;  ///< of a leaf: added to the margin
+  float gain = 0;   ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
+  float cover = 0;  ///< sum of hessians of the training rows here
   bool is_leaf() const { return feature < 0; }
   bool operator==(const Node&) const = default;
 };

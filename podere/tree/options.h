@@ -25,19 +25,19 @@ Objective parse_objective(const std::string& text);
 /// Names follow XGBoost and LightGBM where they agree.
 struct Options {
   Objective objective = Objective::kBinaryLogistic;
-  int n_classes = 0;              ///< softmax only; 0: the largest label plus one
-  int n_trees = 100;              ///< rounds; softmax grows n_classes trees in each
-  int depth = 6;                  ///< edges from root to deepest leaf, 1 .. 30
-  int max_leaves = 0;             ///< of one tree, 0: no limit; the best splits of a level come first
-  int bins = 256;                 ///< histogram bins of a feature, 2 .. 256; missing values take one of them
-  double learning_rate = 0.1;     ///< (0, 1]
-  double lambda = 1.0;            ///< L2 penalty on leaf values, >= 0
-  double min_child_weight = 1.0;  ///< least sum of hessians in a leaf, >= 0
-  double min_gain = 0.0;          ///< least gain of a split, >= 0
-  double subsample = 1.0;         ///< share of rows drawn for each round, (0, 1]
-  double column_subsample = 1.0;  ///< share of features drawn for each tree, (0, 1]
+  int n_classes = 0;                 ///< softmax only; 0: the largest label plus one
+  int n_trees = 100;                 ///< rounds; softmax grows n_classes trees in each
+  int depth = 6;                     ///< edges from root to deepest leaf, 1 .. 30
+  int max_leaves = 0;                ///< of one tree, 0: no limit; the best splits of a level come first
+  int bins = 256;                    ///< histogram bins of a feature, 2 .. 256; missing values take one of them
+  double learning_rate = 0.1;        ///< (0, 1]
+  double lambda = 1.0;               ///< L2 penalty on leaf values, >= 0
+  double min_child_weight = 1.0;     ///< least sum of hessians in a leaf, >= 0
+  double min_gain = 0.0;             ///< least gain of a split, >= 0
+  double subsample = 1.0;            ///< share of rows drawn for each round, (0, 1]
+  double column_subsample = 1.0;     ///< share of features drawn for each tree, (0, 1]
   double validation_fraction = 0.0;  ///< share of training rows set aside to validate, [0, 1)
-  int early_stopping_rounds = 0;  ///< stop after so many rounds without a lower validation loss; 0: never
+  int early_stopping_rounds = 0;     ///< stop after so many rounds without a lower validation loss; 0: never
   std::uint64_t seed = 0;
 };
 

@@ -53,8 +53,9 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
     Task& task = tasks[t];
     const Split& split = partings[task.parting].split;
     const auto feature = static_cast<std::size_t>(split.feature);
-    task.n_left = part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
-                           rows.subspan(task.rows.begin, task.rows.end - task.rows.begin), scratch.data() + task.rows.begin);
+    task.n_left =
+        part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
+                 rows.subspan(task.rows.begin, task.rows.end - task.rows.begin), scratch.data() + task.rows.begin);
   });
 
   std::vector<std::size_t> n_left(partings.size());

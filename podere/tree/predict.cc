@@ -15,9 +15,9 @@ constexpr std::size_t kTileRows = 64;
 
 /// A node as prediction reads it: 12 bytes.
 struct FlatNode {
-  float threshold;           // of a leaf: its value
-  std::uint32_t feature;     // the highest bit: missing values go left
-  std::int32_t left;         // of a leaf: negative
+  float threshold;        // of a leaf: its value
+  std::uint32_t feature;  // the highest bit: missing values go left
+  std::int32_t left;      // of a leaf: negative
 };
 constexpr std::uint32_t kMissingLeft = 0x80000000U;
 
@@ -28,7 +28,8 @@ std::vector<FlatNode> flatten(const Tree& tree) {
     if (node.is_leaf()) {
       flat.push_back({node.value, 0, -1});
     } else {
-      flat.push_back({node.threshold, static_cast<std::uint32_t>(node.feature) | (node.missing_left ? kMissingLeft : 0), node.left});
+      flat.push_back({node.threshold, static_cast<std::uint32_t>(node.feature) | (node.missing_left ? kMissingLeft : 0),
+                      node.left});
     }
   }
   return flat;
@@ -59,8 +60,9 @@ std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, 
   if (is_made_up(wanted) != is_made_up(schema.features)) {
     // One side has no names: all that can be checked is the number of columns.
     if (wanted.size() != schema.features.size()) {
-      throw_input_error("the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
-                        wanted.size(), schema.features.size());
+      throw_input_error(
+          "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
+          wanted.size(), schema.features.size());
     }
     for (std::size_t j = 0; j < wanted.size(); ++j) places.push_back(j);
     return places;

@@ -1,10 +1,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "podere/tree/quantise.cc"
+#include "podere/tree/quantise.h"
+
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-
 #include "podere/base/hash.h"
-#include "podere/tree/quantise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {

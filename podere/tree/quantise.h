@@ -16,7 +16,7 @@ namespace podere::tree {
 /// A histogram cell adds packed gradients g * 2^16 + h in 32 bits, which cannot overflow for rows_per_flush() rows; it
 /// is then added to a cell that holds G * 2^32 + H in 64 bits, which cannot overflow for all rows of the table.
 struct Quantisation {
-  int levels = 0;       ///< quantised |g|, |h| <= levels
+  int levels = 0;  ///< quantised |g|, |h| <= levels
   double g_unit = 0;
   double h_unit = 0;
 

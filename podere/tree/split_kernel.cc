@@ -1,9 +1,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "podere/tree/split_kernel.cc"
+#include "podere/tree/split_kernel.h"
+
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-
-#include "podere/tree/split_kernel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {
@@ -21,8 +21,8 @@ void ScoreSplits(const std::int64_t* left, std::size_t n, std::int64_t total, co
     const double d_left = h_left + rule.lambda;
     const double d_right = h_right + rule.lambda;
     const double score = (g_left * g_left * d_right + g_right * g_right * d_left) / (d_left * d_right);
-    const bool is_allowed = (h_left > 0) & (h_right > 0) & (h_left >= rule.min_child_weight) &
-                            (h_right >= rule.min_child_weight);
+    const bool is_allowed =
+        (h_left > 0) & (h_right > 0) & (h_left >= rule.min_child_weight) & (h_right >= rule.min_child_weight);
     scores[b] = is_allowed ? score : -1.0;
   }
 }
@@ -32,7 +32,8 @@ double Largest(const double* scores, std::size_t n) {
   double lanes[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    for (std::size_t lane = 0; lane < 8; ++lane) lanes[lane] = scores[i + lane] > lanes[lane] ? scores[i + lane] : lanes[lane];
+    for (std::size_t lane = 0; lane < 8; ++lane)
+      lanes[lane] = scores[i + lane] > lanes[lane] ? scores[i + lane] : lanes[lane];
   }
   for (; i < n; ++i) lanes[0] = scores[i] > lanes[0] ? scores[i] : lanes[0];
   double largest = lanes[0];
@@ -74,8 +75,8 @@ void scan(std::span<const std::int64_t> left, std::int64_t total, bool missing_l
 
 }  // namespace
 
-Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts,
-                 std::int32_t feature, const SplitRule& rule) {
+Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts, std::int32_t feature,
+                 const SplitRule& rule) {
   const std::size_t n = cuts.cuts.size();
   const CellSums all = unpack_cell(total);
   const double g = all.g * rule.g_unit;

@@ -20,8 +20,8 @@ struct SplitRule {
 
 /// A split of a node: value bins up to and including `bin` go left.
 struct Split {
-  double gain = 0;              ///< 0: none was found
-  std::int64_t left_cell = 0;   ///< G * 2^32 + H of the rows that go left
+  double gain = 0;             ///< 0: none was found
+  std::int64_t left_cell = 0;  ///< G * 2^32 + H of the rows that go left
   std::int32_t feature = -1;
   std::int16_t bin = 0;
   bool missing_left = false;
@@ -38,8 +38,8 @@ inline bool is_better(const Split& a, const Split& b) {
 /// bins. Both children must have H of at least min_child_weight and above 0.
 ///
 ///   gain = G_L^2 / (H_L + lambda) + G_R^2 / (H_R + lambda) - G^2 / (H + lambda)
-Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts,
-                 std::int32_t feature, const SplitRule& rule);
+Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts, std::int32_t feature,
+                 const SplitRule& rule);
 
 /// minuend[i] -= subtrahend[i]: the larger child's cells from the parent's and the smaller child's.
 void subtract_cells(std::span<std::int64_t> minuend, std::span<const std::int64_t> subtrahend);

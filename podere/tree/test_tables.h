@@ -29,7 +29,8 @@ inline table::Schema numbered_schema(std::size_t n_features, bool has_weight) {
 inline table::Table make_table(const std::vector<std::vector<float>>& features, const std::vector<float>& label,
                                const std::vector<float>& weight = {}) {
   table::Table table(numbered_schema(features.size(), !weight.empty()), label.size(), {0, label.size()});
-  for (std::size_t j = 0; j < features.size(); ++j) std::copy(features[j].begin(), features[j].end(), table.feature(j).begin());
+  for (std::size_t j = 0; j < features.size(); ++j)
+    std::copy(features[j].begin(), features[j].end(), table.feature(j).begin());
   std::copy(label.begin(), label.end(), table.label().begin());
   std::copy(weight.begin(), weight.end(), table.weight().begin());
   return table;
@@ -61,8 +62,9 @@ inline table::Table random_table(const RandomTable& want, const comm::Communicat
     }
     score += random.uniform() - 0.5;
     const double label = want.objective == Objective::kBinaryLogistic ? (score > 0.3 ? 1 : 0)
-                         : want.objective == Objective::kSoftmax      ? std::min(3.0, std::max(0.0, std::floor(2 * score + 1)))
-                                                                      : score;
+                         : want.objective == Objective::kSoftmax
+                             ? std::min(3.0, std::max(0.0, std::floor(2 * score + 1)))
+                             : score;
     table.label()[i] = static_cast<float>(label);
     if (want.has_weight) table.weight()[i] = static_cast<float>(random.uniform() < 0.1 ? -0.2 : 0.5 + random.uniform());
   }

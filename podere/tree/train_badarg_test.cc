@@ -43,7 +43,8 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal({.column_subsample = 1.5}), "column-subsample is 1.5, allowed is above 0, at most 1");
   EXPECT_EQ(refusal({.validation_fraction = 1}), "validation-fraction is 1, allowed is 0 or more, below 1");
   EXPECT_EQ(refusal({.early_stopping_rounds = 3}), "early-stopping needs validation data or a validation-fraction");
-  EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .n_classes = 1}), "classes is 1, allowed is 0 (found from the labels) or 2 to 1000");
+  EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .n_classes = 1}),
+            "classes is 1, allowed is 0 (found from the labels) or 2 to 1000");
   EXPECT_EQ(refusal(Options{.min_child_weight = 0}), "accepted");
 }
 
@@ -82,7 +83,8 @@ TEST(TrainBadArgTest, ATableWithoutRowsLabelOrFeaturesIsRefused) {
 }
 
 TEST(TrainBadArgTest, LabelsWhoseSquaresOverflowAreRefused) {
-  EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {-3.4e38F, -3.4e38F, -3.4e38F, 3.4e38F}), {.objective = Objective::kSquaredError}),
+  EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {-3.4e38F, -3.4e38F, -3.4e38F, 3.4e38F}),
+                    {.objective = Objective::kSquaredError}),
             "training data: labels or weights are too large: their squared differences overflow");
 }
 

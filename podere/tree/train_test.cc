@@ -57,7 +57,9 @@ Tree plain_tree(const table::Table& table, const std::vector<double>& g, const O
         for (auto it = sums.begin(); std::next(it) != sums.end(); ++it) {
           g_left += it->second.first;
           n_left += it->second.second;
-          if (n_left < std::max(1.0, options.min_child_weight) || n_all - n_left < std::max(1.0, options.min_child_weight)) continue;
+          if (n_left < std::max(1.0, options.min_child_weight) ||
+              n_all - n_left < std::max(1.0, options.min_child_weight))
+            continue;
           const double gain = score(g_left, n_left) + score(g_all - g_left, n_all - n_left) - score(g_all, n_all);
           if (gain > best_gain + 1e-9) {
             best_gain = gain;
@@ -109,8 +111,13 @@ TEST(TrainTest, ATreeEqualsTheOneFromTheDefinition) {
   for (std::size_t i = 0; i < n; ++i) g[i] = -label[i];
   for (const double min_child_weight : {0.0, 20.0}) {
     for (const double min_gain : {0.0, 4.0}) {
-      const Options options{.objective = Objective::kSquaredError, .n_trees = 1, .depth = 4, .learning_rate = 0.5,
-                            .lambda = 2, .min_child_weight = min_child_weight, .min_gain = min_gain};
+      const Options options{.objective = Objective::kSquaredError,
+                            .n_trees = 1,
+                            .depth = 4,
+                            .learning_rate = 0.5,
+                            .lambda = 2,
+                            .min_child_weight = min_child_weight,
+                            .min_gain = min_gain};
       const Model model = train_alone(table, options);
       const Tree expected = plain_tree(table, g, options);
       ASSERT_EQ(model.trees[0].nodes.size(), expected.nodes.size());
@@ -162,7 +169,8 @@ TEST(TrainTest, AMissingValueGoesTheWayThatWasLearnt) {
     label.push_back(i % 3 == 1 ? 0.0F : 1.0F);
   }
   const table::Table table = make_table({feature}, label);
-  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 2, .learning_rate = 1, .lambda = 0});
+  const Model model = train_alone(
+      table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 2, .learning_rate = 1, .lambda = 0});
   const std::vector<float> predicted = predict(model, table, 1);
   for (std::size_t i = 0; i < label.size(); ++i) EXPECT_NEAR(predicted[i], label[i], 1e-5);
 }
@@ -175,7 +183,8 @@ TEST(TrainTest, MissingAgainstPresentIsASplit) {
     feature.push_back(i % 2 == 0 ? nan : static_cast<float>(i));
     label.push_back(static_cast<float>(i % 2));
   }
-  const Model model = train_alone(make_table({feature}, label), {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1});
+  const Model model =
+      train_alone(make_table({feature}, label), {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1});
   ASSERT_EQ(model.trees[0].nodes.size(), 3);
   EXPECT_FALSE(model.trees[0].nodes[0].missing_left);
   EXPECT_GT(model.trees[0].nodes[0].threshold, 199);
@@ -211,7 +220,8 @@ TEST(TrainTest, LeavesNeverExceedTheirLimit) {
   for (const int max_leaves : {2, 3, 7, 20}) {
     const Model model = train_alone(table, {.n_trees = 3, .depth = 6, .max_leaves = max_leaves});
     for (const Tree& tree : model.trees) {
-      EXPECT_EQ(std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) { return node.is_leaf(); }), max_leaves);
+      EXPECT_EQ(std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) { return node.is_leaf(); }),
+                max_leaves);
     }
   }
 }
@@ -233,7 +243,8 @@ TEST(TrainTest, ColumnSubsamplingLeavesOtherFeaturesOutOfATree) {
 
 TEST(TrainTest, RowSubsamplingGrowsTreesOnAShareOfTheRows) {
   const table::Table table = random_table({.objective = Objective::kSquaredError}, alone());
-  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 4, .depth = 3, .subsample = 0.3});
+  const Model model =
+      train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 4, .depth = 3, .subsample = 0.3});
   for (const Tree& tree : model.trees) {
     EXPECT_NEAR(tree.nodes[0].cover, 0.3 * 5000, 5 * std::sqrt(5000 * 0.3 * 0.7));
   }
@@ -243,7 +254,8 @@ TEST(TrainTest, RowSubsamplingGrowsTreesOnAShareOfTheRows) {
 TEST(TrainTest, EarlyStoppingKeepsTheBestRoundAsTheLast) {
   const table::Table table = random_table({.n_rows = 400, .seed = 1}, alone());
   const table::Table other = random_table({.n_rows = 1000, .seed = 2}, alone());
-  const Model model = train_alone(table, {.n_trees = 500, .depth = 6, .learning_rate = 0.5, .early_stopping_rounds = 5}, &other);
+  const Model model =
+      train_alone(table, {.n_trees = 500, .depth = 6, .learning_rate = 0.5, .early_stopping_rounds = 5}, &other);
   const std::vector<double>& loss = model.history.validation_loss;
   ASSERT_LT(model.trees.size(), 400);
   EXPECT_EQ(model.trees.size(), loss.size());
@@ -285,7 +297,8 @@ TEST(TrainTest, ConstantAndAllMissingColumnsAreTrainedAndNeverSplitOn) {
   const table::Table useful = random_table({.n_rows = 500, .n_features = 1}, alone());
   const std::vector<float> x(useful.feature(0).begin(), useful.feature(0).end());
   const std::vector<float> y(useful.label().begin(), useful.label().end());
-  const Model model = train_alone(make_table({std::vector<float>(500, 3.0F), x, std::vector<float>(500, nan)}, y), {.n_trees = 3, .depth = 3});
+  const Model model = train_alone(make_table({std::vector<float>(500, 3.0F), x, std::vector<float>(500, nan)}, y),
+                                  {.n_trees = 3, .depth = 3});
   const Importance used = importance(model);
   EXPECT_EQ(used.split[0], 0);
   EXPECT_GT(used.split[1], 0);
@@ -307,7 +320,8 @@ TEST(PredictTest, InfinitiesFollowTheOrderOfNumbers) {
     label.push_back(i % 4 == 1 ? 1.0F : 0.0F);
   }
   const table::Table table = make_table({feature}, label);
-  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1, .learning_rate = 1, .lambda = 0});
+  const Model model = train_alone(
+      table, {.objective = Objective::kSquaredError, .n_trees = 1, .depth = 1, .learning_rate = 1, .lambda = 0});
   const std::vector<float> predicted = predict(model, table, 1);
   for (std::size_t i = 0; i < label.size(); ++i) EXPECT_NEAR(predicted[i], label[i], 1e-6) << feature[i];
 }

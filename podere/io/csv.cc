@@ -24,8 +24,8 @@ table::RowRange choose_lines(const std::string& name, const CsvOptions& options,
   if (n_rows == 0) throw_input_error("{}: has a header but no rows", name);
   const std::uint64_t last_row = options.last_row.value_or(n_rows);
   if (options.first_row >= last_row || last_row > n_rows) {
-    throw_input_error("{}: rows {} to {} are asked for, and it has rows 0 to {}; the last one asked for is not read",
-                      name, options.first_row, last_row, n_rows);
+    throw_input_error("{}: rows {} to {} are asked for, end excluded; there are rows 0 to {}", name, options.first_row,
+                      last_row, n_rows);
   }
   return {options.first_row + n_header, last_row + n_header};
 }

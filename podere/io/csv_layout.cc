@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/io/csv_field.h"
@@ -47,42 +49,47 @@ std::string read_sample(const ByteSource& source, const std::string& name, std::
   }
 }
 
-/// Fields in each line of `sample`; empty if they differ or cannot be read.
-std::optional<std::size_t> constant_fields(std::string_view sample, char delimiter) {
+bool is_text(std::string_view field, const MissingTokens& missing) {
+  float value;
+  return !missing.holds(field) && !parse_float(field, value);
+}
+
+/// How a delimiter splits the lines of a sample.
+enum class Split { kUneven, kEven, kEvenAndLastLineIsNumbers };
+
+Split try_delimiter(std::string_view sample, char delimiter, const MissingTokens& missing) {
   FieldReader reader(delimiter);
-  std::optional<std::size_t> n_fields;
+  std::vector<std::string> fields;
   const char* const end = sample.data() + sample.size();
   try {
     for (const char* p = sample.data(); p < end;) {
       const char* const next = find_line_end(p, end, false);
-      if (next == nullptr || next - p <= 1 || *p == '\r') break;  // an open quote; blank lines at the end
-      const std::size_t n = reader.read_line(p, end).size();
-      if (n_fields && *n_fields != n) return {};
-      n_fields = n;
+      if (next == nullptr || FieldReader::ends_line(*p)) break;  // an open quote; blank lines at the end
+      const std::size_t n_fields = std::exchange(fields, reader.read_line(p, end)).size();
+      if (fields.size() == 1 || (n_fields != 0 && fields.size() != n_fields)) return Split::kUneven;
       p = next;
     }
   } catch (const TextFault&) {
-    return {};
+    return Split::kUneven;
   }
-  return n_fields;
+  if (fields.empty()) return Split::kUneven;
+  const bool has_text = std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return is_text(f, missing); });
+  return has_text ? Split::kEven : Split::kEvenAndLastLineIsNumbers;
 }
 
-/// The first candidate that splits every line into the same number of fields, more than one; else the first that
-/// splits the first line (a row further down is faulty, which is told when it is read); else there is one field.
-char find_delimiter(std::string_view sample) {
+/// The candidate that does best at splitting every line into the same number of fields, more than one. Where none does,
+/// one that splits the first line (a line further down is at fault, which is told when it is read), or there is one
+/// field.
+char find_delimiter(std::string_view sample, const MissingTokens& missing) {
+  char best = ',';
+  Split best_split = Split::kUneven;
   for (const char candidate : {'\t', ';', ',', ' '}) {
-    if (constant_fields(sample, candidate).value_or(1) > 1) return candidate;
+    const Split split = try_delimiter(sample, candidate, missing);
+    if (split > best_split) std::tie(best, best_split) = std::pair(candidate, split);
   }
-  const std::string_view first_line = sample.substr(0, sample.find('\n') + 1);
-  for (const char candidate : {'\t', ';', ','}) {
-    if (first_line.find(candidate) != std::string_view::npos) return candidate;
-  }
-  return ',';
-}
-
-bool is_text(std::string_view field, const MissingTokens& missing) {
-  float value;
-  return !missing.holds(field) && !parse_float(field, value);
+  if (best_split > Split::kUneven) return best;
+  const std::size_t found = sample.substr(0, sample.find('\n')).find_first_of("\t;,");
+  return found == std::string_view::npos ? ',' : sample[found];
 }
 
 /// Positions of the columns that options ask for, by name or position.
@@ -181,6 +188,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
                       printable({&*options.delimiter, 1}));
   }
+  if (options.chunk_bytes == 0) throw_input_error("chunk_bytes is 0; at least 1 is needed");
   const std::string lines = read_sample(source, name, options.max_line_bytes);
   std::string_view sample = lines;
   CsvLayout layout;
@@ -194,8 +202,8 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("{}:1: the line is blank; it must name the columns or be a row of numbers", name);
   }
 
-  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample);
   const MissingTokens missing(options.missing);
+  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample, missing);
   try {
     layout.names = FieldReader(layout.delimiter).read_line(sample.data(), sample.data() + sample.size());
   } catch (const TextFault& fault) {

@@ -111,6 +111,8 @@ class ChunkLoader {
 
   [[noreturn]] void throw_changed() const { throw_input_error("{}: changed while it was read", plan_.name); }
 
+  static_assert(Window::kPadding > RowParser::kPadding);  // the line end at the window's end is part of the text
+
   const LoadPlan& plan_;
   const LineIndex& index_;
   Window window_;

@@ -85,10 +85,10 @@ inline const char* parse_float_quickly(const char* p, float& value) {
     const bool shrinks = *++p == '-';
     p += shrinks || *p == '+';
     const char* const exponent_digits = p;
-    std::int64_t exponent = 0;
-    for (; detail::is_digit(*p); ++p) exponent = exponent * 10 + (*p - '0');
+    std::uint64_t exponent = 0;  // wraps where there are too many digits
+    for (; detail::is_digit(*p); ++p) exponent = exponent * 10 + static_cast<std::uint64_t>(*p - '0');
     if (p == exponent_digits || p - exponent_digits > 3) return nullptr;
-    power += shrinks ? -exponent : exponent;
+    power += shrinks ? -static_cast<std::int64_t>(exponent) : static_cast<std::int64_t>(exponent);
   }
   const auto index = static_cast<std::uint64_t>(power - detail::kLowestPower);
   if (index >= detail::kPowersOfTen.size()) return nullptr;

@@ -1,0 +1,250 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "podere/base/error.h"
+#include "podere/io/byte_source.h"
+#include "podere/io/csv.h"
+#include "podere/io/csv_reference.h"
+
+namespace podere::io {
+namespace {
+
+/// What the reader says to `path`, without the name of the file in front.
+std::string refusal_of(const std::filesystem::path& path, const CsvOptions& options = {}) {
+  try {
+    read_csv(path, options, comm::Communicator::self(), 2);
+  } catch (const InputError& error) {
+    std::string message = error.what();
+    if (message.starts_with(path.string() + ":")) message.erase(0, path.string().size() + 1);
+    return message;
+  }
+  return "not refused";
+}
+
+/// The same for a file of `text`; chunks of any size must give the same answer.
+std::string refusal_of_text(std::string_view text, CsvOptions options = {}) {
+  const TemporaryFile file(text);
+  std::string refusal = refusal_of(file.path(), options);
+  for (options.chunk_bytes = 1; options.chunk_bytes <= 2 * text.size() && options.chunk_bytes < 70;
+       ++options.chunk_bytes) {
+    EXPECT_EQ(refusal_of(file.path(), options), refusal) << "chunks of " << options.chunk_bytes;
+  }
+  return refusal;
+}
+
+TEST(CsvBadInput, WhatIsNoFileIsRefused) {
+  EXPECT_EQ(refusal_of("/nowhere/x.csv"), " cannot be read: No such file or directory");
+  EXPECT_EQ(refusal_of(""), " cannot be read: No such file or directory");
+  EXPECT_EQ(refusal_of("/tmp"), " is a directory, a file is needed");
+  EXPECT_EQ(refusal_of("/dev/null"), " is a pipe or a device, which cannot be read twice: write it to a file first");
+  const TemporaryFile pipe("");
+  std::filesystem::remove(pipe.path());
+  ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of(pipe.path()), " is a pipe or a device, which cannot be read twice: write it to a file first");
+}
+
+TEST(CsvBadInput, AFileThatMayNotBeReadIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TemporaryFile file("1,2\n");
+  std::filesystem::permissions(file.path(), std::filesystem::perms::none);
+  EXPECT_EQ(refusal_of(file.path()), " cannot be read: Permission denied");
+}
+
+TEST(CsvBadInput, AFileWithoutRowsIsRefused) {
+  EXPECT_EQ(refusal_of_text(""), " is empty");
+  EXPECT_EQ(refusal_of_text("\xef\xbb\xbf"), " is empty");
+  EXPECT_EQ(refusal_of_text("\n\n"), "1: the line is blank; it must name the columns or be a row of numbers");
+  EXPECT_EQ(refusal_of_text("\n\r\n", {.header = false}), " is empty");
+  EXPECT_EQ(refusal_of_text("a,b,c\n"), " has a header but no rows");
+  EXPECT_EQ(refusal_of_text("a,b,c\r\n\r\n"), " has a header but no rows");
+  EXPECT_EQ(refusal_of_text("1,2\n", {.header = true}), " has a header but no rows");
+}
+
+TEST(CsvBadInput, ARowWithTooFewFieldsIsRefused) {
+  EXPECT_EQ(refusal_of_text("a,b,c\n1,2,3\n4,5\n"),
+            "3: the row ends after 2 of 3 fields: column 'c' (position 2) is missing");
+  EXPECT_EQ(refusal_of_text("a,b,c\n1,2,3\n\n4,5,6\n"),
+            "3: the row ends after 1 of 3 fields: column 'b' (position 1) is missing");
+  EXPECT_EQ(refusal_of_text("1 2 3\n4 5 \n", {.delimiter = ' '}),
+            "2: the row ends after 2 of 3 fields: column 'f2' (position 2) is missing");
+}
+
+TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,4,five\n"), "3: 'five' is one field too many: a row has 2");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2,\n"), "2: '' is one field too many: a row has 2");
+}
+
+TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,four\n"),
+            "3: column 'b' (position 1): 'four' is neither a number nor a text for a missing value");
+  EXPECT_EQ(refusal_of_text("1,2\n3,\"x,\ny\"\n"),
+            "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value");
+  for (const char* const text : {"0x1p3", "1,5", "1e", "--1", "+-1", "1 2", "1_000", "nan(1)", "NAN", "1d3"}) {
+    const std::string refusal = refusal_of_text(fmt::format("a;b\n1;{}\n", text), {.delimiter = ';'});
+    EXPECT_EQ(refusal,
+              fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value", text));
+  }
+}
+
+TEST(CsvBadInput, ANumberBeyondFloat32IsRefused) {
+  EXPECT_EQ(refusal_of_text("a\n3.4e38\n-3.5e38\n"),
+            "3: column 'a' (position 0): '-3.5e38' is beyond float32, which ends at 3.4e38");
+}
+
+TEST(CsvBadInput, WhatIsShownIsClippedAndPrintable) {
+  EXPECT_EQ(
+      refusal_of_text("a\n\x1b[31mred\x7f\xff\xc3\xa4\xc2\x9b\n"),
+      "2: column 'a' (position 0): '\\x1b[31mred\\x7f\\xff\xc3\xa4\\xc2\\x9b' is neither a number nor a text for a "
+      "missing value");
+  const std::string refusal = refusal_of_text("a\n" + std::string(1000, 'x') + '\n', {.chunk_bytes = 100});
+  EXPECT_LT(refusal.size(), 150);
+  EXPECT_NE(refusal.find("xxx...'"), std::string::npos);
+}
+
+TEST(CsvBadInput, TheFirstFaultInTheFileIsTold) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n3\n4,x\n5,\"\n").substr(0, 2), "3:");
+  EXPECT_EQ(refusal_of_text("a,b\n1,y\n3,\"x\n4\n5,5\n").substr(0, 2), "2:");
+}
+
+TEST(CsvBadInput, LinesAreCountedAsAnEditorCountsThem) {
+  EXPECT_EQ(refusal_of_text("a,b\r\n1,\"\r\n\r\n\"\r\n2,x\r\n", {.columns = {"a"}}), "not refused");
+  EXPECT_EQ(refusal_of_text("a,b\r\n1,\"\r\n\r\n\"\r\nx,2\r\n", {.columns = {"a"}}).substr(0, 2), "5:");
+}
+
+TEST(CsvBadInput, AQuoteThatIsNotClosedIsRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,\"4\n5,6\n"), "3: column 'b' (position 1): a quote that is not closed");
+  EXPECT_EQ(refusal_of_text("a,\"b\n1,2\n"), "1: a quote that is not closed");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n\"\n\n"), "3: column 'a' (position 0): a quote that is not closed");
+}
+
+TEST(CsvBadInput, AQuoteAmidAFieldIsRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,4\"\n5,6\n"),
+            "3: column 'b' (position 1): a quote inside a field that does not begin with one");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n\"3\"4,5\n"), "3: column 'a' (position 0): text behind a closing quote");
+  EXPECT_EQ(refusal_of_text("a,note\n1,x\n3,5\"\n5,6\"\n", {.columns = {"a"}}),
+            "3: column 'note' (position 1): a quote inside a field that does not begin with one");
+}
+
+TEST(CsvBadInput, NulBytesAndOtherEncodingsAreRefused) {
+  using namespace std::string_literals;
+  EXPECT_EQ(refusal_of_text("a,b\n1,\0002\n"s), "2: column 'b' (position 1): a NUL byte; text is needed");
+  EXPECT_EQ(refusal_of_text("a,\0\n1,2\n"s), "1: a NUL byte; text is needed");
+  EXPECT_EQ(refusal_of_text("a,b\n1,x\0\n"s, {.columns = {"a"}}),
+            "2: column 'b' (position 1): a NUL byte; text is needed");
+  EXPECT_EQ(refusal_of_text("\xff\xfe"
+                            "1\0,\0"s),
+            " is UTF-16 text; save it as UTF-8");
+}
+
+TEST(CsvBadInput, CarriageReturnsThatEndNoLineAreRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\r3,4\r5,6\n"), "2: a carriage return inside a line; lines end with LF or CRLF");
+  EXPECT_EQ(refusal_of_text("1,2\r3,4\r5,6"), "1: a carriage return inside a line; lines end with LF or CRLF");
+}
+
+TEST(CsvBadInput, ColumnsThatAreNotThereAreRefused) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.label = "y"}),
+            "1: there is no label column 'y'; there are 'a', 'b' (positions 0 to 1)");
+  EXPECT_EQ(refusal_of_text("1,2\n", {.weight = "2"}),
+            "1: there is no weight column '2'; there are 'f0', 'f1' (positions 0 to 1)");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.columns = {"-1"}}),
+            "1: there is no feature column '-1'; there are 'a', 'b' (positions 0 to 1)");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.columns = {"99999999999999999999"}}).substr(0, 26),
+            "1: there is no feature col");
+}
+
+TEST(CsvBadInput, AColumnCanHaveOneUseOnly) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.label = "a", .weight = "0"}),
+            "1: column 'a' (position 0) is asked for twice; a column is feature, label or weight, once");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.label = "a", .columns = {"b", "a"}}),
+            "1: column 'a' (position 0) is asked for twice; a column is feature, label or weight, once");
+}
+
+TEST(CsvBadInput, NamesThatStandTwiceAreRefused) {
+  EXPECT_EQ(refusal_of_text("a,x,x\n1,2,3\n"), "1: columns 1 and 2 are both named 'x'; names must differ");
+  EXPECT_EQ(refusal_of_text("a,x,x\n1,2,3\n", {.label = "x", .columns = {"a"}}),
+            "1: the label column 'x' is ambiguous: positions 1 and 2 have that name; give a position");
+}
+
+TEST(CsvBadInput, RowsThatAreNotThereAreRefused) {
+  const std::string text = "a\n1\n2\n3\n";
+  EXPECT_EQ(refusal_of_text(text, {.last_row = 3}), "not refused");
+  EXPECT_EQ(refusal_of_text(text, {.last_row = 4}), " rows 0 to 4 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(refusal_of_text(text, {.first_row = 3}), " rows 3 to 3 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(refusal_of_text(text, {.first_row = 2, .last_row = 1}),
+            " rows 2 to 1 are asked for, end excluded; there are rows 0 to 3");
+}
+
+TEST(CsvBadInput, ADelimiterThatIsNoneIsRefused) {
+  EXPECT_EQ(refusal_of_text("1x2\n", {.delimiter = 'x'}),
+            "the delimiter 'x' is not allowed; comma, semicolon, tab, space and | are");
+}
+
+TEST(CsvBadInput, AChunkOfNoBytesIsRefused) {
+  const TemporaryFile file("1,2\n");
+  EXPECT_EQ(refusal_of(file.path(), {.chunk_bytes = 0}), "chunk_bytes is 0; at least 1 is needed");
+}
+
+TEST(CsvBadInput, ALineLongerThanTheLimitIsRefusedWithoutHoldingIt) {
+  const CsvOptions options{.chunk_bytes = 1 << 12, .max_line_bytes = 1 << 16};
+  const TemporaryFile first(std::string(1 << 20, '1'));
+  EXPECT_EQ(refusal_of(first.path(), options),
+            "1: the line is longer than 65536 bytes; is this text, with a line for each row?");
+  const TemporaryFile third("a\n1\n" + std::string(1 << 20, '2') + "\n3\n");
+  EXPECT_EQ(refusal_of(third.path(), options), "3: the line is longer than 65536 bytes; is a quote not closed?");
+  const TemporaryFile open("a,b\n1,2\n3,\"" + std::string(1 << 20, '\n') + "\n3\n");
+  EXPECT_EQ(refusal_of(open.path(), options), "3: the line is longer than 65536 bytes; is a quote not closed?");
+}
+
+TEST(CsvBadInput, GzipThatIsCutShortIsRefused) {
+  const std::string packed = gzip("a,b\n1,2\n3,4\n");
+  for (std::size_t size = 2; size < packed.size(); ++size) {
+    const TemporaryFile file(packed.substr(0, size));
+    EXPECT_EQ(refusal_of(file.path()), " the gzip data are cut short") << size;
+  }
+}
+
+TEST(CsvBadInput, GzipThatIsDamagedIsRefused) {
+  const std::string packed = gzip("a,b\n1,2\n3,4\n");
+  std::string wrong_sum = packed;
+  wrong_sum[packed.size() - 6] ^= 1;
+  EXPECT_EQ(refusal_of(TemporaryFile(wrong_sum).path()), " the gzip data are damaged: incorrect data check");
+  EXPECT_EQ(refusal_of(TemporaryFile(packed + "rest").path()), " the gzip data are damaged: incorrect header check");
+  for (std::size_t i = 3; i < packed.size(); ++i) {  // whatever is flipped: no crash, and nothing but InputError
+    std::string damaged = packed;
+    damaged[i] ^= 0x55;
+    refusal_of(TemporaryFile(damaged).path());
+  }
+}
+
+TEST(CsvBadInput, AFileThatBecomesShorterIsRefused) {
+  const TemporaryFile file(std::string(1000, '1'));
+  const auto source = open_bytes(file.path());
+  std::filesystem::resize_file(file.path(), 500);
+  std::string bytes(1000, '\0');
+  EXPECT_THROW(source->cursor_at(0)->read(bytes), InputError);
+  EXPECT_EQ(source->cursor_at(0)->read(std::span(bytes).first(500)), 500);
+}
+
+// Whatever the moment of the change, the answer is a table or an InputError.
+TEST(CsvBadInput, AFileThatIsRewrittenWhileItIsReadDoesNoHarm) {
+  std::string rows;
+  for (int i = 0; i < 20000; ++i) rows += fmt::format("{},{}\n", i, i);
+  const std::string others(rows.size(), '\n'), quotes(rows.size(), '"');
+  const TemporaryFile file(rows);
+  std::jthread writer([&](const std::stop_token& stop) {
+    for (std::size_t i = 0; !stop.stop_requested(); ++i) {
+      const std::string* const texts[] = {&rows, &others, &quotes};
+      std::ofstream(file.path(), std::ios::binary | std::ios::in) << *texts[i % 3];
+      if (i % 5 == 0) std::filesystem::resize_file(file.path(), rows.size() / 2);
+    }
+  });
+  for (int i = 0; i < 200; ++i) refusal_of(file.path(), {.chunk_bytes = 1000});
+}
+
+}  // namespace
+}  // namespace podere::io

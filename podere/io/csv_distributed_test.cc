@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "podere/base/error.h"
+#include "podere/base/hash.h"
+#include "podere/io/csv.h"
+#include "podere/io/csv_reference.h"
+
+namespace podere::io {
+namespace {
+
+const comm::Communicator& world() {
+  static const auto group = comm::Communicator::world();
+  return group;
+}
+
+/// A file that rank 0 writes and all ranks read.
+class SharedFile {
+ public:
+  explicit SharedFile(std::string_view text) {
+    if (world().is_root()) file_.emplace(text);
+    path_ = world().broadcast_text(file_ ? file_->path().string() : "");
+  }
+  ~SharedFile() { world().barrier(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::optional<TemporaryFile> file_;
+  std::filesystem::path path_;
+};
+
+std::string text_of_rows(std::size_t n_rows) {
+  std::string text = "y,note,a,b\n";
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    RandomSequence random(5, 0, i);
+    const char* const note = std::array{"", "\"\n\"", "\"a \"\"b\"\",\n\n\"", "x"}[random.next() % 4];
+    text += fmt::format("{},{},{:.18e},{}\n", i % 2, note, 4 * random.uniform() - 2, random.next() % 5 ? "0.25" : "");
+  }
+  return text;
+}
+
+/// All rows of the table, column by column, whoever holds them.
+std::vector<std::uint32_t> gathered_bits(const table::Table& table) {
+  const std::vector<std::uint32_t> bits = table_bits(table);
+  const std::size_t n_columns = table.n_features() + 2;  // with label and weight
+  std::vector<std::uint32_t> all;
+  for (std::size_t j = 0; j < n_columns; ++j) {
+    const auto column = std::span<const std::uint32_t>(bits).subspan(j * table.n_rows(), table.n_rows());
+    const auto whole = world().all_gather_v<std::uint32_t>(column);
+    all.insert(all.end(), whole.begin(), whole.end());
+  }
+  return all;
+}
+
+void expect_same_table(const std::filesystem::path& path, CsvOptions options) {
+  options.label = "y";
+  options.weight = "b";
+  options.columns = {"a"};
+  const auto whole = read_csv(path, options, comm::Communicator::self(), 1);
+  for (const int n_threads : {1, 3}) {
+    for (const std::size_t chunk_bytes : {37UL, 4096UL, 1UL << 20}) {
+      options.chunk_bytes = chunk_bytes;
+      const auto table = read_csv(path, options, world(), n_threads);
+      EXPECT_EQ(table.n_global_rows(), whole.n_rows());
+      EXPECT_EQ(table.rows(), table::rows_of(whole.n_rows(), world().rank(), world().size()));
+      EXPECT_EQ(gathered_bits(table), table_bits(whole));
+    }
+  }
+}
+
+TEST(CsvDistributed, TheTableIsTheSameOnAnyNumberOfRanksAndThreads) {
+  const std::string text = text_of_rows(6000);
+  const SharedFile plain(text), packed(gzip(text));
+  for (const auto* const file : {&plain, &packed}) {
+    expect_same_table(file->path(), {});
+    expect_same_table(file->path(), {.first_row = 100, .last_row = 5500});
+  }
+}
+
+TEST(CsvDistributed, TheTableEqualsThatOfAPlainReader) {
+  const std::string text = text_of_rows(5000);
+  const SharedFile file(text);
+  const auto table = read_csv(file.path(), {.label = "y", .columns = {"a", "b"}, .chunk_bytes = 1000}, world(), 2);
+  const auto rows = reference_rows(text, ',');
+  ASSERT_EQ(table.n_global_rows(), rows.size() - 1);
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const auto& fields = rows[table.global({i}).value + 1];
+    EXPECT_EQ(table.label()[i], reference_value(fields[0]));
+    EXPECT_EQ(table.feature(0)[i], reference_value(fields[2]));
+    EXPECT_EQ(std::isnan(table.feature(1)[i]), fields[3].empty());
+  }
+}
+
+TEST(CsvDistributed, RanksWithoutRowsHoldAnEmptyTable) {
+  const SharedFile file("a,b\n1,2\n");
+  const auto table = read_csv(file.path(), {}, world(), 2);
+  EXPECT_EQ(table.n_global_rows(), 1);
+  EXPECT_EQ(table.n_rows(), world().is_root() ? 1 : 0);
+  EXPECT_EQ(table.schema().features.size(), 2);
+}
+
+std::string message_of(const std::filesystem::path& path, const CsvOptions& options, int n_threads) {
+  try {
+    read_csv(path, options, world(), n_threads);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
+  std::string text = "a,b\n";
+  for (std::size_t i = 0; i < 9000; ++i)
+    text += i == 8500 ? "1\n" : i == 4321 ? "1,x\n" : i == 4400 ? "y,1\n" : "1,2\n";
+  const SharedFile file(text);
+  for (const std::size_t chunk_bytes : {5UL, 1000UL, 1UL << 20}) {
+    for (const int n_threads : {1, 3}) {
+      EXPECT_EQ(message_of(file.path(), {.header = true, .chunk_bytes = chunk_bytes}, n_threads),
+                file.path().string() +
+                    ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value");
+    }
+  }
+}
+
+TEST(CsvDistributed, AFileThatIsNotThereIsToldOnAllRanks) {
+  EXPECT_EQ(message_of("/nowhere/x.csv", {}, 1), "/nowhere/x.csv: cannot be read: No such file or directory");
+}
+
+TEST(CsvDistributed, AFileThatOneRankCannotSeeIsToldOnAllRanks) {
+  const SharedFile file("1,2\n");
+  const bool is_last = world().rank() == world().size() - 1;
+  EXPECT_NE(message_of(is_last ? "/nowhere/x.csv" : file.path(), {}, 1).find("/nowhere/x.csv: cannot be read"),
+            std::string::npos);
+}
+
+TEST(CsvDistributed, FilesThatDifferBetweenRanksAreRefused) {
+  if (world().size() == 1) GTEST_SKIP() << "one rank reads one file";
+  const TemporaryFile mine(world().is_root() ? "1,2\n" : "1,2\n3,4\n");
+  EXPECT_NE(message_of(mine.path(), {}, 1).find("is not the same file on all executors"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace podere::io

@@ -1,6 +1,6 @@
 // How fast a table is read from text: csv_bench [--threads N] [--rows N] [--file FILE] [--directory DIR]
-// Reads FILE, plain text, or writes one in the layout of the UCI HIGGS set (no header, 29 fields of %.18e) into DIR and reads that.
-// Checks the values of the first rows against strtof. Prints one line of JSON.
+// Reads FILE, plain text, or writes one in the layout of the UCI HIGGS set (no header, 29 fields of %.18e) into DIR and
+// reads that. Checks the values of the first rows against strtof. Prints one line of JSON.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>

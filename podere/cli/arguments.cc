@@ -106,10 +106,11 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
       ->type_name("");
   app.add_option("--label", csv.label, "Column of the label, by name or by position from 0")->type_name("COLUMN");
   app.add_option("--weight", csv.weight, "Column of the weight, by name or position")->type_name("COLUMN");
-  app.add_option("--columns", csv.columns, "Features to take, by name or position [all]")
-      ->delimiter(',')
-      ->type_name("A,B,...")
-      ->expected(1);
+  // One text, not a list, of which CLI11 would take the arguments that follow to be more.
+  app.add_option_function<std::string>(
+         "--columns", [&csv](const std::string& text) { csv.columns = CLI::detail::split(text, ','); },
+         "Features to take, by name or position [all]")
+      ->type_name("A,B,...");
   const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };
   auto* header = app.add_flag_function("--header", set_header(true), "The first line holds names [found out]");
   app.add_flag_function("--no-header", set_header(false), "The first line holds data [found out]")->excludes(header);

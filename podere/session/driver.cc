@@ -4,6 +4,7 @@
 #include <regex>
 #include <string_view>
 
+#include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/session/event_stream.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kPollMs = 100;
 constexpr int kEndMs = 5000;
+constexpr int kStartSeconds = 60;
 constexpr std::size_t kKeptErrorLines = 60;
 
 ProgressStep step_of(const Json& event) {
@@ -34,10 +36,14 @@ ProgressStep step_of(const Json& event) {
 
 Driver::Driver(const CommandLine& executors, Options options, Progress& progress)
     : options_(std::move(options)), executors_(executors) {
+  const Stopwatch watch;
   Json event;
   while (event.empty()) {
     progress.stop_requested();
     event = next_event();
+    if (event.empty() && watch.seconds() > kStartSeconds) {
+      throw_error("the executors did not come up within {} s (--debug shows what they say)", kStartSeconds);
+    }
   }
   if (event.value("event", "") == "failed") throw_failure(event);
   const int n_executors = event.value("executors", 0);
@@ -74,16 +80,20 @@ Json Driver::run(const Job& job, Progress& progress) {
 
 void Driver::end() {
   executors_.send_line(Json{{"end", true}}.dump());
-  executors_.wait(kEndMs);
+  // Who ends may still have something to say, and cannot end before it is read.
+  const Stopwatch watch;
+  while (!executors_.streams_ended() && watch.seconds() * 1000 < kEndMs) {
+    const auto line = executors_.next_line(kPollMs);
+    if (line && line->stream == Subprocess::Stream::kError) keep_error_line(line->text);
+  }
+  executors_.wait(kPollMs);
   executors_.terminate();
 }
 
 Json Driver::next_event() {
   while (const auto line = executors_.next_line(kPollMs)) {
     if (line->stream == Subprocess::Stream::kError) {
-      if (options_.on_error_line) options_.on_error_line(line->text);
-      last_error_lines_.push_back(line->text);
-      if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
+      keep_error_line(line->text);
       continue;
     }
     // Half a line that another rank's failure cut through is no event.
@@ -92,6 +102,12 @@ Json Driver::next_event() {
   }
   if (executors_.streams_ended()) throw_cause_of_death();
   return Json::object();
+}
+
+void Driver::keep_error_line(const std::string& line) {
+  if (options_.on_error_line) options_.on_error_line(line);
+  last_error_lines_.push_back(line);
+  if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
 }
 
 void Driver::throw_cause_of_death() {

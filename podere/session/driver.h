@@ -36,6 +36,7 @@ class Driver {
  private:
   /// The next event; empty if there was none for a while. Throws Error if the group died.
   Json next_event();
+  void keep_error_line(const std::string& line);
   [[noreturn]] void throw_cause_of_death();
 
   Options options_;

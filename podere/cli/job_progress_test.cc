@@ -1,0 +1,23 @@
+#include "podere/cli/job_progress.h"
+
+#include <gtest/gtest.h>
+
+namespace podere::cli {
+namespace {
+
+TEST(StepText, TellsTreesAndMetrics) {
+  EXPECT_EQ(step_text({"train", 12, 1000, {{"loss", 0.61}, {"validation_auc", 0.79}}}),
+            "12 of 1,000 trees, loss 0.6100, validation auc 0.7900");
+}
+
+TEST(StepText, OfAPhaseWithoutStepsIsItsName) { EXPECT_EQ(step_text({"read", 0, 1, {}}), "read"); }
+
+TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
+  EXPECT_DOUBLE_EQ(seconds_left({"train", 11, 31, {}}, 1, 5.0), 10.0);
+  EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);
+}
+
+TEST(SecondsLeft, CannotBeToldFromTheFirstStep) { EXPECT_LT(seconds_left({"train", 1, 31, {}}, 1, 5.0), 0); }
+
+}  // namespace
+}  // namespace podere::cli

@@ -1,0 +1,134 @@
+// The driver against executors that are a few lines of shell.
+#include "podere/session/driver.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "podere/base/error.h"
+
+namespace podere::session {
+namespace {
+
+constexpr const char* kReady = R"(echo '{"event":"ready","protocol":1,"executors":1}'; )";
+
+class RecordedProgress : public Progress {
+ public:
+  void report(const ProgressStep& step) override { steps.push_back(step); }
+  bool stop_requested() override { return stop_after >= 0 && static_cast<int>(steps.size()) > stop_after; }
+  std::vector<ProgressStep> steps;
+  int stop_after = -1;
+};
+
+CommandLine shell(const std::string& script) { return {{"sh", "-c", script}}; }
+
+Json run_with(const std::string& script, Progress& progress) {
+  Driver driver(shell(kReady + script), {}, progress);
+  return driver.run(DescribeJob{{"x.csv", {}}}, progress);
+}
+
+/// The message of the failure, after its kind.
+std::string failure_of(const std::string& script) {
+  RecordedProgress progress;
+  try {
+    run_with(script, progress);
+  } catch (const InputError& error) {
+    return std::string("input: ") + error.what();
+  } catch (const Error& error) {
+    return std::string("internal: ") + error.what();
+  }
+  return "none";
+}
+
+TEST(Driver, SendsTheJobAndGivesItsResult) {
+  RecordedProgress progress;
+  const auto result = run_with(R"(read order; echo '{"event":"result","id":1,"result":'"$order"'}'; cat)", progress);
+  EXPECT_EQ(result, Json::parse(R"({"id":1,"job":{"kind":"describe","table":{"location":"x.csv"}}})"));
+}
+
+TEST(Driver, PassesReportsOnInOrderAndMetricsToo) {
+  RecordedProgress progress;
+  run_with(R"(read order
+    echo '{"event":"progress","id":1,"phase":"train","done":1,"total":3,"metrics":{"loss":0.5,"auc":null}}'
+    echo '{"event":"progress","id":1,"phase":"train","done":2,"total":3,"metrics":{}}'
+    echo '{"event":"result","id":1,"result":{}}'; cat)",
+           progress);
+  ASSERT_EQ(progress.steps.size(), 2u);
+  EXPECT_EQ(progress.steps[0].phase, "train");
+  EXPECT_EQ(progress.steps[0].total, 3u);
+  ASSERT_EQ(progress.steps[0].metrics.size(), 2u);
+  EXPECT_EQ(progress.steps[0].metrics[0], (std::pair<std::string, double>("loss", 0.5)));
+  EXPECT_TRUE(std::isnan(progress.steps[0].metrics[1].second));
+  EXPECT_EQ(progress.steps[1].done, 2u);
+}
+
+TEST(Driver, DoesNotMindGarbageInTheStream) {
+  RecordedProgress progress;
+  EXPECT_EQ(run_with(R"(read order
+    echo; echo 'a library says hello'; echo '{"event":"res'; echo '[1,2]'; echo '{"no":"event"}'
+    echo '{"event":"result","id":77,"result":{"answer":1}}'
+    echo '{"event":"result","id":1,"result":{"answer":2}}'; cat)",
+                     progress),
+            Json({{"answer", 2}}));
+}
+
+TEST(Driver, CancelsOnceWhenAskedToStop) {
+  RecordedProgress progress;
+  progress.stop_after = 0;
+  const auto result = run_with(R"(read order
+    echo '{"event":"progress","id":1,"phase":"train","done":1,"total":3}'
+    read cancel; echo '{"event":"result","id":1,"result":'"$cancel"'}'; cat)",
+                               progress);
+  EXPECT_EQ(result, Json({{"cancel", 1}}));
+}
+
+TEST(Driver, GivesFailuresBackAsWhatTheyWere) {
+  EXPECT_EQ(failure_of(R"(read order; echo '{"event":"failed","id":1,"kind":"input","message":"no file"}'; cat)"),
+            "input: no file");
+  EXPECT_EQ(failure_of(R"(read order; echo '{"event":"failed","id":1,"kind":"internal","message":"oh"}'; cat)"),
+            "internal: oh");
+}
+
+TEST(Driver, FindsAFailureThatFellIntoAnotherRanksLine) {
+  EXPECT_EQ(failure_of("read order; printf '{\"event\":\"result\",\"id\":1,\"resu'; "
+                       "printf '\\n{\"event\":\"failed\",\"id\":1,\"kind\":\"internal\",\"message\":\"oh\"}\\n'; cat"),
+            "internal: oh");
+}
+
+TEST(Driver, NamesTheExecutorThatWasKilled) {
+  EXPECT_EQ(failure_of("read order; echo 'mpirun noticed that process rank 3 with PID 7 on node n exited on signal 9 "
+                       "(Killed).' >&2; exit 137"),
+            "internal: executor 3 was killed by signal 9 (perhaps there was not enough memory)");
+  EXPECT_EQ(failure_of("read order; kill -11 $$"), "internal: the executors were killed by signal 11");
+}
+
+TEST(Driver, TellsTheLastWordsOfExecutorsThatJustEnd) {
+  EXPECT_EQ(failure_of("read order; echo 'no such device' >&2; echo '-----' >&2; exit 3"),
+            "internal: the executors ended too early: no such device");
+  EXPECT_EQ(failure_of("exit 3"), "internal: the executors ended too early, with exit code 3");
+}
+
+TEST(Driver, RefusesAGroupOfAnotherSizeOrProtocol) {
+  RecordedProgress progress;
+  EXPECT_THROW(Driver(shell(std::string(kReady) + "cat"), {.n_executors = 4}, progress), Error);
+  EXPECT_THROW(Driver(shell(R"(echo '{"event":"ready","protocol":99,"executors":1}'; cat)"), {}, progress), Error);
+}
+
+TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {
+  RecordedProgress progress;
+  std::string heard;
+  Driver driver(shell(std::string(kReady) + "read order; echo $order >&2"),
+                {.on_error_line = [&](const std::string& line) { heard = line; }}, progress);
+  driver.end();
+  EXPECT_EQ(heard, R"({"end":true})");
+}
+
+TEST(Driver, LetsTheUserOutWhileExecutorsStart) {
+  class Impatient : public Progress {
+    bool stop_requested() override { throw std::runtime_error("out"); }
+  } impatient;
+  EXPECT_THROW(Driver(shell("sleep 100"), {}, impatient), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace podere::session

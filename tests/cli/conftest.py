@@ -1,0 +1,124 @@
+"""Runs `podere` as a user does: a program, its output, its exit code and the files it leaves."""
+
+import os
+import pathlib
+import subprocess
+import time
+import uuid
+
+import pytest
+
+PODERE = os.environ.get("PODERE", str(pathlib.Path(__file__).parents[2] / "build/release/bin/podere"))
+TIMEOUT = 60
+
+
+class Podere:
+    """The program in a folder of its own. A mark in the environment finds all processes that it started."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.mark = f"PODERE_TEST_MARK={uuid.uuid4()}"
+
+    def environment(self, **variables):
+        name, value = self.mark.split("=")
+        kept = {k: v for k, v in os.environ.items() if k != "PODERE_FAULT"}
+        return {**kept, name: value, **variables}
+
+    def run(self, *arguments, environment=None, timeout=TIMEOUT, **options):
+        return subprocess.run([PODERE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+                              timeout=timeout, env=self.environment(**(environment or {})), **options)
+
+    def start(self, *arguments, environment=None, **options):
+        return subprocess.Popen([PODERE, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=self.environment(**(environment or {})), **options)
+
+    def done(self, *arguments, **options):
+        """Runs; what should succeed did."""
+        result = self.run(*arguments, **options)
+        assert result.returncode == 0, result.stderr
+        return result
+
+    def refused(self, *arguments, code=2, **options):
+        """Runs; one line on stderr, the exit code, no file more or less, no process left. Returns the line."""
+        before = self.listing()
+        result = self.run(*arguments, **options)
+        assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
+        assert result.stdout == ""
+        assert result.stderr.startswith("podere: ") and result.stderr.count("\n") == 1, result.stderr
+        assert self.listing() == before
+        assert self.processes() == []
+        return result.stderr.strip()
+
+    def listing(self):
+        return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in self.folder.iterdir()}
+
+    def processes(self, wait=5.0):
+        """Ids of the processes that are still there after `wait` seconds at most."""
+        end = time.monotonic() + wait
+        while (found := self._marked()) and time.monotonic() < end:
+            time.sleep(0.05)
+        return found
+
+    def executors(self, n, wait=20.0):
+        """Ids of the executors once there are `n` of them."""
+        end = time.monotonic() + wait
+        while time.monotonic() < end:
+            found = [pid for pid in self._marked() if _arguments(pid)[1:2] == ["executor"]]
+            if len(found) == n:
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"there are not {n} executors")
+
+    def _marked(self):
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass  # it ended, or is another user's
+        return found
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+
+def _arguments(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
+
+
+@pytest.fixture
+def podere(tmp_path):
+    program = Podere(tmp_path)
+    yield program
+    assert program.processes() == [], "processes outlived the test"
+
+
+@pytest.fixture(scope="session")
+def shared_podere(tmp_path_factory):
+    return Podere(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture(scope="session")
+def events(shared_podere):
+    """6,000 events as a file with a header."""
+    shared_podere.done("generate", "higgs", "--events", "6000", "--seed", "3", "-o", "events.csv", "--header")
+    return shared_podere.folder / "events.csv"
+
+
+@pytest.fixture(scope="session")
+def model(shared_podere, events):
+    """A model of two classes, trained on the events."""
+    shared_podere.done("train", "gbt", events, "--rows", ":4000", "--trees", 10, "--depth", 4, "-o", "model.json")
+    return shared_podere.folder / "model.json"
+
+
+def wait_until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)

@@ -1,0 +1,255 @@
+"""The user's mistakes: one clear line, exit code 2, nothing left half-written."""
+
+import json
+import os
+import resource
+import signal
+
+import pytest
+
+HEADER = "y,a,b\n"
+ROWS = "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(20))
+
+
+def train(podere, text, *arguments, **options):
+    name = podere.write("data.csv", text) if text is not None else "data.csv"
+    return podere.refused("train", "gbt", name, "-o", "model.json", "--trees", 2, *arguments, **options)
+
+
+# Files.
+
+
+@pytest.mark.parametrize("command", [["describe"], ["train", "gbt", "-o", "m.json"]])
+def test_a_file_that_is_missing(podere, command):
+    assert "absent.csv" in podere.refused(*command, "absent.csv")
+
+
+@pytest.mark.parametrize("executors", [1, 3])
+def test_an_empty_file(podere, executors):
+    assert "data.csv" in train(podere, "", "--executors", executors)
+
+
+def test_a_file_with_a_header_only(podere):
+    assert "data.csv" in train(podere, HEADER)
+
+
+def test_a_directory(podere):
+    (podere.folder / "data.csv").mkdir()
+    assert "data.csv" in train(podere, None)
+
+
+def test_a_gzip_file_that_is_cut_short(podere, events):
+    import gzip
+    (podere.folder / "data.csv.gz").write_bytes(gzip.compress(events.read_bytes())[:-2000])
+    assert "data.csv.gz" in podere.refused("describe", "data.csv.gz")
+
+
+# Rows and fields. `line` is as an editor counts.
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+@pytest.mark.parametrize("row, line", [("1,2\n", 22), ("1,2,3,4\n", 22)])
+def test_a_row_with_too_few_or_too_many_fields(podere, row, line, executors):
+    message = train(podere, HEADER + ROWS + row + ROWS, "--executors", executors)
+    assert "data.csv" in message and f"{line}" in message
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+def test_text_where_a_number_should_be(podere, executors):
+    message = train(podere, HEADER + ROWS + "1,2,many\n" + ROWS, "--executors", executors)
+    assert "22" in message and "b" in message and "many" in message
+
+
+# Labels.
+
+
+def test_a_label_column_that_is_not_there(podere):
+    assert "signal" in train(podere, HEADER + ROWS, "--label", "signal")
+    assert "9" in train(podere, HEADER + ROWS, "--label", "9")
+
+
+def test_a_weight_or_feature_column_that_is_not_there(podere):
+    assert "luminosity" in train(podere, HEADER + ROWS, "--weight", "luminosity")
+    assert "charge" in train(podere, HEADER + ROWS, "--columns", "a,charge")
+
+
+@pytest.mark.parametrize("label", ["2", "-1", "0.5", "NaN", ""])
+def test_a_label_that_is_not_0_or_1(podere, label):
+    assert "label" in train(podere, HEADER + ROWS + f"{label},3,4\n")
+
+
+def test_labels_all_of_one_class(podere):
+    assert "class" in train(podere, HEADER + "1,2,3\n" * 20)
+
+
+def test_one_row(podere):
+    train(podere, HEADER + "1,2,3\n")
+
+
+def test_weights_that_do_not_sum_to_more_than_zero(podere):
+    assert "weight" in train(podere, "y,a,w\n" + "0,1,0\n1,2,0\n" * 9, "--weight", "w")
+
+
+# What is trained, not refused.
+
+
+@pytest.mark.parametrize("column", ["7", "", "NA"])
+def test_a_column_that_is_constant_or_all_missing_is_trained(podere, column):
+    podere.write("data.csv", HEADER + "".join(f"{i % 2},{i % 2 * 3 + i % 3},{column}\n" for i in range(40)))
+    podere.done("train", "gbt", "data.csv", "-o", "model.json", "--trees", 2)
+    assert "a" in podere.done("model", "model.json").stdout
+
+
+def test_more_executors_than_rows_is_trained(podere):
+    podere.write("data.csv", HEADER + "0,1,2\n1,5,2\n0,1,3\n")
+    for executors in (1, 5):
+        podere.done("train", "gbt", "data.csv", "-o", f"m{executors}.json", "--trees", 2, "--executors", executors,
+                    "--min-child-weight", 0)
+    assert (podere.folder / "m1.json").read_bytes() == (podere.folder / "m5.json").read_bytes()
+
+
+# Options.
+
+
+@pytest.mark.parametrize("option, value", [
+    ("--depth", "0"), ("--depth", "31"), ("--depth", "deep"), ("--depth", "2.5"), ("--depth", "99999999999"),
+    ("--trees", "-1"), ("--trees", "0"), ("--trees", "1e3x"), ("--bins", "1"), ("--bins", "257"),
+    ("--learning-rate", "nan"), ("--learning-rate", "0"), ("--learning-rate", "1.5"), ("--learning-rate", "fast"),
+    ("--lambda", "-1"), ("--lambda", "inf"), ("--min-child-weight", "-0.1"), ("--min-gain", "nan"),
+    ("--subsample", "0"), ("--column-subsample", "1.01"), ("--max-leaves", "1"), ("--early-stopping", "-3"),
+    ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
+    ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
+])
+def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):
+    podere.write("data.csv", HEADER + ROWS)
+    message = podere.refused("train", "gbt", "data.csv", "-o", "model.json", f"{option}={value}")
+    assert option in message and (value in message or "99999999999" in value)
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["fly"], ["train"], ["train", "gbt"], ["train", "gbt", "a.csv"], ["train", "gbt", "a.csv", "-o"],
+    ["describe", "a.csv", "--colour", "red"], ["generate", "higgs", "-o", "x.csv"], ["predict", "m.json"],
+    ["generate", "higgs", "--events", "many", "-o", "x.csv"], ["generate", "higgs", "--events", "0", "-o", "x.csv"],
+    ["train", "gbt", "a.csv", "-o", "m.json", "--validation", "b.csv", "--validation-fraction", "0.1"],
+    ["train", "gbt", "collider:100", "-o", "m.json", "--early-stopping", "3"],
+])
+def test_a_command_line_that_makes_no_sense(podere, arguments):
+    podere.refused(*arguments)
+
+
+@pytest.mark.parametrize("source", ["collider:", "collider:lots", "collider:10?sed=1", "collider:-3", "collider:0"])
+def test_a_collider_source_that_makes_no_sense(podere, source):
+    assert source in podere.refused("describe", source)
+
+
+def test_rows_beyond_the_end(podere):
+    train(podere, HEADER + ROWS, "--rows", "100:")
+
+
+# Models.
+
+
+def test_a_model_that_is_missing_or_a_directory(podere, events):
+    assert "absent.json" in podere.refused("evaluate", "absent.json", events)
+    assert "absent.json" in podere.refused("model", "absent.json")
+    assert podere.folder.name in podere.refused("model", podere.folder)
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+def test_a_model_that_is_cut_short(podere, model, events, executors):
+    text = model.read_text()
+    podere.write("cut.json", text[: len(text) // 2])
+    message = podere.refused("predict", "cut.json", events, "-o", "out.csv", "--executors", executors)
+    assert "cut.json" in message
+
+
+def test_a_model_that_was_edited(podere, model, events):
+    text = model.read_text()
+    digit = next(i for i in range(len(text) // 2, len(text)) if text[i].isdigit() and text[i - 1].isdigit())
+    podere.write("edited.json", text[:digit] + ("3" if text[digit] != "3" else "4") + text[digit + 1:])
+    assert "edited.json" in podere.refused("evaluate", "edited.json", events)
+
+
+def test_a_model_of_a_newer_version(podere, model, events):
+    content = json.loads(model.read_text())
+    assert isinstance(content["version"], int)
+    content["version"] += 1
+    podere.write("newer.json", json.dumps(content))
+    assert "version" in podere.refused("evaluate", "newer.json", events)
+
+
+def test_data_without_the_columns_that_a_model_needs(podere, model):
+    podere.write("other.csv", "mass,charge\n1,2\n3,4\n")
+    message = podere.refused("predict", model, "other.csv", "-o", "out.csv")
+    assert "m_bb" in message
+
+
+def test_a_label_by_another_name_than_the_model_remembers(podere, model, events):
+    lines = events.read_text().splitlines(keepends=True)
+    name = lines[0].split(",")[0]
+    podere.write("moved.csv", lines[0].replace(f"{name},", "truth,", 1) + "".join(lines[1:50]))
+    message = podere.refused("evaluate", model, "moved.csv")
+    assert name in message and "truth" in message and "--label" in message
+    podere.done("evaluate", model, "moved.csv", "--label", "truth")
+
+
+def test_labels_that_the_model_does_not_know(podere, model, events):
+    lines = events.read_text().splitlines(keepends=True)
+    podere.write("odd.csv", "".join(lines[:50]) + "7" + lines[50][lines[50].index(","):])
+    assert "7" in podere.refused("evaluate", model, "odd.csv")
+
+
+def test_a_roc_curve_of_a_model_without_classes(podere):
+    podere.write("data.csv", HEADER + ROWS)
+    podere.done("train", "gbt", "data.csv", "-o", "m.json", "--objective", "squared-error", "--trees", 2)
+    podere.refused("evaluate", "m.json", "data.csv", "--roc", "roc.csv", "--plot", "roc.svg")
+
+
+# Outputs.
+
+
+@pytest.mark.parametrize("place", ["absent/model.json", "."])
+def test_an_output_that_cannot_be_written_is_told_before_the_work(podere, place):
+    message = podere.refused("train", "gbt", "no-such-data.csv", "-o", place)
+    assert place in message and "no-such-data" not in message
+
+
+def test_a_full_disk_does_not_lose_the_model(podere, tmp_path_factory):
+    podere.write("data.csv", HEADER + ROWS)
+    scratch = tmp_path_factory.mktemp("scratch")
+    message = podere.refused("train", "gbt", "data.csv", "-o", "/dev/full", "--trees", 2,
+                             environment={"TMPDIR": str(scratch)})
+    saved = [path for path in scratch.iterdir() if path.suffix == ".json"]
+    assert len(saved) == 1 and str(saved[0]) in message and "No space left" in message
+    podere.done("model", saved[0])
+
+
+def limited_files(n_bytes):
+    """For a child: files beyond `n_bytes` cannot be written."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+    return limit
+
+
+@pytest.mark.parametrize("arguments", [
+    ["generate", "higgs", "--events", "20000", "-o", "out"],
+    ["predict", "MODEL", "collider:200000", "-o", "out"],
+])
+def test_a_file_that_grows_too_large_leaves_the_old_one_as_it_was(podere, model, arguments):
+    podere.write("out", "old")
+    arguments = [str(model) if argument == "MODEL" else argument for argument in arguments]
+    message = podere.refused(*arguments, preexec_fn=limited_files(1_000_000))
+    assert "out" in message and ".part" not in message
+    assert (podere.folder / "out").read_text() == "old"
+
+
+def test_a_message_stays_one_line_whatever_the_data_hold(podere):
+    message = train(podere, 'y,a\n0,1\n1,"two\nlines"\n0,2\n')
+    assert "data.csv" in message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission(podere):
+    (podere.folder / "locked").mkdir(mode=0o500)
+    assert "locked" in podere.refused("train", "gbt", "collider:100", "-o", "locked/model.json")

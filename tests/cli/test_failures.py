@@ -1,0 +1,173 @@
+"""Executors that fail or die, and users who stop: an answer within 10 s, and no process left."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from conftest import wait_until
+
+LIMIT = 10
+LONG = ["collider:20000", "--trees", "20000", "--depth", "6", "--cores", "1"]
+
+
+def start_training(podere, *arguments, **options):
+    return podere.start("train", "gbt", *LONG, "-o", "model.json", *arguments, **options)
+
+
+def part_of_way(podere, executors):
+    """Executors that have surely grown some trees."""
+    found = podere.executors(executors)
+    time.sleep(1.5)
+    return found
+
+
+# Executors that fail.
+
+
+@pytest.mark.parametrize("executors, fault", [
+    (1, "read:rank=0"), (2, "read:rank=1"), (3, "read:rank=0"), (2, "train:rank=1:tree=3"), (2, "train:rank=0:tree=3"),
+])
+@pytest.mark.parametrize("command", ["collider", "file"])
+def test_a_rank_that_throws_ends_the_command_with_its_own_message(podere, events, executors, fault, command):
+    started = time.monotonic()
+    source = events if command == "file" else "collider:5000"
+    message = podere.refused("train", "gbt", source, "-o", "model.json", "--trees", 20, "--executors", executors,
+                             code=1, environment={"PODERE_FAULT": fault})
+    assert time.monotonic() - started < LIMIT
+    assert message == f"podere: PODERE_FAULT={fault}"
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+def test_an_executor_that_is_killed_ends_the_command_with_a_clear_line(podere, executors):
+    process = start_training(podere, "--executors", str(executors))
+    victim = part_of_way(podere, executors)[-1]
+    os.kill(victim, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == 1
+    assert "killed by signal 9" in stderr and stderr.count("\n") == 1
+    assert os.listdir(podere.folder) == []
+    assert podere.processes() == []
+
+
+@pytest.mark.parametrize("executors", [1, 3])
+def test_a_driver_that_is_killed_leaves_no_executors(podere, executors):
+    process = start_training(podere, "--executors", str(executors))
+    part_of_way(podere, executors)
+    process.kill()
+    process.communicate(timeout=LIMIT)
+    assert podere.processes(wait=LIMIT) == []
+
+
+def test_debug_shows_what_mpi_says(podere):
+    process = start_training(podere, "--executors", "2", "--debug")
+    os.kill(part_of_way(podere, 2)[1], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == 1 and "mpirun noticed" in stderr
+
+
+def test_no_mpirun_is_told_with_advice(podere):
+    message = podere.refused("describe", "collider:100", "--executors", 2, environment={"PATH": "/nowhere"})
+    assert "openmpi-bin" in message
+    podere.done("describe", "collider:100", environment={"PATH": "/nowhere"})
+
+
+# Users who stop.
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_keeps_the_model_so_far(podere, executors, number):
+    process = start_training(podere, "--executors", str(executors))
+    part_of_way(podere, executors)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert "model.json" in stderr and "interrupted" in stderr
+    assert os.listdir(podere.folder) == ["model.json"]
+    assert podere.processes() == []
+    podere.done("evaluate", "model.json", "collider:2000?seed=5")
+
+
+def test_the_second_interrupt_ends_at_once_without_a_model(podere):
+    # A round that takes long: the first interrupt waits for its end.
+    process = podere.start("train", "gbt", "collider:300000", "--trees", "1000", "--depth", "14", "--cores", "1", "-o",
+                           "model.json")
+    podere.executors(1)
+    wait_until(lambda: processor_seconds(podere) > 2.0)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert "interrupted" in stderr
+    assert all(not name.endswith("json") or "so far" in stderr for name in os.listdir(podere.folder))
+    assert not [name for name in os.listdir(podere.folder) if ".part-" in name]
+
+
+def processor_seconds(podere):
+    """Seconds of processor time of the executors."""
+    total = 0
+    for pid in podere.executors(1):
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def test_an_interrupt_while_loading_leaves_nothing(podere):
+    process = podere.start("train", "gbt", "collider:2e7", "-o", "model.json", "--executors", "2", "--cores", "1")
+    podere.executors(2)
+    time.sleep(0.5)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert time.monotonic() - started < 5
+    assert process.returncode == 130
+    assert stderr == "podere: interrupted, nothing was written\n"
+    assert os.listdir(podere.folder) == []
+    assert podere.processes() == []
+
+
+def test_an_interrupt_while_generating_leaves_nothing(podere):
+    process = podere.start("generate", "higgs", "--events", "1e8", "-o", "events.csv")
+    wait_until(lambda: os.listdir(podere.folder) != [])
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert os.listdir(podere.folder) == []
+
+
+def test_a_terminals_interrupt_reaches_the_driver_alone(podere):
+    # As a terminal does: to the whole process group of the command.
+    process = start_training(podere, "--executors", "2", start_new_session=True)
+    part_of_way(podere, 2)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    podere.done("model", "model.json")
+
+
+# Executors driven by hand.
+
+
+def test_a_group_can_be_driven_by_hand(podere, model):
+    orders = ('nonsense\n{"id":1,"job":{"kind":"describe","table":{"location":"absent.csv"}}}\n'
+              '{"id":2,"job":{"kind":"fly"}}\n'
+              '{"id":3,"job":{"kind":"evaluate","table":{"location":"collider:1000"},"model":"' + str(model) + '"}}\n'
+              '{"end":true}\n')
+    result = podere.run("executor", input=orders)
+    assert result.returncode == 0, result.stderr
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line]
+    assert [(line["event"], line.get("id")) for line in lines if line["event"] != "progress"] in (
+        [("ready", None), ("failed", None), ("failed", 1), ("failed", 2), ("result", 3)],
+        [("failed", None), ("ready", None), ("failed", 1), ("failed", 2), ("result", 3)])
+    assert lines[-1]["result"]["auc"] > 0.6
+
+
+def test_a_group_whose_driver_goes_without_a_word_ends(podere):
+    result = podere.run("executor", input='{"id":1,"job":{"kind":"describe","table":{"location":"collider:1e8"}}}\n',
+                        timeout=LIMIT)
+    assert result.returncode == 1

@@ -1,0 +1,185 @@
+"""What commands print and write when all is well."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import numpy
+import pytest
+
+from conftest import PODERE
+
+
+def auc(scores, labels, weights=None):
+    """Of all pairs of a signal and a background row the share that is in order; ties count one half."""
+    scores, labels = numpy.asarray(scores, float), numpy.asarray(labels)
+    weights = numpy.ones(len(scores)) if weights is None else numpy.asarray(weights, float)
+    signal, background = labels == 1, labels == 0
+    order = numpy.argsort(scores[background], kind="stable")
+    values, cumulated = scores[background][order], numpy.cumsum(numpy.r_[0, weights[background][order]])
+    below = cumulated[numpy.searchsorted(values, scores[signal], "left")]
+    not_above = cumulated[numpy.searchsorted(values, scores[signal], "right")]
+    total = weights[signal].sum() * weights[background].sum()
+    return float((weights[signal] * (below + not_above) / 2).sum() / total)
+
+
+def test_train_predict_and_evaluate_agree_with_a_plain_auc(podere, events, model):
+    podere.done("predict", model, events, "--rows", "4000:", "-o", "p.csv", "--executors", 2)
+    facts = json.loads(podere.done("evaluate", model, events, "--rows", "4000:", "--executors", 3, "--json").stdout)
+    probabilities = numpy.loadtxt(podere.folder / "p.csv")
+    labels = numpy.loadtxt(events, delimiter=",", skiprows=1, usecols=0)[4000:]
+    assert len(probabilities) == facts["rows"] == 2000
+    assert facts["auc"] == pytest.approx(auc(probabilities, labels), abs=1e-12)
+    assert facts["auc"] > 0.7
+    assert facts["accuracy"] == pytest.approx(((probabilities >= 0.5) == labels).mean(), abs=1e-12)
+    clipped = numpy.clip(probabilities, 1e-15, 1 - 1e-15)
+    log_loss = -numpy.mean(labels * numpy.log(clipped) + (1 - labels) * numpy.log(1 - clipped))
+    assert facts["log_loss"] == pytest.approx(log_loss, abs=1e-7)
+    assert numpy.sum(facts["confusion"]) == 2000
+
+
+def test_weights_count_in_the_auc(podere, events, model):
+    names = events.read_text().split("\n", 1)[0].split(",")
+    rows = numpy.loadtxt(events, delimiter=",", skiprows=1)[:1500]
+    weights = numpy.round(numpy.random.default_rng(1).uniform(0.1, 3, len(rows)), 3)
+    numpy.savetxt(podere.folder / "w.csv", numpy.c_[rows, weights], delimiter=",", header=",".join(names + ["w"]),
+                  comments="", fmt="%.9g")
+    facts = json.loads(podere.done("evaluate", model, "w.csv", "--weight", "w", "--json").stdout)
+    podere.done("predict", model, "w.csv", "-o", "p.csv")
+    assert facts["auc"] == pytest.approx(auc(numpy.loadtxt(podere.folder / "p.csv"), rows[:, 0], weights), abs=1e-6)
+
+
+@pytest.mark.parametrize("executors", [1, 2, 5])
+def test_predictions_are_the_same_bytes_on_any_number_of_executors(podere, model, executors):
+    podere.done("predict", model, "collider:5000?seed=8", "-o", "one.csv")
+    podere.done("predict", model, "collider:5000?seed=8", "-o", "many.csv", "--executors", executors, "--cores", 2)
+    assert (podere.folder / "one.csv").read_bytes() == (podere.folder / "many.csv").read_bytes()
+
+
+def test_margins_are_the_log_odds_of_probabilities(podere, model):
+    for name, flags in (("p.csv", []), ("m.csv", ["--margin"])):
+        podere.done("predict", model, "collider:500", "-o", name, *flags)
+    p, m = (numpy.loadtxt(podere.folder / name) for name in ("p.csv", "m.csv"))
+    assert numpy.allclose(numpy.log(p / (1 - p)), m, atol=1e-5)
+
+
+def test_predictions_can_go_to_a_pipe(podere, model):
+    result = podere.done("predict", model, "collider:50", "-o", "/dev/stdout")
+    assert len(result.stdout.splitlines()) == 50 and os.listdir(podere.folder) == []
+
+
+def test_softmax_predicts_a_probability_per_class(podere):
+    rng = numpy.random.default_rng(4)
+    classes = rng.integers(0, 3, 600)
+    table = numpy.c_[classes, rng.normal(classes[:, None], 0.7, (600, 2))]
+    numpy.savetxt(podere.folder / "three.csv", table, delimiter=",", fmt="%.6g", header="class,a,b", comments="")
+    podere.done("train", "gbt", "three.csv", "-o", "m.json", "--objective", "softmax", "--trees", 20)
+    facts = json.loads(podere.done("evaluate", "m.json", "three.csv", "--json", "--executors", 2).stdout)
+    podere.done("predict", "m.json", "three.csv", "-o", "p.csv")
+    p = numpy.loadtxt(podere.folder / "p.csv", delimiter=",")
+    assert p.shape == (600, 3) and numpy.allclose(p.sum(axis=1), 1, atol=1e-5)
+    assert facts["accuracy"] == pytest.approx((p.argmax(axis=1) == classes).mean(), abs=1e-12)
+    assert facts["accuracy"] > 0.8
+    assert facts["log_loss"] == pytest.approx(-numpy.log(p[numpy.arange(600), classes]).mean(), abs=1e-5)
+
+
+def test_squared_error_is_measured_by_its_root(podere):
+    x = numpy.linspace(0, 1, 500)
+    numpy.savetxt(podere.folder / "line.csv", numpy.c_[3 * x + 1, x], delimiter=",", fmt="%.7g", header="y,x", comments="")
+    podere.done("train", "gbt", "line.csv", "-o", "m.json", "--objective", "squared-error")
+    facts = json.loads(podere.done("evaluate", "m.json", "line.csv", "--json").stdout)
+    podere.done("predict", "m.json", "line.csv", "-o", "p.csv")
+    error = numpy.sqrt(numpy.mean((numpy.loadtxt(podere.folder / "p.csv") - (3 * x + 1)) ** 2))
+    assert facts["root_mean_squared_error"] == pytest.approx(error, abs=1e-6) and error < 0.1
+
+
+def test_the_roc_curve_is_written_and_drawn(podere, events, model):
+    podere.done("evaluate", model, events, "--roc", "roc.csv", "--plot", "roc.svg")
+    curve = numpy.loadtxt(podere.folder / "roc.csv", delimiter=",", skiprows=1)
+    assert tuple(curve[0, 1:]) == (0, 0) and tuple(curve[-1, 1:]) == (1, 1)
+    assert (numpy.diff(curve[:, 1:], axis=0) >= 0).all()
+    assert (podere.folder / "roc.svg").read_text().lstrip().startswith("<")
+
+
+def test_describe_tells_what_is_there(podere):
+    podere.write("d.csv", "a,b\n1,5\n2,\n3,7\n6,NA\n")
+    facts = json.loads(podere.done("describe", "d.csv", "--json", "--executors", 2).stdout)
+    a, b = facts["columns"]
+    assert facts["rows"] == 4
+    assert (a["name"], a["minimum"], a["mean"], a["maximum"], a["missing"]) == ("a", 1, 3, 6, 0)
+    assert (b["minimum"], b["mean"], b["maximum"], b["missing"]) == (5, 6, 7, 2)
+    assert sum(a["histogram"]) == 4 and sum(b["histogram"]) == 2
+    text = podere.done("describe", "d.csv").stdout
+    assert "50.00 %" in text and "█" in text
+
+
+# For machines.
+
+FACTS = {"rows", "validation_rows", "features", "objective", "trees", "was_stopped", "start_seconds", "load_seconds",
+         "bin_seconds", "train_seconds", "loss", "executors", "cores", "peak_memory_bytes", "model"}
+
+
+def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
+    result = podere.done("train", "gbt", "collider:3000", "--validation", "collider:1000?seed=2", "--trees", 3,
+                         "--executors", 2, "--cores", 1, "-o", "m.json", "--json")
+    facts = json.loads(result.stdout)
+    assert result.stderr == "" and result.stdout.count("\n") == 1
+    assert FACTS | {"validation_loss", "validation_auc"} <= set(facts)
+    assert (facts["rows"], facts["features"], facts["trees"], facts["executors"], facts["cores"]) == (3000, 28, 3, 2, 1)
+    assert facts["was_stopped"] is False and facts["peak_memory_bytes"] > 1e6
+
+
+@pytest.mark.parametrize("arguments, keys", [
+    (["generate", "higgs", "--events", "1e2", "-o", "x.csv"], {"events", "seed", "output", "seconds"}),
+    (["predict", "MODEL", "collider:10", "-o", "p.csv"], {"rows", "output", "load_seconds", "predict_seconds"}),
+    (["evaluate", "MODEL", "collider:100"], {"rows", "objective", "auc", "accuracy", "log_loss", "confusion"}),
+    (["model", "MODEL"], {"objective", "rounds", "trees", "nodes", "features"}),
+    (["doctor"], {"ok", "findings"}),
+])
+def test_json_of_other_commands_has_the_documented_keys(podere, model, arguments, keys):
+    result = podere.done(*[model if argument == "MODEL" else argument for argument in arguments], "--json")
+    assert keys <= set(json.loads(result.stdout)) and result.stderr == ""
+
+
+# For people.
+
+
+def test_a_validation_and_early_stopping_end_with_the_best_round(podere):
+    facts = json.loads(podere.done("train", "gbt", "collider:1500", "--validation-fraction", 0.3, "--trees", 500,
+                                   "--learning-rate", 0.5, "--early-stopping", 5, "-o", "m.json", "--json").stdout)
+    assert 0 < facts["trees"] < 500 and facts["was_stopped"] is False
+    history = json.loads((podere.folder / "m.json").read_text())
+    text = json.dumps(history)
+    assert "validation_loss" in text and facts["validation_loss"] < 0.7
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_taken_away(podere):
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([PODERE, "train", "gbt", "collider:20000", "--trees", "60", "-o", "m.json"],
+                               cwd=podere.folder, stdout=subprocess.PIPE, stderr=theirs,
+                               env=podere.environment(TERM="xterm", NO_COLOR="1"))
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:
+        pass  # the other side is closed
+    process.communicate(timeout=20)
+    text = shown.decode()
+    assert process.returncode == 0
+    assert re.search(r"\r\x1b\[K━*─* \d+ of 60 trees, loss 0\.\d+", text)
+    assert text.endswith("\r\x1b[K") and "\x1b[32m" not in text and "\n" not in text
+
+
+def test_every_command_has_help_with_an_example(podere):
+    for command in (["generate", "higgs"], ["describe"], ["train", "gbt"], ["predict"], ["evaluate"], ["model"], ["doctor"]):
+        assert f"Example: podere {' '.join(command)}" in podere.done(*command, "--help").stdout
+
+
+def test_doctor_finds_all_well_here_and_tells_what_is_missing(podere):
+    assert "mpirun" in podere.done("doctor").stdout
+    result = podere.run("doctor", environment={"PATH": "/nowhere"})
+    assert result.returncode == 1 and "openmpi-bin" in result.stdout

@@ -1,0 +1,51 @@
+"""The model file is the same, bit for bit, on any number of executors and threads."""
+
+import hashlib
+
+import numpy
+import pytest
+
+ROWS = 9000  # nine row blocks: eight executors share them unevenly
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Three classes that two of six features tell apart; 8 % missing, a column of few values, some negative weights."""
+    rng = numpy.random.default_rng(11)
+    classes = rng.integers(0, 3, ROWS)
+    features = rng.normal(0, 1, (ROWS, 6))
+    features[:, 0] += classes
+    features[:, 1] -= 0.5 * classes
+    features[:, 2] = rng.integers(0, 4, ROWS)
+    features[rng.uniform(size=features.shape) < 0.08] = numpy.nan
+    weights = rng.gamma(2, 0.5, ROWS) * numpy.where(rng.uniform(size=ROWS) < 0.05, -1, 1)
+    target = classes * 1.5 + rng.normal(0, 0.3, ROWS)
+    path = tmp_path_factory.mktemp("bits") / "table.csv"
+    columns = numpy.c_[(classes > 0).astype(int), classes, target, weights, features]
+    names = "binary,class,target,weight," + ",".join(f"x{j}" for j in range(6))
+    numpy.savetxt(path, columns, delimiter=",", header=names, comments="", fmt="%.7g")
+    return path
+
+
+@pytest.mark.parametrize("objective, label", [("logistic", "binary"), ("softmax", "class"), ("squared-error", "target")])
+def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, table, objective, label):
+    digests = {}
+    for executors in (1, 2, 3, 5, 8):
+        for cores in (1, 3):
+            podere.done("train", "gbt", table, "-o", "model.json", "--objective", objective, "--label", label,
+                        "--weight", "weight", "--columns", "x0,x1,x2,x3,x4,x5", "--trees", 12, "--depth", 5,
+                        "--subsample", 0.7, "--column-subsample", 0.8, "--validation-fraction", 0.25,
+                        "--early-stopping", 4, "--seed", 5, "--executors", executors, "--cores", cores)
+            text = (podere.folder / "model.json").read_bytes()
+            digests[executors, cores] = hashlib.sha256(text).hexdigest()
+    assert len(set(digests.values())) == 1, digests
+    assert len(text) > 5000
+
+
+def test_another_seed_gives_another_model(podere, table):
+    texts = set()
+    for seed in (1, 2):
+        podere.done("train", "gbt", table, "-o", "model.json", "--label", "binary", "--columns", "x0,x1", "--trees", 3,
+                    "--subsample", 0.5, "--seed", seed)
+        texts.add((podere.folder / "model.json").read_bytes())
+    assert len(texts) == 2

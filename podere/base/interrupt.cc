@@ -15,7 +15,11 @@ void count_interrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { ++n_interrupts; };
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
 }
 
 int interrupts() { return n_interrupts; }

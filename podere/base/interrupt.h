@@ -3,8 +3,8 @@
 
 namespace podere {
 
-/// From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process. System calls that wait return
-/// early when one comes.
+/// From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process, but for those that are ignored
+/// (nohup). System calls that wait return early when one comes.
 void count_interrupts();
 
 /// How many came so far.

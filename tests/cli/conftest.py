@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import time
 import uuid
@@ -29,6 +30,8 @@ class Podere:
                               timeout=timeout, env=self.environment(**(environment or {})), **options)
 
     def start(self, *arguments, environment=None, **options):
+        """Starts, listening to SIGINT even if this test was started in the background of a shell."""
+        options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         return subprocess.Popen([PODERE, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=self.environment(**(environment or {})), **options)
 

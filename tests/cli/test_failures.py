@@ -10,7 +10,7 @@ import pytest
 from conftest import wait_until
 
 LIMIT = 10
-LONG = ["collider:20000", "--trees", "20000", "--depth", "6", "--cores", "1"]
+LONG = ["collider:5000", "--trees", "100000", "--depth", "6", "--cores", "1"]
 
 
 def start_training(podere, *arguments, **options):

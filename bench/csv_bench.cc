@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "podere/base/atomic_file.h"
@@ -86,7 +87,7 @@ int run(int argc, char** argv) {
   if (path.empty()) {
     std::filesystem::create_directories(directory);
     path = directory / fmt::format("csv_{}.csv", n_rows);
-    if (!std::filesystem::exists(path)) write_rows(path, n_rows, omp_get_max_threads());
+    if (!std::filesystem::exists(path)) write_rows(path, n_rows, static_cast<int>(std::thread::hardware_concurrency()));
   }
   podere::io::CsvOptions options;
   options.header = false;

@@ -4,7 +4,7 @@ find_program(MPIRUN mpirun REQUIRED)
 set(PODERE_MPIRUN ${CMAKE_COMMAND} -E env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_mpi_yield_when_idle=1
-  OMP_WAIT_POLICY=passive ${MPIRUN})
+  ${MPIRUN})
 
 if(PODERE_FUZZ)
   add_custom_target(fuzzers)

@@ -1,14 +1,15 @@
 // The one way Podere runs loops on several threads.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <utility>
+
+#include "podere/base/thread_team.h"
 
 namespace podere {
 
@@ -34,23 +35,27 @@ class FirstException {
 
 /// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads; tasks are handed out
 /// in order as threads become free. `thread` is in [0, n_threads). Every task runs even when another throws; then
-/// the exception of the lowest task is thrown here. Not to be nested; no collectives inside.
+/// the exception of the lowest task is thrown here. A loop within a task runs on the task's thread alone
+/// (as thread 0). No collectives inside.
 template <typename Body>
 void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
   const int team = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks));
-  if (team <= 1) {
+  if (team <= 1 || ThreadTeam::is_inside()) {
     for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
     return;
   }
   FirstException first;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
-  for (std::size_t task = 0; task < n_tasks; ++task) {
-    try {
-      body(task, omp_get_thread_num());
-    } catch (...) {
-      first.keep(task, std::current_exception());
+  std::atomic<std::size_t> next = 0;
+  const auto take_tasks = [&](int thread) {
+    for (std::size_t task = next++; task < n_tasks; task = next++) {
+      try {
+        body(task, thread);
+      } catch (...) {
+        first.keep(task, std::current_exception());
+      }
     }
-  }
+  };
+  ThreadTeam::instance().run(team, take_tasks);
   first.rethrow();
 }
 

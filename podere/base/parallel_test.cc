@@ -5,6 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace podere {
@@ -50,6 +51,40 @@ TEST(ParallelFor, ThrowsTheExceptionOfTheLowestTask) {
         EXPECT_EQ(n_run, 100);
       }
     }
+  }
+}
+
+TEST(ParallelFor, ALoopWithinATaskRunsOnTheTasksThread) {
+  std::vector<std::atomic<int>> runs(6 * 7);
+  parallel_for(3, 6, [&](std::size_t outer, int) {
+    const auto id = std::this_thread::get_id();
+    parallel_for(3, 7, [&](std::size_t inner, int thread) {
+      ++runs[outer * 7 + inner];
+      EXPECT_EQ(thread, 0);
+      EXPECT_EQ(std::this_thread::get_id(), id);
+    });
+  });
+  for (const auto& n : runs) EXPECT_EQ(n, 1);
+}
+
+TEST(ParallelFor, LoopsOfSeveralThreadsDoNotDisturbEachOther) {
+  const auto sum_up = [](std::atomic<std::size_t>& sum) {
+    for (int repeat = 0; repeat < 200; ++repeat) parallel_for(3, 50, [&](std::size_t task, int) { sum += task; });
+  };
+  std::atomic<std::size_t> first = 0;
+  std::atomic<std::size_t> second = 0;
+  std::thread other([&] { sum_up(second); });
+  sum_up(first);
+  other.join();
+  EXPECT_EQ(first, 200 * 49 * 25);
+  EXPECT_EQ(second, 200 * 49 * 25);
+}
+
+TEST(ParallelFor, WhatTasksWroteIsSeenAfterTheLoop) {
+  std::vector<std::size_t> values(64);
+  for (std::size_t repeat = 1; repeat < 500; ++repeat) {
+    parallel_for(4, values.size(), [&](std::size_t task, int) { values[task] += task; });
+    for (std::size_t task = 0; task < values.size(); ++task) ASSERT_EQ(values[task], repeat * task);
   }
 }
 

@@ -13,8 +13,8 @@ session::Driver start_executors(const GroupOptions& group, const OutputOptions& 
   if (group.executors > 1) launch::find_mpirun();
   session::Driver::Options options{.n_executors = group.executors};
   if (output.debug) options.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  return {launch::local(group.executors, cores, {self, "executor", "--cores", std::to_string(cores)}),
-          std::move(options), progress};
+  return {launch::local(group.executors, {self, "executor", "--cores", std::to_string(cores)}), std::move(options),
+          progress};
 }
 
 }  // namespace podere::cli

@@ -4,15 +4,12 @@
 
 namespace podere::launch {
 
-CommandLine local(int n_executors, int cores, const std::vector<std::string>& program) {
+CommandLine local(int n_executors, const std::vector<std::string>& program) {
   if (n_executors < 1) throw_input_error("{} executors: at least 1 is needed", n_executors);
-  if (cores < 1) throw_input_error("{} cores: at least 1 is needed", cores);
   CommandLine command{
       .argv = program,
       .environment =
           {
-              {"OMP_NUM_THREADS", std::to_string(cores)},
-              {"OMP_DYNAMIC", "false"},
               // One machine: no look for networks, and for a single executor no helper process. Starting takes 0.15 s
               // instead of 0.5 s.
               {"OMPI_MCA_pml", "ob1"},
@@ -31,7 +28,6 @@ CommandLine local(int n_executors, int cores, const std::vector<std::string>& pr
   command.environment.insert(command.environment.end(),
                              {
                                  // Executors share the cores: who waits must not spin, and none is bound to a core.
-                                 {"OMP_WAIT_POLICY", "passive"},
                                  {"OMPI_MCA_mpi_yield_when_idle", "1"},
                                  {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                  {"OMPI_MCA_rmaps_base_oversubscribe", "1"},

@@ -9,9 +9,9 @@
 namespace podere::launch {
 
 /// The command that runs `program` (a path and its arguments) as a group of `n_executors` processes on this machine,
-/// each with `cores` threads. A single executor is started as it is, without mpirun: MPI makes it a group of one.
-/// Pure. Throws InputError for counts below 1.
-CommandLine local(int n_executors, int cores, const std::vector<std::string>& program);
+/// without mpirun if it is one: MPI makes that a group of one.
+/// Pure. Throws InputError for fewer than 1.
+CommandLine local(int n_executors, const std::vector<std::string>& program);
 
 /// The path of mpirun. Throws InputError that says how to get it.
 std::string find_mpirun();

@@ -16,32 +16,29 @@ std::string variable(const CommandLine& command, const std::string& name) {
 }
 
 TEST(Local, SeveralExecutorsAreStartedByOneMpirun) {
-  const auto command = local(3, 2, {"/opt/podere", "executor"});
+  const auto command = local(3, {"/opt/podere", "executor"});
   EXPECT_EQ(command.argv, (std::vector<std::string>{"mpirun", "-n", "3", "/opt/podere", "executor"}));
-  EXPECT_EQ(variable(command, "OMP_NUM_THREADS"), "2");
   EXPECT_EQ(variable(command, "OMPI_MCA_rmaps_base_oversubscribe"), "1");
   EXPECT_EQ(variable(command, "OMPI_ALLOW_RUN_AS_ROOT"), "1");
 }
 
 TEST(Local, OneExecutorNeedsNoMpirun) {
-  const auto command = local(1, 4, {"/opt/podere", "executor"});
+  const auto command = local(1, {"/opt/podere", "executor"});
   EXPECT_EQ(command.argv, (std::vector<std::string>{"/opt/podere", "executor"}));
-  EXPECT_EQ(variable(command, "OMP_NUM_THREADS"), "4");
-  EXPECT_EQ(variable(command, "OMP_WAIT_POLICY"), "unset");
+  EXPECT_EQ(variable(command, "OMPI_MCA_rmaps_base_oversubscribe"), "unset");
 }
 
-TEST(Local, RefusesNoExecutorsAndNoCores) {
-  EXPECT_THROW(local(0, 1, {"x"}), InputError);
-  EXPECT_THROW(local(-2, 1, {"x"}), InputError);
-  EXPECT_THROW(local(1, 0, {"x"}), InputError);
+TEST(Local, RefusesNoExecutors) {
+  EXPECT_THROW(local(0, {"x"}), InputError);
+  EXPECT_THROW(local(-2, {"x"}), InputError);
 }
 
 // This test program is an MPI process itself.
 TEST(Local, StartsAsManyProcessesAsAskedForEvenFromWithinAnMpiJob) {
-  Subprocess group(local(3, 1, {"/bin/sh", "-c", "echo $OMPI_COMM_WORLD_SIZE $OMP_NUM_THREADS"}));
+  Subprocess group(local(3, {"/bin/sh", "-c", "echo $OMPI_COMM_WORLD_SIZE"}));
   int n_lines = 0;
   while (const auto line = group.next_line(20'000)) {
-    EXPECT_EQ(line->text, "3 1");
+    EXPECT_EQ(line->text, "3");
     ++n_lines;
   }
   EXPECT_EQ(n_lines, 3);

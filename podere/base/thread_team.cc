@@ -1,0 +1,72 @@
+#include "podere/base/thread_team.h"
+
+#include <sched.h>
+
+namespace podere {
+namespace {
+
+thread_local bool is_in_body = false;
+
+/// Returns when `value` is no longer `old`.
+void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  constexpr int kYields = 1000;  // about a fifth of a millisecond where nobody else wants the processor
+  for (int i = 0; i < kYields; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    sched_yield();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+ThreadTeam& ThreadTeam::instance() {
+  static ThreadTeam team;
+  return team;
+}
+
+bool ThreadTeam::is_inside() { return is_in_body; }
+
+ThreadTeam::~ThreadTeam() {
+  is_ending_ = true;
+  for (const auto& worker : workers_) {
+    worker->n_orders.fetch_add(1, std::memory_order_release);
+    worker->n_orders.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+}
+
+void ThreadTeam::run_raw(int n_threads, Call call, const void* body) {
+  const std::lock_guard lock(callers_);
+  const auto n_workers = static_cast<std::size_t>(n_threads - 1);
+  while (workers_.size() < n_workers) {
+    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+    worker.thread = std::thread([this, &worker, thread = static_cast<int>(workers_.size())] { work(worker, thread); });
+  }
+  call_ = call;
+  body_ = body;
+  n_working_.store(static_cast<std::uint32_t>(n_workers), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < n_workers; ++i) {
+    workers_[i]->n_orders.fetch_add(1, std::memory_order_release);
+    workers_[i]->n_orders.notify_one();
+  }
+  is_in_body = true;
+  call(body, 0);
+  is_in_body = false;
+  for (std::uint32_t n = n_working_.load(std::memory_order_acquire); n != 0;
+       n = n_working_.load(std::memory_order_acquire)) {
+    wait_while(n_working_, n);
+  }
+}
+
+void ThreadTeam::work(Worker& self, int thread) {
+  is_in_body = true;
+  for (std::uint32_t n_done = 0;; ++n_done) {
+    wait_while(self.n_orders, n_done);
+    if (is_ending_) return;
+    call_(body_, thread);
+    n_working_.fetch_sub(1, std::memory_order_release);
+    n_working_.notify_one();
+  }
+}
+
+}  // namespace podere

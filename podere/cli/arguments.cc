@@ -73,7 +73,7 @@ CLI::Validator count() {
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
-  app.add_flag("--json", options.json, "Print one JSON object and nothing else");
+  app.add_flag("--json", options.json, "Print one JSON object instead of text");
   app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");
 }
 

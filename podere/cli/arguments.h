@@ -14,7 +14,7 @@ namespace podere::cli {
 
 /// How a command shows what it does.
 struct OutputOptions {
-  bool json = false;   ///< one JSON object on standard output and nothing else
+  bool json = false;   ///< one JSON object on standard output and nothing else there
   bool debug = false;  ///< also what executors write to standard error
 };
 void add_output_options(CLI::App& app, OutputOptions& options);

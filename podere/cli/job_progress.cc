@@ -60,8 +60,8 @@ double seconds_left(const ProgressStep& step, std::size_t first_done, double ela
 }
 
 JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
-  if (output.json) return Style::kNone;
-  return isatty(STDERR_FILENO) && variable("TERM") != "dumb" ? Style::kBar : Style::kLines;
+  if (isatty(STDERR_FILENO) && variable("TERM") != "dumb") return Style::kBar;
+  return output.json ? Style::kNone : Style::kLines;
 }
 
 void JobProgress::report(const ProgressStep& step) {

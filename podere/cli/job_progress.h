@@ -12,8 +12,8 @@ namespace podere::cli {
 /// Thrown where a command ends because of Ctrl-C without anything to keep.
 struct Interrupted {};
 
-/// Shows reports on standard error: a bar redrawn in place on a terminal; elsewhere a line every few seconds, or nothing
-/// with --json.
+/// Shows reports on standard error: a bar redrawn in place on a terminal; elsewhere a line every few seconds, or
+/// nothing with --json.
 class JobProgress : public Progress {
  public:
   enum class Style { kBar, kLines, kNone };

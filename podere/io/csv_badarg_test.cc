@@ -55,6 +55,18 @@ TEST(CsvBadInput, AFileThatMayNotBeReadIsRefused) {
   EXPECT_EQ(refusal_of(file.path()), " cannot be read: Permission denied");
 }
 
+TEST(CsvBadInput, NamesThatAreNotUtf8AreRefusedBeforeAnyWork) {
+  for (const char* name :
+       {"\xe4", "a\xff", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82"}) {
+    const std::string refusal = refusal_of_text(fmt::format("x,{}\n1,2\n", name));
+    EXPECT_TRUE(refusal.starts_with("1: the name of column 1 (")) << refusal;
+    EXPECT_TRUE(refusal.ends_with(") is not UTF-8; save the file as UTF-8")) << refusal;
+  }
+  for (const char* name : {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x8c\xb1", "m(\xce\xbc\xce\xbc)"}) {
+    EXPECT_EQ(refusal_of_text(fmt::format("x,{}\n1,2\n", name)), "not refused");
+  }
+}
+
 TEST(CsvBadInput, AFileWithoutRowsIsRefused) {
   EXPECT_EQ(refusal_of_text(""), " is empty");
   EXPECT_EQ(refusal_of_text("\xef\xbb\xbf"), " is empty");

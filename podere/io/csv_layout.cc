@@ -166,6 +166,24 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
   }
 }
 
+/// Whether `text` is well-formed UTF-8 (The Unicode Standard, table 3-7). Names go into JSON, which must be.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
+    const unsigned lead = byte(0);
+    const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (n == 0) return false;
+    for (std::size_t k = 1; k < n; ++k) {
+      if ((byte(k) & 0xc0U) != 0x80) return false;
+    }
+    const bool is_overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+    const bool is_no_character = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);
+    if (is_overlong || is_no_character) return false;
+    i += n;
+  }
+  return true;
+}
+
 }  // namespace
 
 MissingTokens::MissingTokens(const std::vector<std::string>& tokens) : texts_(tokens) {
@@ -213,6 +231,11 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
                                                           [&](const auto& field) { return is_text(field, missing); }));
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
+  }
+  for (std::size_t i = 0; i < layout.names.size(); ++i) {
+    if (is_utf8(layout.names[i])) continue;
+    throw_input_error("{}:1: the name of column {} ({}) is not UTF-8; save the file as UTF-8", name, i,
+                      printable(layout.names[i]));
   }
   choose_columns(name, options, layout);
   return layout;

@@ -192,6 +192,13 @@ void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* r
     if (n > 0) std::memcpy(received, values, n * element_bytes(type));
     return;
   }
+  if (n <= max_call_elements) {
+    check_scatter(n, n_received, counts);
+    check(
+        MPI_Reduce_scatter(values, received, to_ints(counts).data(), mpi_type(type), mpi_op(reduction), handle_->comm),
+        "MPI_Reduce_scatter");
+    return;
+  }
   const RequestPtr request = start_reduce_scatter_raw(values, n, received, n_received, counts, type, reduction);
   wait_for(*request);
 }
@@ -340,6 +347,10 @@ void Communicator::agree(const std::function<void()>& phase) const {
     outcome = kFailed;
     message = error.what();
     own = std::current_exception();
+  } catch (...) {
+    outcome = kFailed;
+    message = "an unknown failure";
+    own = std::current_exception();
   }
   const std::int32_t lowest = all_reduce<std::int32_t>(outcome == kFine ? size_ : rank_, Reduction::kMin);
   if (lowest == size_) return;
@@ -348,11 +359,6 @@ void Communicator::agree(const std::function<void()>& phase) const {
   if (own) std::rethrow_exception(own);
   if (outcome == kUserMistake) throw InputError(message);
   throw Error(message);
-}
-
-void Communicator::abort(int exit_code) const {
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
-  std::terminate();  // MPI_Abort does not return
 }
 
 }  // namespace podere::comm

@@ -58,7 +58,7 @@ class Pending;
 
 /// A group of executors.
 ///
-/// Every member function but rank(), size() and abort() is collective: all ranks call it, in the same order, with
+/// Every member function but rank(), size() and is_root() is collective: all ranks call it, in the same order, with
 /// the same root, reduction and (where not said otherwise) counts, from one thread and outside parallel regions.
 /// Counts may exceed 2^31. Steps and bytes are per rank, for p ranks and n bytes, as Open MPI does them for large
 /// buffers. Throws Error if MPI reports a failure.
@@ -165,6 +165,7 @@ class Communicator {
   Pending<T> start_all_reduce(std::vector<T> values, Reduction reduction) const;
 
   /// Starts a reduce_scatter and returns at once; wait() gives this rank's run [counts[rank()]].
+  /// Open MPI 4 does it by way of rank 0: all n bytes pass through it. Use it for small buffers.
   template <typename T>
   Pending<T> start_reduce_scatter(std::vector<T> values, std::span<const std::size_t> counts,
                                   Reduction reduction) const;
@@ -176,9 +177,6 @@ class Communicator {
   /// rank where it failed throws its own exception; the others throw the same kind (InputError or Error) with the
   /// message of the lowest failing rank. `phase` must not call collectives after the point where it may throw.
   void agree(const std::function<void()>& phase) const;
-
-  /// Ends all processes of the group with `exit_code`, without waiting for them.
-  [[noreturn]] void abort(int exit_code) const;
 
   /// Largest number of elements in one MPI call; larger buffers go in several. Tests lower it.
   static void set_max_call_elements(std::size_t n);
@@ -263,7 +261,8 @@ Pending<T> Communicator::start_reduce_scatter(std::vector<T> values, std::span<c
                                               Reduction reduction) const {
   Pending<T> pending;
   pending.values_ = std::move(values);
-  pending.received_.resize(counts[static_cast<std::size_t>(rank_)]);
+  pending.received_.resize(counts.size() > static_cast<std::size_t>(rank_) ? counts[static_cast<std::size_t>(rank_)]
+                                                                           : 0);
   pending.request_ = start_reduce_scatter_raw(pending.values_.data(), pending.values_.size(), pending.received_.data(),
                                               pending.received_.size(), counts, ElementTypeOf<T>::value, reduction);
   return pending;

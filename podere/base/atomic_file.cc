@@ -45,14 +45,16 @@ void write_all_at(int descriptor, const std::filesystem::path& path, std::size_t
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.empty()) throw_input_error("an output file needs a name");
-  if (std::filesystem::is_directory(path_))
+  std::error_code unknown;  // what cannot be looked at cannot be written either: opening it says why
+  const auto status = std::filesystem::status(path_, unknown);
+  if (std::filesystem::is_directory(status)) {
     throw_input_error("{}: is a directory, a file name is needed", path_.string());
+  }
   // Writing through a link replaces what it points to, not the link.
-  std::error_code not_a_link;
-  const auto target = std::filesystem::canonical(path_, not_a_link);
-  if (!not_a_link) path_ = target;
+  const auto target = std::filesystem::canonical(path_, unknown);
+  if (!unknown) path_ = target;
   // A pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.
-  if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_)) {
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     return;

@@ -69,6 +69,9 @@ TEST_F(AtomicFileTest, RefusesPlacesThatCannotBeWritten) {
   EXPECT_THROW(AtomicFile(""), InputError);
   EXPECT_THROW(AtomicFile{folder_}, InputError);
   EXPECT_THROW(AtomicFile(folder_ / "absent" / "out.txt"), InputError);
+  EXPECT_THROW(AtomicFile(folder_ / std::string(300, 'x')), InputError);
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_THROW(AtomicFile(folder_ / "file" / "out.txt"), InputError);
 }
 
 TEST_F(AtomicFileTest, AFullDiskIsForTheUserToMend) {

@@ -34,8 +34,8 @@ class FirstException {
 };
 
 /// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads; tasks are handed out
-/// in order as threads become free. `thread` is in [0, n_threads). Every task runs even when another throws; then
-/// the exception of the lowest task is thrown here. A loop within a task runs on the task's thread alone
+/// in order as threads become free. `thread` is in [0, n_threads). The exception of the lowest task that threw is
+/// thrown here; tasks above it may or may not have run. A loop within a task runs on the task's thread alone
 /// (as thread 0). No collectives inside.
 template <typename Body>
 void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {

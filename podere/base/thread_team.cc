@@ -39,8 +39,11 @@ void ThreadTeam::run_raw(int n_threads, Call call, const void* body) {
   const std::lock_guard lock(callers_);
   const auto n_workers = static_cast<std::size_t>(n_threads - 1);
   while (workers_.size() < n_workers) {
-    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
-    worker.thread = std::thread([this, &worker, thread = static_cast<int>(workers_.size())] { work(worker, thread); });
+    workers_.reserve(workers_.size() + 1);
+    auto worker = std::make_unique<Worker>();
+    const int thread = static_cast<int>(workers_.size()) + 1;
+    worker->thread = std::thread([this, &self = *worker, thread] { work(self, thread); });  // may throw
+    workers_.push_back(std::move(worker));
   }
   call_ = call;
   body_ = body;

@@ -27,8 +27,8 @@ std::vector<float> quantile_cuts(std::span<const float> values, int max_bins);
 /// Cuts of all features [n_features], the same on every rank, for at most `max_bins` bins including the missing one
 /// (or 3 bins where values are missing, if that is more).
 /// From all rows where there are few, else from about kCutSampleRows of them, chosen by hash of (seed, global row).
-/// Rows with a zero in `is_used` [n_rows] are passed over. Collective: one all_to_all_v of the sample, one
-/// all_gather_v.
+/// Rows with a zero in `is_used` [n_rows] are passed over. Collective: one all_reduce
+/// of flags, one all_to_all_v of the sample, one all_gather of its sizes, two all_gather_v of the cuts and their sizes.
 std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const std::uint8_t> is_used, int max_bins,
                                    std::uint64_t seed, const comm::Communicator& comm, int n_threads);
 

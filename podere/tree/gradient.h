@@ -25,9 +25,8 @@ struct Gradients {
   double loss = 0;               ///< weighted mean over the rows of all ranks
 };
 
-/// The rows that gradients are made of. Rows set aside for validation have weight 0.
+/// The rows that gradients are made of; the first begins a row block. Rows set aside for validation have weight 0.
 struct LabelledRows {
-  table::RowRange rows;           ///< begins at a row block
   std::span<const float> label;   ///< [n_rows]
   std::span<const float> weight;  ///< [n_rows]
   double weight_sum = 0;          ///< over all ranks

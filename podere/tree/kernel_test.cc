@@ -63,7 +63,7 @@ Gradient finite_difference(Objective objective, std::vector<float> margins, floa
   const double step = objective == Objective::kSquaredError ? 0.25 : 0.0625;
   const std::vector<float> labels{label};
   const std::vector<float> weights{weight};
-  const LabelledRows rows{{0, 1}, labels, weights, /*weight_sum=*/1, /*max_abs_weight=*/std::abs(weight)};
+  const LabelledRows rows{labels, weights, /*weight_sum=*/1, /*max_abs_weight=*/std::abs(weight)};
   const auto loss = [&](double shift) {
     std::vector<float> shifted = margins;
     shifted[k] += static_cast<float>(shift);
@@ -85,7 +85,7 @@ TEST(GradientTest, DerivativesAgreeWithFiniteDifferences) {
           margins.resize(n_outputs);
           const std::vector<float> labels{label};
           const std::vector<float> weights{weight};
-          const LabelledRows rows{{0, 1}, labels, weights, 1, std::abs(weight)};
+          const LabelledRows rows{labels, weights, 1, std::abs(weight)};
           Gradients gradients;
           compute_gradients(objective, rows, margins, n_outputs, alone(), 1, gradients);
           for (std::size_t k = 0; k < n_outputs; ++k) {
@@ -108,7 +108,7 @@ TEST(GradientTest, ExtremeMarginsStayFinite) {
   const std::vector<float> weights(4, 1.0F);
   const std::vector<float> margins{-1e30F, -1e30F, 1e4F, 1e4F};
   Gradients gradients;
-  compute_gradients(Objective::kBinaryLogistic, {{0, 4}, labels, weights, 4, 1}, margins, 1, alone(), 1, gradients);
+  compute_gradients(Objective::kBinaryLogistic, {labels, weights, 4, 1}, margins, 1, alone(), 1, gradients);
   for (const Gradient& gradient : gradients.values) {
     EXPECT_TRUE(std::isfinite(gradient.g));
     EXPECT_GT(gradient.h, 0);

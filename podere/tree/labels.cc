@@ -11,6 +11,19 @@
 namespace podere::tree {
 namespace {
 
+double exact_total(std::span<const float> values, const comm::Communicator& comm) {
+  ExactSum sum;
+  for (const float value : values) sum.add(value);
+  comm::all_reduce(comm, std::span(&sum, 1));
+  return sum.value();
+}
+
+void need_label(const table::Table& table, const char* what) {
+  if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
+}
+
+}  // namespace
+
 void check_label(float label, table::GlobalRow row, const Options& options, const char* what) {
   const auto refuse = [&](const char* allowed) {
     throw_input_error("{} data: label of row {} is {}, allowed is {}", what, row.value, label, allowed);
@@ -29,19 +42,6 @@ void check_label(float label, table::GlobalRow row, const Options& options, cons
       return;
   }
 }
-
-double exact_total(std::span<const float> values, const comm::Communicator& comm) {
-  ExactSum sum;
-  for (const float value : values) sum.add(value);
-  comm::all_reduce(comm, std::span(&sum, 1));
-  return sum.value();
-}
-
-void need_label(const table::Table& table, const char* what) {
-  if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
-}
-
-}  // namespace
 
 WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
                             const Options& options, const char* what, const comm::Communicator& comm) {
@@ -65,8 +65,7 @@ WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint
     if (!is_used.empty() && is_used[i] != used) labels.weight[i] = 0;
     largest = std::max(largest, std::abs(labels.weight[i]));
   }
-  labels.rows = {.rows = table.rows(),
-                 .label = table.label(),
+  labels.rows = {.label = table.label(),
                  .weight = labels.weight,
                  .weight_sum = exact_total(labels.weight, comm),
                  .max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax)};

@@ -12,6 +12,9 @@
 
 namespace podere::tree {
 
+/// Throws InputError, "{what} data: label of row ...", for a label that the objective does not allow.
+void check_label(float label, table::GlobalRow row, const Options& options, const char* what);
+
 /// Labels with the weights that count for one purpose.
 struct WeightedLabels {
   std::vector<float> weight;  ///< [n_rows]; 0 where a row is not used

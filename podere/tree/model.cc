@@ -17,42 +17,17 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "podere-gbt";
 constexpr int kVersion = 1;
 
-Json to_json(const Options& o) {
-  return {{"objective", to_string(o.objective)},
-          {"n_classes", o.n_classes},
-          {"n_trees", o.n_trees},
-          {"depth", o.depth},
-          {"max_leaves", o.max_leaves},
-          {"bins", o.bins},
-          {"learning_rate", o.learning_rate},
-          {"lambda", o.lambda},
-          {"min_child_weight", o.min_child_weight},
-          {"min_gain", o.min_gain},
-          {"subsample", o.subsample},
-          {"column_subsample", o.column_subsample},
-          {"validation_fraction", o.validation_fraction},
-          {"early_stopping_rounds", o.early_stopping_rounds},
-          {"seed", o.seed}};
+Json to_json(const Options& options) {
+  Json json{{"objective", to_string(options.objective)}};
+  visit_options(options, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
 }
 
 Options options_from_json(const Json& json) {
-  Options o;
-  o.objective = parse_objective(json.at("objective").get<std::string>());
-  json.at("n_classes").get_to(o.n_classes);
-  json.at("n_trees").get_to(o.n_trees);
-  json.at("depth").get_to(o.depth);
-  json.at("max_leaves").get_to(o.max_leaves);
-  json.at("bins").get_to(o.bins);
-  json.at("learning_rate").get_to(o.learning_rate);
-  json.at("lambda").get_to(o.lambda);
-  json.at("min_child_weight").get_to(o.min_child_weight);
-  json.at("min_gain").get_to(o.min_gain);
-  json.at("subsample").get_to(o.subsample);
-  json.at("column_subsample").get_to(o.column_subsample);
-  json.at("validation_fraction").get_to(o.validation_fraction);
-  json.at("early_stopping_rounds").get_to(o.early_stopping_rounds);
-  json.at("seed").get_to(o.seed);
-  return o;
+  Options options;
+  options.objective = parse_objective(json.at("objective").get<std::string>());
+  visit_options(options, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+  return options;
 }
 
 /// A tree is written column by column: one array for each member of its nodes.
@@ -200,14 +175,18 @@ Model from_text(const std::string& text, const std::string& name) {
   }
 }
 
-Model load_model(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path))
+std::string read_model_text(const std::filesystem::path& path) {
+  std::error_code not_there;
+  if (std::filesystem::is_directory(path, not_there)) {
     throw_input_error("{}: is a directory, a model file is needed", path.string());
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) throw_input_error("{}: cannot be read", path.string());
-  return from_text(std::move(text).str(), path.string());
+  return std::move(text).str();
 }
+
+Model load_model(const std::filesystem::path& path) { return from_text(read_model_text(path), path.string()); }
 
 }  // namespace podere::tree

@@ -65,7 +65,9 @@ std::string to_text(const Model& model);
 /// Inverse of to_text. Throws InputError, beginning with `name`, for text that is not a whole, unaltered model of
 /// this or an earlier version; trees that could lead out of bounds are refused too.
 Model from_text(const std::string& text, const std::string& name);
-/// Throws InputError if the file cannot be read or from_text refuses it.
+/// The content of a file. Throws InputError if it cannot be read.
+std::string read_model_text(const std::filesystem::path& path);
+/// from_text of a file.
 Model load_model(const std::filesystem::path& path);
 
 }  // namespace podere::tree

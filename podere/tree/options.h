@@ -41,6 +41,25 @@ struct Options {
   std::uint64_t seed = 0;
 };
 
+/// Calls visit(name, member) for every number among the options, under the names that files use.
+template <typename OptionsOrConst, typename Visit>
+void visit_options(OptionsOrConst& options, Visit&& visit) {
+  visit("n_classes", options.n_classes);
+  visit("n_trees", options.n_trees);
+  visit("depth", options.depth);
+  visit("max_leaves", options.max_leaves);
+  visit("bins", options.bins);
+  visit("learning_rate", options.learning_rate);
+  visit("lambda", options.lambda);
+  visit("min_child_weight", options.min_child_weight);
+  visit("min_gain", options.min_gain);
+  visit("subsample", options.subsample);
+  visit("column_subsample", options.column_subsample);
+  visit("validation_fraction", options.validation_fraction);
+  visit("early_stopping_rounds", options.early_stopping_rounds);
+  visit("seed", options.seed);
+}
+
 /// Throws InputError that names the first option out of its range, its value and what is allowed.
 void validate(const Options& options);
 

@@ -45,15 +45,14 @@ float leaf_value(const std::vector<FlatNode>& nodes, const float* row) {
   return node->threshold;
 }
 
+}  // namespace
+
 bool is_made_up(const std::vector<std::string>& names) {
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    const std::string& name = names[j];
+  for (const std::string& name : names) {
     if (name.size() < 2 || name[0] != 'f' || name.find_first_not_of("0123456789", 1) != std::string::npos) return false;
   }
   return true;
 }
-
-}  // namespace
 
 std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema) {
   std::vector<std::size_t> places;

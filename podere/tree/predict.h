@@ -11,6 +11,9 @@
 
 namespace podere::tree {
 
+/// Whether all names are f0, f1, ...: those given to the columns of a source that has no names.
+bool is_made_up(const std::vector<std::string>& names);
+
 /// Where the features `wanted` stand in `schema`, found by name [wanted.size()]. Where the names of just one side are
 /// made up (f0, f1, ... of a source without a header), features are taken in order.
 /// Throws InputError that names the features which are not there.

@@ -134,13 +134,29 @@ void keep_rounds(Model& model, std::size_t n_rounds) {
   model.history.validation_loss.resize(n_rounds);
 }
 
-void check_sizes(const table::Table& table, const Gradients& gradients) {
-  if (table.n_rows() > std::numeric_limits<std::uint32_t>::max()) {
-    throw_input_error("{} rows on one executor, allowed are fewer than 2^32: use more executors", table.n_rows());
+/// Sums of quantised gradients hold so many rows (quantise.h).
+constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
+
+void check_table(const table::Table& table) {
+  if (table.n_global_rows() > kMaxRows) {
+    throw_input_error("training data: there are {} rows, allowed are at most {}", table.n_global_rows(), kMaxRows);
   }
-  if (!std::isfinite(gradients.max_abs_g) || !std::isfinite(gradients.loss)) {
+  if (table.n_features() == 0) throw InputError("training data: there are no feature columns");
+  if (table.rows().begin % table::kBlockRows != 0 && table.n_rows() > 0) {
+    throw_error("rows {} to {} do not begin at a row block", table.rows().begin, table.rows().end);
+  }
+}
+
+/// After `n_rounds` rounds. What is looked at is the same on all ranks.
+void check_finite(const Gradients& gradients, std::size_t n_rounds) {
+  if (std::isfinite(gradients.max_abs_g) && std::isfinite(gradients.loss)) return;
+  if (n_rounds == 0) {
     throw InputError("training data: labels or weights are too large: their squared differences overflow");
   }
+  throw_input_error(
+      "the loss is no longer finite after {} trees: use a smaller learning-rate, a larger lambda or a larger "
+      "min-child-weight (negative weights can leave a leaf almost without weight)",
+      n_rounds);
 }
 
 }  // namespace
@@ -155,7 +171,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   if (options.early_stopping_rounds > 0 && !has_validation) {
     throw InputError("early-stopping needs validation data or a validation-fraction");
   }
-  if (table.n_features() == 0) throw InputError("training data: there are no feature columns");
+  check_table(table);
 
   Stopwatch watch;
   Model model{.schema = table.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
@@ -179,7 +195,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
   Gradients gradients;
   compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
-  check_sizes(table, gradients);
+  check_finite(gradients, 0);
   EarlyStopping stopping(options.early_stopping_rounds);
   const auto n_rounds = static_cast<std::size_t>(options.n_trees);
   for (std::size_t round = 0; round < n_rounds; ++round) {
@@ -192,6 +208,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
                                       std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
     }
     compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+    check_finite(gradients, round + 1);
     model.history.train_loss.push_back(gradients.loss);
 
     ProgressStep step{.phase = "train", .done = round + 1, .total = n_rounds, .metrics = {{"loss", gradients.loss}}};

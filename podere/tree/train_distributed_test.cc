@@ -53,6 +53,7 @@ const std::vector<Case>& cases() {
         .validation_fraction = 0.2,
         .early_stopping_rounds = 2}},
       {"more_ranks_than_features", {.n_features = 1}, {.n_trees = 5, .depth = 5}},
+      {"sampled_cuts_and_fewer_levels", {.n_rows = 140'000, .n_features = 2}, {.n_trees = 2, .depth = 4}},
       {"two_panels", {.n_features = 40}, {.n_trees = 3, .depth = 5, .bins = 37}},
   };
   return all;

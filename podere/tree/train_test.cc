@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "podere/tree/predict.h"
+#include "podere/tree/streams.h"
 #include "podere/tree/test_tables.h"
 
 namespace podere::tree {
@@ -269,7 +270,7 @@ TEST(TrainTest, RowsSetAsideDoNotShapeTheModel) {
   const Model before = train_alone(table, options);
   double n_turned = 0;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    if (uniform01(hash64(9, /*kValidationStream=*/1, i)) < 0.3) {
+    if (uniform01(hash64(9, kValidationStream, i)) < 0.3) {
       table.label()[i] = 1 - table.label()[i];
       for (std::size_t j = 0; j < table.n_features(); ++j) table.feature(j)[i] += 100;
       ++n_turned;

@@ -12,6 +12,7 @@ for threads in 1 2; do "$bin/generate_bench" --threads "$threads" --directory "$
 /usr/bin/python3 bench/csv_peers.py "$bin/csv_bench" --directory "$BENCH_DIRECTORY"
 for cores in 1 2; do /usr/bin/python3 bench/trees.py --cores "$cores" --directory "$BENCH_DIRECTORY"; done
 /usr/bin/python3 bench/trees.py --cores 2 --executors 2 --directory "$BENCH_DIRECTORY"
+/usr/bin/python3 bench/trees.py --table data/higgs_15688.csv.gz --rows 12000 --depth 6 --directory "$BENCH_DIRECTORY"
 for _ in 1 2 3; do
   build/release/bin/podere doctor --json | jq -c '{bench: "start", executors: 2, found: (.findings[] | select(.name == "2 executors").found)}'
 done

@@ -38,7 +38,7 @@ add_line "generated" "$trained" "$tested"
 
 say "Boosted trees, 50 of depth 6 and of depth 10:"
 {
-  printf 'events\ttrained on\ttested on\texecutors x cores\tload s\ttrain s\tAUC\taccuracy\tpeak memory\n'
+  printf 'events\ttrained on\ttested on\texecutors x cores\tload s\ttrain s\tAUC\taccuracy\tpeak memory each\n'
   printf '%s\n' "${table[@]}"
 } | column -t -s $'\t'
 say "Models: $out/real.model.json, $out/generated.model.json. ROC curves: $out/real.roc.svg, $out/generated.roc.svg"

@@ -6,9 +6,9 @@ set -euo pipefail
 declare -A group=(
   [build]="g++ cmake ninja-build libopenmpi-dev openmpi-bin libfmt-dev nlohmann-json3-dev libcli11-dev
            libfast-float-dev zlib1g-dev libhwy-dev jq bsdextrautils"
-  [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-numpy git
+  [test]="libgtest-dev python3 python3-pytest python3-numpy git
           clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev"
-  [bench]="libbenchmark-dev python3 python3-numpy python3-pandas python3-sklearn python3-xgboost"
+  [bench]="python3 python3-numpy python3-pandas python3-sklearn python3-xgboost"
   [fresh]="debootstrap git"
 )
 

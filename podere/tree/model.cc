@@ -5,9 +5,11 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json_text.h"
 
 namespace podere::tree {
 namespace {
@@ -16,6 +18,24 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "podere-gbt";
 constexpr int kVersion = 1;
+
+/// Sets `value` from a number of its own kind that fits: nothing is rounded, cut or taken for another type.
+template <typename T>
+void read_number(const Json& json, const char* name, T& value) {
+  const bool fits = [&] {
+    if constexpr (std::is_same_v<T, bool>) {
+      return json.is_boolean();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return json.is_number();
+    } else if (json.is_number_unsigned()) {
+      return std::in_range<T>(json.get<std::uint64_t>());
+    } else {
+      return json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+    }
+  }();
+  if (!fits) throw_input_error("'{}' is {}, which is not a number of its kind", name, json.dump());
+  json.get_to(value);
+}
 
 Json to_json(const Options& options) {
   Json json{{"objective", to_string(options.objective)}};
@@ -26,7 +46,7 @@ Json to_json(const Options& options) {
 Options options_from_json(const Json& json) {
   Options options;
   options.objective = parse_objective(json.at("objective").get<std::string>());
-  visit_options(options, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+  visit_options(options, [&](const char* name, auto& value) { read_number(json.at(name), name, value); });
   return options;
 }
 
@@ -49,7 +69,7 @@ template <typename T>
 void read_column(const Json& json, const char* name, Tree& tree, T Node::*member) {
   const Json& values = json.at(name);
   if (values.size() != tree.nodes.size()) throw_input_error("a tree's '{}' has the wrong length", name);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i].get_to(tree.nodes[i].*member);
+  for (std::size_t i = 0; i < values.size(); ++i) read_number(values[i], name, tree.nodes[i].*member);
 }
 
 Tree tree_from_json(const Json& json) {
@@ -152,12 +172,14 @@ std::string to_text(const Model& model) {
 
 Model from_text(const std::string& text, const std::string& name) {
   try {
+    if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is not a model file (nested too deeply)");
     const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (file.is_discarded()) throw InputError("is not a whole model file (not valid JSON)");
     if (!file.is_object() || !file.contains("format") || file["format"] != kFormat) {
       throw_input_error("is not a model of boosted trees (no format \"{}\")", kFormat);
     }
-    const auto version = file.at("version").get<std::int64_t>();
+    std::int64_t version = 0;
+    read_number(file.at("version"), "version", version);
     if (version > kVersion) {
       throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version,
                         kVersion);
@@ -176,9 +198,10 @@ Model from_text(const std::string& text, const std::string& name) {
 }
 
 std::string read_model_text(const std::filesystem::path& path) {
-  std::error_code not_there;
-  if (std::filesystem::is_directory(path, not_there)) {
-    throw_input_error("{}: is a directory, a model file is needed", path.string());
+  std::error_code unknown;  // what cannot be looked at cannot be opened either
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw_input_error("{}: is not a file but a directory, a pipe or a device", path.string());
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -1,6 +1,7 @@
 #include "podere/tree/model.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <functional>
@@ -90,6 +91,36 @@ TEST(ModelTest, TreesThatLeadOutOfBoundsAreRefused) {
   EXPECT_NE(refusal_of([](Model& m) { m.base_margin.clear(); }), "accepted");
   EXPECT_NE(refusal_of([](Model& m) { m.base_margin = {0, 0}; }), "accepted");
   EXPECT_EQ(refusal_of([](Model&) {}), "accepted");
+}
+
+TEST(ModelTest, DeepNestingIsRefused) {
+  EXPECT_EQ(refusal(std::string(1'000'000, '[')), "m.json: is not a model file (nested too deeply)");
+}
+
+/// small_model() with the first `from` of its content replaced by `to`, and a checksum that fits.
+std::string refusal_of_content(const std::string& from, const std::string& to) {
+  auto file = nlohmann::ordered_json::parse(to_text(small_model()));
+  std::string content = file["model"].dump();
+  content.replace(content.find(from), from.size(), to);
+  file["model"] = nlohmann::ordered_json::parse(content);
+  const std::string text = file["model"].dump();
+  file["checksum"] = fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+  return refusal(file.dump());
+}
+
+TEST(ModelTest, NumbersOfAnotherKindAreRefused) {
+  for (const char* number : {"4294967297", "1.5", "true", "null", "\"1\"", "1e300"}) {
+    EXPECT_EQ(refusal_of_content("\"left\":[1", fmt::format("\"left\":[{}", number)).substr(0, 18),
+              "m.json: 'left' is ");
+  }
+  EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"), "m.json: 'seed' is -1, which is not a number of its kind");
+  EXPECT_EQ(refusal_of_content("\"n_trees\":2", "\"n_trees\":4294967298").substr(0, 21), "m.json: 'n_trees' is ");
+  EXPECT_EQ(refusal_of_content("\"left\":[1", "\"left\":[1"), "accepted");
+}
+
+TEST(ModelTest, WhatIsNoFileIsNotReadAsAModel) {
+  EXPECT_THROW(load_model("/dev/zero"), InputError);
+  EXPECT_THROW(load_model("/tmp"), InputError);
 }
 
 TEST(ModelTest, AFileThatIsNotThereIsNamed) {

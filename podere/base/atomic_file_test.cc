@@ -70,6 +70,8 @@ TEST_F(AtomicFileTest, RefusesPlacesThatCannotBeWritten) {
   EXPECT_THROW(AtomicFile{folder_}, InputError);
   EXPECT_THROW(AtomicFile(folder_ / "absent" / "out.txt"), InputError);
   EXPECT_THROW(AtomicFile(folder_ / std::string(300, 'x')), InputError);
+  fs::create_symlink("nowhere", folder_ / "dangling");
+  EXPECT_THROW(AtomicFile(folder_ / "dangling"), InputError);
   std::ofstream(folder_ / "file") << "x";
   EXPECT_THROW(AtomicFile(folder_ / "file" / "out.txt"), InputError);
 }

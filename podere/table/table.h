@@ -27,7 +27,7 @@ struct Schema {
 /// Values are not set at construction. Distinct elements may be written from several threads.
 class Table {
  public:
-  /// Throws InputError if `rows` reaches beyond `n_global_rows`.
+  /// Throws InputError if `rows` reaches beyond `n_global_rows`, or that beyond 2^48.
   Table(Schema schema, std::uint64_t n_global_rows, RowRange rows);
 
   const Schema& schema() const { return schema_; }

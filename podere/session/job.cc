@@ -26,25 +26,6 @@ void visit_source(Source& source, Visit&& visit) {
   visit("last_row", source.csv.last_row);
 }
 
-template <typename Options, typename Visit>
-void visit_options(Options& options, Visit&& visit) {
-  visit("objective", options.objective);
-  visit("classes", options.n_classes);
-  visit("trees", options.n_trees);
-  visit("depth", options.depth);
-  visit("max_leaves", options.max_leaves);
-  visit("bins", options.bins);
-  visit("learning_rate", options.learning_rate);
-  visit("lambda", options.lambda);
-  visit("min_child_weight", options.min_child_weight);
-  visit("min_gain", options.min_gain);
-  visit("subsample", options.subsample);
-  visit("column_subsample", options.column_subsample);
-  visit("validation_fraction", options.validation_fraction);
-  visit("early_stopping", options.early_stopping_rounds);
-  visit("seed", options.seed);
-}
-
 template <typename Job, typename Visit>
 void visit_job(Job& job, Visit&& visit) {
   using J = std::remove_const_t<Job>;
@@ -69,7 +50,8 @@ void visit_fields(T& value, Visit&& visit) {
   if constexpr (std::is_same_v<V, SourceSpec>) {
     visit_source(value, visit);
   } else if constexpr (std::is_same_v<V, tree::Options>) {
-    visit_options(value, visit);
+    visit("objective", value.objective);
+    tree::visit_options(value, visit);
   } else {
     visit_job(value, visit);
   }

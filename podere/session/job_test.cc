@@ -56,6 +56,7 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.options.objective, tree::Objective::kSoftmax);
   EXPECT_EQ(read.options.seed, 18446744073709551615u);
   EXPECT_EQ(json["options"].size(), 15u) << "an option that does not travel";
+  EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 
 TEST(Job, LeavesOutWhatHasItsDefault) {

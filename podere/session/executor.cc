@@ -31,13 +31,36 @@ struct Outcome {
   std::string message;
 };
 
+/// What the exception says that is being handled.
+Outcome failure_in_hand() {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return {.result = {}, .failure = FailureKind::kInput, .message = error.what()};
+  } catch (const std::bad_alloc&) {
+    return {.result = {}, .failure = FailureKind::kInternal, .message = "there is not enough memory"};
+  } catch (const std::exception& error) {
+    return {.result = {}, .failure = FailureKind::kInternal, .message = error.what()};
+  }
+}
+
+/// Says why and leaves without finalising MPI: mpirun and srun then end the group.
+[[noreturn]] void leave_group(EventWriter& events, const Json& id, int rank, const Outcome& outcome) {
+  events.write_failure(id, outcome.failure, rank, outcome.message);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for the line to pass mpirun
+  std::_Exit(outcome.failure == FailureKind::kInput ? 2 : 1);
+}
+
+std::string fault_asked_for() {
+  const char* fault = std::getenv("PODERE_FAULT");
+  return fault == nullptr ? "" : fault;
+}
+
 /// Sends rank 0's reports to the driver, not more than it can show, and hears whether to stop.
 class ExecutorProgress : public Progress {
  public:
   ExecutorProgress(const Json& id, int rank, EventWriter& events, const OrderReader* orders)
-      : id_(id), rank_(rank), events_(events), orders_(orders) {
-    if (const char* fault = std::getenv("PODERE_FAULT")) fault_ = fault;
-  }
+      : id_(id), rank_(rank), events_(events), orders_(orders) {}
 
   void report(const ProgressStep& step) override {
     fail_if_asked(fault_, step.phase, rank_, step.done);
@@ -60,7 +83,7 @@ class ExecutorProgress : public Progress {
   const int rank_;
   EventWriter& events_;
   const OrderReader* orders_;  // of rank 0
-  std::string fault_;
+  const std::string fault_ = fault_asked_for();
   Stopwatch since_report_;
 };
 
@@ -72,9 +95,7 @@ class Watchdog {
       : thread_([this, &events, &id, rank, &outcome] {
           std::unique_lock lock(mutex_);
           if (agreed_.wait_for(lock, kAgreementTime, [&] { return has_agreed_; })) return;
-          events.write_failure(id, outcome.failure, rank, outcome.message);
-          std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for the line to pass mpirun
-          std::_Exit(outcome.failure == FailureKind::kInput ? 2 : 1);
+          leave_group(events, id, rank, outcome);
         }) {}
   ~Watchdog() {
     {
@@ -97,12 +118,8 @@ Outcome attempt(const Json& json, const Communicator& group, int n_threads, Prog
     const Job job = job_from_json(json);
     return {.result = std::visit([&](const auto& j) { return run(j, group, n_threads, progress); }, job),
             .message = {}};
-  } catch (const InputError& error) {
-    return {.result = {}, .failure = FailureKind::kInput, .message = error.what()};
-  } catch (const std::bad_alloc&) {
-    return {.result = {}, .failure = FailureKind::kInternal, .message = "there is not enough memory"};
-  } catch (const std::exception& error) {
-    return {.result = {}, .failure = FailureKind::kInternal, .message = error.what()};
+  } catch (...) {
+    return failure_in_hand();
   }
 }
 
@@ -128,7 +145,20 @@ void serve(const Order& order, const Communicator& control, int n_threads, Event
     return;
   }
   if (control.is_root()) {
+    fail_if_asked(fault_asked_for(), "answer", 0, 0);
     events.write({{"event", "result"}, {"id", order.id}, {"result", std::move(outcome.result)}});
+  }
+}
+
+void serve_until_end(const Communicator& control, int n_threads, EventWriter& events, OrderReader* orders) {
+  while (true) {
+    std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
+    // An empty text is the end.
+    const std::string text = control.broadcast_text(
+        next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");
+    if (text.empty()) return;
+    const Json json = Json::parse(text);
+    serve({json.at("id"), json.at("job")}, control, n_threads, events, orders);
   }
 }
 
@@ -150,15 +180,13 @@ int run_executor(int n_threads) {
                   {"cores", n_threads},
                   {"version", PODERE_VERSION}});
   }
-  while (true) {
-    std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
-    // An empty text is the end.
-    const std::string text = control.broadcast_text(
-        next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");
-    if (text.empty()) return 0;
-    const Json json = Json::parse(text);
-    serve({json.at("id"), json.at("job")}, control, n_threads, events, orders.get());
+  try {
+    serve_until_end(control, n_threads, events, orders.get());
+  } catch (...) {
+    // Not further up: the OrderReader's thread waits for the driver, and the other ranks may wait for this one.
+    leave_group(events, nullptr, control.rank(), failure_in_hand());
   }
+  return 0;
 }
 
 }  // namespace podere::session

@@ -11,7 +11,7 @@ namespace podere::session {
 /// in a collective ends the group after two seconds, with the failing rank's message as its last word.
 ///
 /// The environment variable PODERE_FAULT makes one rank fail, for tests: "read:rank=1" when it starts to load a table,
-/// "train:rank=1:tree=3" after the third round.
+/// "train:rank=1:tree=3" after the third round, "answer:rank=0" when the job is done and is to be told.
 int run_executor(int n_threads);
 
 }  // namespace podere::session

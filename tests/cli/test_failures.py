@@ -29,6 +29,7 @@ def part_of_way(podere, executors):
 
 @pytest.mark.parametrize("executors, fault", [
     (1, "read:rank=0"), (2, "read:rank=1"), (3, "read:rank=0"), (2, "train:rank=1:tree=3"), (2, "train:rank=0:tree=3"),
+    (1, "answer:rank=0"), (2, "answer:rank=0"),
 ])
 @pytest.mark.parametrize("command", ["collider", "file"])
 def test_a_rank_that_throws_ends_the_command_with_its_own_message(podere, events, executors, fault, command):

@@ -1,10 +1,9 @@
 // How good a model is on a table.
-#include <cmath>
-
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/evaluate/classification.h"
 #include "podere/session/jobs.h"
+#include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
 
 namespace podere::session {
@@ -13,19 +12,11 @@ namespace {
 using comm::Communicator;
 using tree::Objective;
 
-/// Labels must be finite for a number, 0 or 1 for two classes, 0 .. n_classes-1 for more. Local.
+/// Local.
 void check_labels(const table::Table& table, const tree::Model& model) {
-  const std::size_t n_classes = model.options.objective == Objective::kSquaredError ? 0
-                                : model.n_outputs() == 1                            ? 2
-                                                                                    : model.n_outputs();
   const auto labels = table.label();
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const float label = labels[i];
-    const bool is_class = label >= 0 && label < static_cast<float>(n_classes) && label == std::floor(label);
-    if (n_classes == 0 ? std::isfinite(label) : is_class) continue;
-    throw_input_error("label {} of row {} is {}: {}", *table.schema().label, table.global({i}).value, label,
-                      n_classes == 0 ? "a finite number is needed"
-                                     : fmt::format("this model knows the classes 0 to {}", n_classes - 1));
+    tree::check_label(labels[i], table.global({i}), model.options, "evaluation");
   }
 }
 
@@ -33,11 +24,8 @@ void check_labels(const table::Table& table, const tree::Model& model) {
 void check_label_name(const EvaluateJob& job, const table::Table& table, const tree::Model& model) {
   const auto& found = table.schema().label;
   const auto& wanted = model.schema.label;
-  const auto is_made_up = [](const std::string& name) {
-    return name.size() > 1 && name[0] == 'f' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-  };
-  if (job.table.csv.label || !found || !wanted || *found == *wanted || is_made_up(*found) || is_made_up(*wanted))
-    return;
+  if (job.table.csv.label || !found || !wanted || *found == *wanted) return;
+  if (tree::is_made_up({*found}) || tree::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, job.table.location, *found);
 }

@@ -13,9 +13,12 @@ table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm:
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm) {
   std::string text;
   comm.agree([&] {
-    if (comm.is_root()) text = tree::to_text(tree::load_model(path));
+    if (comm.is_root()) text = tree::read_model_text(path);
   });
-  return tree::from_text(comm.broadcast_text(std::move(text)), path);
+  text = comm.broadcast_text(std::move(text));
+  tree::Model model;
+  comm.agree([&] { model = tree::from_text(text, path); });
+  return model;
 }
 
 Json resources(const comm::Communicator& comm, int n_threads) {

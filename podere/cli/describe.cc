@@ -1,6 +1,8 @@
 // podere describe: what a table holds.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
@@ -25,12 +27,22 @@ void define(CLI::App& app, DescribeOptions& options) {
 
 void print_table(const session::Json& result) {
   const double n_rows = result.at("rows").get<double>();
-  TextTable table({"column", "minimum", "mean", "maximum", "missing", "histogram"});
-  for (const auto& column : result.at("columns")) {
-    const double share = n_rows == 0 ? 0 : column.at("missing").get<double>() / n_rows;
-    table.add({column.at("name").get<std::string>(), number(column.at("minimum")), number(column.at("mean")),
-               number(column.at("maximum")), fmt::format("{:.2f} %", 100 * share),
-               bars(column.at("histogram").get<std::vector<std::uint64_t>>())});
+  const auto& columns = result.at("columns");
+  const bool has_infinite = std::ranges::any_of(columns, [](const auto& column) { return column.at("infinite") > 0; });
+  const auto share = [&](const session::Json& count) {
+    return fmt::format("{:.2f} %", n_rows == 0 ? 0 : 100 * count.get<double>() / n_rows);
+  };
+  std::vector<std::string> header = {"column", "minimum", "mean", "maximum", "missing"};
+  if (has_infinite) header.emplace_back("infinite");
+  header.emplace_back("histogram");
+  TextTable table(std::move(header));
+  for (const auto& column : columns) {
+    std::vector<std::string> row = {column.at("name").get<std::string>(), number(column.at("minimum")),
+                                    number(column.at("mean")), number(column.at("maximum")),
+                                    share(column.at("missing"))};
+    if (has_infinite) row.push_back(share(column.at("infinite")));
+    row.push_back(bars(column.at("histogram").get<std::vector<std::uint64_t>>()));
+    table.add(std::move(row));
   }
   print(fmt::format("{} rows, {} columns, read in {}\n\n", with_commas(result.at("rows").get<std::uint64_t>()),
                     result.at("columns").size(), duration(result.at("load_seconds").get<double>())));

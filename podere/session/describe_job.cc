@@ -15,6 +15,7 @@ Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, 
                                  {"mean", column.mean},
                                  {"maximum", column.maximum},
                                  {"missing", column.n_missing},
+                                 {"infinite", column.n_infinite},
                                  {"histogram", column.histogram}});
   }
   result.update(resources(comm, n_threads));

@@ -115,6 +115,16 @@ def test_describe_tells_what_is_there(podere):
     assert "50.00 %" in text and "█" in text
 
 
+def test_describe_tells_infinite_values_where_there_are_any(podere):
+    podere.write("d.csv", "a,b\n1,5\ninf,6\n3,7\n-inf,\n")
+    a, b = json.loads(podere.done("describe", "d.csv", "--json").stdout)["columns"]
+    assert (a["minimum"], a["mean"], a["maximum"], a["missing"], a["infinite"]) == (1, 2, 3, 0, 2)
+    assert (b["missing"], b["infinite"]) == (1, 0)
+    text = podere.done("describe", "d.csv").stdout
+    assert re.search(r"missing +infinite", text) and re.search(r"0\.00 % +50\.00 %", text)
+    assert "infinite" not in podere.done("describe", "d.csv", "--columns", "b").stdout
+
+
 # For machines.
 
 FACTS = {"rows", "validation_rows", "features", "objective", "trees", "was_stopped", "start_seconds", "load_seconds",

@@ -1,6 +1,7 @@
 // The program `podere`.
 #include <csignal>
 #include <exception>
+#include <sstream>
 #include <string>
 
 #include "podere/base/error.h"
@@ -26,18 +27,26 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_executor(app, chosen);
 }
 
-/// Parses and runs. All ways to fail end here, as one line and an exit code.
-int run(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app("Podere trains and uses machine-learning models on several executors.", "podere");
   Command chosen;
   add_commands(app, chosen);
   try {
     app.parse(argc, argv);
-    return chosen();
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    print_error(std::string(error.what()) + " (podere --help shows what there is)");
-    return kInputFault;
+    if (error.get_exit_code() != 0) throw_input_error("{} (podere --help shows what there is)", error.what());
+    std::ostringstream text;  // of --help, --version
+    app.exit(error, text);
+    print(text.str());
+    return kDone;
+  }
+  return chosen();
+}
+
+/// All ways to fail end here, as one line and an exit code.
+int run(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
   } catch (const Interrupted&) {
     print_error("interrupted, nothing was written");
     return kInterrupted;

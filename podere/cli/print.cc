@@ -1,11 +1,17 @@
 #include "podere/cli/print.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "podere/base/error.h"
 
 namespace podere::cli {
 namespace {
@@ -84,7 +90,16 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
   return table.text();
 }
 
-void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+void print(const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t n = write(STDOUT_FILENO, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EPIPE) return;
+    if (n < 0) throw_input_error("standard output: {}", std::strerror(errno));
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
 
 void print_json(const nlohmann::ordered_json& json) {
   print(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

@@ -39,7 +39,8 @@ class TextTable {
 /// Lines of "name  value".
 std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// To standard output. A JSON object as one line.
+/// To standard output. A JSON object as one line. A reader who has gone (head -1) has read enough; throws InputError
+/// for any other failure, such as a full disk.
 void print(const std::string& text);
 void print_json(const nlohmann::ordered_json& json);
 /// "podere: message" on one line of standard error.

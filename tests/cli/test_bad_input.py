@@ -4,8 +4,11 @@ import json
 import os
 import resource
 import signal
+import subprocess
 
 import pytest
+
+from conftest import PODERE, TIMEOUT
 
 HEADER = "y,a,b\n"
 ROWS = "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(20))
@@ -222,6 +225,24 @@ def test_a_full_disk_does_not_lose_the_model(podere, tmp_path_factory):
     saved = [path for path in scratch.iterdir() if path.suffix == ".json"]
     assert len(saved) == 1 and str(saved[0]) in message and "No space left" in message
     podere.done("model", saved[0])
+
+
+@pytest.mark.parametrize("arguments", [["evaluate", "MODEL", "collider:100", "--json"], ["model", "MODEL"], ["--help"]])
+def test_standard_output_without_room_is_told(podere, model, arguments):
+    arguments = [str(model) if argument == "MODEL" else argument for argument in arguments]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([PODERE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                env=podere.environment(), timeout=TIMEOUT)
+    assert (result.returncode, result.stderr) == (2, "podere: standard output: No space left on device\n")
+
+
+def test_a_reader_who_goes_has_read_enough(podere, model):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([PODERE, "model", model], stdout=writer, stderr=subprocess.PIPE, text=True,
+                            env=podere.environment(), timeout=TIMEOUT)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def limited_files(n_bytes):

@@ -13,31 +13,30 @@ namespace {
 
 constexpr int kMostExecutors = 4096;
 
-/// "A:B", "A:" or ":B" into the rows [A, B). What is wrong, or nothing.
-std::string read_rows(const std::string& text, io::CsvOptions& csv) {
+/// "A:B", "A:" or ":B" into the rows [A, B).
+void read_rows(const std::string& text, io::CsvOptions& csv) {
   const auto colon = text.find(':');
-  const std::string wrong = fmt::format("'{}' is not A:B, A: or :B with whole numbers A < B", text);
-  if (colon == std::string::npos || text.size() == 1) return wrong;
+  const CLI::ValidationError wrong("--rows", fmt::format("'{}' is not A:B, A: or :B with whole numbers A < B", text));
+  if (colon == std::string::npos || text.size() == 1) throw wrong;
   const std::string_view first = std::string_view(text).substr(0, colon);
   const std::string_view last = std::string_view(text).substr(colon + 1);
   const auto first_row = first.empty() ? std::optional<std::uint64_t>(0) : parse_count(first);
   const auto last_row = parse_count(last);
-  if (!first_row || (!last.empty() && (!last_row || *last_row <= *first_row))) return wrong;
+  if (!first_row || (!last.empty() && (!last_row || *last_row <= *first_row))) throw wrong;
   csv.first_row = *first_row;
   csv.last_row = last_row;
-  return "";
 }
 
-std::string read_delimiter(const std::string& text, io::CsvOptions& csv) {
+void read_delimiter(const std::string& text, io::CsvOptions& csv) {
   static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
                                                                   {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
   for (const auto& [name, character] : names) {
     if (text == name || text == std::string(1, character)) {
       csv.delimiter = character;
-      return "";
+      return;
     }
   }
-  return fmt::format("'{}' is not comma, semicolon, tab, space or |", text);
+  throw CLI::ValidationError("--delimiter", fmt::format("'{}' is not comma, semicolon, tab, space or |", text));
 }
 
 /// A number in whole, as `T`.
@@ -123,16 +122,14 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
-  app.add_option("--delimiter", "comma, semicolon, tab, space or | [found out]")
-      ->type_name("NAME")
-      ->each([](const std::string&) {})
-      ->check(CLI::Validator([&csv](std::string& text) { return read_delimiter(text, csv); }, "", "delimiter"))
-      ->expected(1);
-  app.add_option("--rows", "Take rows A to B-1 only; A: and :B leave one end open")
-      ->type_name("A:B")
-      ->each([](const std::string&) {})
-      ->check(CLI::Validator([&csv](std::string& text) { return read_rows(text, csv); }, "", "rows"))
-      ->expected(1);
+  app.add_option_function<std::string>(
+         "--delimiter", [&csv](const std::string& text) { read_delimiter(text, csv); },
+         "comma, semicolon, tab, space or | [found out]")
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--rows", [&csv](const std::string& text) { read_rows(text, csv); },
+         "Take rows A to B-1 only; A: and :B leave one end open")
+      ->type_name("A:B");
 }
 
 }  // namespace podere::cli

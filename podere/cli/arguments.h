@@ -26,7 +26,7 @@ struct GroupOptions {
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
 
-/// The positional argument `name` and what belongs to it. `has_label` if --label and --weight mean something.
+/// The positional argument `name`, and the options that say how to read it.
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
 
 // Checks that say what is allowed. Ranges are checked where they are known.

@@ -79,11 +79,11 @@ void print_measures(const session::Json& result) {
 }
 
 int run(const EvaluateOptions& options) {
+  count_interrupts();  // before there is a file that would be left behind
   std::optional<AtomicFile> roc_file;
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  count_interrupts();
   JobProgress progress(options.output);
   session::Driver driver = start_executors(options.group, options.output, progress);
   auto result =

@@ -63,8 +63,8 @@ class PredictionFile {
 };
 
 int run(const PredictOptions& options) {
+  count_interrupts();  // before there is a file that would be left behind
   PredictionFile file(options.path);
-  count_interrupts();
   JobProgress progress(options.output);
   session::Driver driver = start_executors(options.group, options.output, progress);
   auto facts = driver.run(session::PredictJob{options.source, options.model, file.path(), options.margin}, progress);

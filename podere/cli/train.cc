@@ -64,7 +64,9 @@ void define(CLI::App& app, TrainOptions& options) {
   define_tree(app, options);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  app.footer("Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json");
+  app.footer(
+      "Example: podere train gbt higgs.csv --rows :12000 --trees 50 "
+      "--executors 2 -o model.json");
 }
 
 /// The ranges are those of the tree room, the names here those of options.
@@ -137,8 +139,9 @@ void print_facts(const session::Json& facts) {
 
 int run(TrainOptions& options) {
   check(options);
-  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
-  count_interrupts();
+  count_interrupts();              // before there is a file that would be left behind
+  AtomicFile file(options.model);  // now: an unwritable place is told before the
+                                   // work, not after
   const Stopwatch watch;
   JobProgress progress(options.output);
   session::Driver driver = start_executors(options.group, options.output, progress);

@@ -6,7 +6,6 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
-#include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -51,11 +50,7 @@ void print_table(const session::Json& result) {
 
 int run(const DescribeOptions& options) {
   count_interrupts();
-  JobProgress progress(options.output);
-  session::Driver driver = start_executors(options.group, options.output, progress);
-  const auto result = driver.run(session::DescribeJob{options.source}, progress);
-  progress.clear();
-  driver.end();
+  const auto result = run_job(options.group, options.output, session::DescribeJob{options.source});
   if (options.output.json) {
     print_json(result);
   } else {

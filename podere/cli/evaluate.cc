@@ -6,7 +6,6 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
-#include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/evaluate/roc_svg.h"
 
@@ -84,12 +83,8 @@ int run(const EvaluateOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  JobProgress progress(options.output);
-  session::Driver driver = start_executors(options.group, options.output, progress);
-  auto result =
-      driver.run(session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0}, progress);
-  progress.clear();
-  driver.end();
+  auto result = run_job(options.group, options.output,
+                        session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0});
   if ((roc_file || plot_file) && !result.contains("roc")) {
     throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
   }

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "podere/base/clock.h"
+#include "podere/cli/job_progress.h"
 #include "podere/launch/local.h"
 
 namespace podere::cli {
@@ -15,6 +17,20 @@ session::Driver start_executors(const GroupOptions& group, const OutputOptions& 
   if (output.debug) options.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   return {launch::local(group.executors, {self, "executor", "--cores", std::to_string(cores)}), std::move(options),
           progress};
+}
+
+session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
+                      const std::function<void(const session::Json&)>& keep) {
+  const Stopwatch watch;
+  JobProgress progress(output);
+  session::Driver driver = start_executors(group, output, progress);
+  const double start_seconds = watch.seconds();
+  session::Json result = driver.run(job, progress);
+  progress.clear();
+  if (keep) keep(result);
+  driver.end();
+  result["start_seconds"] = start_seconds;
+  return result;
 }
 
 }  // namespace podere::cli

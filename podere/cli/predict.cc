@@ -10,7 +10,6 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
-#include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -65,12 +64,9 @@ class PredictionFile {
 int run(const PredictOptions& options) {
   count_interrupts();  // before there is a file that would be left behind
   PredictionFile file(options.path);
-  JobProgress progress(options.output);
-  session::Driver driver = start_executors(options.group, options.output, progress);
-  auto facts = driver.run(session::PredictJob{options.source, options.model, file.path(), options.margin}, progress);
-  progress.clear();
-  file.commit();
-  driver.end();
+  auto facts = run_job(options.group, options.output,
+                       session::PredictJob{options.source, options.model, file.path(), options.margin},
+                       [&](const session::Json&) { file.commit(); });
   facts["output"] = options.path;
   if (options.output.json) {
     print_json(facts);

@@ -4,12 +4,10 @@
 #include <filesystem>
 
 #include "podere/base/atomic_file.h"
-#include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
-#include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/tree/options.h"
 
@@ -64,9 +62,7 @@ void define(CLI::App& app, TrainOptions& options) {
   define_tree(app, options);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  app.footer(
-      "Example: podere train gbt higgs.csv --rows :12000 --trees 50 "
-      "--executors 2 -o model.json");
+  app.footer("Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json");
 }
 
 /// The ranges are those of the tree room, the names here those of options.
@@ -140,19 +136,13 @@ void print_facts(const session::Json& facts) {
 int run(TrainOptions& options) {
   check(options);
   count_interrupts();              // before there is a file that would be left behind
-  AtomicFile file(options.model);  // now: an unwritable place is told before the
-                                   // work, not after
-  const Stopwatch watch;
-  JobProgress progress(options.output);
-  session::Driver driver = start_executors(options.group, options.output, progress);
-  const double start_seconds = watch.seconds();
-  const session::Json result = driver.run(job_of(options), progress);
-  progress.clear();
-  save(file, result.at("model").get_ref<const std::string&>());
-  driver.end();
+  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
+  const session::Json result = run_job(options.group, options.output, job_of(options), [&](const session::Json& done) {
+    save(file, done.at("model").get_ref<const std::string&>());
+  });
 
   session::Json facts = result.at("facts");
-  facts["start_seconds"] = start_seconds;
+  facts["start_seconds"] = result.at("start_seconds");
   facts["model"] = options.model;
   if (options.output.json) {
     print_json(facts);

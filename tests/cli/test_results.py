@@ -143,7 +143,7 @@ def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
 
 @pytest.mark.parametrize("arguments, keys", [
     (["generate", "higgs", "--events", "1e2", "-o", "x.csv"], {"events", "seed", "output", "seconds"}),
-    (["predict", "MODEL", "collider:10", "-o", "p.csv"], {"rows", "output", "load_seconds", "predict_seconds"}),
+    (["predict", "MODEL", "collider:10", "-o", "p.csv"], {"rows", "output", "start_seconds", "load_seconds", "predict_seconds"}),
     (["evaluate", "MODEL", "collider:100"], {"rows", "objective", "auc", "accuracy", "log_loss", "confusion"}),
     (["model", "MODEL"], {"objective", "rounds", "trees", "nodes", "features"}),
     (["doctor"], {"ok", "findings"}),

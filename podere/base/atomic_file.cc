@@ -53,7 +53,8 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   // Writing through a link replaces what it points to, not the link.
   const auto target = std::filesystem::canonical(path_, unknown);
   if (!unknown) path_ = target;
-  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path_, unknown))) {
+  // (The link /dev/stdout to a pipe has a status but no target with a name.)
+  if (!std::filesystem::exists(status) && std::filesystem::is_symlink(path_, unknown)) {
     throw_input_error("{}: is a link to a place that is not there", path_.string());
   }
   // A pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.

@@ -1,4 +1,7 @@
 // The program `podere`.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <exception>
 #include <sstream>
@@ -62,10 +65,22 @@ int run(int argc, char** argv) {
   }
 }
 
+/// Where a standard stream is closed the next file to be opened would take its place, and its text.
+void open_standard_streams() {
+  while (true) {
+    const int descriptor = open("/dev/null", O_RDWR);
+    if (descriptor > STDERR_FILENO || descriptor < 0) {
+      close(descriptor);
+      return;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace podere::cli
 
 int main(int argc, char** argv) {
+  podere::cli::open_standard_streams();
   // A closed pipe and a full disk are told by the calls that write.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -42,7 +42,7 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     progress.stop_requested();
     event = next_event();
     if (event.empty() && watch.seconds() > kStartSeconds) {
-      throw_error("the executors did not come up within {} s (--debug shows what they say)", kStartSeconds);
+      throw_error("the executors did not come up within {} s{}", kStartSeconds, last_words());
     }
   }
   if (event.value("event", "") == "failed") throw_failure(event);
@@ -57,7 +57,11 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
 
 Json Driver::run(const Job& job, Progress& progress) {
   const Json id = ++last_id_;
-  executors_.send_line(Json{{"id", id}, {"job", to_json(job)}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+  try {
+    executors_.send_line(Json{{"id", id}, {"job", to_json(job)}}.dump());
+  } catch (const Json::type_error&) {
+    throw InputError("a file or column name is not UTF-8: rename it");
+  }
   bool is_cancelled = false;
   while (true) {
     if (!is_cancelled && progress.stop_requested()) {
@@ -121,10 +125,15 @@ void Driver::throw_cause_of_death() {
     }
   }
   if (exit_code > 128) throw_error("the executors were killed by signal {}", exit_code - 128);
+  const std::string words = last_words();
+  throw_error("the executors ended too early{}", words.empty() ? fmt::format(", with exit code {}", exit_code) : words);
+}
+
+std::string Driver::last_words() const {
   for (auto line = last_error_lines_.rbegin(); line != last_error_lines_.rend(); ++line) {
-    if (line->find_first_not_of(" -\t") != std::string::npos) throw_error("the executors ended too early: {}", *line);
+    if (line->find_first_not_of(" -\t") != std::string::npos) return ": " + *line;
   }
-  throw_error("the executors ended too early, with exit code {}", exit_code);
+  return "";
 }
 
 }  // namespace podere::session

@@ -38,6 +38,8 @@ class Driver {
   Json next_event();
   void keep_error_line(const std::string& line);
   [[noreturn]] void throw_cause_of_death();
+  /// ": " and the last line with words that executors wrote to standard error; empty without one.
+  std::string last_words() const;
 
   Options options_;
   Subprocess executors_;

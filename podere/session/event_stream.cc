@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json_text.h"
 
 namespace podere::session {
 namespace {
@@ -74,7 +75,7 @@ std::optional<Order> OrderReader::next() {
 
 bool OrderReader::take(const std::string& line) {
   if (line.find_first_not_of(" \t\r") == std::string::npos) return true;
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = is_nested_deeper_than(line, kMaxJsonDepth) ? Json() : Json::parse(line, nullptr, false);
   const std::lock_guard lock(mutex_);
   if (json.is_object() && json.contains("job")) {
     orders_.push_back({json.value("id", Json()), json["job"]});

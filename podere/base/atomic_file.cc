@@ -1,9 +1,11 @@
 #include "podere/base/atomic_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,8 @@
 namespace podere {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kTemporarySuffix = ".part-";
 
 mode_t current_umask() {
@@ -24,44 +28,74 @@ mode_t current_umask() {
 }
 
 /// No room left is for the user to mend, all else is the machine's failure.
-[[noreturn]] void throw_write_error(const std::filesystem::path& path, int cause) {
+[[noreturn]] void throw_write_error(const fs::path& path, int cause) {
   if (cause == ENOSPC || cause == EDQUOT || cause == EFBIG) {
     throw_input_error("{}: cannot be written: {}", path.string(), std::strerror(cause));
   }
   throw_error("{}: cannot be written: {}", path.string(), std::strerror(cause));
 }
 
-void write_all_at(int descriptor, const std::filesystem::path& path, std::size_t offset, std::string_view bytes) {
+/// `write_some` writes the first of `bytes` as write() does, and says how many.
+template <typename WriteSome>
+void write_all(const fs::path& path, std::string_view bytes, const WriteSome& write_some) {
   while (!bytes.empty()) {
-    const ssize_t n = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = write_some(bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw_write_error(path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
-    offset += static_cast<std::size_t>(n);
   }
+}
+
+/// Where `path` leads by way of a process's folder of descriptors: "/proc/1234/fd/1" for /dev/stdout. Empty for others.
+fs::path descriptor_link(fs::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code none;
+  for (int n_links = 0; n_links < kMostLinks; ++n_links) {
+    const fs::path folder = fs::canonical(fs::absolute(path, none).parent_path(), none);
+    if (none) break;
+    if (folder.filename() == "fd" && folder.string().starts_with("/proc/")) return folder / path.filename();
+    const fs::path target = fs::read_symlink(path, none);
+    if (none) break;
+    path = folder / target;
+  }
+  return {};
+}
+
+/// A copy of the descriptor that `link` names, if that is one which this process was given: what the program opened
+/// itself is closed on exec. Where to write and whether to append belong to the descriptor, as the shell has set it up;
+/// its file, opened anew, would be written from its first byte on. Of another process's descriptor only the file can be
+/// had: it is appended to. -1, with errno, for none.
+int open_descriptor(const fs::path& link) {
+  std::error_code none;
+  if (!link.string().starts_with(fs::canonical("/proc/self", none).string() + "/")) {
+    return open(link.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  }
+  const int given = fs::is_symlink(link, none) ? std::stoi(link.filename().string()) : -1;
+  const bool is_given = given >= 0 && (fcntl(given, F_GETFD) & FD_CLOEXEC) == 0;
+  if (is_given && (fcntl(given, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(given, F_DUPFD_CLOEXEC, 0);
+  errno = EBADF;
+  return -1;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (path_.empty()) throw_input_error("an output file needs a name");
   std::error_code unknown;  // what cannot be looked at cannot be written either: opening it says why
-  const auto status = std::filesystem::status(path_, unknown);
-  if (std::filesystem::is_directory(status)) {
-    throw_input_error("{}: is a directory, a file name is needed", path_.string());
-  }
-  // Writing through a link replaces what it points to, not the link.
-  const auto target = std::filesystem::canonical(path_, unknown);
-  if (!unknown) path_ = target;
-  // (The link /dev/stdout to a pipe has a status but no target with a name.)
-  if (!std::filesystem::exists(status) && std::filesystem::is_symlink(path_, unknown)) {
-    throw_input_error("{}: is a link to a place that is not there", path_.string());
-  }
-  // A pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const auto status = fs::status(path_, unknown);
+  if (fs::is_directory(status)) throw_input_error("{}: is a directory, a file name is needed", path_.string());
+  // A descriptor, a pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.
+  const fs::path link = descriptor_link(path_);
+  if (!link.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
+    descriptor_ = link.empty() ? open(path_.c_str(), O_WRONLY | O_CLOEXEC) : open_descriptor(link);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     return;
+  }
+  // Writing through a link replaces what it points to, not the link.
+  const auto target = fs::canonical(path_, unknown);
+  if (!unknown) path_ = target;
+  if (!fs::exists(status) && fs::is_symlink(path_, unknown)) {
+    throw_input_error("{}: is a link to a place that is not there", path_.string());
   }
   std::string name = path_.string() + kTemporarySuffix + "XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
@@ -76,21 +110,12 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
-  if (!temporary_.empty()) {
-    write_at(size_, bytes);
-    size_ += bytes.size();
-    return;
-  }
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_write_error(path_, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
-void AtomicFile::write_at(std::size_t offset, std::string_view bytes) {
-  write_all_at(descriptor_, path_, offset, bytes);
+  write_all(path_, bytes, [&](std::string_view rest) {
+    const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
+    if (n >= 0 || errno != EAGAIN) return n;
+    pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};  // whoever made this pipe does not wait
+    return static_cast<ssize_t>(std::min(poll(&room, 1, -1), 0));
+  });
 }
 
 void AtomicFile::commit() {
@@ -104,12 +129,16 @@ void AtomicFile::commit() {
   temporary_.clear();
 }
 
-void write_into(const std::filesystem::path& path, std::size_t offset, std::string_view bytes) {
+void write_into(const fs::path& path, std::size_t offset, std::string_view bytes) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) throw_write_error(path, errno);
   const auto name = path.string().substr(0, path.string().rfind(kTemporarySuffix));
   try {
-    write_all_at(descriptor, name, offset, bytes);
+    write_all(name, bytes, [&](std::string_view rest) {
+      const ssize_t n = pwrite(descriptor, rest.data(), rest.size(), static_cast<off_t>(offset));
+      offset += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+      return n;
+    });
   } catch (...) {
     close(descriptor);
     throw;

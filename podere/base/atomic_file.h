@@ -8,9 +8,12 @@
 namespace podere {
 
 /// A file written under a temporary name beside `path`; commit() makes it `path`. Without commit nothing is left.
+/// Pipes, devices and what a process has open (/dev/stdout, /proc/PID/fd/N) are written as they are, at once: a file
+/// behind /dev/stdout is written, or appended to, as whoever opened it wished.
 class AtomicFile {
  public:
-  /// Throws InputError if the directory is missing or cannot be written, or if `path` is a directory.
+  /// Throws InputError if the directory is missing or cannot be written, if `path` is a directory, or a descriptor that
+  /// this process was not given to write to.
   explicit AtomicFile(std::filesystem::path path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -18,18 +21,16 @@ class AtomicFile {
 
   /// Appends. Throws Error that names the file and the cause: InputError where there is no room left.
   void write(std::string_view bytes);
-  /// Writes at `offset`; thread-safe.
-  void write_at(std::size_t offset, std::string_view bytes);
-  /// Flushes to the disk, then renames. Throws Error. Call once.
+  /// Flushes to the disk, then renames. Throws as write. Call once.
   void commit();
 
+  /// Empty where `path` is written as it is.
   const std::filesystem::path& temporary_path() const { return temporary_; }
 
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
-  std::size_t size_ = 0;
 };
 
 /// Writes into a file that is there, such as the temporary_path() of an AtomicFile that another process holds.

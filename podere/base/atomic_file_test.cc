@@ -1,11 +1,14 @@
 #include "podere/base/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "podere/base/error.h"
 
@@ -74,6 +77,57 @@ TEST_F(AtomicFileTest, RefusesPlacesThatCannotBeWritten) {
   EXPECT_THROW(AtomicFile(folder_ / "dangling"), InputError);
   std::ofstream(folder_ / "file") << "x";
   EXPECT_THROW(AtomicFile(folder_ / "file" / "out.txt"), InputError);
+}
+
+TEST_F(AtomicFileTest, WritesADescriptorWhereItStandsAndReplacesNothing) {
+  std::ofstream(path_) << "old,";
+  for (const int flags : {O_APPEND, 0}) {
+    const int given = open(path_.c_str(), O_WRONLY | flags);
+    lseek(given, 0, SEEK_END);
+    fs::remove(folder_ / "out");
+    fs::create_symlink(fs::path("/dev/fd") / std::to_string(given), folder_ / "out");
+    AtomicFile file(folder_ / "out");
+    EXPECT_TRUE(file.temporary_path().empty());
+    file.write("new,");
+    file.commit();
+    EXPECT_EQ(write(given, "after,", 6), 6);
+    close(given);
+  }
+  EXPECT_EQ(content(path_), "old,new,after,new,after,");
+}
+
+TEST_F(AtomicFileTest, RefusesDescriptorsThatItWasNotGivenToWriteTo) {
+  std::ofstream(path_) << "old";
+  const int reads = open(path_.c_str(), O_RDONLY);
+  const int ours = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  for (const std::string& name :
+       {std::to_string(reads), std::to_string(ours), std::string("4000"), std::string("1e0")}) {
+    EXPECT_THROW(AtomicFile("/proc/self/fd/" + name), InputError) << name;
+  }
+  close(reads);
+  close(ours);
+  EXPECT_EQ(content(path_), "old");
+}
+
+TEST_F(AtomicFileTest, WaitsForAPipeThatDoesNot) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe2(pipe_ends.data(), O_NONBLOCK), 0);
+  const std::string sent(1 << 20, 'x');
+  std::thread writer([&] {
+    AtomicFile file("/dev/fd/" + std::to_string(pipe_ends[1]));
+    file.write(sent);
+    file.commit();
+    close(pipe_ends[1]);
+  });
+  std::string received;
+  std::array<char, 1000> piece{};
+  fcntl(pipe_ends[0], F_SETFL, 0);
+  for (ssize_t n = 0; (n = read(pipe_ends[0], piece.data(), piece.size())) > 0;) {
+    received.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  writer.join();
+  close(pipe_ends[0]);
+  EXPECT_EQ(received, sent);
 }
 
 TEST_F(AtomicFileTest, AFullDiskIsForTheUserToMend) {

@@ -71,6 +71,10 @@ CLI::Validator count() {
           "", "count"};
 }
 
+CLI::Validator file_name() {
+  return {[](std::string& text) { return text.empty() ? "a file needs a name" : ""; }, "", "file_name"};
+}
+
 void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_flag("--json", options.json, "Print one JSON object instead of text");
   app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");

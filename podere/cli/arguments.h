@@ -34,6 +34,7 @@ CLI::Validator whole_number();
 CLI::Validator real_number();
 /// Also turns "1e6" into digits.
 CLI::Validator count();
+CLI::Validator file_name();
 
 /// Adds a subcommand that runs `run(options)` when chosen. `define(app, options)` adds its options. The options are
 /// shared between the parser, which fills them, and the command.

@@ -6,6 +6,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/evaluate/roc_svg.h"
 
@@ -27,8 +28,8 @@ void define(CLI::App& app, EvaluateOptions& options) {
   app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
-  app.add_option("--roc", options.roc, "Write the ROC curve as text")->type_name("FILE.csv");
-  app.add_option("--plot", options.plot, "Draw the ROC curve")->type_name("FILE.svg");
+  app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
+  app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
@@ -64,7 +65,7 @@ std::string confusion_text(const session::Json& confusion) {
   return table.text();
 }
 
-void print_measures(const session::Json& result) {
+void print_measures(const session::Json& result, int descriptor) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.contains("auc")) {
@@ -73,11 +74,14 @@ void print_measures(const session::Json& result) {
   if (result.contains("accuracy")) lines.emplace_back("accuracy", number(result["accuracy"]));
   if (result.contains("log_loss")) lines.emplace_back("log loss", number(result["log_loss"]));
   if (result.contains("root_mean_squared_error")) lines.emplace_back("RMSE", number(result["root_mean_squared_error"]));
-  print(facts_text(lines));
-  if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]));
+  print(facts_text(lines), descriptor);
+  if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]), descriptor);
 }
 
 int run(const EvaluateOptions& options) {
+  const std::vector<NamedFile> outputs = {{"--roc", options.roc}, {"--plot", options.plot}};
+  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = facts_descriptor(outputs);
   count_interrupts();  // before there is a file that would be left behind
   std::optional<AtomicFile> roc_file;
   std::optional<AtomicFile> plot_file;
@@ -97,9 +101,9 @@ int run(const EvaluateOptions& options) {
     result.erase("roc");
   }
   if (options.output.json) {
-    print_json(result);
+    print_json(result, facts_to);
   } else {
-    print_measures(result);
+    print_measures(result, facts_to);
   }
   return kDone;
 }

@@ -7,6 +7,7 @@
 #include "podere/base/machine.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/job_progress.h"
+#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/collider/higgs.h"
 
@@ -28,7 +29,7 @@ void define(CLI::App& app, GenerateOptions& options) {
       ->transform(count())
       ->type_name("N");
   app.add_option("--seed", options.seed, "Another seed gives other events [0]")->transform(count())->type_name("S");
-  app.add_option("-o,--output", options.path, "File to write")->required()->type_name("FILE");
+  app.add_option("-o,--output", options.path, "File to write")->required()->check(file_name())->type_name("FILE");
   app.add_flag("--header", options.header, "Begin with a line of column names");
   app.add_option("--cores", options.cores, "Threads [all]")
       ->check(whole_number())
@@ -40,6 +41,7 @@ void define(CLI::App& app, GenerateOptions& options) {
 
 int run(const GenerateOptions& options) {
   if (options.n_events == 0) throw_input_error("--events is 0, allowed is 1 or more");
+  const int facts_to = facts_descriptor({{"-o", options.path}});
   count_interrupts();
   const Stopwatch watch;
   JobProgress progress(options.output);
@@ -47,11 +49,13 @@ int run(const GenerateOptions& options) {
   progress.clear();
   const double seconds = watch.seconds();
   if (options.output.json) {
-    print_json({{"events", options.n_events}, {"seed", options.seed}, {"output", options.path}, {"seconds", seconds}});
+    print_json({{"events", options.n_events}, {"seed", options.seed}, {"output", options.path}, {"seconds", seconds}},
+               facts_to);
   } else {
     print(fmt::format("{} events in {} ({} events/s): {}\n", with_commas(options.n_events), duration(seconds),
                       with_commas(static_cast<std::uint64_t>(static_cast<double>(options.n_events) / seconds)),
-                      options.path));
+                      options.path),
+          facts_to);
   }
   return kDone;
 }

@@ -10,6 +10,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -29,6 +30,7 @@ void define(CLI::App& app, PredictOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.add_option("-o,--output", options.path, "File to write: a line per row, numbers with commas between")
       ->required()
+      ->check(file_name())
       ->type_name("FILE");
   app.add_flag("--margin", options.margin, "Write sums of leaf values instead of probabilities");
   add_group_options(app, options.group);
@@ -62,6 +64,9 @@ class PredictionFile {
 };
 
 int run(const PredictOptions& options) {
+  const std::vector<NamedFile> outputs = {{"-o", options.path}};
+  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = facts_descriptor(outputs);
   count_interrupts();  // before there is a file that would be left behind
   PredictionFile file(options.path);
   auto facts = run_job(options.group, options.output,
@@ -69,9 +74,10 @@ int run(const PredictOptions& options) {
                        [&](const session::Json&) { file.commit(); });
   facts["output"] = options.path;
   if (options.output.json) {
-    print_json(facts);
-  } else if (options.path != "/dev/stdout") {
-    print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path));
+    print_json(facts, facts_to);
+  } else {
+    print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path),
+          facts_to);
   }
   return kDone;
 }

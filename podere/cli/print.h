@@ -1,6 +1,8 @@
 // Text for people: numbers, tables, small pictures.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -39,10 +41,10 @@ class TextTable {
 /// Lines of "name  value".
 std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// To standard output. A JSON object as one line. A reader who has gone (head -1) has read enough; throws InputError
-/// for any other failure, such as a full disk.
-void print(const std::string& text);
-void print_json(const nlohmann::ordered_json& json);
+/// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough;
+/// throws InputError for any other failure, such as a full disk.
+void print(const std::string& text, int descriptor = STDOUT_FILENO);
+void print_json(const nlohmann::ordered_json& json, int descriptor = STDOUT_FILENO);
 /// "podere: message" on one line of standard error.
 void print_error(const std::string& message);
 

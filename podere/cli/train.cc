@@ -8,6 +8,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/tree/options.h"
 
@@ -52,8 +53,12 @@ void define_tree(CLI::App& app, TrainOptions& options) {
 void define(CLI::App& app, TrainOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
-  app.add_option("-o,--output", options.model, "Model file to write")->required()->type_name("MODEL");
+  app.add_option("-o,--output", options.model, "Model file to write")
+      ->required()
+      ->check(file_name())
+      ->type_name("MODEL");
   auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
+                         ->check(file_name())
                          ->type_name("DATA");
   app.add_option("--validation-fraction", options.tree.validation_fraction, "Share of rows to validate on instead [0]")
       ->check(real_number())
@@ -109,7 +114,7 @@ void save(AtomicFile& file, const std::string& model) {
   }
 }
 
-void print_facts(const session::Json& facts) {
+void print_facts(const session::Json& facts, int descriptor) {
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
   std::vector<std::pair<std::string, std::string>> lines = {
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
@@ -130,14 +135,19 @@ void print_facts(const session::Json& facts) {
   }
   lines.emplace_back("peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor");
   lines.emplace_back("model", facts.at("model").get<std::string>());
-  print(facts_text(lines));
+  print(facts_text(lines), descriptor);
 }
 
 int run(TrainOptions& options) {
   check(options);
+  const session::TrainJob job = job_of(options);
+  const std::vector<NamedFile> outputs = {{"-o", options.model}};
+  check_outputs(outputs, {named_file("DATA", job.table),
+                          job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  const int facts_to = facts_descriptor(outputs);
   count_interrupts();              // before there is a file that would be left behind
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
-  const session::Json result = run_job(options.group, options.output, job_of(options), [&](const session::Json& done) {
+  const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
   });
 
@@ -145,9 +155,9 @@ int run(TrainOptions& options) {
   facts["start_seconds"] = result.at("start_seconds");
   facts["model"] = options.model;
   if (options.output.json) {
-    print_json(facts);
+    print_json(facts, facts_to);
   } else {
-    print_facts(facts);
+    print_facts(facts, facts_to);
   }
   if (!facts.at("was_stopped").get<bool>()) return kDone;
   print_error(fmt::format("interrupted after {} trees; the model so far is in {}", facts.at("trees").get<int>(),

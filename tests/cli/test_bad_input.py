@@ -217,6 +217,45 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(podere, place)
     assert place in message and "no-such-data" not in message
 
 
+@pytest.mark.parametrize("arguments, names", [
+    (["train", "gbt", "data.csv", "-o", "data.csv"], ["-o", "DATA"]),
+    (["train", "gbt", "data.csv", "-o", "link.csv"], ["-o", "DATA"]),
+    (["train", "gbt", "collider:100", "--validation", "data.csv", "-o", "./data.csv"], ["-o", "--validation"]),
+    (["predict", "model.json", "data.csv", "-o", "hard.csv"], ["-o", "DATA"]),
+    (["predict", "model.json", "data.csv", "-o", "model.json"], ["-o", "MODEL"]),
+    (["evaluate", "model.json", "data.csv", "--roc", "data.csv"], ["--roc", "DATA"]),
+    (["evaluate", "model.json", "data.csv", "--plot", "model.json"], ["--plot", "MODEL"]),
+    (["evaluate", "model.json", "data.csv", "--plot", "new", "--roc", "./new"], ["--plot", "--roc"]),
+    (["evaluate", "model.json", "data.csv", "--plot", "old", "--roc", "old"], ["--plot", "--roc"]),
+])
+def test_an_output_that_is_an_input_or_another_output(podere, arguments, names):
+    for name in ("data.csv", "model.json", "old"):
+        podere.write(name, HEADER + ROWS)
+    (podere.folder / "link.csv").symlink_to("data.csv")
+    (podere.folder / "hard.csv").hardlink_to(podere.folder / "data.csv")
+    message = podere.refused(*arguments)
+    assert "the same file" in message and all(name in message for name in names)
+
+
+def test_standard_output_that_is_appended_to_the_input(podere, model):
+    podere.write("data.csv", HEADER + ROWS)
+    with open(podere.folder / "data.csv", "a") as data:
+        result = subprocess.run([PODERE, "predict", model, "data.csv", "-o", "/dev/stdout"], cwd=podere.folder, stdout=data,
+                                stderr=subprocess.PIPE, text=True, env=podere.environment(), timeout=TIMEOUT)
+    assert result.returncode == 2 and "the same file" in result.stderr
+    assert (podere.folder / "data.csv").read_text() == HEADER + ROWS
+
+
+@pytest.mark.parametrize("arguments", [
+    ["train", "gbt", "collider:100", "-o"], ["train", "gbt", "collider:100", "-o", "m.json", "--validation"],
+    ["predict", "m.json", "collider:100", "-o"], ["generate", "higgs", "--events", "10", "-o"],
+    ["evaluate", "m.json", "collider:100", "--roc"], ["evaluate", "m.json", "collider:100", "--plot"],
+])
+def test_a_file_without_a_name(podere, arguments):
+    message = podere.refused(*arguments, "")
+    assert arguments[-1] in message and "needs a name" in message
+
+
 def test_a_full_disk_does_not_lose_the_model(podere, tmp_path_factory):
     podere.write("data.csv", HEADER + ROWS)
     scratch = tmp_path_factory.mktemp("scratch")

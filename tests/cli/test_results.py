@@ -70,6 +70,34 @@ def test_predictions_can_go_to_a_pipe(podere, model):
     assert len(result.stdout.splitlines()) == 50 and os.listdir(podere.folder) == []
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_standard_output_is_written_as_the_shell_opened_it(podere, model, name):
+    (podere.folder / "link").symlink_to("/dev/stdout")
+    podere.done("predict", model, "collider:50", "-o", "plain.csv")
+    plain = (podere.folder / "plain.csv").read_text()
+    predict = f"{PODERE} predict {model} collider:50 -o {name}"
+    script = f"echo old > appended; {predict} >> appended; (echo first; {predict}; echo last) > written; {predict} | cat"
+    result = subprocess.run(["/bin/sh", "-c", script], cwd=podere.folder, capture_output=True, text=True, timeout=60,
+                            env=podere.environment())
+    assert (result.returncode, result.stdout) == (0, plain)
+    assert (podere.folder / "appended").read_text() == "old\n" + plain
+    assert (podere.folder / "written").read_text() == "first\n" + plain + "last\n"
+    assert result.stderr == f"50 predictions: {name}\n" * 3  # what is said gives way to what is written
+
+
+@pytest.mark.parametrize("arguments", [
+    ["generate", "higgs", "--events", "50"], ["train", "gbt", "collider:500", "--trees", "2"],
+    ["evaluate", "MODEL", "collider:500"],
+])
+def test_what_is_written_to_standard_output_is_alone_there(podere, model, arguments):
+    arguments = [str(model) if argument == "MODEL" else argument for argument in arguments]
+    option = "--plot" if arguments[0] == "evaluate" else "-o"
+    podere.done(*arguments, option, "file")
+    result = podere.done(*arguments, option, "/dev/stdout", "--json")
+    assert result.stdout == (podere.folder / "file").read_text()
+    assert json.loads(result.stderr)
+
+
 def test_softmax_predicts_a_probability_per_class(podere):
     rng = numpy.random.default_rng(4)
     classes = rng.integers(0, 3, 600)

@@ -1,0 +1,61 @@
+#include "podere/cli/outputs.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "podere/base/error.h"
+
+namespace podere::cli {
+namespace {
+
+/// Devices such as /dev/null and terminals lose nothing, whoever writes to them.
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
+}
+
+bool is_one_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  struct stat status_a {};
+  struct stat status_b {};
+  if (stat(a.c_str(), &status_a) == 0 && stat(b.c_str(), &status_b) == 0) {
+    return is_same(status_a, status_b);
+  }
+  const auto place = [](const std::string& path) {
+    std::error_code unknown;  // what cannot be looked at cannot be opened either, which says why
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
+  };
+  return place(a) == place(b) && !place(a).empty();
+}
+
+}  // namespace
+
+NamedFile named_file(const std::string& argument, const session::SourceSpec& source) {
+  return {argument, session::parse_collider(source.location) ? "" : source.location};
+}
+
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const auto refuse_if_same = [&](const NamedFile& other) {
+      if (!is_one_file(output->path, other.path)) return;
+      throw_input_error("{} {} and {} {} are the same file, which would be lost: choose another", output->argument,
+                        output->path, other.argument, other.path);
+    };
+    std::for_each(inputs.begin(), inputs.end(), refuse_if_same);
+    std::for_each(outputs.begin(), output, refuse_if_same);
+  }
+}
+
+int facts_descriptor(const std::vector<NamedFile>& outputs) {
+  struct stat standard_output {};
+  if (fstat(STDOUT_FILENO, &standard_output) != 0) return STDOUT_FILENO;
+  const bool is_taken = std::any_of(outputs.begin(), outputs.end(), [&](const NamedFile& output) {
+    struct stat status {};
+    return !output.path.empty() && stat(output.path.c_str(), &status) == 0 && is_same(status, standard_output);
+  });
+  return is_taken ? STDERR_FILENO : STDOUT_FILENO;
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,27 @@
+// Files that a command writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "podere/session/source.h"
+
+namespace podere::cli {
+
+/// A file as the command line names it: {"--plot", "roc.svg"}. An empty path stands for none.
+struct NamedFile {
+  std::string argument;
+  std::string path;
+};
+/// The file of a table; none for events, which are no file.
+NamedFile named_file(const std::string& argument, const session::SourceSpec& source);
+
+/// Throws InputError for an output that is an input or another output, by whatever names and links: it would be lost.
+/// Devices such as /dev/null take several.
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+
+/// Where a command says how it went: the descriptor of standard output, or of standard error where one of the outputs
+/// takes standard output. To be called before they are written.
+int facts_descriptor(const std::vector<NamedFile>& outputs);
+
+}  // namespace podere::cli

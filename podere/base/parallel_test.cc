@@ -88,6 +88,21 @@ TEST(ParallelFor, WhatTasksWroteIsSeenAfterTheLoop) {
   }
 }
 
+TEST(ParallelFor, LoopsOfManySizesFollowOneAnother) {
+  std::vector<int> runs(16);
+  std::vector<int> expected(16);
+  for (int repeat = 0; repeat < 3000; ++repeat) {
+    const auto n_tasks = static_cast<std::size_t>(1 + repeat % 16);
+    const int n_threads = 1 + repeat % 5;
+    parallel_for(n_threads, n_tasks, [&](std::size_t task, int thread) {
+      EXPECT_LT(thread, n_threads);
+      ++runs[task];
+    });
+    for (std::size_t task = 0; task < n_tasks; ++task) ++expected[task];
+  }
+  EXPECT_EQ(runs, expected);
+}
+
 TEST(SliceOf, CutsARangeIntoNearlyEqualPieces) {
   for (const std::size_t n_items : {0UL, 1UL, 5UL, 64UL, 1001UL}) {
     for (const std::size_t n : {1UL, 2UL, 3UL, 7UL, 100UL}) {

@@ -47,7 +47,8 @@ void ThreadTeam::run_raw(int n_threads, Call call, const void* body) {
   }
   call_ = call;
   body_ = body;
-  n_working_.store(static_cast<std::uint32_t>(n_workers), std::memory_order_relaxed);
+  n_threads_ = n_threads;
+  gate_.store(kOpen, std::memory_order_release);
   for (std::size_t i = 0; i < n_workers; ++i) {
     workers_[i]->n_orders.fetch_add(1, std::memory_order_release);
     workers_[i]->n_orders.notify_one();
@@ -55,20 +56,37 @@ void ThreadTeam::run_raw(int n_threads, Call call, const void* body) {
   is_in_body = true;
   call(body, 0);
   is_in_body = false;
-  for (std::uint32_t n = n_working_.load(std::memory_order_acquire); n != 0;
-       n = n_working_.load(std::memory_order_acquire)) {
-    wait_while(n_working_, n);
+  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  for (std::uint32_t inside = gate_.load(std::memory_order_acquire); inside != 0;
+       inside = gate_.load(std::memory_order_acquire)) {
+    wait_while(gate_, inside);
   }
+}
+
+bool ThreadTeam::enter() {
+  std::uint32_t gate = gate_.load(std::memory_order_relaxed);
+  while ((gate & kOpen) != 0) {
+    if (gate_.compare_exchange_weak(gate, gate + kInside, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadTeam::leave() {
+  const bool is_last = gate_.fetch_sub(kInside, std::memory_order_release) == kInside;
+  if (is_last) gate_.notify_one();
 }
 
 void ThreadTeam::work(Worker& self, int thread) {
   is_in_body = true;
-  for (std::uint32_t n_done = 0;; ++n_done) {
-    wait_while(self.n_orders, n_done);
+  for (std::uint32_t n_seen = 0;;) {
+    wait_while(self.n_orders, n_seen);
+    n_seen = self.n_orders.load(std::memory_order_acquire);
     if (is_ending_) return;
-    call_(body_, thread);
-    n_working_.fetch_sub(1, std::memory_order_release);
-    n_working_.notify_one();
+    if (!enter()) continue;                         // the caller was done without it
+    if (thread < n_threads_) call_(body_, thread);  // false in a later, smaller loop than the one it was called for
+    leave();
   }
 }
 

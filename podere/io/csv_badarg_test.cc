@@ -14,6 +14,8 @@
 namespace podere::io {
 namespace {
 
+const std::string kFeatureAdvice = "; leave the column out with --columns, or name the text with --missing";
+
 /// What the reader says to `path`, without the name of the file in front.
 std::string refusal_of(const std::filesystem::path& path, const CsvOptions& options = {}) {
   try {
@@ -93,14 +95,30 @@ TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
 
 TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,four\n"),
-            "3: column 'b' (position 1): 'four' is neither a number nor a text for a missing value");
-  EXPECT_EQ(refusal_of_text("1,2\n3,\"x,\ny\"\n"),
-            "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value");
+            "3: column 'b' (position 1): 'four' is neither a number nor a text for a missing value" + kFeatureAdvice);
+  EXPECT_EQ(
+      refusal_of_text("1,2\n3,\"x,\ny\"\n"),
+      "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value" + kFeatureAdvice);
   for (const char* const text : {"0x1p3", "1,5", "1e", "--1", "+-1", "1 2", "1_000", "nan(1)", "NAN", "1d3"}) {
     const std::string refusal = refusal_of_text(fmt::format("a;b\n1;{}\n", text), {.delimiter = ';'});
     EXPECT_EQ(refusal,
-              fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value", text));
+              fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value{}", text,
+                          kFeatureAdvice));
   }
+}
+
+TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
+  const CsvOptions options{.label = "y", .weight = "w", .columns = {"a"}};
+  EXPECT_TRUE(refusal_of_text("a,w,y\n1,2,yes\n", options)
+                  .ends_with("missing value; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, "
+                             "..., or choose another --label"));
+  EXPECT_TRUE(refusal_of_text("a,w,y\n1,much,0\n", options).ends_with("; weights must be numbers"));
+  EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
+}
+
+TEST(CsvBadInput, AModelInPlaceOfDataIsTold) {
+  const std::string model = R"({"format":"podere-gbt","version":1})" + std::string(1000, ' ');
+  EXPECT_EQ(refusal_of_text(model, {.max_line_bytes = 100}), " is JSON (a model?), and not lines of delimited text");
 }
 
 TEST(CsvBadInput, ANumberBeyondFloat32IsRefused) {
@@ -112,9 +130,10 @@ TEST(CsvBadInput, WhatIsShownIsClippedAndPrintable) {
   EXPECT_EQ(
       refusal_of_text("a\n\x1b[31mred\x7f\xff\xc3\xa4\xc2\x9b\n"),
       "2: column 'a' (position 0): '\\x1b[31mred\\x7f\\xff\xc3\xa4\\xc2\\x9b' is neither a number nor a text for a "
-      "missing value");
+      "missing value" +
+          kFeatureAdvice);
   const std::string refusal = refusal_of_text("a\n" + std::string(1000, 'x') + '\n', {.chunk_bytes = 100});
-  EXPECT_LT(refusal.size(), 150);
+  EXPECT_LT(refusal.size(), 200);
   EXPECT_NE(refusal.find("xxx...'"), std::string::npos);
 }
 

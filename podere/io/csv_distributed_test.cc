@@ -123,7 +123,8 @@ TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
     for (const int n_threads : {1, 3}) {
       EXPECT_EQ(message_of(file.path(), {.header = true, .chunk_bytes = chunk_bytes}, n_threads),
                 file.path().string() +
-                    ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value");
+                    ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value; leave "
+                    "the column out with --columns, or name the text with --missing");
     }
   }
 }

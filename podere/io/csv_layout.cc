@@ -27,6 +27,7 @@ std::string read_sample(const ByteSource& source, const std::string& name, std::
     sample.resize(wanted);
     sample.resize(had + cursor->read({sample.data() + had, wanted - had}));
     const bool is_all = sample.size() < wanted;
+    if (sample.starts_with("{\"")) throw_input_error("{}: is JSON (a model?), and not lines of delimited text", name);
     if (is_all) sample += '\n';
     const char* const end = sample.data() + sample.size();
     const char* p = sample.data();

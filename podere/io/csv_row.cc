@@ -66,8 +66,8 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
   if (missing_.holds(content)) return kMissing;
   float value;
   if (!parse_float(content, value) || std::isnan(value)) {
-    throw TextFault{
-        p, fmt::format("{}: {} is neither a number nor a text for a missing value", column(field), printable(content))};
+    throw TextFault{p, fmt::format("{}: {} is neither a number nor a text for a missing value; {}", column(field),
+                                   printable(content), advice_on_text(field))};
   }
   if (missing_.holds(value)) return kMissing;
   const bool says_infinity = content.find_first_of("iI") != std::string_view::npos;
@@ -76,6 +76,15 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
                     fmt::format("{}: {} is beyond float32, which ends at 3.4e38", column(field), printable(content))};
   }
   return value;
+}
+
+/// What can be done about a text among the numbers, in words of the command line.
+const char* RowParser::advice_on_text(std::size_t field) const {
+  const table::Schema& schema = layout_.schema;
+  const std::size_t k = columns_[field];
+  if (k < schema.features.size()) return "leave the column out with --columns, or name the text with --missing";
+  if (k > schema.features.size() || !schema.label) return "weights must be numbers";
+  return "labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose another --label";
 }
 
 std::string RowParser::column(std::size_t field) const {

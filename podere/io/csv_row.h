@@ -26,6 +26,7 @@ class RowParser {
   const char* read_field(const char* p, const char* end, std::size_t field, std::string_view& content);
   float to_value(std::string_view content, const char* p, std::size_t field) const;
   std::string column(std::size_t field) const;
+  const char* advice_on_text(std::size_t field) const;
 
   static constexpr std::uint32_t kSkipped = 0xffffffff;
 

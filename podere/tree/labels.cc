@@ -30,11 +30,14 @@ void check_label(float label, table::GlobalRow row, const Options& options, cons
   };
   switch (options.objective) {
     case Objective::kBinaryLogistic:
-      if (label != 0 && label != 1) refuse("0 or 1");
+      if (label != 0 && label != 1) {
+        refuse("0 or 1: encode two classes so; for more use --objective softmax, for numbers squared-error");
+      }
       return;
     case Objective::kSoftmax:
       if (!(label >= 0 && label < static_cast<float>(options.n_classes)) || label != std::floor(label)) {
-        refuse(fmt::format("a whole number from 0 to {}", options.n_classes - 1).c_str());
+        refuse(
+            fmt::format("a whole number from 0 to {}: encode classes as 0, 1, 2, ...", options.n_classes - 1).c_str());
       }
       return;
     case Objective::kSquaredError:

@@ -205,6 +205,9 @@ std::string read_model_text(const std::filesystem::path& path) {
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
+  if (file && (file >> std::ws).peek() != '{' && !file.bad()) {
+    throw_input_error("{}: is not a Podere model; if it is the data, name the model before it", path.string());
+  }
   if (file) text << file.rdbuf();
   if (!file) throw_input_error("{}: cannot be read", path.string());
   return std::move(text).str();

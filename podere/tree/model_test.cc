@@ -1,9 +1,11 @@
 #include "podere/tree/model.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "podere/base/error.h"
@@ -121,6 +123,20 @@ TEST(ModelTest, NumbersOfAnotherKindAreRefused) {
 TEST(ModelTest, WhatIsNoFileIsNotReadAsAModel) {
   EXPECT_THROW(load_model("/dev/zero"), InputError);
   EXPECT_THROW(load_model("/tmp"), InputError);
+}
+
+TEST(ModelTest, DataInPlaceOfAModelAreToldBeforeTheyAreRead) {
+  for (const char* const text : {"y,a\n1,2\n", "0.5\n", "\x1f\x8b", ""}) {
+    const auto path = std::filesystem::temp_directory_path() / ("podere-model-test-" + std::to_string(getpid()));
+    std::ofstream(path) << text;
+    try {
+      read_model_text(path);
+      ADD_FAILURE() << "read: " << text;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), path.string() + ": is not a Podere model; if it is the data, name the model before it");
+    }
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(ModelTest, AFileThatIsNotThereIsNamed) {

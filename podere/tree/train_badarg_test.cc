@@ -13,6 +13,8 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+const std::string kTwoClasses = ": encode two classes so; for more use --objective softmax, for numbers squared-error";
+
 std::string refusal(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
   Progress progress;
   try {
@@ -50,14 +52,16 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
 
 TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {
   const auto with_label = [](float label) { return make_table({{1, 2, 3}}, {0, 1, label}); };
-  EXPECT_EQ(refusal(with_label(2), {}), "training data: label of row 2 is 2, allowed is 0 or 1");
-  EXPECT_EQ(refusal(with_label(kNan), {}), "training data: label of row 2 is nan, allowed is 0 or 1");
+  EXPECT_EQ(refusal(with_label(2), {}), "training data: label of row 2 is 2, allowed is 0 or 1" + kTwoClasses);
+  EXPECT_EQ(refusal(with_label(kNan), {}), "training data: label of row 2 is nan, allowed is 0 or 1" + kTwoClasses);
   EXPECT_EQ(refusal(with_label(kInfinity), {.objective = Objective::kSquaredError}),
             "training data: label of row 2 is inf, allowed is a finite number");
-  EXPECT_EQ(refusal(with_label(1.5F), {.objective = Objective::kSoftmax}),
-            "training data: label of row 2 is 1.5, allowed is a whole number from 0 to 999");
-  EXPECT_EQ(refusal(with_label(5), {.objective = Objective::kSoftmax, .n_classes = 3}),
-            "training data: label of row 2 is 5, allowed is a whole number from 0 to 2");
+  EXPECT_EQ(
+      refusal(with_label(1.5F), {.objective = Objective::kSoftmax}),
+      "training data: label of row 2 is 1.5, allowed is a whole number from 0 to 999: encode classes as 0, 1, 2, ...");
+  EXPECT_EQ(
+      refusal(with_label(5), {.objective = Objective::kSoftmax, .n_classes = 3}),
+      "training data: label of row 2 is 5, allowed is a whole number from 0 to 2: encode classes as 0, 1, 2, ...");
 }
 
 TEST(TrainBadArgTest, LabelsOfOneClassAreRefused) {
@@ -93,7 +97,8 @@ TEST(TrainBadArgTest, ValidationDataMustFitTheTrainingData) {
   unnamed.label()[0] = 0;
   EXPECT_EQ(refusal(fine_table(), {}, &unnamed), "the data lacks columns that the model needs: x0");
   const table::Table wrong_label = make_table({{1}}, {3});
-  EXPECT_EQ(refusal(fine_table(), {}, &wrong_label), "validation data: label of row 0 is 3, allowed is 0 or 1");
+  EXPECT_EQ(refusal(fine_table(), {}, &wrong_label),
+            "validation data: label of row 0 is 3, allowed is 0 or 1" + kTwoClasses);
   const table::Table fine = fine_table();
   EXPECT_EQ(refusal(fine_table(), {.validation_fraction = 0.5}, &fine),
             "validation data and validation-fraction are both given, allowed is one of them");

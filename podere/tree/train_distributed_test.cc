@@ -99,7 +99,7 @@ TEST(TrainDistributedTest, ABadLabelOnOneRankIsToldOnAll) {
     train(table, nullptr, {}, world(), 1, progress);
     FAIL() << "trained";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "training data: label of row 4321 is 9, allowed is 0 or 1");
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("training data: label of row 4321 is 9, allowed is 0 or 1"));
   }
 }
 

@@ -60,7 +60,33 @@ def test_a_row_with_too_few_or_too_many_fields(podere, row, line, executors):
 @pytest.mark.parametrize("executors", [1, 2])
 def test_text_where_a_number_should_be(podere, executors):
     message = train(podere, HEADER + ROWS + "1,2,many\n" + ROWS, "--executors", executors)
-    assert "22" in message and "b" in message and "many" in message
+    assert "22" in message and "b" in message and "many" in message and "--columns" in message
+
+
+def test_a_column_of_text_can_be_left_out_as_the_message_says(podere):
+    podere.write("data.csv", "y,a,town\n0,1,Oslo\n1,2,Rome\n")
+    message = podere.refused("describe", "data.csv")
+    assert "data.csv:2: column 'town' (position 2): 'Oslo'" in message and "--columns" in message
+    podere.done("describe", "data.csv", "--columns", "y,a")
+
+
+@pytest.mark.parametrize("labels, advice", [
+    ("yes no", "labels must be numbers: encode two classes as 0 and 1"), ("-1 1", "0 or 1: encode two classes so"),
+    ("0 1 2", "use --objective softmax"), ("1.5 2.5", "for numbers squared-error"),
+])
+def test_labels_of_other_kinds_are_answered_with_what_to_do(podere, labels, advice):
+    rows = "".join(f"{label},{i}\n" for i in range(9) for label in labels.split())
+    assert advice in train(podere, "y,a\n" + rows)
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["predict", "-o", "p.csv"]])
+def test_model_and_data_the_other_way_round(podere, model, events, command):
+    message = podere.refused(*command, events, model)
+    assert "events.csv: is not a Podere model; if it is the data, name the model before it" in message
+
+
+def test_a_model_in_place_of_data(podere, model):
+    assert "model.json: is JSON (a model?)" in podere.refused("predict", model, model, "-o", "p.csv")
 
 
 # Labels.

@@ -27,6 +27,21 @@ void read_rows(const std::string& text, io::CsvOptions& csv) {
   csv.last_row = last_row;
 }
 
+/// "a,b" into the columns a and b.
+std::vector<std::string> split_columns(const std::string& option, const std::string& text) {
+  std::vector<std::string> columns(1);
+  for (const char c : text) {
+    if (c == ',') {
+      columns.emplace_back();
+    } else {
+      columns.back() += c;
+    }
+  }
+  if (std::ranges::find(columns, "") == columns.end()) return columns;
+  throw CLI::ValidationError(option,
+                             fmt::format("'{}' has an empty name: give names or positions, A,B or one alone", text));
+}
+
 void read_delimiter(const std::string& text, io::CsvOptions& csv) {
   static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
                                                                   {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
@@ -111,7 +126,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
   app.add_option("--weight", csv.weight, "Column of the weight, by name or position")->type_name("COLUMN");
   // One text, not a list, of which CLI11 would take the arguments that follow to be more.
   app.add_option_function<std::string>(
-         "--columns", [&csv](const std::string& text) { csv.columns = CLI::detail::split(text, ','); },
+         "--columns", [&csv](const std::string& text) { csv.columns = split_columns("--columns", text); },
          "Features to take, by name or position [all]")
       ->type_name("A,B,...");
   const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };

@@ -54,6 +54,8 @@ void validate(const Options& o) {
   if (o.objective == Objective::kSoftmax) {
     check(o.n_classes == 0 || (o.n_classes >= 2 && o.n_classes <= kMaxClasses), "classes", o.n_classes,
           "0 (found from the labels) or 2 to 1000");
+  } else {
+    check(o.n_classes == 0, "classes", o.n_classes, "0: only softmax has classes to count");
   }
 }
 

@@ -47,6 +47,8 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal({.early_stopping_rounds = 3}), "early-stopping needs validation data or a validation-fraction");
   EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .n_classes = 1}),
             "classes is 1, allowed is 0 (found from the labels) or 2 to 1000");
+  EXPECT_EQ(refusal({.n_classes = -1}), "classes is -1, allowed is 0: only softmax has classes to count");
+  EXPECT_EQ(refusal({.n_classes = 2}), "classes is 2, allowed is 0: only softmax has classes to count");
   EXPECT_EQ(refusal(Options{.min_child_weight = 0}), "accepted");
 }
 

@@ -147,6 +147,7 @@ def test_more_executors_than_rows_is_trained(podere):
     ("--lambda", "-1"), ("--lambda", "inf"), ("--min-child-weight", "-0.1"), ("--min-gain", "nan"),
     ("--subsample", "0"), ("--column-subsample", "1.01"), ("--max-leaves", "1"), ("--early-stopping", "-3"),
     ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
+    ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
 ])
 def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):

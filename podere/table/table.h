@@ -3,21 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podere/table/row.h"
 
 namespace podere::table {
 
+/// The texts of a column of categories by code, sorted; nothing where the source holds the codes themselves.
+using Dictionary = std::optional<std::vector<std::string>>;
+
+/// Codes of categories are below this: float32 holds them exactly.
+inline constexpr std::size_t kMaxCategories = std::size_t{1} << 24;
+
 /// The names of a table's columns. The order of the features is the order in the source.
 struct Schema {
   std::vector<std::string> features;
   std::optional<std::string> label;
   std::optional<std::string> weight;
+  /// The features, by place, whose values are categories: codes 0, 1, 2, ... that have no order.
+  std::map<std::size_t, Dictionary> categories;
+  bool is_categorical(std::size_t feature) const { return categories.contains(feature); }
   bool operator==(const Schema&) const = default;
 };
 
@@ -31,6 +42,8 @@ class Table {
   Table(Schema schema, std::uint64_t n_global_rows, RowRange rows);
 
   const Schema& schema() const { return schema_; }
+  /// For a reader, which learns the texts as it reads. `feature` must be categorical.
+  void set_dictionary(std::size_t feature, Dictionary texts) { schema_.categories.at(feature) = std::move(texts); }
   std::size_t n_features() const { return schema_.features.size(); }
   std::uint64_t n_global_rows() const { return n_global_rows_; }
   RowRange rows() const { return rows_; }

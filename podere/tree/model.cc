@@ -2,8 +2,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <type_traits>
 #include <utility>
@@ -17,7 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "podere-gbt";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kVersionWithoutCategories = 1;  // which older programs read
 
 /// Sets `value` from a number of its own kind that fits: nothing is rounded, cut or taken for another type.
 template <typename T>
@@ -59,10 +62,15 @@ Json column(const Tree& tree, T Node::*member) {
 }
 
 Json to_json(const Tree& tree) {
-  return {{"feature", column(tree, &Node::feature)}, {"threshold", column(tree, &Node::threshold)},
-          {"left", column(tree, &Node::left)},       {"missing_left", column(tree, &Node::missing_left)},
-          {"value", column(tree, &Node::value)},     {"gain", column(tree, &Node::gain)},
-          {"cover", column(tree, &Node::cover)}};
+  Json json{{"feature", column(tree, &Node::feature)}, {"threshold", column(tree, &Node::threshold)},
+            {"left", column(tree, &Node::left)},       {"missing_left", column(tree, &Node::missing_left)},
+            {"value", column(tree, &Node::value)},     {"gain", column(tree, &Node::gain)},
+            {"cover", column(tree, &Node::cover)}};
+  if (!tree.category_sets.empty()) {
+    json["category_set"] = column(tree, &Node::category_set);
+    json["category_sets"] = tree.category_sets;
+  }
+  return json;
 }
 
 template <typename T>
@@ -82,11 +90,38 @@ Tree tree_from_json(const Json& json) {
   read_column(json, "value", tree, &Node::value);
   read_column(json, "gain", tree, &Node::gain);
   read_column(json, "cover", tree, &Node::cover);
+  if (!json.contains("category_sets")) return tree;
+  read_column(json, "category_set", tree, &Node::category_set);
+  for (const Json& codes : json["category_sets"]) {
+    std::vector<std::int32_t>& set = tree.category_sets.emplace_back(codes.size());
+    for (std::size_t i = 0; i < set.size(); ++i) read_number(codes[i], "category_sets", set[i]);
+  }
   return tree;
 }
 
+/// How many codes a feature has at most.
+std::size_t n_codes(const table::Schema& schema, std::size_t feature) {
+  const table::Dictionary& dictionary = schema.categories.at(feature);
+  return dictionary ? dictionary->size() : table::kMaxCategories;
+}
+
+void check_category_set(const Tree& tree, const Node& node, const table::Schema& schema) {
+  const auto feature = static_cast<std::size_t>(node.feature);
+  if (schema.is_categorical(feature) != (node.category_set >= 0)) {
+    throw InputError("a node splits categories by a threshold, or numbers by categories");
+  }
+  if (node.category_set < 0) return;
+  if (static_cast<std::size_t>(node.category_set) >= tree.category_sets.size()) {
+    throw InputError("a node's category set is not in its tree");
+  }
+  const std::vector<std::int32_t>& set = tree.category_sets[static_cast<std::size_t>(node.category_set)];
+  const bool is_rising = std::ranges::adjacent_find(set, std::greater_equal()) == set.end();
+  if (!is_rising || (!set.empty() && (set.front() < 0 || std::cmp_greater_equal(set.back(), n_codes(schema, feature)))))
+    throw InputError("a category set has codes that do not rise or that its feature does not have");
+}
+
 /// Refuses trees in which a walk from the root could leave the tree or never end.
-void check_tree(const Tree& tree, std::size_t n_features) {
+void check_tree(const Tree& tree, const table::Schema& schema) {
   if (tree.nodes.empty()) throw InputError("a tree has no nodes");
   const auto n_nodes = static_cast<std::int64_t>(tree.nodes.size());
   for (std::int64_t i = 0; i < n_nodes; ++i) {
@@ -94,8 +129,9 @@ void check_tree(const Tree& tree, std::size_t n_features) {
     if (!std::isfinite(node.threshold) || !std::isfinite(node.value))
       throw InputError("a node has a number that is not finite");
     if (node.is_leaf()) continue;
-    if (static_cast<std::size_t>(node.feature) >= n_features)
+    if (static_cast<std::size_t>(node.feature) >= schema.features.size())
       throw InputError("a node splits on a feature that is not in the schema");
+    check_category_set(tree, node, schema);
     if (node.left <= i || std::int64_t{node.left} + 1 >= n_nodes)
       throw InputError("a node's children are not in its tree");
   }
@@ -106,13 +142,19 @@ std::string checksum(const Json& content) {
   return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
+Json to_json(const table::Schema& schema) {
+  Json json{
+      {"features", schema.features}, {"label", schema.label.value_or("")}, {"weight", schema.weight.value_or("")}};
+  for (const auto& [feature, texts] : schema.categories) {
+    json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
+  }
+  return json;
+}
+
 Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
-  return {{"schema",
-           {{"features", model.schema.features},
-            {"label", model.schema.label.value_or("")},
-            {"weight", model.schema.weight.value_or("")}}},
+  return {{"schema", to_json(model.schema)},
           {"options", to_json(model.options)},
           {"base_margin", model.base_margin},
           {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
@@ -124,12 +166,33 @@ std::optional<std::string> name_or_none(const Json& json) {
   return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
 
+table::Dictionary dictionary_from_json(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  auto texts = json.get<std::vector<std::string>>();
+  if (texts.size() > table::kMaxCategories || std::ranges::adjacent_find(texts, std::greater_equal()) != texts.end())
+    throw InputError("the texts of a feature's categories are not sorted, or too many");
+  return texts;
+}
+
+table::Schema schema_from_json(const Json& json) {
+  table::Schema schema;
+  json.at("features").get_to(schema.features);
+  schema.label = name_or_none(json.at("label"));
+  schema.weight = name_or_none(json.at("weight"));
+  if (!json.contains("categories")) return schema;
+  for (const Json& column : json["categories"]) {
+    std::size_t feature = 0;
+    read_number(column.at("feature"), "feature", feature);
+    if (feature >= schema.features.size()) throw InputError("there are categories of a feature that is not there");
+    if (!schema.categories.emplace(feature, dictionary_from_json(column.at("texts"))).second)
+      throw InputError("a feature has its categories twice");
+  }
+  return schema;
+}
+
 Model model_from_content(const Json& content) {
   Model model;
-  const Json& schema = content.at("schema");
-  schema.at("features").get_to(model.schema.features);
-  model.schema.label = name_or_none(schema.at("label"));
-  model.schema.weight = name_or_none(schema.at("weight"));
+  model.schema = schema_from_json(content.at("schema"));
   model.options = options_from_json(content.at("options"));
   validate(model.options);
   content.at("base_margin").get_to(model.base_margin);
@@ -140,7 +203,7 @@ Model model_from_content(const Json& content) {
   const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
   if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
   if (model.trees.size() % n_outputs != 0) throw InputError("the number of trees does not fit the objective");
-  for (const Tree& tree : model.trees) check_tree(tree, model.schema.features.size());
+  for (const Tree& tree : model.trees) check_tree(tree, model.schema);
   return model;
 }
 
@@ -165,8 +228,9 @@ Importance importance(const Model& model) {
 std::string to_text(const Model& model) {
   Json content = content_of(model);
   std::string sum = checksum(content);
+  const int version = model.schema.categories.empty() ? kVersionWithoutCategories : kVersion;
   const Json file{
-      {"format", kFormat}, {"version", kVersion}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
+      {"format", kFormat}, {"version", version}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
   return file.dump() + "\n";
 }
 

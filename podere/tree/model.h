@@ -1,6 +1,7 @@
 // Boosted trees as a value, and as a file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,15 +14,17 @@
 
 namespace podere::tree {
 
-/// A node of a tree. A row goes left when its value is below the threshold, or missing and `missing_left`.
+/// A node of a tree. A row goes left when its value is below the threshold, or missing and `missing_left`. Where there
+/// is a category set, a row goes right when its category is in the set.
 struct Node {
   float threshold = 0;
   std::int32_t feature = -1;  ///< -1: a leaf
   std::int32_t left = -1;     ///< the right child is left + 1
   bool missing_left = false;
-  float value = 0;  ///< of a leaf: added to the margin
-  float gain = 0;   ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
-  float cover = 0;  ///< sum of hessians of the training rows here
+  float value = 0;                 ///< of a leaf: added to the margin
+  float gain = 0;                  ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
+  float cover = 0;                 ///< sum of hessians of the training rows here
+  std::int32_t category_set = -1;  ///< which of the tree's sets; -1: the split is by threshold
   bool is_leaf() const { return feature < 0; }
   bool operator==(const Node&) const = default;
 };
@@ -29,8 +32,20 @@ struct Node {
 /// Node 0 is the root; children come after their parent.
 struct Tree {
   std::vector<Node> nodes;
+  std::vector<std::vector<std::int32_t>> category_sets;  ///< codes, rising, that go right
   bool operator==(const Tree&) const = default;
 };
+
+/// Whether a row whose value of `node.feature` is `value` goes left at `node`, no leaf, of `tree`.
+inline bool goes_left(const Tree& tree, const Node& node, float value) {
+  if (value != value) return node.missing_left;
+  if (node.category_set < 0) return value < node.threshold;
+  const std::vector<std::int32_t>& right = tree.category_sets[static_cast<std::size_t>(node.category_set)];
+  // Codes are exact as float32. What is no code, such as a fraction, is in no set.
+  const auto code_of = [](std::int32_t code) { return static_cast<float>(code); };
+  const auto found = std::ranges::lower_bound(right, value, {}, code_of);
+  return found == right.end() || code_of(*found) != value;
+}
 
 /// Training loss after each round; the validation ones are empty where nothing was set aside.
 struct History {

@@ -71,7 +71,7 @@ TEST(ModelTest, EveryAlteredDigitIsRefused) {
 TEST(ModelTest, ANewerVersionIsNamed) {
   std::string text = to_text(small_model());
   text.replace(text.find("\"version\":1"), 11, "\"version\":7");
-  EXPECT_EQ(refusal(text), "m.json: was written by a newer Podere (version 7 of the format; this one reads up to 1)");
+  EXPECT_EQ(refusal(text), "m.json: was written by a newer Podere (version 7 of the format; this one reads up to 2)");
 }
 
 TEST(ModelTest, OtherJsonIsRefused) {
@@ -146,6 +146,69 @@ TEST(ModelTest, AFileThatIsNotThereIsNamed) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "/nowhere/m.json: cannot be read");
   }
+}
+
+/// Splits feature "b", whose categories are four texts, by {1, 3}.
+Model categorical_model() {
+  Model model = small_model();
+  model.schema.categories = {{1, std::vector<std::string>{"", "blue", "gr\"\xc3\xbc\"n", "red"}}};
+  model.trees[0].category_sets = {{1, 3}};
+  model.trees[0].nodes[0].category_set = 0;
+  model.trees[0].nodes[0].threshold = 0;
+  return model;
+}
+
+TEST(ModelTest, CategoriesAreReadBackAndRaiseTheVersion) {
+  Model model = categorical_model();
+  model.schema.categories[0] = std::nullopt;  // codes
+  const std::string text = to_text(model);
+  EXPECT_NE(text.find("\"version\":2"), std::string::npos);
+  const Model read = from_text(text, "m.json");
+  EXPECT_EQ(read.schema, model.schema);
+  EXPECT_EQ(read.trees, model.trees);
+  EXPECT_EQ(to_text(read), text);
+}
+
+TEST(ModelTest, CategoriesThatDoNotFitAreRefused) {
+  const auto refusal_of_categories = [](const std::function<void(Model&)>& change) {
+    Model model = categorical_model();
+    change(model);
+    return refusal(to_text(model));
+  };
+  const std::string codes = "m.json: a category set has codes that do not rise or that its feature does not have";
+  const std::string kind = "m.json: a node splits categories by a threshold, or numbers by categories";
+  const std::string texts = "m.json: the texts of a feature's categories are not sorted, or too many";
+  const auto set = [](std::vector<std::int32_t> of) {
+    return [of = std::move(of)](Model& m) { m.trees[0].category_sets = {of}; };
+  };
+  for (const auto& wrong : {set({3, 1}), set({1, 1}), set({-1, 1}), set({1, 4})}) {
+    EXPECT_EQ(refusal_of_categories(wrong), codes);
+  }
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.schema.categories = {{1, std::nullopt}}; }), "accepted");
+  EXPECT_EQ(refusal_of_categories([](Model& m) {
+              m.schema.categories = {{1, std::nullopt}};
+              m.trees[0].category_sets = {{1 << 24}};
+            }),
+            codes);
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.schema.categories.clear(); }), kind);
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.trees[0].nodes[0].category_set = -1; }), kind);
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.trees[0].nodes[0].feature = 0; }), kind);
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.trees[0].nodes[0].category_set = 1; }),
+            "m.json: a node's category set is not in its tree");
+  EXPECT_EQ(refusal_of_categories([](Model& m) { m.schema.categories[2] = {{"x"}}; }),
+            "m.json: there are categories of a feature that is not there");
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"b", "a", "c", "d"}, {"a", "a", "b", "c"}}) {
+    EXPECT_EQ(refusal_of_categories([&](Model& m) { m.schema.categories[1] = wrong; }), texts);
+  }
+  EXPECT_EQ(refusal_of_categories([](Model&) {}), "accepted");
+}
+
+TEST(ModelTest, ACategoryGoesRightIfItsSetHoldsIt) {
+  const Tree tree = categorical_model().trees[0];
+  const auto is_left = [&](float value) { return goes_left(tree, tree.nodes[0], value); };
+  EXPECT_TRUE(is_left(0) && is_left(2) && is_left(4) && is_left(NAN));
+  EXPECT_FALSE(is_left(1) || is_left(3));
+  EXPECT_TRUE(is_left(1.5F) && is_left(-1) && is_left(1e30F) && is_left(INFINITY)) << "these are no categories";
 }
 
 TEST(ModelTest, ImportanceAddsUpSplitsByFeature) {

@@ -21,8 +21,10 @@ struct FlatNode {
 };
 constexpr std::uint32_t kMissingLeft = 0x80000000U;
 
+/// Nothing for a tree that splits by categories.
 std::vector<FlatNode> flatten(const Tree& tree) {
   std::vector<FlatNode> flat;
+  if (!tree.category_sets.empty()) return flat;
   flat.reserve(tree.nodes.size());
   for (const Node& node : tree.nodes) {
     if (node.is_leaf()) {
@@ -43,6 +45,15 @@ float leaf_value(const std::vector<FlatNode>& nodes, const float* row) {
     node = nodes.data() + node->left + (goes_left ? 0 : 1);
   }
   return node->threshold;
+}
+
+/// The same for any tree.
+float leaf_value(const Tree& tree, const float* row) {
+  const Node* node = tree.nodes.data();
+  while (!node->is_leaf()) {
+    node = tree.nodes.data() + node->left + (goes_left(tree, *node, row[node->feature]) ? 0 : 1);
+  }
+  return node->value;
 }
 
 }  // namespace
@@ -97,7 +108,11 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
       }
       for (std::size_t t = 0; t < flat.size(); ++t) {
         float* const target = margins.data() + t % n_outputs * n_rows + first;
-        for (std::size_t i = 0; i < n; ++i) target[i] += leaf_value(flat[t], tile.data() + i * features.size());
+        if (trees[t].category_sets.empty()) {
+          for (std::size_t i = 0; i < n; ++i) target[i] += leaf_value(flat[t], tile.data() + i * features.size());
+        } else {
+          for (std::size_t i = 0; i < n; ++i) target[i] += leaf_value(trees[t], tile.data() + i * features.size());
+        }
       }
     }
   });

@@ -327,6 +327,25 @@ TEST(PredictTest, InfinitiesFollowTheOrderOfNumbers) {
   for (std::size_t i = 0; i < label.size(); ++i) EXPECT_NEAR(predicted[i], label[i], 1e-6) << feature[i];
 }
 
+TEST(PredictTest, TreesWithAndWithoutCategoriesAddUp) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Model model;
+  model.schema = numbered_schema(2, false);
+  model.schema.categories = {{1, std::nullopt}};
+  model.options.objective = Objective::kSquaredError;
+  model.base_margin = {100};
+  // By category 0 or 7 of x1, then by x0.
+  model.trees = {Tree{.nodes = {{.feature = 1, .left = 1, .missing_left = false, .category_set = 0},
+                                {.value = 1},
+                                {.threshold = 5, .feature = 0, .left = 3, .missing_left = true},
+                                {.value = 2},
+                                {.value = 3}},
+                      .category_sets = {{0, 7}}},
+                 Tree{.nodes = {{.threshold = 5, .feature = 0, .left = 1}, {.value = 10}, {.value = 20}}}};
+  const table::Table table = make_table({{4, 6, 4, 6, nan, 6}, {3, 0, 7, nan, 0, 8}}, {0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(predict(model, table, 1), (std::vector<float>{111, 123, 112, 123, 122, 121}));
+}
+
 TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {
   const table::Table table = random_table({.objective = Objective::kSoftmax}, alone());
   const Model model = train_alone(table, {.objective = Objective::kSoftmax, .n_trees = 3, .depth = 3});

@@ -114,19 +114,33 @@ void save(AtomicFile& file, const std::string& model) {
   }
 }
 
+/// "40", "40, the best of 50 rounds (stopped early)", "12 (interrupted)".
+std::string trees_text(const session::Json& facts) {
+  const auto n_trees = facts.at("trees").get<std::uint64_t>();
+  const auto n_rounds = facts.at("rounds_run").get<std::uint64_t>();
+  const bool is_early = facts.at("stopped_early").get<bool>();
+  std::string text = with_commas(n_trees);
+  if (n_rounds > n_trees) text += fmt::format(", the best of {} rounds", with_commas(n_rounds));
+  return text + (is_early ? " (stopped early)" : facts.at("was_stopped").get<bool>() ? " (interrupted)" : "");
+}
+
 void print_facts(const session::Json& facts, int descriptor) {
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
   std::vector<std::pair<std::string, std::string>> lines = {
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
-      {"trees",
-       fmt::format("{}{}", facts.at("trees").get<int>(), facts.at("was_stopped").get<bool>() ? " (stopped)" : "")},
+      {"trees", trees_text(facts)},
       {"to start", seconds("start_seconds")},
       {"to load", seconds("load_seconds")},
       {"to bin", seconds("bin_seconds")},
       {"to train", seconds("train_seconds")},
   };
+  if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
+    lines.insert(lines.begin() + 1,
+                 {"trained, validated on", fmt::format("{}, {} rows", with_commas(facts.at("training_rows")),
+                                                       with_commas(n_validation.get<std::uint64_t>()))});
+  }
   for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
     if (!facts.contains(name)) continue;
     std::string words = name;

@@ -25,12 +25,32 @@ class RecordingProgress : public Progress {
     return found == metrics_.end() ? std::vector<std::pair<std::string, double>>() : found->second;
   }
   bool is_stopped() const { return is_stopped_; }
+  std::size_t n_rounds() const { return metrics_.empty() ? 0 : metrics_.rbegin()->first; }
 
  private:
   Progress& next_;
   std::map<std::size_t, std::vector<std::pair<std::string, double>>> metrics_;
   bool is_stopped_ = false;
 };
+
+std::uint64_t count_training_rows(const table::Table& table, const tree::Options& options,
+                                  const comm::Communicator& comm) {
+  std::uint64_t n_rows = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) n_rows += tree::is_training_row(table.global({i}), options) ? 1 : 0;
+  return comm.all_reduce(n_rows, comm::Reduction::kSum);
+}
+
+/// How many rounds there were, and which of them is the model's last.
+Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
+  const std::size_t n_kept = model.n_rounds();
+  const auto patience = static_cast<std::size_t>(model.options.early_stopping_rounds);
+  const bool is_cut_short = recorder.n_rounds() < static_cast<std::size_t>(model.options.n_trees);
+  return {{"trees", n_kept},
+          {"rounds_run", recorder.n_rounds()},
+          {"best_round", patience > 0 ? Json(n_kept) : Json()},
+          {"stopped_early", patience > 0 && is_cut_short && recorder.n_rounds() - n_kept >= patience},
+          {"was_stopped", recorder.is_stopped()}};
+}
 
 }  // namespace
 
@@ -47,15 +67,18 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
   const tree::Model model =
       tree::train(table, validation ? &*validation : nullptr, job.options, comm, n_threads, recorder, &times);
 
+  const std::uint64_t n_training = count_training_rows(table, job.options, comm);
+  const std::uint64_t n_validation = validation ? validation->n_global_rows() : table.n_global_rows() - n_training;
+  const bool validates = validation || job.options.validation_fraction > 0;
   Json facts = {{"rows", table.n_global_rows()},
-                {"validation_rows", validation ? Json(validation->n_global_rows()) : Json()},
+                {"training_rows", n_training},
+                {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", table.n_features()},
                 {"objective", tree::to_string(model.options.objective)},
-                {"trees", model.n_rounds()},
-                {"was_stopped", recorder.is_stopped()},
                 {"load_seconds", load_seconds},
                 {"bin_seconds", times.bin_seconds},
                 {"train_seconds", times.boost_seconds}};
+  facts.update(tell_rounds(recorder, model));
   for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;
   facts.update(resources(comm, n_threads));
   return {{"facts", std::move(facts)}, {"model", comm.is_root() ? tree::to_text(model) : ""}};

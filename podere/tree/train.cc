@@ -78,13 +78,10 @@ class Validation {
   std::optional<double> auc_;
 };
 
-/// 1 for rows to train on, 0 for rows set aside by hash of (seed, global row).
+/// 1 for rows to train on, 0 for rows set aside.
 std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
   std::vector<std::uint8_t> is_training(table.n_rows());
-  for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    const double u = uniform01(hash64(options.seed, kValidationStream, table.global({i}).value));
-    is_training[i] = u >= options.validation_fraction ? 1 : 0;
-  }
+  for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
   return is_training;
 }
 
@@ -160,6 +157,10 @@ void check_finite(const Gradients& gradients, std::size_t n_rounds) {
 }
 
 }  // namespace
+
+bool is_training_row(table::GlobalRow row, const Options& options) {
+  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
+}
 
 Model train(const table::Table& table, const table::Table* validation_table, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times) {

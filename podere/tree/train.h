@@ -15,6 +15,9 @@ struct TrainTimes {
   double boost_seconds = 0;  ///< all rounds
 };
 
+/// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).
+bool is_training_row(table::GlobalRow row, const Options& options);
+
 /// Trains on `table`, whose label must be there and whose rows must begin at a row block on every rank. `validation`
 /// (may be null) has the same features. Collective. The model is the same, bit for bit, for any number of ranks and
 /// threads. Stops after the round in which rank 0's progress says stop_requested(), or by early stopping, which keeps

@@ -87,6 +87,7 @@ def test_the_first_interrupt_keeps_the_model_so_far(podere, executors, number):
     stdout, stderr = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert "model.json" in stderr and "interrupted" in stderr
+    assert "(interrupted)" in stdout and "best" not in stdout
     assert os.listdir(podere.folder) == ["model.json"]
     assert podere.processes() == []
     podere.done("evaluate", "model.json", "collider:2000?seed=5")

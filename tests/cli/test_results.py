@@ -155,7 +155,8 @@ def test_describe_tells_infinite_values_where_there_are_any(podere):
 
 # For machines.
 
-FACTS = {"rows", "validation_rows", "features", "objective", "trees", "was_stopped", "start_seconds", "load_seconds",
+FACTS = {"rows", "training_rows", "validation_rows", "features", "objective", "trees", "rounds_run", "best_round",
+         "stopped_early", "was_stopped", "start_seconds", "load_seconds",
          "bin_seconds", "train_seconds", "loss", "executors", "cores", "peak_memory_bytes", "model"}
 
 
@@ -166,6 +167,8 @@ def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
     assert result.stderr == "" and result.stdout.count("\n") == 1
     assert FACTS | {"validation_loss", "validation_auc"} <= set(facts)
     assert (facts["rows"], facts["features"], facts["trees"], facts["executors"], facts["cores"]) == (3000, 28, 3, 2, 1)
+    assert (facts["training_rows"], facts["validation_rows"]) == (3000, 1000)
+    assert (facts["rounds_run"], facts["best_round"], facts["stopped_early"]) == (3, None, False)
     assert facts["was_stopped"] is False and facts["peak_memory_bytes"] > 1e6
 
 
@@ -187,10 +190,22 @@ def test_json_of_other_commands_has_the_documented_keys(podere, model, arguments
 def test_a_validation_and_early_stopping_end_with_the_best_round(podere):
     facts = json.loads(podere.done("train", "gbt", "collider:1500", "--validation-fraction", 0.3, "--trees", 500,
                                    "--learning-rate", 0.5, "--early-stopping", 5, "-o", "m.json", "--json").stdout)
-    assert 0 < facts["trees"] < 500 and facts["was_stopped"] is False
+    assert 0 < facts["trees"] < 500 and facts["was_stopped"] is False and facts["stopped_early"] is True
+    assert facts["best_round"] == facts["trees"] == facts["rounds_run"] - 5
+    assert facts["training_rows"] + facts["validation_rows"] == 1500 and 350 < facts["validation_rows"] < 550
     history = json.loads((podere.folder / "m.json").read_text())
     text = json.dumps(history)
     assert "validation_loss" in text and facts["validation_loss"] < 0.7
+
+
+def test_what_early_stopping_did_is_told_to_people(podere):
+    train = ["train", "gbt", "collider:1500", "--learning-rate", 0.5, "--early-stopping", 5, "-o", "m.json"]
+    text = podere.done(*train, "--validation", "collider:400?seed=1", "--trees", 500).stdout
+    n_trees, n_rounds = map(int, re.search(r"trees +(\d+), the best of (\d+) rounds \(stopped early\)\n", text).groups())
+    assert n_rounds == n_trees + 5
+    assert re.search(r"trained, validated on +1,500, 400 rows\n", text)
+    text = podere.done(*train, "--validation", "collider:400?seed=1", "--trees", n_trees + 2).stdout
+    assert re.search(rf"trees +{n_trees}, the best of {n_trees + 2} rounds\n", text)
 
 
 def test_a_bar_is_drawn_on_a_terminal_and_taken_away(podere):

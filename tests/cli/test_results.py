@@ -58,6 +58,18 @@ def test_predictions_are_the_same_bytes_on_any_number_of_executors(podere, model
     assert (podere.folder / "one.csv").read_bytes() == (podere.folder / "many.csv").read_bytes()
 
 
+def test_predictions_join_ids_in_the_order_of_the_rows(podere, events, model):
+    lines = events.read_text().splitlines()[:301]
+    rows = [f"row{i},{line}" for i, line in enumerate(lines[1:])]
+    podere.write("new.csv", "\n".join([f"id,{lines[0]}", *rows]) + "\n")
+    podere.done("predict", model, events, "--rows", ":300", "-o", "plain.csv")
+    podere.done("predict", model, "new.csv", "--columns", ",".join(lines[0].split(",")[1:]), "-o", "predictions.csv")
+    subprocess.run("tail -n +2 new.csv | cut -d, -f1 | paste -d, - predictions.csv > joined.csv", shell=True, check=True,
+                   cwd=podere.folder)
+    plain = (podere.folder / "plain.csv").read_text().splitlines()
+    assert (podere.folder / "joined.csv").read_text().splitlines() == [f"row{i},{p}" for i, p in enumerate(plain)]
+
+
 def test_margins_are_the_log_odds_of_probabilities(podere, model):
     for name, flags in (("p.csv", []), ("m.csv", ["--margin"])):
         podere.done("predict", model, "collider:500", "-o", name, *flags)

@@ -37,14 +37,14 @@ Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, P
   Stopwatch watch;
   const table::Table table = load_reported(job.table, false, comm, n_threads, progress);
   const double load_seconds = watch.restart();
-  std::vector<std::string> texts;
+  std::vector<float> values;
   comm.agree([&] {
-    const auto values =
-        job.margin ? tree::predict_margins(model, table, n_threads) : tree::predict(model, table, n_threads);
-    texts = format_rows(values, model.n_outputs(), table.n_rows(), n_threads);
+    values = job.margin ? tree::predict_margins(model, table, n_threads) : tree::predict(model, table, n_threads);
   });
   const double predict_seconds = watch.restart();
 
+  std::vector<std::string> texts;
+  comm.agree([&] { texts = format_rows(values, model.n_outputs(), table.n_rows(), n_threads); });
   std::uint64_t n_bytes = 0;
   for (const std::string& text : texts) n_bytes += text.size();
   std::uint64_t offset = comm.exclusive_scan(n_bytes, comm::Reduction::kSum, std::uint64_t{0});

@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test bench format lint asan tsan fuzz clean help
+.PHONY: run test bench bench-trees format lint asan tsan fuzz clean help
 
 # ccache where there is one; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -19,11 +19,18 @@ test:  ## set up, build, run all tests
 	@$(BUILD) release
 	@ctest --preset release
 
-bench:  ## measure, beside the peers, what docs/performance.md says
+bench:  ## measure reading, generating and starting, beside the peers
 	@tools/setup.sh build bench
 	@$(CONFIGURE) release -DBUILD_TESTING=OFF
 	@$(BUILD) release
 	@bench/run.sh
+
+bench-trees:  ## measure boosted trees beside the peers (PARTS=quick: 3 minutes; bench/trees.sh names all)
+	@tools/setup.sh build bench
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere
+	@bench/peers.sh
+	@bench/trees.sh $(PARTS)
 
 format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
@@ -56,4 +63,4 @@ clean:  ## remove all that was built
 	@rm -rf build
 
 help:  ## show this list
-	@sed -nE 's/^([a-z]+): .*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -nE 's/^([a-z-]+): .*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every benchmark that docs/performance.md quotes, beside its peers: one JSON line a measurement.
+# The benchmarks that docs/performance.md quotes, less those of trees (trees.sh): one JSON line a measurement.
 # BENCH_DIRECTORY keeps the generated tables (2 GB).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,9 +10,6 @@ bin=build/release/bench
 mkdir -p "$BENCH_DIRECTORY"
 for threads in 1 2; do "$bin/generate_bench" --threads "$threads" --directory "$BENCH_DIRECTORY"; done
 /usr/bin/python3 bench/csv_peers.py "$bin/csv_bench" --directory "$BENCH_DIRECTORY"
-for cores in 1 2; do /usr/bin/python3 bench/trees.py --cores "$cores" --directory "$BENCH_DIRECTORY"; done
-/usr/bin/python3 bench/trees.py --cores 2 --executors 2 --directory "$BENCH_DIRECTORY"
-/usr/bin/python3 bench/trees.py --table data/higgs_15688.csv.gz --rows 12000 --depth 6 --directory "$BENCH_DIRECTORY"
 for _ in 1 2 3; do
   build/release/bin/podere doctor --json | jq -c '{bench: "start", executors: 2, found: (.findings[] | select(.name == "2 executors").found)}'
 done

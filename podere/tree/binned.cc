@@ -17,8 +17,8 @@ BinnedRows::BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts,
     for (std::size_t j = features.begin; j < features.end; ++j) panel_of_.push_back(p);
   }
   panel_begin_.push_back(n_features());
-  records_ = std::make_unique_for_overwrite<RowRecord[]>(n_panels * n_rows_);
-  columns_ = std::make_unique_for_overwrite<std::uint8_t[]>(n_features() * n_rows_);
+  records_ = HugeArray<RowRecord>(n_panels * n_rows_);
+  columns_ = HugeArray<std::uint8_t>(n_features() * n_rows_);
 
   const std::vector<CutTable> tables(cuts_.begin(), cuts_.end());
   constexpr std::size_t kTileRows = 512;  // of records: 16 KB, half of the first-level cache
@@ -27,7 +27,7 @@ BinnedRows::BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts,
       RowRecord* const records = panel(p).data();
       std::fill(records + begin, records + end, RowRecord{});
       for (std::size_t j = panel_begin(p); j < panel_end(p); ++j) {
-        std::uint8_t* const bins = columns_.get() + j * n_rows_;
+        std::uint8_t* const bins = columns_.data() + j * n_rows_;
         find_bins(tables[j], table.feature(j).subspan(begin, end - begin), bins + begin);
         const std::size_t lane = j - panel_begin(p);
         for (std::size_t i = begin; i < end; ++i) records[i].bins[lane] = bins[i];

@@ -1,13 +1,14 @@
 // The training rows as bins, in the layout that the histogram kernel reads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "podere/base/huge_array.h"
 #include "podere/table/table.h"
 #include "podere/tree/cuts.h"
 
@@ -28,6 +29,13 @@ struct alignas(32) RowRecord {
 };
 static_assert(sizeof(RowRecord) == 32);
 
+/// Asks for the value of the row that a loop over `rows`, now at `i`, will come to.
+template <typename T>
+void prefetch_ahead(const T* values, std::span<const std::uint32_t> rows, std::size_t i) {
+  constexpr std::size_t kAhead = 64;
+  __builtin_prefetch(values + rows[std::min(i + kAhead, rows.size() - 1)]);
+}
+
 /// All rows held here, twice: row by row for histograms, [n_panels x n_rows] records, with the features dealt to panels
 /// in order and evenly; and column by column for partitioning, which reads one feature of scattered rows: a column of
 /// bins fits a cache in which the records do not.
@@ -44,15 +52,15 @@ class BinnedRows {
   std::size_t panel_begin(std::size_t panel) const { return panel_begin_[panel]; }
   std::size_t panel_end(std::size_t panel) const { return panel_begin_[panel + 1]; }
 
-  std::span<RowRecord> panel(std::size_t p) { return {records_.get() + p * n_rows_, n_rows_}; }
-  std::span<const RowRecord> panel(std::size_t p) const { return {records_.get() + p * n_rows_, n_rows_}; }
+  std::span<RowRecord> panel(std::size_t p) { return {records_.data() + p * n_rows_, n_rows_}; }
+  std::span<const RowRecord> panel(std::size_t p) const { return {records_.data() + p * n_rows_, n_rows_}; }
 
   /// The panel in which `feature` stands.
   std::size_t panel_of(std::size_t feature) const { return panel_of_[feature]; }
 
   /// The bins of `feature` [n_rows].
   std::span<const std::uint8_t> column(std::size_t feature) const {
-    return {columns_.get() + feature * n_rows_, n_rows_};
+    return {columns_.data() + feature * n_rows_, n_rows_};
   }
 
  private:
@@ -60,8 +68,8 @@ class BinnedRows {
   std::size_t n_rows_;
   std::vector<std::size_t> panel_begin_;     // [n_panels + 1]
   std::vector<std::size_t> panel_of_;        // [n_features]
-  std::unique_ptr<RowRecord[]> records_;     // [n_panels x n_rows]
-  std::unique_ptr<std::uint8_t[]> columns_;  // [n_features x n_rows]
+  HugeArray<RowRecord> records_;          // [n_panels x n_rows]
+  HugeArray<std::uint8_t> columns_;       // [n_features x n_rows]
 };
 
 }  // namespace podere::tree

@@ -45,6 +45,7 @@ class Grower {
         binned_(binned),
         rows_(rows),
         scratch_(scratch) {
+    context.memory.clear();
     draw_columns(tree_number);
     plant_root(tree_number);
   }
@@ -98,11 +99,12 @@ class Grower {
     std::vector<std::span<const std::uint32_t>> rows_of_nodes;
     for (const Family& family : families) rows_of_nodes.push_back(rows_of(nodes_[family.smaller]));
     // Kept until the tree is done: larger siblings further down use the same memory.
-    std::vector<std::int64_t>& cells = level_cells_.emplace_back(build_histograms(
-        binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm, context_.n_threads));
+    const std::span<std::int64_t> cells =
+        build_histograms(binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm,
+                         context_.n_threads, context_.memory);
     const std::size_t width = context_.layout.width(context_.comm.rank());
     for (std::size_t f = 0; f < families.size(); ++f)
-      families[f].smaller_cells = std::span(cells).subspan(f * width, width);
+      families[f].smaller_cells = cells.subspan(f * width, width);
   }
 
   /// Finds each node's best split by this rank's features, then the best over all ranks.
@@ -223,9 +225,11 @@ class Grower {
     for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
       std::int64_t g = 0;
       std::int64_t h = 0;
-      for (const std::uint32_t row : rows) {
-        g += std::llrint(own_gradients_[row].g * g_scale);
-        h += std::llrint(own_gradients_[row].h * h_scale);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        prefetch_ahead(own_gradients_.data(), rows, i);
+        const Gradient& gradient = own_gradients_[rows[i]];
+        g += static_cast<std::int64_t>(gradient.g * g_scale);
+        h += static_cast<std::int64_t>(gradient.h * h_scale);
       }
       std::atomic_ref(sums[2 * n]) += g;
       std::atomic_ref(sums[2 * n + 1]) += h;
@@ -259,7 +263,11 @@ class Grower {
 
   void add_to_margins(const Tree& tree, std::span<float> margins) const {
     for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
-      for (const std::uint32_t row : rows) margins[row] += tree.nodes[n].value;
+      const float value = tree.nodes[n].value;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        prefetch_ahead(margins.data(), rows, i);
+        margins[rows[i]] += value;
+      }
     });
     if (rows_.size() == binned_.n_rows()) return;
     // Rows that the tree was not grown on.
@@ -325,7 +333,6 @@ class Grower {
   std::vector<std::uint8_t> column_is_used_;  // [n_features]
   std::vector<std::uint8_t> panel_is_used_;   // [n_panels]
   std::vector<GrowNode> nodes_;
-  std::vector<std::vector<std::int64_t>> level_cells_;
 };
 
 }  // namespace

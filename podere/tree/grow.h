@@ -19,6 +19,7 @@ struct GrowContext {
   const Options& options;
   const HistogramLayout& layout;
   const comm::Communicator& comm;
+  HistogramMemory& memory;
   std::uint64_t n_global_rows;
   table::RowRange table_rows;
   int n_threads;

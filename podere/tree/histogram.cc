@@ -25,11 +25,13 @@ std::vector<Task> make_tasks(std::span<const std::span<const std::uint32_t>> row
   for (std::size_t node = 0; node < rows_of_nodes.size(); ++node) {
     const std::span<const std::uint32_t> rows = rows_of_nodes[node];
     for (std::size_t panel = 0; panel < panel_is_used.size(); ++panel) {
-      if (panel_is_used[panel] == 0) continue;
-      for (std::size_t begin = 0; begin < rows.size(); begin += kTaskRows) {
-        tasks.push_back(
-            {node, panel, rows.subspan(begin, std::min(kTaskRows, rows.size() - begin)), rows.size() > kTaskRows});
-      }
+      // A node without rows and a panel without use have one task, which sets the cells to zero.
+      const std::size_t n_rows = panel_is_used[panel] != 0 ? rows.size() : 0;
+      std::size_t begin = 0;
+      do {
+        tasks.push_back({node, panel, rows.subspan(begin, std::min(kTaskRows, n_rows - begin)), n_rows > kTaskRows});
+        begin += kTaskRows;
+      } while (begin < n_rows);
     }
   }
   return tasks;
@@ -70,15 +72,28 @@ std::vector<std::size_t> HistogramLayout::counts(std::size_t n_nodes) const {
   return counts;
 }
 
-std::vector<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
-                                           std::span<const std::span<const std::uint32_t>> rows_of_nodes,
-                                           std::span<const std::uint8_t> panel_is_used,
-                                           const Quantisation& quantisation, const comm::Communicator& comm,
-                                           int n_threads) {
+std::span<std::int64_t> HistogramMemory::take(std::size_t n_cells) {
+  if (n_taken_ == blocks_.size()) blocks_.emplace_back();
+  HugeArray<std::int64_t>& block = blocks_[n_taken_++];
+  if (block.size() < n_cells) block = HugeArray<std::int64_t>(n_cells);
+  return block.span().first(n_cells);
+}
+
+std::span<std::int64_t> HistogramMemory::lend(std::size_t n_cells) {
+  if (lent_.size() < n_cells) lent_ = HugeArray<std::int64_t>(n_cells);
+  return lent_.span().first(n_cells);
+}
+
+std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
+                                         std::span<const std::span<const std::uint32_t>> rows_of_nodes,
+                                         std::span<const std::uint8_t> panel_is_used, const Quantisation& quantisation,
+                                         const comm::Communicator& comm, int n_threads, HistogramMemory& memory) {
   const std::size_t n_nodes = rows_of_nodes.size();
   const auto rows_per_flush = static_cast<std::size_t>(quantisation.rows_per_flush());
-  std::vector<std::int64_t> cells(layout.n_cells(n_nodes));
+  const std::span<std::int64_t> own = memory.take(n_nodes * layout.width(comm.rank()));
+  const std::span<std::int64_t> cells = comm.size() == 1 ? own : memory.lend(layout.n_cells(n_nodes));
   const auto cells_locks = std::make_unique<std::mutex[]>(n_nodes * binned.n_panels());
+  std::vector<std::uint8_t> is_set(n_nodes * binned.n_panels());
   const auto packed = std::make_unique<PackedHistogram[]>(static_cast<std::size_t>(std::max(n_threads, 1)));
   const std::vector<Task> tasks = make_tasks(rows_of_nodes, panel_is_used);
 
@@ -87,24 +102,27 @@ std::vector<std::int64_t> build_histograms(const BinnedRows& binned, const Histo
     const std::size_t first_feature = binned.panel_begin(task.panel);
     const std::size_t n_lanes = binned.panel_end(task.panel) - first_feature;
     PackedHistogram& histogram = packed[static_cast<std::size_t>(thread)];
-    for (std::size_t begin = 0; begin < task.rows.size(); begin += rows_per_flush) {
+    const std::size_t place = task.node * binned.n_panels() + task.panel;
+    std::size_t begin = 0;
+    do {
       const std::size_t n = std::min(rows_per_flush, task.rows.size() - begin);
       accumulate(binned.panel(task.panel), task.rows.subspan(begin, n), n_lanes, histogram);
-      std::unique_lock lock(cells_locks[task.node * binned.n_panels() + task.panel], std::defer_lock);
+      begin += n;
+      std::unique_lock lock(cells_locks[place], std::defer_lock);
       if (task.shares_cells) lock.lock();
+      const bool is_first = std::exchange(is_set[place], 1) == 0;
       for (std::size_t lane = 0; lane < n_lanes; ++lane) {
         const std::size_t feature = first_feature + lane;
-        flush_lane(histogram.cells + lane * kCellsPerLane, static_cast<std::size_t>(binned.cuts(feature).n_bins()),
+        flush_lane(histogram.cells + lane * kCellsPerLane, static_cast<std::size_t>(binned.cuts(feature).n_bins()), is_first,
                    cells.data() + layout.cell(feature, task.node, n_nodes));
       }
       for (std::size_t lane = n_lanes; lane < kPanelFeatures; ++lane) histogram.cells[lane * kCellsPerLane] = 0;
-    }
+    } while (begin < task.rows.size());
   });
 
-  if (comm.size() == 1) return cells;
-  std::vector<std::int64_t> own(n_nodes * layout.width(comm.rank()));
-  comm.reduce_scatter(std::span<const std::int64_t>(cells), std::span(own), layout.counts(n_nodes),
-                      comm::Reduction::kSum);
+  if (comm.size() > 1) {
+    comm.reduce_scatter(std::span<const std::int64_t>(cells), own, layout.counts(n_nodes), comm::Reduction::kSum);
+  }
   return own;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "podere/base/huge_array.h"
 #include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
 #include "podere/tree/binned.h"
@@ -46,13 +47,28 @@ class HistogramLayout {
   std::size_t total_width_ = 0;
 };
 
+/// Memory for the histograms of one tree after another: getting it from the system anew for every tree costs more than
+/// scanning what is in it (docs/performance.md).
+class HistogramMemory {
+ public:
+  /// `n_cells` cells, not set, that are the caller's until the next clear().
+  std::span<std::int64_t> take(std::size_t n_cells);
+  /// `n_cells` cells, not set, that are the caller's until the next call.
+  std::span<std::int64_t> lend(std::size_t n_cells);
+  void clear() { n_taken_ = 0; }
+
+ private:
+  std::vector<HugeArray<std::int64_t>> blocks_;  // the first n_taken_ are in use
+  std::size_t n_taken_ = 0;
+  HugeArray<std::int64_t> lent_;
+};
+
 /// Sums the packed gradients of each node's rows by feature and bin over all ranks. Returns this rank's share
-/// [n_nodes x width(rank)] of wide cells G * 2^32 + H. `panel_is_used` [n_panels]: panels that may be passed over
-/// (their cells are zero). Collective: one reduce_scatter of n_cells(n_nodes) words.
-std::vector<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
-                                           std::span<const std::span<const std::uint32_t>> rows_of_nodes,
-                                           std::span<const std::uint8_t> panel_is_used,
-                                           const Quantisation& quantisation, const comm::Communicator& comm,
-                                           int n_threads);
+/// [n_nodes x width(rank)] of wide cells G * 2^32 + H, taken from `memory`. `panel_is_used` [n_panels]: panels that may
+/// be passed over (their cells are zero). Collective: one reduce_scatter of n_cells(n_nodes) words.
+std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
+                                         std::span<const std::span<const std::uint32_t>> rows_of_nodes,
+                                         std::span<const std::uint8_t> panel_is_used, const Quantisation& quantisation,
+                                         const comm::Communicator& comm, int n_threads, HistogramMemory& memory);
 
 }  // namespace podere::tree

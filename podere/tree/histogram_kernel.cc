@@ -8,11 +8,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {
 
-void FlushLane(std::int32_t* packed, std::size_t n_bins, std::int64_t* wide) {
+void FlushLane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide) {
+  const std::int64_t keep = is_first ? 0 : -1;  // a mask
   for (std::size_t b = 0; b < n_bins; ++b) {
     const auto low = static_cast<std::int32_t>(static_cast<std::uint32_t>(packed[b]) << 16) >> 16;  // h, with its sign
     const std::int32_t high = (packed[b] - low) >> 16;                                              // g
-    wide[b] += (static_cast<std::int64_t>(high) << 32) + low;
+    wide[b] = (wide[b] & keep) + (static_cast<std::int64_t>(high) << 32) + low;
     packed[b] = 0;
   }
 }
@@ -29,7 +30,7 @@ HWY_EXPORT(FlushLane);
 /// The lanes are unrolled: each row is one load of 32 bytes and, per lane, one load, add and store.
 template <std::size_t kLanes>
 void accumulate_lanes(const RowRecord* records, const std::uint32_t* rows, std::size_t n, std::int32_t* cells) {
-  constexpr std::size_t kAhead = 16;  // rows between the prefetch of a record and its use
+  constexpr std::size_t kAhead = 32;  // rows between the prefetch of a record and its use
   for (std::size_t i = 0; i < n; ++i) {
     __builtin_prefetch(records + rows[i + kAhead < n ? i + kAhead : n - 1]);
     const RowRecord& record = records[rows[i]];
@@ -66,8 +67,8 @@ void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_
   }
 }
 
-void flush_lane(std::int32_t* packed, std::size_t n_bins, std::int64_t* wide) {
-  HWY_DYNAMIC_DISPATCH(FlushLane)(packed, n_bins, wide);
+void flush_lane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide) {
+  HWY_DYNAMIC_DISPATCH(FlushLane)(packed, n_bins, is_first, wide);
 }
 
 }  // namespace podere::tree

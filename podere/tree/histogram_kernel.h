@@ -22,7 +22,7 @@ struct alignas(64) PackedHistogram {
 void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_t> rows, std::size_t n_lanes,
                 PackedHistogram& histogram);
 
-/// Adds `n_bins` packed cells to wide cells G * 2^32 + H, and sets them to zero.
-void flush_lane(std::int32_t* packed, std::size_t n_bins, std::int64_t* wide);
+/// Adds `n_bins` packed cells to wide cells G * 2^32 + H, or sets those if `is_first`; the packed ones become zero.
+void flush_lane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide);
 
 }  // namespace podere::tree

@@ -53,9 +53,15 @@ TEST(FlushTest, PackedCellsAreAddedToWideOnesAndCleared) {
       expected.push_back(pack_cell(100000 + g, -7 + h));
     }
   }
-  flush_lane(packed.data(), packed.size(), wide.data());
+  const std::vector<std::int32_t> as_they_were = packed;
+  flush_lane(packed.data(), packed.size(), false, wide.data());
   EXPECT_EQ(wide, expected);
   EXPECT_EQ(packed, std::vector<std::int32_t>(packed.size(), 0));
+
+  packed = as_they_were;
+  flush_lane(packed.data(), packed.size(), true, wide.data());
+  for (std::int64_t& cell : expected) cell -= pack_cell(100000, -7);
+  EXPECT_EQ(wide, expected);
 }
 
 /// Derivatives of the loss by differences, for one row at margin `m` of output `k`.
@@ -174,8 +180,13 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   const std::span<const std::uint32_t> span(rows);
   const std::vector<std::span<const std::uint32_t>> nodes{span.first(39000), span.subspan(39000, 0), span.last(1001)};
   const std::vector<std::uint8_t> panel_is_used(binned.n_panels(), 1);
-  const std::vector<std::int64_t> cells =
-      build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2);
+  HistogramMemory memory;
+  const auto build = [&] {
+    memory.clear();
+    return build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2, memory);
+  };
+  build();
+  const std::span<const std::int64_t> cells = build();  // in memory that is not zero
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     for (std::size_t j = 0; j < binned.n_features(); ++j) {
       const std::vector<std::int64_t> expected = plain_histogram(binned, nodes[node], j);

@@ -11,17 +11,20 @@ constexpr std::size_t kTaskRows = 8192;
 struct Task {
   std::size_t parting;
   Slice rows;
+  bool is_whole;  // all rows of the node: they are parted where they are
   std::size_t n_left = 0;
 };
 
-/// Copies `rows` to `parted`, those that go left first. Returns how many these are.
+/// Copies `rows` to `parted`, which may be `rows` itself, those that go left first. Returns how many these are.
 std::size_t part_run(std::span<const std::uint8_t> bins, const RouteTable& goes_left,
                      std::span<const std::uint32_t> rows, std::uint32_t* parted) {
   std::array<std::uint32_t, kTaskRows> right;
   std::size_t n_left = 0;
   std::size_t n_right = 0;
-  for (const std::uint32_t row : rows) {
-    // Both are written and one is kept: no branch to guess wrong.
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    prefetch_ahead(bins.data(), rows, i);
+    // Both are written and one is kept: no branch to guess wrong. What is written never lies ahead of what is read.
+    const std::uint32_t row = rows[i];
     const std::size_t is_left = goes_left[bins[row]];
     parted[n_left] = row;
     right[n_right] = row;
@@ -46,22 +49,23 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
   std::vector<Task> tasks;
   for (std::size_t p = 0; p < partings.size(); ++p) {
     for (std::size_t begin = partings[p].rows.begin; begin < partings[p].rows.end; begin += kTaskRows) {
-      tasks.push_back({p, {begin, std::min(begin + kTaskRows, partings[p].rows.end)}});
+      const Slice run{begin, std::min(begin + kTaskRows, partings[p].rows.end)};
+      tasks.push_back({p, run, run.end - run.begin == partings[p].rows.end - partings[p].rows.begin});
     }
   }
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
     Task& task = tasks[t];
     const Split& split = partings[task.parting].split;
     const auto feature = static_cast<std::size_t>(split.feature);
-    task.n_left =
-        part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
-                 rows.subspan(task.rows.begin, task.rows.end - task.rows.begin), scratch.data() + task.rows.begin);
+    task.n_left = part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
+                           rows.subspan(task.rows.begin, task.rows.end - task.rows.begin),
+                           (task.is_whole ? rows : scratch).data() + task.rows.begin);
   });
 
   std::vector<std::size_t> n_left(partings.size());
   for (const Task& task : tasks) n_left[task.parting] += task.n_left;
 
-  // Where each run's left and right rows go in the node.
+  // Where each run's left and right rows go in its node.
   std::vector<Slice> targets(tasks.size());
   std::size_t left = 0;
   std::size_t right = 0;
@@ -77,6 +81,7 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
   }
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
     const Task& task = tasks[t];
+    if (task.is_whole) return;
     const auto parted = scratch.subspan(task.rows.begin, task.rows.end - task.rows.begin);
     std::copy_n(parted.begin(), task.n_left, rows.begin() + static_cast<std::ptrdiff_t>(targets[t].begin));
     std::copy(parted.begin() + static_cast<std::ptrdiff_t>(task.n_left), parted.end(),

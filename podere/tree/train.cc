@@ -192,7 +192,8 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   const HistogramLayout layout(binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
 
-  const GrowContext context{model.options, layout, comm, table.n_global_rows(), table.rows(), n_threads};
+  HistogramMemory memory;
+  const GrowContext context{model.options, layout, comm, memory, table.n_global_rows(), table.rows(), n_threads};
   std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
   Gradients gradients;
   compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);

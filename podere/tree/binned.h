@@ -66,8 +66,8 @@ class BinnedRows {
  private:
   std::vector<FeatureCuts> cuts_;
   std::size_t n_rows_;
-  std::vector<std::size_t> panel_begin_;     // [n_panels + 1]
-  std::vector<std::size_t> panel_of_;        // [n_features]
+  std::vector<std::size_t> panel_begin_;  // [n_panels + 1]
+  std::vector<std::size_t> panel_of_;     // [n_features]
   HugeArray<RowRecord> records_;          // [n_panels x n_rows]
   HugeArray<std::uint8_t> columns_;       // [n_features x n_rows]
 };

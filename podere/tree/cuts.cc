@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hwy/contrib/sort/vqsort.h"
 #include "podere/base/hash.h"
 #include "podere/base/parallel.h"
 #include "podere/tree/streams.h"
@@ -44,7 +45,8 @@ std::vector<std::int32_t> find_missing(const table::Table& table, const comm::Co
 std::vector<float> cuts_of_sample(std::span<float> values, bool has_missing, int max_bins) {
   const auto end = std::remove_if(values.begin(), values.end(), [](float value) { return value != value; });
   values = values.first(static_cast<std::size_t>(end - values.begin()));
-  std::sort(values.begin(), values.end());
+  for (float& value : values) value += 0.0F;  // -0 becomes 0: equal values are the same bits, in whatever order
+  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
   if (!has_missing) return quantile_cuts(values, max_bins);
   // One bin is for missing values; one above the largest value lets a split tell missing from all others.
   std::vector<float> cuts = quantile_cuts(values, std::max(1, max_bins - 2));

@@ -103,8 +103,7 @@ class Grower {
         build_histograms(binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm,
                          context_.n_threads, context_.memory);
     const std::size_t width = context_.layout.width(context_.comm.rank());
-    for (std::size_t f = 0; f < families.size(); ++f)
-      families[f].smaller_cells = cells.subspan(f * width, width);
+    for (std::size_t f = 0; f < families.size(); ++f) families[f].smaller_cells = cells.subspan(f * width, width);
   }
 
   /// Finds each node's best split by this rank's features, then the best over all ranks.

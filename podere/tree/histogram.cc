@@ -113,8 +113,8 @@ std::span<std::int64_t> build_histograms(const BinnedRows& binned, const Histogr
       const bool is_first = std::exchange(is_set[place], 1) == 0;
       for (std::size_t lane = 0; lane < n_lanes; ++lane) {
         const std::size_t feature = first_feature + lane;
-        flush_lane(histogram.cells + lane * kCellsPerLane, static_cast<std::size_t>(binned.cuts(feature).n_bins()), is_first,
-                   cells.data() + layout.cell(feature, task.node, n_nodes));
+        flush_lane(histogram.cells + lane * kCellsPerLane, static_cast<std::size_t>(binned.cuts(feature).n_bins()),
+                   is_first, cells.data() + layout.cell(feature, task.node, n_nodes));
       }
       for (std::size_t lane = n_lanes; lane < kPanelFeatures; ++lane) histogram.cells[lane * kCellsPerLane] = 0;
     } while (begin < task.rows.size());

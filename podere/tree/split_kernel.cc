@@ -8,37 +8,55 @@
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {
 
-/// scores[b] = G_L^2 / (H_L + lambda) + G_R^2 / (H_R + lambda) of the split after bin b, or -1 where a child is too
-/// light. left[b] is what goes left.
-void ScoreSplits(const std::int64_t* left, std::size_t n, std::int64_t total, const SplitRule& rule, double* scores) {
+/// scores[b] of the split after bin b, left[b] being what goes left; -1 where a child is too light.
+///
+/// Splits of one node are ranked by  (G_L - G (H_L + lambda) / S)^2 / ((H_L + lambda) (H_R + lambda)),  S = H + 2
+/// lambda, in units of the sums: that is their gain but for a factor and a term that all of them share. Without the
+/// cancellation of the gain itself, floats do, and so twice as many fit a vector.
+void ScoreSplits(const std::int64_t* left, std::size_t n, std::int64_t total, float lambda, std::int32_t least_h,
+                 float* scores) {
   const CellSums all = unpack_cell(total);
+  const float denominators = static_cast<float>(all.h) + 2 * lambda;
+  const float mean = static_cast<float>(all.g) / denominators;
   for (std::size_t b = 0; b < n; ++b) {
     const CellSums l = unpack_cell(left[b]);
-    const double g_left = l.g * rule.g_unit;
-    const double g_right = (all.g - l.g) * rule.g_unit;
-    const double h_left = l.h * rule.h_unit;
-    const double h_right = (all.h - l.h) * rule.h_unit;
-    const double d_left = h_left + rule.lambda;
-    const double d_right = h_right + rule.lambda;
-    const double score = (g_left * g_left * d_right + g_right * g_right * d_left) / (d_left * d_right);
-    const bool is_allowed =
-        (h_left > 0) & (h_right > 0) & (h_left >= rule.min_child_weight) & (h_right >= rule.min_child_weight);
-    scores[b] = is_allowed ? score : -1.0;
+    const std::int32_t h_right = all.h - l.h;
+    const float d_left = static_cast<float>(l.h) + lambda;
+    const float d_right = static_cast<float>(h_right) + lambda;
+    const float excess = static_cast<float>(l.g) - mean * d_left;
+    const float score = excess * excess / (d_left * d_right);
+    const bool is_allowed = (l.h >= least_h) & (h_right >= least_h);
+    scores[b] = is_allowed ? score : -1.0F;
   }
 }
 
-/// The largest of scores [n].
-double Largest(const double* scores, std::size_t n) {
-  double lanes[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+/// The largest of scores [n], or -1.
+float Largest(const float* scores, std::size_t n) {
+  constexpr std::size_t kLanes = 16;
+  float lanes[kLanes];
+  for (float& lane : lanes) lane = -1;
   std::size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (std::size_t lane = 0; lane < 8; ++lane)
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
       lanes[lane] = scores[i + lane] > lanes[lane] ? scores[i + lane] : lanes[lane];
   }
   for (; i < n; ++i) lanes[0] = scores[i] > lanes[0] ? scores[i] : lanes[0];
-  double largest = lanes[0];
-  for (const double lane : lanes) largest = lane > largest ? lane : largest;
+  float largest = -1;
+  for (const float lane : lanes) largest = lane > largest ? lane : largest;
   return largest;
+}
+
+/// Where `score` first stands among scores [n].
+std::size_t PositionOf(float score, const float* scores, std::size_t n) {
+  constexpr std::size_t kLanes = 16;
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    int any = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) any |= scores[i + lane] == score ? 1 : 0;
+    if (any != 0) break;
+  }
+  while (scores[i] != score) ++i;
+  return i;
 }
 
 void SubtractCells(std::int64_t* minuend, const std::int64_t* subtrahend, std::size_t n) {
@@ -51,26 +69,47 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace podere::tree {
 namespace {
 
 HWY_EXPORT(ScoreSplits);
 HWY_EXPORT(Largest);
+HWY_EXPORT(PositionOf);
 HWY_EXPORT(SubtractCells);
 
-/// Takes the best of the splits after value bins 0 .. n-1 into `best` if it is better.
-void scan(std::span<const std::int64_t> left, std::int64_t total, bool missing_left, const SplitRule& rule,
-          double& best_score, Split& best) {
-  std::array<double, kMaxBins> scores;
-  HWY_DYNAMIC_DISPATCH(ScoreSplits)(left.data(), left.size(), total, rule, scores.data());
-  const double largest = HWY_DYNAMIC_DISPATCH(Largest)(scores.data(), left.size());
-  if (!(largest > best_score)) return;
-  best_score = largest;
-  const auto bin = std::find(scores.begin(), scores.end(), largest) - scores.begin();
-  best.bin = static_cast<std::int16_t>(bin);
-  best.missing_left = missing_left;
-  best.left_cell = left[static_cast<std::size_t>(bin)];
+/// The least H of a child, in units: at least min_child_weight, and above 0.
+std::int32_t least_h(const SplitRule& rule) {
+  const double units = std::ceil(rule.min_child_weight / rule.h_unit);
+  return static_cast<std::int32_t>(
+      std::clamp(units, 1.0, static_cast<double>(std::numeric_limits<std::int32_t>::max())));
+}
+
+double gain_of(std::int64_t left, std::int64_t total, const SplitRule& rule) {
+  const auto score = [&](std::int64_t cell) {
+    const CellSums sums = unpack_cell(cell);
+    const double g = sums.g * rule.g_unit;
+    return g * g / (sums.h * rule.h_unit + rule.lambda);
+  };
+  return score(left) + score(total - left) - score(total);
+}
+
+/// The best of the splits after value bins 0 .. n-1, left[b] being what goes left.
+Split scan(std::span<const std::int64_t> left, std::int64_t total, bool missing_left, const SplitRule& rule) {
+  std::array<float, kMaxBins> scores;
+  const auto lambda = static_cast<float>(rule.lambda / rule.h_unit);
+  HWY_DYNAMIC_DISPATCH(ScoreSplits)(left.data(), left.size(), total, lambda, least_h(rule), scores.data());
+  const float largest = HWY_DYNAMIC_DISPATCH(Largest)(scores.data(), left.size());
+  if (largest < 0) return {};
+  const std::size_t bin = HWY_DYNAMIC_DISPATCH(PositionOf)(largest, scores.data(), left.size());
+  const std::int64_t left_cell = left[bin];
+  return {.gain = gain_of(left_cell, total, rule),
+          .left_cell = left_cell,
+          .feature = -1,
+          .bin = static_cast<std::int16_t>(bin),
+          .missing_left = missing_left};
 }
 
 }  // namespace
@@ -78,29 +117,22 @@ void scan(std::span<const std::int64_t> left, std::int64_t total, bool missing_l
 Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts, std::int32_t feature,
                  const SplitRule& rule) {
   const std::size_t n = cuts.cuts.size();
-  const CellSums all = unpack_cell(total);
-  const double g = all.g * rule.g_unit;
-  const double denominator = all.h * rule.h_unit + rule.lambda;
-  if (n == 0 || !(denominator > 0)) return {};
+  if (n == 0 || !(rule.h_unit > 0) || unpack_cell(total).h <= 0) return {};
 
   std::array<std::int64_t, kMaxBins> left;
   std::int64_t sum = 0;
   for (std::size_t b = 0; b < n; ++b) left[b] = sum += cells[b];
   const std::span<std::int64_t> sums(left.data(), n);
 
-  Split best;
-  double best_score = g * g / denominator;  // of not splitting
-  const double least = best_score;
-  scan(sums, total, false, rule, best_score, best);
+  Split best = scan(sums, total, false, rule);
   if (cuts.has_missing) {
     const std::int64_t missing = cells[static_cast<std::size_t>(cuts.missing_bin())];
     for (std::int64_t& cell : sums) cell += missing;
-    scan(sums, total, true, rule, best_score, best);
+    const Split other = scan(sums, total, true, rule);
+    if (other.gain > best.gain) best = other;
   }
-  if (best_score > least) {
-    best.gain = best_score - least;
-    best.feature = feature;
-  }
+  if (!(best.gain > 0)) return {};
+  best.feature = feature;
   return best;
 }
 

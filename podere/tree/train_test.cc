@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "podere/base/hash.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/streams.h"
 #include "podere/tree/test_tables.h"
@@ -344,6 +345,55 @@ TEST(PredictTest, TreesWithAndWithoutCategoriesAddUp) {
                  Tree{.nodes = {{.threshold = 5, .feature = 0, .left = 1}, {.value = 10}, {.value = 20}}}};
   const table::Table table = make_table({{4, 6, 4, 6, nan, 6}, {3, 0, 7, nan, 0, 8}}, {0, 0, 0, 0, 0, 0});
   EXPECT_EQ(predict(model, table, 1), (std::vector<float>{111, 123, 112, 123, 122, 121}));
+}
+
+/// A tree that splits leaves drawn at random until it has `n_nodes`, by values that occur among special_values().
+Tree random_tree(std::size_t n_nodes, std::uint64_t seed, std::span<const float> thresholds, std::int32_t n_features) {
+  RandomSequence random(seed, 0, 0);
+  Tree tree{.nodes = {{.value = 0}}};
+  std::vector<std::size_t> leaves{0};
+  while (tree.nodes.size() + 2 <= n_nodes) {
+    const std::size_t place = random.next() % leaves.size();
+    Node& node = tree.nodes[leaves[place]];
+    node.threshold = thresholds[random.next() % thresholds.size()];
+    node.feature = static_cast<std::int32_t>(random.next() % static_cast<std::uint64_t>(n_features));
+    node.left = static_cast<std::int32_t>(tree.nodes.size());
+    node.missing_left = random.next() % 2 == 0;
+    leaves[place] = tree.nodes.size();
+    leaves.push_back(tree.nodes.size() + 1);
+    for (int child = 0; child < 2; ++child) {
+      tree.nodes.push_back({.value = static_cast<float>(random.next() % 1000)});
+    }
+  }
+  return tree;
+}
+
+TEST(PredictTest, RowsThatGoSideBySideEndWhereOneAloneDoes) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values{-kInfinity, -1e30F, -1, -1e-45F, -0.0F,     0,
+                                  1e-45F,     1,      2,  1e30F,   kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  const std::span<const float> thresholds = std::span(values).first(values.size() - 1);
+  constexpr std::size_t kRows = 1003;  // not a multiple of any tile
+  RandomSequence random(11, 0, 0);
+  std::vector<std::vector<float>> columns(5, std::vector<float>(kRows));
+  for (std::vector<float>& column : columns) {
+    for (float& value : column) value = values[random.next() % values.size()];
+  }
+  const std::vector<std::span<const float>> features(columns.begin(), columns.end());
+  // A leaf alone, shallow and deep trees, and one with more nodes than 16 bits count.
+  for (const std::size_t n_nodes : {1UL, 3UL, 63UL, 2047UL, 70001UL}) {
+    const Tree tree = random_tree(n_nodes, n_nodes, thresholds, 5);
+    std::vector<float> margins(kRows);
+    add_trees(std::span(&tree, 1), 1, features, 2, margins);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const Node* node = tree.nodes.data();
+      while (!node->is_leaf()) {
+        const float value = columns[static_cast<std::size_t>(node->feature)][row];
+        node = &tree.nodes[static_cast<std::size_t>(node->left) + (goes_left(tree, *node, value) ? 0 : 1)];
+      }
+      ASSERT_EQ(margins[row], node->value) << "row " << row << " in a tree of " << n_nodes << " nodes";
+    }
+  }
 }
 
 TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {

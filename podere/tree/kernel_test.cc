@@ -278,7 +278,7 @@ TEST(SplitTest, AFeatureWithoutCutsOrANodeWithoutGainIsNotSplit) {
 }
 
 TEST(PartitionTest, LeftRowsComeFirstAndOrderIsKept) {
-  const std::size_t n = 20011;
+  const std::size_t n = 170011;  // two nodes are cut into runs, two are parted where they lie
   const table::Table table = random_table({.n_rows = n, .n_features = 30, .has_missing = true}, alone());
   const BinnedRows binned(table, cuts_of(table, 64), 1);
   for (const std::size_t feature : {0, 29}) {
@@ -291,7 +291,8 @@ TEST(PartitionTest, LeftRowsComeFirstAndOrderIsKept) {
                   .feature = static_cast<std::int32_t>(feature),
                   .bin = 20,
                   .missing_left = missing_left};
-      const std::vector<Parting> partings{{{0, 10000}, split}, {{10000, 10000}, split}, {{10001, n}, split}};
+      const std::vector<Parting> partings{
+          {{0, 80000}, split}, {{80000, 80000}, split}, {{80001, 90000}, split}, {{90000, n}, split}};
       const std::vector<std::size_t> n_left = partition_rows(binned, partings, 2, rows, scratch);
       for (std::size_t p = 0; p < partings.size(); ++p) {
         const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(partings[p].rows.begin);

@@ -5,20 +5,21 @@
 namespace podere::tree {
 namespace {
 
-constexpr std::size_t kTaskRows = 8192;
+constexpr std::size_t kWholeRows = 65536;  // up to so many rows of a node are parted where they lie, by one thread
+constexpr std::size_t kRunRows = 8192;     // larger nodes are cut into runs
 
 /// A run of one node's rows.
 struct Task {
   std::size_t parting;
   Slice rows;
-  bool is_whole;  // all rows of the node: they are parted where they are
+  bool is_whole;  // all rows of the node, parted where they lie
   std::size_t n_left = 0;
 };
 
 /// Copies `rows` to `parted`, which may be `rows` itself, those that go left first. Returns how many these are.
 std::size_t part_run(std::span<const std::uint8_t> bins, const RouteTable& goes_left,
                      std::span<const std::uint32_t> rows, std::uint32_t* parted) {
-  std::array<std::uint32_t, kTaskRows> right;
+  std::array<std::uint32_t, kWholeRows> right;  // fits a second-level cache
   std::size_t n_left = 0;
   std::size_t n_right = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -48,9 +49,13 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
                                         std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch) {
   std::vector<Task> tasks;
   for (std::size_t p = 0; p < partings.size(); ++p) {
-    for (std::size_t begin = partings[p].rows.begin; begin < partings[p].rows.end; begin += kTaskRows) {
-      const Slice run{begin, std::min(begin + kTaskRows, partings[p].rows.end)};
-      tasks.push_back({p, run, run.end - run.begin == partings[p].rows.end - partings[p].rows.begin});
+    const Slice node = partings[p].rows;
+    if (node.end - node.begin <= kWholeRows) {
+      tasks.push_back({p, node, true});
+      continue;
+    }
+    for (std::size_t begin = node.begin; begin < node.end; begin += kRunRows) {
+      tasks.push_back({p, {begin, std::min(begin + kRunRows, node.end)}, false});
     }
   }
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {

@@ -96,11 +96,14 @@ class Grower {
   }
 
   void build_smaller_siblings(std::vector<Family>& families) {
-    std::vector<std::span<const std::uint32_t>> rows_of_nodes;
-    for (const Family& family : families) rows_of_nodes.push_back(rows_of(nodes_[family.smaller]));
+    std::vector<NodeRows> smaller;
+    for (const Family& family : families) {
+      const GrowNode& node = nodes_[family.smaller];
+      smaller.push_back({rows_of(node), node.n_global_rows});
+    }
     // Kept until the tree is done: larger siblings further down use the same memory.
     const std::span<std::int64_t> cells =
-        build_histograms(binned_, context_.layout, rows_of_nodes, panel_is_used_, quantisation_, context_.comm,
+        build_histograms(binned_, context_.layout, smaller, panel_is_used_, quantisation_, context_.comm,
                          context_.n_threads, context_.memory);
     const std::size_t width = context_.layout.width(context_.comm.rank());
     for (std::size_t f = 0; f < families.size(); ++f) families[f].smaller_cells = cells.subspan(f * width, width);

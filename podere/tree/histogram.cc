@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "podere/tree/histogram_kernel.h"
@@ -18,12 +19,12 @@ struct Task {
   bool shares_cells;
 };
 
-std::vector<Task> make_tasks(std::span<const std::span<const std::uint32_t>> rows_of_nodes,
-                             std::span<const std::uint8_t> panel_is_used) {
-  constexpr std::size_t kTaskRows = 16384;
+constexpr std::size_t kTaskRows = 16384;
+
+std::vector<Task> make_tasks(std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used) {
   std::vector<Task> tasks;
-  for (std::size_t node = 0; node < rows_of_nodes.size(); ++node) {
-    const std::span<const std::uint32_t> rows = rows_of_nodes[node];
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const std::span<const std::uint32_t> rows = nodes[node].rows;
     for (std::size_t panel = 0; panel < panel_is_used.size(); ++panel) {
       // A node without rows and a panel without use have one task, which sets the cells to zero.
       const std::size_t n_rows = panel_is_used[panel] != 0 ? rows.size() : 0;
@@ -37,38 +38,80 @@ std::vector<Task> make_tasks(std::span<const std::span<const std::uint32_t>> row
   return tasks;
 }
 
+/// Nodes whose packed cells need no flush before their rows are done, whatever rank these are on.
+std::vector<std::uint8_t> find_narrow(std::span<const NodeRows> nodes, const Quantisation& quantisation) {
+  const auto most = std::min(kTaskRows, static_cast<std::size_t>(quantisation.rows_per_flush()));
+  std::vector<std::uint8_t> is_narrow;
+  for (const NodeRows& node : nodes) is_narrow.push_back(node.n_global_rows <= most ? 1 : 0);
+  return is_narrow;
+}
+
+std::vector<std::size_t> bins_of(const BinnedRows& binned) {
+  std::vector<std::size_t> n_bins;
+  for (std::size_t j = 0; j < binned.n_features(); ++j) {
+    n_bins.push_back(static_cast<std::size_t>(binned.cuts(j).n_bins()));
+  }
+  return n_bins;
+}
+
+/// The rank in whose share of all cells the middle of a feature lies. Where there are more ranks than features, the
+/// owners are spread over them.
+std::vector<std::size_t> choose_owners(std::span<const std::size_t> n_bins, std::size_t n_ranks) {
+  const std::size_t n_cells = std::accumulate(n_bins.begin(), n_bins.end(), std::size_t{0});
+  std::vector<std::size_t> owners;
+  std::size_t cells_before = 0;
+  for (const std::size_t n : n_bins) {
+    owners.push_back((2 * cells_before + n) * n_ranks / (2 * n_cells));
+    cells_before += n;
+  }
+  return owners;
+}
+
+std::vector<std::size_t> words_of(std::vector<std::size_t> n_bins) {
+  for (std::size_t& n : n_bins) n = narrow_words(n);
+  return n_bins;
+}
+
 }  // namespace
 
-HistogramLayout::HistogramLayout(const BinnedRows& binned, int n_ranks)
-    : owner_(binned.n_features()), offset_(binned.n_features()) {
-  std::size_t cells_left = 0;
-  for (std::size_t j = 0; j < binned.n_features(); ++j) cells_left += static_cast<std::size_t>(binned.cuts(j).n_bins());
-  total_width_ = cells_left;
+FeatureWords::FeatureWords(std::span<const std::size_t> widths, std::span<const std::size_t> owners,
+                           std::size_t n_ranks)
+    : width(n_ranks), start(n_ranks), total(std::accumulate(widths.begin(), widths.end(), std::size_t{0})) {
+  for (std::size_t j = 0; j < widths.size(); ++j) {
+    offset.push_back(width[owners[j]]);
+    width[owners[j]] += widths[j];
+  }
+  std::exclusive_scan(width.begin(), width.end(), start.begin(), std::size_t{0});
+}
 
-  std::size_t feature = 0;
-  for (int rank = 0; rank < n_ranks; ++rank) {
-    const auto ranks_left = static_cast<std::size_t>(n_ranks - rank);
-    const std::size_t begin = feature;
-    std::size_t width = 0;
-    while (feature < binned.n_features()) {
-      const auto n_bins = static_cast<std::size_t>(binned.cuts(feature).n_bins());
-      // Take a feature while the share of the ranks that are left is not reached by half of it.
-      if (ranks_left > 1 && (2 * width + n_bins) * ranks_left > 2 * cells_left) break;
-      owner_[feature] = static_cast<std::size_t>(rank);
-      offset_[feature] = width;
-      width += n_bins;
-      ++feature;
-    }
-    features_.push_back({begin, feature});
-    width_.push_back(width);
-    start_.push_back(total_width_ - cells_left);
-    cells_left -= width;
+HistogramLayout::HistogramLayout(const BinnedRows& binned, int n_ranks)
+    : HistogramLayout(bins_of(binned), static_cast<std::size_t>(n_ranks)) {}
+
+HistogramLayout::HistogramLayout(std::vector<std::size_t> n_bins, std::size_t n_ranks)
+    : owner_(choose_owners(n_bins, n_ranks)),
+      wide_(n_bins, owner_, n_ranks),
+      narrow_(words_of(std::move(n_bins)), owner_, n_ranks) {
+  for (std::size_t rank = 0; rank < n_ranks; ++rank) {
+    const auto [first, last] = std::equal_range(owner_.begin(), owner_.end(), rank);
+    features_.push_back(
+        {static_cast<std::size_t>(first - owner_.begin()), static_cast<std::size_t>(last - owner_.begin())});
   }
 }
 
-std::vector<std::size_t> HistogramLayout::counts(std::size_t n_nodes) const {
+HistogramMessage::HistogramMessage(const HistogramLayout& layout, std::vector<std::uint8_t> is_narrow)
+    : layout_(layout), is_narrow_(std::move(is_narrow)) {
+  for (const std::uint8_t narrow : is_narrow_) {
+    narrow_before_.push_back(n_narrow_);
+    n_narrow_ += narrow;
+  }
+  n_wide_ = is_narrow_.size() - n_narrow_;
+}
+
+std::vector<std::size_t> HistogramMessage::counts() const {
   std::vector<std::size_t> counts;
-  for (const std::size_t width : width_) counts.push_back(width * n_nodes);
+  for (std::size_t rank = 0; rank < layout_.features_.size(); ++rank) {
+    counts.push_back(n_wide_ * layout_.wide_.width[rank] + n_narrow_ * layout_.narrow_.width[rank]);
+  }
   return counts;
 }
 
@@ -84,18 +127,17 @@ std::span<std::int64_t> HistogramMemory::lend(std::size_t n_cells) {
   return lent_.span().first(n_cells);
 }
 
-std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
-                                         std::span<const std::span<const std::uint32_t>> rows_of_nodes,
-                                         std::span<const std::uint8_t> panel_is_used, const Quantisation& quantisation,
-                                         const comm::Communicator& comm, int n_threads, HistogramMemory& memory) {
-  const std::size_t n_nodes = rows_of_nodes.size();
+namespace {
+
+/// Adds up this rank's rows of all nodes into `words`, laid out for `message`.
+void add_up(const BinnedRows& binned, std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
+            const Quantisation& quantisation, int n_threads, const HistogramMessage& message,
+            std::span<std::int64_t> words) {
   const auto rows_per_flush = static_cast<std::size_t>(quantisation.rows_per_flush());
-  const std::span<std::int64_t> own = memory.take(n_nodes * layout.width(comm.rank()));
-  const std::span<std::int64_t> cells = comm.size() == 1 ? own : memory.lend(layout.n_cells(n_nodes));
-  const auto cells_locks = std::make_unique<std::mutex[]>(n_nodes * binned.n_panels());
-  std::vector<std::uint8_t> is_set(n_nodes * binned.n_panels());
+  const auto cells_locks = std::make_unique<std::mutex[]>(nodes.size() * binned.n_panels());
+  std::vector<std::uint8_t> is_set(nodes.size() * binned.n_panels());
   const auto packed = std::make_unique<PackedHistogram[]>(static_cast<std::size_t>(std::max(n_threads, 1)));
-  const std::vector<Task> tasks = make_tasks(rows_of_nodes, panel_is_used);
+  const std::vector<Task> tasks = make_tasks(nodes, panel_is_used);
 
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int thread) {
     const Task& task = tasks[t];
@@ -113,16 +155,54 @@ std::span<std::int64_t> build_histograms(const BinnedRows& binned, const Histogr
       const bool is_first = std::exchange(is_set[place], 1) == 0;
       for (std::size_t lane = 0; lane < n_lanes; ++lane) {
         const std::size_t feature = first_feature + lane;
-        flush_lane(histogram.cells + lane * kCellsPerLane, static_cast<std::size_t>(binned.cuts(feature).n_bins()),
-                   is_first, cells.data() + layout.cell(feature, task.node, n_nodes));
+        const auto n_bins = static_cast<std::size_t>(binned.cuts(feature).n_bins());
+        std::int32_t* const from = histogram.cells + lane * kCellsPerLane;
+        std::int64_t* const to = words.data() + message.word(feature, task.node);
+        if (message.is_narrow(task.node)) {
+          flush_lane_narrow(from, n_bins, to);
+        } else {
+          flush_lane(from, n_bins, is_first, to);
+        }
       }
       for (std::size_t lane = n_lanes; lane < kPanelFeatures; ++lane) histogram.cells[lane * kCellsPerLane] = 0;
     } while (begin < task.rows.size());
   });
+}
 
-  if (comm.size() > 1) {
-    comm.reduce_scatter(std::span<const std::int64_t>(cells), own, layout.counts(n_nodes), comm::Reduction::kSum);
-  }
+}  // namespace
+
+std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
+                                         std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
+                                         const Quantisation& quantisation, const comm::Communicator& comm,
+                                         int n_threads, HistogramMemory& memory) {
+  const bool is_alone = comm.size() == 1;
+  const HistogramMessage message(layout,
+                                 is_alone ? std::vector<std::uint8_t>(nodes.size()) : find_narrow(nodes, quantisation));
+  const std::size_t width = layout.width(comm.rank());
+  const std::vector<std::size_t> counts = message.counts();
+  const std::size_t n_received = is_alone ? 0 : counts[static_cast<std::size_t>(comm.rank())];
+  const std::span<std::int64_t> own = memory.take(nodes.size() * width);
+  const std::span<std::int64_t> lent = is_alone ? own : memory.lend(message.n_words() + n_received);
+  const std::span<std::int64_t> words = lent.first(message.n_words());
+  add_up(binned, nodes, panel_is_used, quantisation, n_threads, message, words);
+  if (is_alone) return own;
+
+  const std::span<std::int64_t> received = lent.last(n_received);
+  comm.reduce_scatter(std::span<const std::int64_t>(words), received, counts, comm::Reduction::kSum);
+  const Slice features = layout.features_of(comm.rank());
+  const std::size_t start = message.start(static_cast<std::size_t>(comm.rank()));
+  parallel_for(n_threads, nodes.size(), [&](std::size_t node, int) {
+    for (std::size_t feature = features.begin; feature < features.end; ++feature) {
+      const auto n_bins = static_cast<std::size_t>(binned.cuts(feature).n_bins());
+      const std::int64_t* const from = received.data() + message.word(feature, node) - start;
+      std::int64_t* const to = own.data() + node * width + layout.offset(feature);
+      if (message.is_narrow(node)) {
+        widen_lane(from, n_bins, to);
+      } else {
+        std::copy_n(from, n_bins, to);
+      }
+    }
+  });
   return own;
 }
 

@@ -4,6 +4,7 @@
 
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "podere/tree/quantise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {
@@ -18,6 +19,24 @@ void FlushLane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int
   }
 }
 
+/// Beyond an odd number of bins lies a packed cell that is always zero.
+void FlushLaneNarrow(std::int32_t* packed, std::size_t n_bins, std::int64_t* words) {
+  for (std::size_t w = 0; w < narrow_words(n_bins); ++w) {
+    words[w] = pack_cell(packed[2 * w + 1], packed[2 * w]);
+    packed[2 * w] = 0;
+    packed[2 * w + 1] = 0;
+  }
+}
+
+void WidenLane(const std::int64_t* words, std::size_t n_bins, std::int64_t* wide) {
+  for (std::size_t w = 0; w < n_bins / 2; ++w) {
+    const CellSums two = unpack_cell(words[w]);
+    wide[2 * w] = widen_cell(two.h);
+    wide[2 * w + 1] = widen_cell(two.g);
+  }
+  if (n_bins % 2 != 0) wide[n_bins - 1] = widen_cell(unpack_cell(words[n_bins / 2]).h);
+}
+
 }  // namespace podere::tree::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -26,6 +45,8 @@ namespace podere::tree {
 namespace {
 
 HWY_EXPORT(FlushLane);
+HWY_EXPORT(FlushLaneNarrow);
+HWY_EXPORT(WidenLane);
 
 /// The lanes are unrolled: each row is one load of 32 bytes and, per lane, one load, add and store.
 template <std::size_t kLanes>
@@ -69,6 +90,14 @@ void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_
 
 void flush_lane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide) {
   HWY_DYNAMIC_DISPATCH(FlushLane)(packed, n_bins, is_first, wide);
+}
+
+void flush_lane_narrow(std::int32_t* packed, std::size_t n_bins, std::int64_t* words) {
+  HWY_DYNAMIC_DISPATCH(FlushLaneNarrow)(packed, n_bins, words);
+}
+
+void widen_lane(const std::int64_t* words, std::size_t n_bins, std::int64_t* wide) {
+  HWY_DYNAMIC_DISPATCH(WidenLane)(words, n_bins, wide);
 }
 
 }  // namespace podere::tree

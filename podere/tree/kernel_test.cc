@@ -10,6 +10,7 @@
 #include "podere/tree/histogram.h"
 #include "podere/tree/histogram_kernel.h"
 #include "podere/tree/partition.h"
+#include "podere/tree/plain_histogram.h"
 #include "podere/tree/quantise.h"
 #include "podere/tree/split_kernel.h"
 #include "podere/tree/test_tables.h"
@@ -62,6 +63,34 @@ TEST(FlushTest, PackedCellsAreAddedToWideOnesAndCleared) {
   flush_lane(packed.data(), packed.size(), true, wide.data());
   for (std::int64_t& cell : expected) cell -= pack_cell(100000, -7);
   EXPECT_EQ(wide, expected);
+}
+
+TEST(FlushTest, SumsOfNarrowWordsComeApartIntoWideCells) {
+  constexpr std::int32_t kRanks = 3;
+  const auto share = [](std::int32_t sum, std::int32_t rank) {
+    return rank == 0 ? sum - sum / kRanks * 2 : sum / kRanks;
+  };
+  const std::vector<std::int32_t> sums{-32767, -1, 0, 1, 32767};  // to both ends of 16 bits
+  for (const std::size_t n_bins : {1, 2, 7, 8, 255, 256}) {
+    std::vector<std::int64_t> words(narrow_words(n_bins));
+    std::vector<std::int64_t> expected;
+    for (std::size_t b = 0; b < n_bins; ++b) expected.push_back(pack_cell(sums[b % 5], sums[b / 5 % 5]));
+    for (std::int32_t rank = 0; rank < kRanks; ++rank) {
+      std::vector<std::int32_t> packed(kCellsPerLane);
+      for (std::size_t b = 0; b < n_bins; ++b) {
+        packed[b] = share(sums[b % 5], rank) * 65536 + share(sums[b / 5 % 5], rank);
+      }
+      std::vector<std::int64_t> own(words.size(), -1);
+      flush_lane_narrow(packed.data(), n_bins, own.data());
+      EXPECT_EQ(packed, std::vector<std::int32_t>(kCellsPerLane, 0));
+      for (std::size_t w = 0; w < words.size(); ++w) words[w] += own[w];
+    }
+    std::vector<std::int64_t> wide(n_bins + 1, -7);
+    widen_lane(words.data(), n_bins, wide.data());
+    EXPECT_EQ(wide.back(), -7) << "beyond " << n_bins << " bins";
+    wide.pop_back();
+    EXPECT_EQ(wide, expected) << n_bins << " bins";
+  }
 }
 
 /// Derivatives of the loss by differences, for one row at margin `m` of output `k`.
@@ -149,18 +178,6 @@ TEST(QuantiseTest, CellsCannotOverflowForAnyNumberOfRows) {
   EXPECT_THROW(choose_quantisation(gradients, 2'147'483'648ULL), std::exception);
 }
 
-/// Cells of a node by adding up row by row.
-std::vector<std::int64_t> plain_histogram(const BinnedRows& binned, std::span<const std::uint32_t> rows,
-                                          std::size_t feature) {
-  std::vector<std::int64_t> cells(static_cast<std::size_t>(binned.cuts(feature).n_bins()));
-  for (const std::uint32_t row : rows) {
-    const std::int32_t packed = binned.panel(binned.panel_of(feature))[row].gradient;
-    const auto h = static_cast<std::int16_t>(packed);
-    cells[binned.column(feature)[row]] += pack_cell((packed - h) / 65536, h);
-  }
-  return cells;
-}
-
 class HistogramTest : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(FeatureCounts, HistogramTest, testing::Values(1, 3, 4, 27, 28, 29, 30, 57, 90));
 
@@ -178,7 +195,7 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   quantise_gradients(gradients.values, rows, {0, n}, quantisation, 1, 2, binned);
   const HistogramLayout layout(binned, 1);
   const std::span<const std::uint32_t> span(rows);
-  const std::vector<std::span<const std::uint32_t>> nodes{span.first(39000), span.subspan(39000, 0), span.last(1001)};
+  const std::vector<NodeRows> nodes{{span.first(39000), 39000}, {span.subspan(39000, 0), 0}, {span.last(101), 101}};
   const std::vector<std::uint8_t> panel_is_used(binned.n_panels(), 1);
   HistogramMemory memory;
   const auto build = [&] {
@@ -189,14 +206,14 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   const std::span<const std::int64_t> cells = build();  // in memory that is not zero
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     for (std::size_t j = 0; j < binned.n_features(); ++j) {
-      const std::vector<std::int64_t> expected = plain_histogram(binned, nodes[node], j);
-      const auto first = cells.begin() + static_cast<std::ptrdiff_t>(layout.cell(j, node, nodes.size()));
+      const std::vector<std::int64_t> expected = plain_histogram(binned, nodes[node].rows, j);
+      const auto first = cells.begin() + static_cast<std::ptrdiff_t>(node * layout.width(0) + layout.offset(j));
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), first)) << "feature " << j << " of node " << node;
     }
   }
 }
 
-TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndCellsDoNotOverlap) {
+TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndWordsDoNotOverlap) {
   const table::Table table = random_table({.n_rows = 300, .n_features = 11, .has_missing = true}, alone());
   const BinnedRows binned(table, cuts_of(table, 64), 1);
   for (const int n_ranks : {1, 2, 3, 5, 11, 20}) {
@@ -207,15 +224,41 @@ TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndCellsDoNotOverlap) {
       next_feature = layout.features_of(rank).end;
     }
     EXPECT_EQ(next_feature, 11);
-    const std::vector<std::size_t> counts = layout.counts(3);
-    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), layout.n_cells(3));
-    std::vector<int> uses(layout.n_cells(3));
-    for (std::size_t j = 0; j < 11; ++j) {
-      for (std::size_t node = 0; node < 3; ++node) {
-        for (int b = 0; b < binned.cuts(j).n_bins(); ++b) ++uses[layout.cell(j, node, 3) + static_cast<std::size_t>(b)];
+    const HistogramMessage message(layout, {0, 1, 0, 1, 1});
+    std::vector<int> uses(message.n_words());
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      for (std::size_t j = layout.features_of(rank).begin; j < layout.features_of(rank).end; ++j) {
+        for (std::size_t node = 0; node < 5; ++node) {
+          const auto n_bins = static_cast<std::size_t>(binned.cuts(j).n_bins());
+          const std::size_t n_words = message.is_narrow(node) ? narrow_words(n_bins) : n_bins;
+          EXPECT_GE(message.word(j, node), message.start(r));
+          EXPECT_LE(message.word(j, node) + n_words, message.start(r) + message.counts()[r]);
+          for (std::size_t w = 0; w < n_words; ++w) ++uses[message.word(j, node) + w];
+        }
       }
     }
     EXPECT_EQ(uses, std::vector<int>(uses.size(), 1)) << n_ranks << " ranks";
+  }
+}
+
+TEST(HistogramLayoutTest, OwnersHaveEvenSharesAndAreSpreadOverManyRanks) {
+  const table::Table table = random_table({.n_rows = 3000, .n_features = 12}, alone());
+  const BinnedRows binned(table, cuts_of(table, 64), 1);
+  const std::size_t n_cells = HistogramLayout(binned, 1).width(0);
+  for (const int n_ranks : {2, 3, 4, 6, 12}) {
+    const HistogramLayout layout(binned, n_ranks);
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      EXPECT_NEAR(static_cast<double>(layout.width(rank)), static_cast<double>(n_cells) / n_ranks, 64) << n_ranks;
+    }
+  }
+  const HistogramLayout layout(binned, 48);
+  for (int first = 0; first < 48; first += 12) {
+    std::size_t n_owned = 0;
+    for (int rank = first; rank < first + 12; ++rank) {
+      n_owned += layout.features_of(rank).end - layout.features_of(rank).begin;
+    }
+    EXPECT_NEAR(static_cast<double>(n_owned), 3, 1) << "ranks from " << first;
   }
 }
 

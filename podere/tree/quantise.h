@@ -39,6 +39,12 @@ constexpr CellSums unpack_cell(std::int64_t cell) {
   return {g, h};
 }
 
+/// The cell that holds the G and H of a packed one, g * 2^16 + h.
+constexpr std::int64_t widen_cell(std::int32_t packed) {
+  const auto h = static_cast<std::int16_t>(packed);
+  return pack_cell((packed - h) / 65536, h);
+}
+
 /// Quantises the gradients of `rows` (local row numbers) into the records of all panels: floor(x + u), with u uniform
 /// in [0, 1) by hash of (key, global row), so that sums are right on average. Returns the packed sum over `rows`.
 /// Source: Shi, Ke, Chen, Zheng, Liu, "Quantized Training of Gradient Boosting Decision Trees", NeurIPS 2022, 4.2.

@@ -1,0 +1,124 @@
+#include "podere/exchange/lightgbm.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "podere/base/error.h"
+#include "podere/exchange/cases.h"
+
+namespace podere::exchange {
+namespace {
+
+std::string model_text(const std::string& name) { return case_text("lightgbm/" + name + ".model.txt"); }
+
+std::string refusal(const std::string& text) {
+  try {
+    from_lightgbm(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "read";
+}
+
+TEST(Lightgbm, PredictsAsLightgbmDoes) {
+  for (const char* name : {"binary", "never_missing", "multiclass", "regression", "decisions", "categorical",
+                           "categorical_never_missing"}) {
+    expect_case(std::string("lightgbm/") + name, from_lightgbm(model_text(name)));
+  }
+}
+
+TEST(Lightgbm, StrictThresholdsPartFloatsAsTheDoubleDid) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const double threshold : {0.1, 0.5, -0.1, 1.0000000180025095e-35, 0.0, -0.0, 1e-46, -1e-46, 3.4e38, -3.4e38,
+                                 -1e300, 16777217.0, 0x1.000001p0, 0x1.0000010001p0, -0x1.000001p0}) {
+    const float nearest = std::max(static_cast<float>(std::clamp(threshold, -1e38, 3e38)), -kMost);
+    for (const float x : {nearest, std::nextafter(nearest, -kInfinity), std::nextafter(nearest, kInfinity), 0.0F, -0.0F,
+                          kMost, -kMost, kInfinity, -kInfinity}) {
+      EXPECT_EQ(x < strict_threshold(threshold), x <= threshold) << x << " at " << threshold;
+    }
+  }
+}
+
+TEST(Lightgbm, ReadsNamesGainAndCover) {
+  const tree::Model model = from_lightgbm(model_text("binary"));
+  EXPECT_EQ(model.schema.features, (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_EQ(model.n_rounds(), 6U);
+  EXPECT_GT(model.trees[0].nodes[0].gain, 0);
+  for (const tree::Node& node : model.trees[0].nodes) {
+    if (node.is_leaf()) continue;
+    const auto left = static_cast<std::size_t>(node.left);
+    EXPECT_NEAR(node.cover, model.trees[0].nodes[left].cover + model.trees[0].nodes[left + 1].cover, 1e-3);
+  }
+}
+
+TEST(Lightgbm, ATreeWithoutSplitsIsALeaf) {
+  const std::string text =
+      with(model_text("decisions"), "Tree=0\n", "Tree=0\nnum_leaves=1\nleaf_value=0.25\n\nTree=1\n");
+  const tree::Model model = from_lightgbm(text);
+  ASSERT_EQ(model.trees[0].nodes.size(), 1U);
+  EXPECT_EQ(model.trees[0].nodes[0].value, 0.25F);
+}
+
+TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
+  const std::string text = model_text("binary");
+  const auto expect_refused = [&](const char* old, const char* replacement, const char* name) {
+    EXPECT_NE(refusal(with(text, old, replacement)).find(name), std::string::npos)
+        << refusal(with(text, old, replacement));
+  };
+  expect_refused("is_linear=0", "is_linear=1", "linear trees");
+  expect_refused("objective=binary sigmoid:1", "objective=lambdarank", "'lambdarank'");
+  expect_refused("objective=binary sigmoid:1", "objective=binary sigmoid:2", "sigmoid:2");
+  expect_refused("objective=binary sigmoid:1", "objective=regression sqrt", "sqrt");
+  expect_refused("\nTree=0", "\naverage_output\nTree=0", "random forest");
+  expect_refused("version=v4", "version=v2", "v2");
+  // Zeros are missing and go left, numbers up to 0.1 below zero and all above go right, or the other way round.
+  expect_refused("decision_type=10", "decision_type=6", "zero_as_missing");
+}
+
+TEST(LightgbmBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
+  const std::string text = model_text("decisions");
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    const std::string said = refusal(with(text, old, replacement));
+    EXPECT_NE(said, "read") << old << " " << replacement;
+    EXPECT_EQ(said.find('\n'), std::string::npos);
+  };
+  expect_refused("left_child=-1", "left_child=0");
+  expect_refused("left_child=-1", "left_child=-2");
+  expect_refused("left_child=-1", "left_child=-3");
+  expect_refused("left_child=-1", "left_child=1");
+  expect_refused("left_child=-1", "left_child=-2147483648");
+  expect_refused("left_child=-1", "left_child=");
+  expect_refused("left_child=-1", "left_child=-1 -1");
+  expect_refused("split_feature=0", "split_feature=1");
+  expect_refused("split_feature=0", "split_feature=-1");
+  expect_refused("threshold=", "threshold=nan ");
+  expect_refused("decision_type=0", "decision_type=12");
+  expect_refused("leaf_value=1.0 ", "leaf_value=1e39 ");
+  expect_refused("leaf_value=1.0 ", "leaf_value=");
+  expect_refused("num_class=1", "num_class=3");
+  expect_refused("num_class=1", "num_class=x");
+  expect_refused("max_feature_idx=0", "max_feature_idx=7");
+  expect_refused("end of trees", "end of tree");
+}
+
+TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
+  const std::string text = model_text("categorical");
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    EXPECT_NE(refusal(with(text, old, replacement)), "read") << old << " " << replacement;
+  };
+  expect_refused("cat_boundaries=0 1", "cat_boundaries=0 9");
+  expect_refused("cat_boundaries=0 1", "cat_boundaries=1 0");
+  expect_refused("cat_boundaries=0 1", "cat_boundaries=-1 1");
+  expect_refused("cat_boundaries=", "cat_bounds=");
+  expect_refused("cat_threshold=", "cat_threshold=-");
+}
+
+TEST(LightgbmBadarg, EveryShortenedTextIsRefused) {
+  const std::string text = model_text("binary");
+  for (std::size_t n = 0; n + 1 < text.find("end of trees"); n += 7) EXPECT_NE(refusal(text.substr(0, n)), "read") << n;
+}
+
+}  // namespace
+}  // namespace podere::exchange

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/json_text.h"
+#include "podere/base/number.h"
+#include "podere/base/portable_math.h"
+#include "podere/exchange/loose_tree.h"
+#include "podere/exchange/xgboost.h"
+
+namespace podere::exchange {
+namespace {
+
+using Json = nlohmann::json;
+using tree::Objective;
+
+constexpr std::int64_t kMostFeatures = 1'000'000;
+
+/// XGBoost writes NaN, which is not JSON, as the threshold of categorical splits.
+std::string with_null_for_nan(const std::string& text) {
+  std::string result;
+  result.reserve(text.size());
+  bool is_in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_in_string && text.compare(i, 3, "NaN") == 0) {
+      result += "null";
+      i += 2;
+      continue;
+    }
+    if (is_in_string && text[i] == '\\' && i + 1 < text.size())
+      result += text[i++];
+    else if (text[i] == '"')
+      is_in_string = !is_in_string;
+    result += text[i];
+  }
+  return result;
+}
+
+/// A whole number, which XGBoost writes as a text.
+std::int64_t whole(const Json& object, const char* name, std::optional<std::int64_t> otherwise = std::nullopt) {
+  if (otherwise && !object.contains(name)) return *otherwise;
+  const Json& value = object.at(name);
+  if (value.is_string()) {
+    const auto number = parse_count(value.get_ref<const std::string&>());
+    if (number) return static_cast<std::int64_t>(*number);
+  } else if (value.is_number_integer() && std::in_range<std::int64_t>(value.get<std::uint64_t>())) {
+    return value.get<std::int64_t>();
+  }
+  throw_input_error("'{}' is {}, allowed is a whole number", name, value.dump());
+}
+
+template <typename T>
+T element(const Json& value, const char* name) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (value.is_number() && std::abs(value.get<double>()) <= std::numeric_limits<T>::max()) return value.get<T>();
+  } else if (value.is_boolean()) {
+    return static_cast<T>(value.get<bool>());
+  } else if (value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>())) {
+    return value.get<T>();
+  }
+  throw_input_error("a tree's '{}' has {}, which is not a number of its kind", name, value.dump());
+}
+
+/// One array of a tree, of which `n` elements are there.
+const Json& column(const Json& tree, const char* name, std::size_t n) {
+  const Json& values = tree.at(name);
+  if (!values.is_array() || values.size() != n) throw_input_error("a tree's '{}' has the wrong length", name);
+  return values;
+}
+
+struct CategorySets {
+  std::vector<std::vector<std::int32_t>> sets;
+  std::vector<std::int32_t> set_of_node;  ///< -1: none
+};
+
+/// All sets lie in one array, one after another, and belong to the nodes of another. A set's codes go right.
+CategorySets read_category_sets(const Json& json, std::size_t n_nodes) {
+  CategorySets result;
+  result.set_of_node.assign(n_nodes, -1);
+  if (!json.contains("categories_nodes")) return result;
+  const Json& nodes = json["categories_nodes"];
+  const std::size_t n_sets = nodes.size();
+  const Json &codes = json.at("categories"), &begins = column(json, "categories_segments", n_sets),
+             &sizes = column(json, "categories_sizes", n_sets);
+  std::size_t begin = 0;
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    const auto node = element<std::uint32_t>(nodes[s], "categories_nodes");
+    const auto size = element<std::uint32_t>(sizes[s], "categories_sizes");
+    if (node >= n_nodes || element<std::uint64_t>(begins[s], "categories_segments") != begin ||
+        size > codes.size() - begin)
+      throw InputError("a tree has categories that lead out of it");
+    auto& set = result.sets.emplace_back();
+    for (std::size_t i = begin; i < begin + size; ++i) {
+      set.push_back(element<std::int32_t>(codes[i], "categories"));
+      if (set.back() < 0 || std::cmp_greater_equal(set.back(), table::kMaxCategories))
+        throw_input_error("a tree has category {}, allowed is 0 to {}", set.back(), table::kMaxCategories - 1);
+    }
+    begin += size;
+    std::ranges::sort(set);
+    const auto repeated = std::ranges::unique(set);
+    set.erase(repeated.begin(), repeated.end());
+    result.set_of_node[node] = static_cast<std::int32_t>(s);
+  }
+  return result;
+}
+
+tree::Tree read_tree(const Json& json, std::size_t n_features) {
+  const Json& parameters = json.at("tree_param");
+  if (whole(parameters, "size_leaf_vector", 1) > 1) throw InputError("has vector leaves, which Podere does not have");
+  const std::size_t n = json.at("left_children").size();
+  const auto at = [&](const char* name) -> const Json& { return column(json, name, n); };
+  const Json &left = at("left_children"), &right = at("right_children"), &feature = at("split_indices"),
+             &threshold = at("split_conditions"), &default_left = at("default_left"), &gain = at("loss_changes"),
+             &cover = at("sum_hessian");
+  const CategorySets categories = read_category_sets(json, n);
+  std::vector<LooseNode> nodes(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    LooseNode& loose = nodes[i];
+    loose.left = element<std::int32_t>(left[i], "left_children");
+    loose.right = element<std::int32_t>(right[i], "right_children");
+    loose.node.cover = element<float>(cover[i], "sum_hessian");
+    if (loose.left < 0) {
+      loose.node.value = element<float>(threshold[i], "split_conditions");
+      continue;
+    }
+    loose.node.feature = element<std::int32_t>(feature[i], "split_indices");
+    if (static_cast<std::size_t>(loose.node.feature) >= n_features)
+      throw_input_error("a node splits on feature {} of {}", loose.node.feature, n_features);
+    loose.node.category_set = categories.set_of_node[i];
+    if (loose.node.category_set < 0) loose.node.threshold = element<float>(threshold[i], "split_conditions");
+    loose.node.missing_left = element<std::uint8_t>(default_left[i], "default_left") != 0;
+    loose.node.gain = element<float>(gain[i], "loss_changes");
+  }
+  return {in_order(nodes), categories.sets};
+}
+
+struct ObjectiveName {
+  const char* name;
+  Objective objective;
+};
+constexpr ObjectiveName kObjectives[] = {{"binary:logistic", Objective::kBinaryLogistic},
+                                         {"reg:logistic", Objective::kBinaryLogistic},
+                                         {"reg:squarederror", Objective::kSquaredError},
+                                         {"multi:softprob", Objective::kSoftmax},
+                                         {"multi:softmax", Objective::kSoftmax}};
+
+Objective read_objective(const Json& json) {
+  const auto name = json.at("name").get<std::string>();
+  std::string allowed;
+  for (const ObjectiveName& known : kObjectives) {
+    if (name == known.name) return known.objective;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(known.name);
+  }
+  throw_input_error("has the objective '{}', which Podere does not have; those read are {}", name, allowed);
+}
+
+/// "5E-1", or "[5E-1,...]" since XGBoost 3.1.
+std::vector<double> read_base_score(const Json& json) {
+  std::string text = json.is_string() ? json.get<std::string>() : json.dump();
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  std::vector<double> scores;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto score = parse_real(std::string_view(text).substr(begin, end - begin));
+    if (!score) throw_input_error("base_score is {}, allowed are finite numbers", json.dump());
+    scores.push_back(*score);
+    begin = end + 1;
+  }
+  return scores;
+}
+
+/// XGBoost keeps the base score as a prediction: the link function makes it a margin.
+double base_margin(double score, Objective objective) {
+  if (objective != Objective::kBinaryLogistic) return score;
+  if (!(score > 0 && score < 1)) throw_input_error("base_score is {}, allowed is above 0 and below 1", score);
+  return portable_log(score / (1 - score));
+}
+
+std::vector<double> base_margins(const Json& json, Objective objective, std::size_t n_outputs) {
+  std::vector<double> margins = read_base_score(json);
+  if (margins.size() == 1) margins.resize(n_outputs, margins[0]);
+  if (margins.size() != n_outputs)
+    throw_input_error("base_score has {} numbers for {} outputs", margins.size(), n_outputs);
+  for (double& margin : margins) margin = base_margin(margin, objective);
+  return margins;
+}
+
+/// The rounds that early stopping says are best are all that predictions are made with.
+std::size_t n_best_rounds(const Json& learner, std::size_t n_rounds) {
+  const Json attributes = learner.value("attributes", Json::object());
+  if (!attributes.is_object() || !attributes.contains("best_iteration")) return n_rounds;
+  return std::min(n_rounds, static_cast<std::size_t>(whole(attributes, "best_iteration")) + 1);
+}
+
+std::vector<tree::Tree> read_trees(const Json& learner, std::size_t n_features, std::size_t n_outputs) {
+  const Json& booster = learner.at("gradient_booster");
+  const auto name = booster.at("name").get<std::string>();
+  if (name != "gbtree") throw_input_error("has the booster '{}', which Podere does not have; gbtree is read", name);
+  const Json& model = booster.at("model");
+  const std::int64_t n_parallel = whole(model.at("gbtree_model_param"), "num_parallel_tree", 1);
+  if (n_parallel > 1)
+    throw_input_error("has boosted forests (num_parallel_tree {}), which Podere does not have", n_parallel);
+
+  const Json& trees = model.at("trees");
+  const Json& output_of = model.at("tree_info");
+  if (output_of.size() != trees.size() || trees.size() % n_outputs != 0)
+    throw_input_error("has {} trees, of which {} say their class, for {} outputs", trees.size(), output_of.size(),
+                      n_outputs);
+  const std::size_t n_used = n_best_rounds(learner, trees.size() / n_outputs) * n_outputs;
+  std::vector<tree::Tree> result;
+  for (std::size_t t = 0; t < n_used; ++t) {
+    if (element<std::uint32_t>(output_of[t], "tree_info") != t % n_outputs)
+      throw_input_error("tree {} is not of class {}; Podere's trees take turns", t, t % n_outputs);
+    result.push_back(read_tree(trees[t], n_features));
+  }
+  return result;
+}
+
+/// The features of type "c", and those that trees split by categories: files need not say types.
+std::map<std::size_t, table::Dictionary> read_categories(const Json& learner, const tree::Model& model) {
+  const auto types = learner.value("feature_types", std::vector<std::string>());
+  if (!types.empty() && types.size() != model.schema.features.size())
+    throw_input_error("has {} feature_types for {} features", types.size(), model.schema.features.size());
+  auto features = categorical_features(model.trees);
+  for (std::size_t j = 0; j < types.size(); ++j) {
+    if (types[j] == "c") features.emplace(j, std::nullopt);
+  }
+  return features;
+}
+
+table::Schema read_schema(const Json& learner) {
+  const std::int64_t n = whole(learner.at("learner_model_param"), "num_feature");
+  if (n < 1 || n > kMostFeatures) throw_input_error("num_feature is {}, allowed is 1 to {}", n, kMostFeatures);
+  table::Schema schema;
+  schema.features = learner.value("feature_names", std::vector<std::string>());
+  if (schema.features.empty()) schema.features = made_up_names(static_cast<std::size_t>(n));
+  if (std::cmp_not_equal(schema.features.size(), n))
+    throw_input_error("has {} feature_names for {} features", schema.features.size(), n);
+  return schema;
+}
+
+tree::Model read_model(const Json& file) {
+  if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
+  const Json& learner = file.at("learner");
+  const Json& parameters = learner.at("learner_model_param");
+  if (const auto n = whole(parameters, "num_target", 1); n > 1) throw_input_error("predicts {} targets, Podere one", n);
+  const Objective objective = read_objective(learner.at("objective"));
+  const std::int64_t n_classes = whole(parameters, "num_class", 0);
+  if (objective == Objective::kSoftmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
+    throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);
+  const std::size_t n_outputs = objective == Objective::kSoftmax ? static_cast<std::size_t>(n_classes) : 1;
+
+  tree::Model model;
+  model.schema = read_schema(learner);
+  model.base_margin = base_margins(parameters.at("base_score"), objective, n_outputs);
+  model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
+  model.schema.categories = read_categories(learner, model);
+  model.options = options_of(objective, static_cast<int>(n_classes), model.trees);
+  return model;
+}
+
+}  // namespace
+
+tree::Model from_xgboost(const std::string& text) {
+  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is no model (nested too deeply)");
+  const Json file = Json::parse(with_null_for_nan(text), nullptr, /*allow_exceptions=*/false);
+  if (file.is_discarded()) throw InputError("is not a whole model (not valid JSON)");
+  try {
+    return read_model(file);
+  } catch (const Json::exception& error) {
+    throw_input_error("is not a whole XGBoost model ({})", error.what());
+  }
+}
+
+}  // namespace podere::exchange

@@ -1,0 +1,149 @@
+#include "podere/exchange/xgboost.h"
+
+#include <gtest/gtest.h>
+
+#include "podere/base/error.h"
+#include "podere/exchange/cases.h"
+
+namespace podere::exchange {
+namespace {
+
+const std::vector<std::string> kCases = {
+    "xgboost/gbtree_binary_logistic", "xgboost/gbtree_binary_logistic_missing", "xgboost/gbtree_multiclass",
+    "xgboost/gbtree_regression",      "xgboost/gbtree_categorical_binary",      "xgboost-3.2/binary",
+    "xgboost-3.2/multiclass"};
+
+std::string model_text(const std::string& name) { return case_text(name + ".model.json"); }
+
+std::string refusal(const std::string& text) {
+  try {
+    from_xgboost(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "read";
+}
+
+TEST(Xgboost, PredictsAsXgboostDoes) {
+  for (const std::string& name : kCases) expect_case(name, from_xgboost(model_text(name)));
+}
+
+TEST(Xgboost, WhatIsWrittenIsReadBackWithTheSameMarginsBitForBit) {
+  for (const std::string& name : kCases) {
+    tree::Model model = from_xgboost(model_text(name));
+    for (std::size_t k = 0; k < model.n_outputs(); ++k) model.base_margin[k] += 0.1 + static_cast<double>(k);
+    const table::Table table = case_table(name, model);
+    const tree::Model again = from_xgboost(to_xgboost(model));
+    EXPECT_EQ(tree::predict_margins(again, table, 1), tree::predict_margins(model, table, 1)) << name;
+    EXPECT_EQ(again.schema, model.schema) << name;
+    for (std::size_t t = model.n_outputs(); t < model.trees.size(); ++t) EXPECT_EQ(again.trees[t], model.trees[t]);
+  }
+}
+
+TEST(Xgboost, ReadsNamesOfFeaturesAndKeepsWhatTreesSayOfGainAndCover) {
+  const tree::Model model =
+      from_xgboost(with(model_text(kCases[0]), R"("feature_names":[])", R"("feature_names":["a","b","c","d"])"));
+  EXPECT_EQ(model.schema.features, (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_FLOAT_EQ(model.trees[0].nodes[0].gain, 53.554947F);
+  EXPECT_FLOAT_EQ(model.trees[0].nodes[1].cover, 12);
+  EXPECT_EQ(model.options.depth, 2);
+  EXPECT_EQ(model.options.n_trees, 5);
+}
+
+TEST(Xgboost, TakesTheBaseScoreForAProbabilityInAnyNotation) {
+  for (const char* text : {R"("7.5E-1")", R"("[7.5E-1]")", "0.75", "[0.75]"}) {
+    const tree::Model model = from_xgboost(with(model_text(kCases[0]), R"("[5E-1]")", text));
+    EXPECT_NEAR(model.base_margin[0], std::log(3), 1e-12) << text;
+  }
+  const tree::Model model = from_xgboost(
+      with(model_text("xgboost/gbtree_multiclass"), "[3.3333334E-1,3.3333334E-1,3.3333334E-1]", "[1E0,-2E0,3E0]"));
+  EXPECT_EQ(model.base_margin, (std::vector<double>{1, -2, 3}));
+}
+
+TEST(Xgboost, TakesTheRoundsUpToTheBestOfEarlyStopping) {
+  const auto with_best = [](const char* best) {
+    return from_xgboost(with(model_text("xgboost/gbtree_multiclass"), R"("attributes":{})",
+                             std::string(R"("attributes":{"best_iteration":")") + best + "\"}"));
+  };
+  EXPECT_EQ(with_best("1").n_rounds(), 2U);
+  EXPECT_EQ(with_best("99").n_rounds(), 4U);
+}
+
+TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
+  const std::string text = model_text(kCases[0]);
+  const auto expect_refused = [&](const char* old, const char* replacement, const char* name) {
+    EXPECT_NE(refusal(with(text, old, replacement)).find(name), std::string::npos)
+        << refusal(with(text, old, replacement));
+  };
+  expect_refused(R"("name":"gbtree")", R"("name":"dart")", "'dart'");
+  expect_refused(R"("name":"gbtree")", R"("name":"gblinear")", "'gblinear'");
+  expect_refused("binary:logistic", "survival:cox", "'survival:cox'");
+  expect_refused(R"("num_parallel_tree":"1")", R"("num_parallel_tree":"4")", "boosted forests");
+  expect_refused(R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")", "vector leaves");
+  expect_refused(R"("num_target":"1")", R"("num_target":"2")", "2 targets");
+}
+
+TEST(XgboostBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
+  const std::string text = model_text(kCases[0]);
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    const std::string said = refusal(with(text, old, replacement));
+    EXPECT_NE(said, "read") << old << " " << replacement;
+    EXPECT_EQ(said.find('\n'), std::string::npos);
+  };
+  expect_refused(R"("left_children":[1,)", R"("left_children":[7,)");
+  expect_refused(R"("left_children":[1,)", R"("left_children":[0,)");
+  expect_refused(R"("left_children":[1,)", R"("left_children":[2,)");
+  expect_refused(R"("left_children":[1,)", R"("left_children":[1,2,)");
+  expect_refused(R"("left_children":[1,)", R"("left_children":[1e9,)");
+  expect_refused(R"("right_children":[2,)", R"("right_children":[-1,)");
+  expect_refused(R"("split_indices":[0,)", R"("split_indices":[4,)");
+  expect_refused(R"("split_indices":[0,)", R"("split_indices":[-1,)");
+  expect_refused(R"("split_indices":[0,)", R"("split_indices":[null,)");
+  expect_refused(R"("split_conditions":[)", R"("split_conditions":[1e39,)");
+  expect_refused("1.4823048E-1", "1e39");
+  expect_refused("1.4823048E-1", "NaN");
+  expect_refused("1.4823048E-1", R"("0")");
+  expect_refused(R"("tree_info":[0,)", R"("tree_info":[1,)");
+  expect_refused(R"("tree_info":[0,)", R"("tree_info":[)");
+  expect_refused(R"("num_feature":"4","num_target")", R"("num_feature":"99999999999","num_target")");
+  expect_refused(R"("num_feature":"4","num_target")", R"("num_feature":"-4","num_target")");
+  expect_refused(R"("num_class":"0")", R"("num_class":"3")");
+  expect_refused(R"("[5E-1]")", R"("[0E0]")");
+  expect_refused(R"("[5E-1]")", R"("[5E-1,5E-1]")");
+  expect_refused(R"("[5E-1]")", R"("")");
+  expect_refused(R"("feature_names":[])", R"("feature_names":["a"])");
+  expect_refused(R"("learner":{)", R"("learner":7,"x":{)");
+}
+
+TEST(Xgboost, FeaturesThatTreesSplitByCategoriesAreCategoricalWithoutTypesToo) {
+  const std::string text = model_text("xgboost/gbtree_categorical_binary");
+  for (const auto& model : {from_xgboost(text), from_xgboost(with(text, R"(["q","q","c"])", "[]"))}) {
+    ASSERT_EQ(model.schema.categories.size(), 1U);
+    EXPECT_TRUE(model.schema.is_categorical(2));
+    EXPECT_EQ(model.trees[0].category_sets[0], (std::vector<std::int32_t>{1, 3}));
+  }
+}
+
+TEST(XgboostBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
+  const std::string text = model_text("xgboost/gbtree_categorical_binary");
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    EXPECT_NE(refusal(with(text, old, replacement)), "read") << old << " " << replacement;
+  };
+  expect_refused(R"("categories":[1,3])", R"("categories":[1])");
+  expect_refused(R"("categories":[1,3])", R"("categories":[1,-3])");
+  expect_refused(R"("categories":[1,3])", R"("categories":[1,16777216])");
+  expect_refused(R"("categories_nodes":[0])", R"("categories_nodes":[11])");
+  expect_refused(R"("categories_nodes":[0])", R"("categories_nodes":[0,0])");
+  expect_refused(R"("categories_segments":[0])", R"("categories_segments":[1])");
+  expect_refused(R"("categories_sizes":[2])", R"("categories_sizes":[3])");
+  expect_refused(R"("categories_sizes":[2])", R"("categories_sizes":[-2])");
+  expect_refused(R"("categories_nodes":[0])", R"("categories_nodes":[1])");
+}
+
+TEST(XgboostBadarg, EveryShortenedTextIsRefused) {
+  const std::string text = model_text(kCases[0]);
+  for (std::size_t n = 0; n + 1 < text.size(); n += 7) EXPECT_NE(refusal(text.substr(0, n)), "read") << n;
+}
+
+}  // namespace
+}  // namespace podere::exchange

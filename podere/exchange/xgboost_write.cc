@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "podere/base/error.h"
+#include "podere/exchange/xgboost.h"
+
+namespace podere::exchange {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tree::Node;
+using tree::Objective;
+
+/// The shortest text that is `value` to a reader of float32; the nearest float64 has many more digits.
+double shortest(float value) {
+  const std::string text = fmt::format("{}", value);
+  double result = 0;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result;
+}
+
+/// One array of a tree: of_node(i, node) for every node.
+template <typename OfNode>
+Json column(const tree::Tree& tree, OfNode of_node) {
+  Json values = Json::array();
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) values.push_back(of_node(tree.nodes[i]));
+  return values;
+}
+
+Json parents_of(const tree::Tree& tree) {
+  constexpr std::int32_t kNone = 2147483647;  // as XGBoost has it for the root
+  std::vector<std::int32_t> parents(tree.nodes.size(), kNone);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].is_leaf()) continue;
+    const auto left = static_cast<std::size_t>(tree.nodes[i].left);
+    parents[left] = parents[left + 1] = static_cast<std::int32_t>(i);
+  }
+  return parents;
+}
+
+/// What XGBoost keeps of sets of categories that go right: all sets one after another, and the nodes that have them.
+Json categories_to_json(const tree::Tree& tree) {
+  std::vector<std::int32_t> codes;
+  std::vector<std::size_t> nodes, begins, sizes;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].is_leaf() || tree.nodes[i].category_set < 0) continue;
+    const auto& set = tree.category_sets[static_cast<std::size_t>(tree.nodes[i].category_set)];
+    if (set.empty()) throw InputError("the model has an empty set of categories, which XGBoost does not take");
+    nodes.push_back(i);
+    begins.push_back(codes.size());
+    sizes.push_back(set.size());
+    codes.insert(codes.end(), set.begin(), set.end());
+  }
+  return {
+      {"categories", codes}, {"categories_nodes", nodes}, {"categories_segments", begins}, {"categories_sizes", sizes}};
+}
+
+/// `base` is added to the leaves.
+Json to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, float base) {
+  const auto value_of = [base](const Node& node) { return shortest(node.is_leaf() ? node.value + base : 0.0F); };
+  Json json{
+      {"base_weights", column(tree, value_of)},
+      {"default_left", column(tree, [](const Node& node) { return node.missing_left ? 1 : 0; })},
+      {"id", id},
+      {"left_children", column(tree, [](const Node& node) { return node.is_leaf() ? -1 : node.left; })},
+      {"loss_changes", column(tree, [](const Node& node) { return shortest(node.gain); })},
+      {"parents", parents_of(tree)},
+      {"right_children", column(tree, [](const Node& node) { return node.is_leaf() ? -1 : node.left + 1; })},
+      {"split_conditions",
+       column(tree, [&](const Node& node) { return node.is_leaf() ? value_of(node) : shortest(node.threshold); })},
+      {"split_indices", column(tree, [](const Node& node) { return node.is_leaf() ? 0 : node.feature; })},
+      {"split_type", column(tree, [](const Node& node) { return !node.is_leaf() && node.category_set >= 0 ? 1 : 0; })},
+      {"sum_hessian", column(tree, [](const Node& node) { return shortest(node.cover); })},
+      {"tree_param",
+       {{"num_deleted", "0"},
+        {"num_feature", std::to_string(n_features)},
+        {"num_nodes", std::to_string(tree.nodes.size())},
+        {"size_leaf_vector", "0"}}}};
+  json.update(categories_to_json(tree));
+  return json;
+}
+
+Json objective_to_json(const tree::Options& options) {
+  switch (options.objective) {
+    case Objective::kBinaryLogistic:
+      return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
+    case Objective::kSquaredError:
+      return {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
+    case Objective::kSoftmax:
+      return {{"name", "multi:softprob"},
+              {"softmax_multiclass_param", {{"num_class", std::to_string(options.n_classes)}}}};
+  }
+  throw Error("unknown objective");
+}
+
+/// The base score that adds nothing to margins.
+const char* neutral_base_score(Objective objective) { return objective == Objective::kBinaryLogistic ? "5E-1" : "0E0"; }
+
+Json trees_to_json(const tree::Model& model) {
+  Json trees = Json::array();
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    // Predictions begin with the base margin as float32; adding it to the first leaf rounds as they do.
+    const float base = t < model.n_outputs() ? static_cast<float>(model.base_margin[t]) : 0.0F;
+    trees.push_back(to_json(model.trees[t], t, model.schema.features.size(), base));
+  }
+  return trees;
+}
+
+}  // namespace
+
+std::string to_xgboost(const tree::Model& model) {
+  if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
+  const std::size_t n_features = model.schema.features.size();
+  const bool is_softmax = model.options.objective == Objective::kSoftmax;
+  Json classes = Json::array();
+  for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
+  std::vector<std::string> types(n_features, "float");
+  for (const auto& [feature, texts] : model.schema.categories) types[feature] = "c";
+  const Json learner{
+      {"attributes", Json::object()},
+      {"feature_names", model.schema.features},
+      {"feature_types", types},
+      {"gradient_booster",
+       {{"model",
+         {{"gbtree_model_param",
+           {{"num_parallel_tree", "1"}, {"num_trees", std::to_string(model.trees.size())}, {"size_leaf_vector", "0"}}},
+          {"tree_info", classes},
+          {"trees", trees_to_json(model)}}},
+        {"name", "gbtree"}}},
+      {"learner_model_param",
+       {{"base_score", neutral_base_score(model.options.objective)},
+        {"boost_from_average", "1"},
+        {"num_class", is_softmax ? std::to_string(model.n_outputs()) : "0"},
+        {"num_feature", std::to_string(n_features)},
+        {"num_target", "1"}}},
+      {"objective", objective_to_json(model.options)}};
+  return Json{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
+}
+
+}  // namespace podere::exchange

@@ -20,6 +20,7 @@ void add_train(CLI::App& app, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
 void add_evaluate(CLI::App& app, Command& chosen);
 void add_model(CLI::App& app, Command& chosen);
+void add_convert(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);

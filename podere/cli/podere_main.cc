@@ -26,6 +26,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_predict(app, chosen);
   add_evaluate(app, chosen);
   add_model(app, chosen);
+  add_convert(app, chosen);
   add_doctor(app, chosen);
   add_executor(app, chosen);
 }

@@ -107,20 +107,12 @@ def classes(n):
     return lambda s: numpy.digitize(s, numpy.quantile(s, numpy.arange(1, n) / n))
 
 
-def counts(s):
-    return numpy.floor(numpy.exp(numpy.clip(s, -3, 3)))
-
-
 make_lightgbm("binary", classes(2), objective="binary")
 make_lightgbm("never_missing", classes(2), missing=False, objective="binary")
 make_lightgbm("multiclass", classes(3), objective="multiclass", num_class=3)
 make_lightgbm("regression", lambda s: 5 * s + 100, objective="regression")
 make_lightgbm("categorical", classes(2), categorical=True, objective="binary")
 make_lightgbm("categorical_never_missing", classes(3), missing=False, categorical=True, objective="multiclass", num_class=3)
-make_lightgbm("poisson", counts, categorical=True, objective="poisson")
-make_lightgbm("quantile", lambda s: s, objective="quantile", alpha=0.3)
 make_decisions()
 make_xgboost("binary", classes(2), objective="binary:logistic")
 make_xgboost("multiclass", classes(3), objective="multi:softprob", num_class=3)
-make_xgboost("poisson", counts, objective="count:poisson")
-make_xgboost("quantile", lambda s: s, objective="reg:quantileerror", quantile_alpha=0.3)

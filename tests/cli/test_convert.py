@@ -1,0 +1,109 @@
+"""podere convert: what it writes is what other programs read, and what they predict is what Podere predicts."""
+
+import json
+import os
+import pathlib
+
+import numpy
+import pytest
+
+MODELS = pathlib.Path(__file__).parents[1] / "data/models"
+
+
+def needed(name):
+    """A module that make test installs; only a person's own run may go without."""
+    return __import__(name) if os.environ.get("CI") else pytest.importorskip(name)
+
+
+def write_table(podere, objective, categorical):
+    """Rows with missing values; the last column is a category."""
+    rng = numpy.random.default_rng(7)
+    x = rng.normal(size=(1500, 4)).astype("float32")
+    x[:, 3] = rng.integers(0, 9, len(x))
+    signal = x[:, 0] - x[:, 1] + (2 * (x[:, 3] % 3) if categorical else x[:, 3] / 4) + rng.normal(size=len(x))
+    x[rng.random(x.shape) < 0.1] = numpy.nan
+    y = {"logistic": signal > 1, "squared-error": 5 * signal + 100, "softmax": numpy.digitize(signal, [-1, 1, 2])}[objective]
+    numpy.savetxt(podere.folder / "t.csv", numpy.c_[y, x], delimiter=",", fmt="%.9g", header="y,a,b,c,d", comments="")
+    return x
+
+
+def predictions(podere, *flags):
+    podere.done("predict", "m.json", "t.csv", "-o", "p.csv", *flags)
+    return numpy.loadtxt(podere.folder / "p.csv", delimiter=",")
+
+
+@pytest.mark.parametrize("categorical", [False])
+@pytest.mark.parametrize("objective", ["logistic", "squared-error", "softmax"])
+def test_debians_xgboost_predicts_the_same_from_what_is_written(podere, objective, categorical):
+    xgboost = needed("xgboost")
+    x = write_table(podere, objective, categorical)
+    flags = ["--categorical", "d"] if categorical else []
+    podere.done("train", "gbt", "t.csv", "--objective", objective, "--trees", 20, "-o", "m.json", *flags)
+    podere.done("convert", "m.json", "--to", "xgboost", "-o", "x.json")
+    booster = xgboost.Booster(model_file=str(podere.folder / "x.json"))
+    rows = xgboost.DMatrix(x, feature_names=list("abcd"), feature_types=["float"] * 3 + ["c" if categorical else "float"])
+    assert numpy.allclose(booster.predict(rows, output_margin=True), predictions(podere, "--margin"), rtol=1e-6, atol=1e-6)
+    assert numpy.allclose(booster.predict(rows), predictions(podere), rtol=1e-6, atol=1e-6)
+    podere.done("convert", "x.json", "-o", "again.json")
+    podere.done("predict", "again.json", "t.csv", "-o", "again.csv")
+    assert (podere.folder / "again.csv").read_bytes() == (podere.folder / "p.csv").read_bytes()
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+def test_what_debians_xgboost_trains_predicts_the_same_here(podere, objective):
+    xgboost = needed("xgboost")
+    x = write_table(podere, "softmax", True)
+    y = numpy.loadtxt(podere.folder / "t.csv", delimiter=",", skiprows=1, usecols=0)
+    rows = xgboost.DMatrix(x, y > 1 if objective.startswith("binary") else y, feature_names=list("abcd"),
+                           feature_types=["float"] * 3 + ["c"])
+    parameters = {"objective": objective, "max_depth": 4, "base_score": 0.3, "tree_method": "hist", "max_cat_to_onehot": 1}
+    if objective.startswith("multi"):
+        parameters["num_class"] = 4
+    booster = xgboost.train(parameters, rows, 8)
+    booster.save_model(podere.folder / "x.json")
+    podere.done("convert", "x.json", "-o", "m.json")
+    assert numpy.allclose(booster.predict(rows), predictions(podere), rtol=1e-6, atol=1e-6)
+
+
+def test_onnx_is_a_graph_that_the_checker_of_onnx_takes(podere, model):
+    onnx = needed("onnx")
+    facts = json.loads(podere.done("convert", model, "--to", "onnx", "-o", "m.onnx", "--json").stdout)
+    assert facts["to"] == "ONNX" and facts["trees"] == 10
+    graph = onnx.load(podere.folder / "m.onnx")
+    onnx.checker.check_model(graph, full_check=True)
+    assert json.loads(graph.metadata_props[0].value)[:2] == ["lepton_pT", "lepton_eta"]
+
+
+def test_a_model_of_podere_stays_the_same(podere, model):
+    podere.done("convert", model, "-o", "m.json")
+    assert (podere.folder / "m.json").read_bytes() == model.read_bytes()
+
+
+def test_lightgbms_text_is_found_out(podere):
+    result = podere.done("convert", MODELS / "lightgbm/binary.model.txt", "-o", "m.json")
+    assert result.stdout.startswith("LightGBM model of 6 trees")
+    assert json.loads(podere.done("model", "m.json", "--json").stdout)["rounds"] == 6
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("", "is no model of"),
+    ("signal,pt\n1,2\n", "is no model of"),
+    ('{"learner":', "not valid JSON"),
+    ('{"a": 1}', "is no model of"),
+    ("[" * 100000, "dump of trees"),
+    ('{"a":' + "[" * 100000, "nested too deeply"),
+    ("tree\nversion=v4\n", "not a whole model"),
+    ('{"name":"tree","version":"v4"}', "save_model"),
+    ("{L\x00\x00", "ends in .json"),
+])
+def test_what_is_no_model_is_refused(podere, text, reason):
+    podere.write("m.txt", text)
+    assert reason in podere.refused("convert", "m.txt", "-o", "out.json")
+
+
+def test_models_are_not_written_over_themselves_or_as_other_things(podere, model):
+    assert "out.json" not in podere.listing()
+    podere.write("m.json", model.read_text())
+    podere.refused("convert", "m.json", "-o", "m.json")
+    podere.refused("convert", "m.json", "--to", "lightgbm", "-o", "out")
+    podere.refused("convert", "absent.json", "-o", "out")

@@ -189,10 +189,9 @@ std::vector<float> predict_margins(const Model& model, const table::Table& table
   return margins;
 }
 
-std::vector<float> predict(const Model& model, const table::Table& table, int n_threads) {
-  std::vector<float> values = predict_margins(model, table, n_threads);
-  const std::size_t n_rows = table.n_rows();
+std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads) {
   const std::size_t n_outputs = model.n_outputs();
+  const std::size_t n_rows = values.size() / n_outputs;
   if (model.options.objective == Objective::kSquaredError) return values;
   constexpr std::size_t kGrainRows = 4096;
   parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
@@ -212,6 +211,10 @@ std::vector<float> predict(const Model& model, const table::Table& table, int n_
     }
   });
   return values;
+}
+
+std::vector<float> predict(const Model& model, const table::Table& table, int n_threads) {
+  return predictions_of(model, predict_margins(model, table, n_threads), n_threads);
 }
 
 }  // namespace podere::tree

@@ -33,8 +33,11 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
 /// Margins [n_outputs x n_rows], output by output, of the rows held here. Local.
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads);
 
-/// As predict_margins, then the probability of class 1 (logistic), probabilities that sum to 1 (softmax), or the
-/// margin itself (squared error).
+/// What margins, given as `values` [n_outputs x n_rows], stand for: the probability of class 1 (logistic),
+/// probabilities that sum to 1 (softmax), or the margin itself (squared error).
+std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads);
+
+/// predictions_of predict_margins.
 std::vector<float> predict(const Model& model, const table::Table& table, int n_threads);
 
 }  // namespace podere::tree

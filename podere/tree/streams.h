@@ -5,6 +5,13 @@
 
 namespace podere::tree {
 
-enum Stream : std::uint64_t { kCutStream, kValidationStream, kSubsampleStream, kColumnStream, kRoundingStream };
+enum Stream : std::uint64_t {
+  kCutStream,
+  kValidationStream,
+  kSubsampleStream,
+  kColumnStream,
+  kRoundingStream,
+  kPermutationStream
+};
 
 }  // namespace podere::tree

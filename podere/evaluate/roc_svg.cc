@@ -4,7 +4,8 @@
 
 #include <cmath>
 #include <iterator>
-#include <string_view>
+
+#include "podere/evaluate/svg_text.h"
 
 namespace podere::evaluate {
 namespace {
@@ -18,30 +19,6 @@ constexpr double kHeight = kTop + kSide + 56;
 
 double x_of(double rate) { return kLeft + kSide * rate; }
 double y_of(double rate) { return kTop + kSide * (1 - rate); }
-
-/// `text` for use between tags. Characters that XML does not know become spaces.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
 
 std::string head(const std::string& title, const std::string& area) {
   return fmt::format(
@@ -60,7 +37,7 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
 <rect width="100%" height="100%" fill="#fff"/>
 <text class="title" x="{4}" y="30" text-anchor="middle">{2}</text>
 )svg",
-      kWidth, kHeight, escaped(title), area, kLeft + kSide / 2);
+      kWidth, kHeight, svg_escaped(title), area, kLeft + kSide / 2);
 }
 
 std::string axes() {

@@ -1,0 +1,33 @@
+// Text in pictures.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace podere::evaluate {
+
+/// `text` for use between tags of SVG. Characters that XML does not know become spaces.
+inline std::string svg_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+}  // namespace podere::evaluate

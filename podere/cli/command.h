@@ -19,6 +19,7 @@ void add_describe(CLI::App& app, Command& chosen);
 void add_train(CLI::App& app, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
 void add_evaluate(CLI::App& app, Command& chosen);
+void add_explain(CLI::App& app, Command& chosen);
 void add_model(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);

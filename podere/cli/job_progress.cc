@@ -43,7 +43,11 @@ std::string left_text(double seconds) { return seconds < 0 ? "" : ", " + duratio
 }  // namespace
 
 std::string step_text(const ProgressStep& step) {
-  const std::string_view unit = step.phase == "train" ? "trees" : step.phase == "generate" ? "events" : "steps";
+  const std::string_view unit = step.phase == "train"      ? "trees"
+                                : step.phase == "generate" ? "events"
+                                : step.phase == "explain"  ? "rows"
+                                : step.phase == "permute"  ? "shuffles"
+                                                           : "steps";
   if (step.total <= 1 && unit == "steps") return step.phase;
   std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
   for (const auto& [name, value] : step.metrics) {

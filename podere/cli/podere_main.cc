@@ -25,6 +25,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_train(app, chosen);
   add_predict(app, chosen);
   add_evaluate(app, chosen);
+  add_explain(app, chosen);
   add_model(app, chosen);
   add_convert(app, chosen);
   add_doctor(app, chosen);

@@ -1,6 +1,5 @@
 // How good a model is on a table.
 #include "podere/base/clock.h"
-#include "podere/base/error.h"
 #include "podere/evaluate/classification.h"
 #include "podere/session/jobs.h"
 #include "podere/tree/labels.h"
@@ -18,16 +17,6 @@ void check_labels(const table::Table& table, const tree::Model& model) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     tree::check_label(labels[i], table.global({i}), model.options, "evaluation");
   }
-}
-
-/// The first column is the label only as long as nobody chose another, and the model may remember better.
-void check_label_name(const EvaluateJob& job, const table::Table& table, const tree::Model& model) {
-  const auto& found = table.schema().label;
-  const auto& wanted = model.schema.label;
-  if (job.table.csv.label || !found || !wanted || *found == *wanted) return;
-  if (tree::is_made_up({*found}) || tree::is_made_up({*wanted})) return;
-  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
-                    *wanted, job.table.location, *found);
 }
 
 Json to_json(const evaluate::ConfusionMatrix& matrix) {
@@ -69,7 +58,7 @@ Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progre
   Stopwatch watch;
   const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
   const double load_seconds = watch.restart();
-  check_label_name(job, table, model);
+  check_label_name(job.table, table, model);
   std::vector<float> predictions;
   comm.agree([&] {
     check_labels(table, model);

@@ -40,6 +40,11 @@ void visit_job(Job& job, Visit&& visit) {
     visit("model", job.model);
     visit("output", job.output);
     visit("margin", job.margin);
+  } else if constexpr (std::is_same_v<J, ExplainJob>) {
+    visit("model", job.model);
+    visit("output", job.output);
+    visit("permutation_repeats", job.permutation_repeats);
+    visit("seed", job.seed);
   }
 }
 
@@ -171,7 +176,7 @@ T read_job(const Json& json, const std::string& kind) {
   return job;
 }
 
-constexpr std::array<const char*, 4> kKinds = {"train", "evaluate", "predict", "describe"};
+constexpr std::array<const char*, 5> kKinds = {"train", "evaluate", "predict", "describe", "explain"};
 
 }  // namespace
 
@@ -188,7 +193,8 @@ Job job_from_json(const Json& json) {
   if (kind == "evaluate") return read_job<EvaluateJob>(json, kind);
   if (kind == "predict") return read_job<PredictJob>(json, kind);
   if (kind == "describe") return read_job<DescribeJob>(json, kind);
-  throw_input_error("job: kind must be train, evaluate, predict or describe");
+  if (kind == "explain") return read_job<ExplainJob>(json, kind);
+  throw_input_error("job: kind must be train, evaluate, predict, describe or explain");
 }
 
 }  // namespace podere::session

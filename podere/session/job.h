@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,7 +42,18 @@ struct DescribeJob {
   SourceSpec table;
 };
 
-using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob>;
+/// SHAP values, and permutation importance if asked for. Result: "rows", "objective", "bias" (one per output),
+/// "features" by name with their mean absolute value, "measure" and "baseline" of permutation. With an output, which
+/// must be there, a table of comma-separated values goes to it: a line of names, then a line per row.
+struct ExplainJob {
+  SourceSpec table;
+  std::string model;            ///< path
+  std::string output;           ///< as of PredictJob; empty: nothing is written
+  int permutation_repeats = 0;  ///< 0: no permutation importance; else the table needs a label
+  std::uint64_t seed = 0;       ///< of the permutations
+};
+
+using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob>;
 
 /// {"kind": "train", ...}; what has its default is left out.
 Json to_json(const Job& job);

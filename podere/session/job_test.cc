@@ -62,6 +62,8 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
 TEST(Job, LeavesOutWhatHasItsDefault) {
   EXPECT_EQ(to_json(PredictJob{{"a.csv", {}}, "m.json", "out.csv", false}),
             Json::parse(R"({"kind":"predict","table":{"location":"a.csv"},"model":"m.json","output":"out.csv"})"));
+  EXPECT_EQ(to_json(ExplainJob{{"a.csv", {}}, "m.json", "", 5, 0}),
+            Json::parse(R"({"kind":"explain","table":{"location":"a.csv"},"model":"m.json","permutation_repeats":5})"));
   EXPECT_EQ(to_json(DescribeJob{{"a.csv", {}}}), Json::parse(R"({"kind":"describe","table":{"location":"a.csv"}})"));
 }
 
@@ -73,6 +75,7 @@ TEST(Job, OfEachKindIsRecognised) {
   EXPECT_EQ(index("evaluate"), 1u);
   EXPECT_EQ(index("predict"), 2u);
   EXPECT_EQ(index("describe"), 3u);
+  EXPECT_EQ(index("explain"), 4u);
 }
 
 TEST(Job, ThatIsNoneIsRefused) {

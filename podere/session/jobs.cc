@@ -1,6 +1,8 @@
 #include "podere/session/jobs.h"
 
+#include "podere/base/error.h"
 #include "podere/base/memory.h"
+#include "podere/tree/predict.h"
 
 namespace podere::session {
 
@@ -19,6 +21,15 @@ tree::Model load_shared_model(const std::string& path, const comm::Communicator&
   tree::Model model;
   comm.agree([&] { model = tree::from_text(text, path); });
   return model;
+}
+
+void check_label_name(const SourceSpec& spec, const table::Table& table, const tree::Model& model) {
+  const auto& found = table.schema().label;
+  const auto& wanted = model.schema.label;
+  if (spec.csv.label || !found || !wanted || *found == *wanted) return;
+  if (tree::is_made_up({*found}) || tree::is_made_up({*wanted})) return;
+  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
+                    *wanted, spec.location, *found);
 }
 
 Json resources(const comm::Communicator& comm, int n_threads) {

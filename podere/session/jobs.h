@@ -13,6 +13,7 @@ namespace podere::session {
 Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
 Json run(const EvaluateJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
 Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
 Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
 
 /// As session::load, after a report of the phase "read".
@@ -21,6 +22,10 @@ table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm:
 
 /// The model of a file that rank 0 can read, on all ranks. Collective. Throws InputError on all ranks.
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm);
+
+/// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
+/// Throws InputError if its name, as `table` has it, is not that of the model's label.
+void check_label_name(const SourceSpec& spec, const table::Table& table, const tree::Model& model);
 
 /// "executors", "cores" and "peak_memory_bytes" (of the executor that used most). Collective.
 Json resources(const comm::Communicator& comm, int n_threads);

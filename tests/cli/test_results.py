@@ -188,6 +188,9 @@ def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
     (["generate", "higgs", "--events", "1e2", "-o", "x.csv"], {"events", "seed", "output", "seconds"}),
     (["predict", "MODEL", "collider:10", "-o", "p.csv"], {"rows", "output", "start_seconds", "load_seconds", "predict_seconds"}),
     (["evaluate", "MODEL", "collider:100"], {"rows", "objective", "auc", "accuracy", "log_loss", "confusion"}),
+    (["explain", "MODEL", "collider:100", "--permutation", 2], {
+        "rows", "objective", "bias", "features", "measure", "baseline", "start_seconds", "load_seconds", "explain_seconds",
+        "permutation_seconds", "executors", "cores", "peak_memory_bytes"}),
     (["model", "MODEL"], {"objective", "rounds", "trees", "nodes", "features"}),
     (["doctor"], {"ok", "findings"}),
 ])
@@ -240,7 +243,8 @@ def test_a_bar_is_drawn_on_a_terminal_and_taken_away(podere):
 
 
 def test_every_command_has_help_with_an_example(podere):
-    for command in (["generate", "higgs"], ["describe"], ["train", "gbt"], ["predict"], ["evaluate"], ["model"], ["doctor"]):
+    for command in (["generate", "higgs"], ["describe"], ["train", "gbt"], ["predict"], ["evaluate"], ["explain"], ["model"],
+                    ["doctor"]):
         assert f"Example: podere {' '.join(command)}" in podere.done(*command, "--help").stdout
 
 

@@ -1,0 +1,160 @@
+// podere explain: why a model predicts what it does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/cli/shared_file.h"
+#include "podere/evaluate/importance_svg.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr std::size_t kMostBars = 20;
+
+struct ExplainOptions {
+  OutputOptions output;
+  GroupOptions group;
+  session::SourceSpec source;
+  std::string model;
+  std::string path;
+  std::string plot;
+  int repeats = 0;
+  std::uint64_t seed = 0;
+};
+
+void define(CLI::App& app, ExplainOptions& options) {
+  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_source_options(app, "DATA", options.source);
+  app.get_option("--label")->description("Column of the label, by name or position [--permutation: the first]");
+  app.add_option("-o,--output", options.path, "Write SHAP values and bias of each row, which sum to its margin")
+      ->check(file_name())
+      ->type_name("FILE.csv");
+  app.add_option_function<int>(
+         "--permutation",
+         [&options](int repeats) {
+           if (repeats < 1 || repeats > 1000)
+             throw CLI::ValidationError("--permutation", fmt::format("{} is not a number from 1 to 1000", repeats));
+           options.repeats = repeats;
+         },
+         "Also shuffle each feature N times, and tell how much worse the model gets (needs labels)")
+      ->check(whole_number())
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "Of the shuffles [0]")->transform(count())->type_name("N");
+  app.add_option("--plot", options.plot, "Draw what matters most as bars")->check(file_name())->type_name("FILE.svg");
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  app.footer("Example: podere explain model.json higgs.csv --label 0 -o shap.csv --permutation 5 --plot bars.svg");
+}
+
+double real(const session::Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// The larger first; what is no number last.
+void sort_by_size(session::Json& features) {
+  const auto size = [](const session::Json& feature) {
+    const double value = real(feature.at("mean_abs_shap"));
+    return std::isnan(value) ? -1 : value;
+  };
+  std::stable_sort(features.begin(), features.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
+}
+
+/// "fall of AUC".
+std::string permutation_caption(const std::string& measure) {
+  if (measure == "auc") return "fall of AUC";
+  if (measure == "log_loss") return "rise of log loss";
+  if (measure == "root_mean_squared_error") return "rise of RMSE";
+  return "rise of " + measure;
+}
+
+std::string shap_caption(const session::Json& result) {
+  return result.at("objective") == "logistic" ? "mean |SHAP| (log odds)" : "mean |SHAP|";
+}
+
+void print_summary(const session::Json& result, const std::string& path, int descriptor) {
+  const bool has_permutation = result.contains("measure");
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
+  if (result.at("bias").size() == 1) facts.emplace_back("expected margin (bias)", number(result.at("bias")[0]));
+  if (has_permutation) {
+    facts.emplace_back(permutation_caption(result.at("measure")).substr(8) + " as it is",
+                       number(result.at("baseline")));
+  }
+  if (!path.empty()) facts.emplace_back("SHAP values of each row", path);
+  std::vector<std::string> header = {"feature", shap_caption(result)};
+  if (has_permutation) {
+    header.push_back(permutation_caption(result.at("measure")));
+    header.emplace_back("+-");
+  }
+  TextTable table(std::move(header));
+  for (const auto& feature : result.at("features")) {
+    std::vector<std::string> row = {feature.at("name").get<std::string>(), number(feature.at("mean_abs_shap"))};
+    if (has_permutation) {
+      row.push_back(number(feature.at("permutation_mean")));
+      row.push_back(number(feature.at("permutation_std")));
+    }
+    table.add(std::move(row));
+  }
+  print(facts_text(facts) + "\n" + table.text(), descriptor);
+}
+
+std::string plot_of(const session::Json& result, const std::string& title) {
+  std::vector<std::string> names;
+  evaluate::ImportanceBars shap{.caption = shap_caption(result)};
+  evaluate::ImportanceBars permutation;
+  for (const auto& feature : result.at("features")) {
+    names.push_back(feature.at("name").get<std::string>());
+    shap.size.push_back(real(feature.at("mean_abs_shap")));
+    if (!result.contains("measure")) continue;
+    permutation.size.push_back(real(feature.at("permutation_mean")));
+    permutation.spread.push_back(real(feature.at("permutation_std")));
+  }
+  std::vector<evaluate::ImportanceBars> columns = {std::move(shap)};
+  if (result.contains("measure")) {
+    permutation.caption = permutation_caption(result.at("measure")) + " when shuffled";
+    columns.push_back(std::move(permutation));
+  }
+  return evaluate::importance_svg(names, columns, title, kMostBars);
+}
+
+int run(const ExplainOptions& options) {
+  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--plot", options.plot}};
+  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = facts_descriptor(outputs);
+  count_interrupts();  // before there is a file that would be left behind
+  std::optional<SharedFile> file;
+  std::optional<AtomicFile> plot_file;
+  if (!options.path.empty()) file.emplace(options.path);
+  if (!options.plot.empty()) plot_file.emplace(options.plot);
+  auto result = run_job(
+      options.group, options.output,
+      session::ExplainJob{options.source, options.model, file ? file->path() : "", options.repeats, options.seed});
+  sort_by_size(result.at("features"));
+  if (plot_file) plot_file->write(plot_of(result, options.source.location));
+  if (file) file->commit();
+  if (plot_file) plot_file->commit();
+  if (!options.path.empty()) result["output"] = options.path;
+  if (options.output.json) {
+    print_json(result, facts_to);
+  } else {
+    print_summary(result, options.path, facts_to);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Command& chosen) {
+  add_command<ExplainOptions>(app, chosen, "explain", "Show what each feature does to predictions", define, run);
+}
+
+}  // namespace podere::cli

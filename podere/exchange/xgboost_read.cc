@@ -102,8 +102,7 @@ CategorySets read_category_sets(const Json& json, std::size_t n_nodes) {
     }
     begin += size;
     std::ranges::sort(set);
-    const auto repeated = std::ranges::unique(set);
-    set.erase(repeated.begin(), repeated.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
     result.set_of_node[node] = static_cast<std::int32_t>(s);
   }
   return result;

@@ -46,20 +46,6 @@ double multi_log_loss(const comm::Communicator& comm, std::span<const float> pro
   });
 }
 
-double root_mean_squared_error(const comm::Communicator& comm, std::span<const float> predictions,
-                               std::span<const float> labels, std::span<const float> weights) {
-  comm.agree([&] {
-    check_rows(predictions.size(), labels, weights);
-    for (const float label : labels) {
-      if (!std::isfinite(label)) throw_input_error("a label is {}: labels must be finite numbers", label);
-    }
-  });
-  return std::sqrt(weighted_mean(comm, labels.size(), weights, [&](std::size_t i) {
-    const double difference = static_cast<double>(predictions[i]) - labels[i];
-    return difference * difference;
-  }));
-}
-
 double ConfusionMatrix::accuracy() const {
   double right = 0;
   double all = 0;

@@ -23,10 +23,6 @@ double log_loss(const comm::Communicator& comm, std::span<const float> probabili
 double multi_log_loss(const comm::Communicator& comm, std::span<const float> probabilities, std::size_t n_classes,
                       std::span<const float> labels, std::span<const float> weights);
 
-/// Square root of the weighted mean of squared differences.
-double root_mean_squared_error(const comm::Communicator& comm, std::span<const float> predictions,
-                               std::span<const float> labels, std::span<const float> weights);
-
 /// counts[true_class * n_classes + predicted_class] is the sum of weights. `predicted` [n] are class numbers.
 struct ConfusionMatrix {
   std::size_t n_classes = 0;

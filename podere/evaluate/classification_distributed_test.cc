@@ -8,6 +8,7 @@
 #include "podere/base/error.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/random_rows.h"
+#include "podere/evaluate/regression.h"
 
 namespace podere::evaluate {
 namespace {
@@ -47,6 +48,12 @@ TEST(ClassificationDistributed, LossesHaveTheBitsThatOneRankFinds) {
               bits(log_loss(self, all.scores, all.labels, all.weights)));
     EXPECT_EQ(bits(root_mean_squared_error(world, mine.scores, mine.labels, mine.weights)),
               bits(root_mean_squared_error(self, all.scores, all.labels, all.weights)));
+    EXPECT_EQ(bits(mean_absolute_error(world, mine.scores, mine.labels, mine.weights)),
+              bits(mean_absolute_error(self, all.scores, all.labels, all.weights)));
+    EXPECT_EQ(bits(mean_poisson_deviance(world, mine.scores, mine.labels, mine.weights)),
+              bits(mean_poisson_deviance(self, all.scores, all.labels, all.weights)));
+    EXPECT_EQ(bits(pinball_loss(world, mine.scores, mine.labels, mine.weights, 0.3)),
+              bits(pinball_loss(self, all.scores, all.labels, all.weights, 0.3)));
   });
   for_many_tables(3, [&](const Rows& mine, const Rows& all) {
     const auto probabilities = [](const Rows& rows) {

@@ -61,7 +61,6 @@ TEST(LogLoss, ClampsCertainty) {
 TEST(LogLoss, OfNoRowsIsNaN) {
   EXPECT_TRUE(std::isnan(log_loss(self(), {}, {}, {})));
   EXPECT_TRUE(std::isnan(multi_log_loss(self(), {}, 3, {}, {})));
-  EXPECT_TRUE(std::isnan(root_mean_squared_error(self(), {}, {}, {})));
 }
 
 TEST(LogLoss, IsNotAFiniteNumberWhereAProbabilityIsNot) {
@@ -84,21 +83,6 @@ TEST(MultiLogLoss, IsWhatAPlainLoopFinds) {
                     1e-12 * std::fabs(expected) + 1e-25);
       }
     }
-  }
-}
-
-TEST(RootMeanSquaredError, IsWhatAPlainLoopFinds) {
-  EXPECT_EQ(root_mean_squared_error(self(), std::vector{1.0F, 5.0F}, std::vector{4.0F, 1.0F}, {}), std::sqrt(12.5));
-  const Rows rows = random_rows(3, 0, 3001, 9);
-  for (const auto* weights : {&kNoWeights, &rows.weights}) {
-    long double sum = 0, weight = 0;
-    for (std::size_t i = 0; i < rows.labels.size(); ++i) {
-      const long double difference = static_cast<long double>(rows.scores[i]) - rows.labels[i];
-      sum += weight_at(*weights, i) * difference * difference;
-      weight += weight_at(*weights, i);
-    }
-    EXPECT_DOUBLE_EQ(root_mean_squared_error(self(), rows.scores, rows.labels, *weights),
-                     static_cast<double>(std::sqrt(sum / weight)));
   }
 }
 

@@ -1,6 +1,7 @@
 // How good a model is on a table.
 #include "podere/base/clock.h"
 #include "podere/evaluate/classification.h"
+#include "podere/evaluate/regression.h"
 #include "podere/session/jobs.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"

@@ -1,6 +1,8 @@
 // podere evaluate: how good a model is on a table.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
@@ -73,7 +75,15 @@ void print_measures(const session::Json& result, int descriptor) {
   }
   if (result.contains("accuracy")) lines.emplace_back("accuracy", number(result["accuracy"]));
   if (result.contains("log_loss")) lines.emplace_back("log loss", number(result["log_loss"]));
-  if (result.contains("root_mean_squared_error")) lines.emplace_back("RMSE", number(result["root_mean_squared_error"]));
+  constexpr std::array<std::pair<const char*, const char*>, 4> kOfNumbers = {{
+      {"mean_poisson_deviance", "Poisson deviance"},
+      {"pinball_loss", "pinball loss"},
+      {"root_mean_squared_error", "RMSE"},
+      {"mean_absolute_error", "MAE"},
+  }};
+  for (const auto& [key, name] : kOfNumbers) {
+    if (result.contains(key)) lines.emplace_back(name, number(result[key]));
+  }
   print(facts_text(lines), descriptor);
   if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]), descriptor);
 }

@@ -33,8 +33,12 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   const auto real = [&](const char* name, double& value, const char* description) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
   };
-  app.add_option("--objective", options.objective, "logistic, squared-error or softmax [logistic]")->type_name("NAME");
+  app.add_option("--objective", options.objective, "logistic, softmax, squared-error, poisson or quantile [logistic]")
+      ->type_name("NAME");
   whole("--classes", tree.n_classes, "Classes of softmax; 0: the largest label plus one");
+  real("--quantile", tree.quantile, "Which quantile, above 0, below 1");
+  real("--max-delta-step", tree.max_delta_step,
+       "Most that a tree of poisson adds to a margin before the learning rate");
   whole("--trees", tree.n_trees, "Rounds");
   whole("--depth", tree.depth, "Levels of a tree, 1 to 30");
   whole("--max-leaves", tree.max_leaves, "Leaves of a tree; 0: no limit");

@@ -52,6 +52,43 @@ Json measure_two_classes(const Communicator& comm, const std::vector<float>& pro
   return result;
 }
 
+Json measure_many_classes(const Communicator& comm, const std::vector<float>& probabilities, std::size_t n_classes,
+                          const table::Table& table) {
+  Json result = {{"log_loss", evaluate::multi_log_loss(comm, probabilities, n_classes, table.label(), table.weight())}};
+  result.update(measure_classes(comm, probabilities, n_classes, table));
+  return result;
+}
+
+Json measure_numbers(const Communicator& comm, const std::vector<float>& predictions, const table::Table& table) {
+  return {
+      {"root_mean_squared_error", evaluate::root_mean_squared_error(comm, predictions, table.label(), table.weight())},
+      {"mean_absolute_error", evaluate::mean_absolute_error(comm, predictions, table.label(), table.weight())}};
+}
+
+/// What fits the objective, that which training makes least first. `roc_points` are for two classes. Collective.
+Json measure(const Communicator& comm, const tree::Model& model, const std::vector<float>& predictions,
+             const table::Table& table, std::size_t roc_points) {
+  Json result;
+  switch (model.options.objective) {
+    case Objective::kBinaryLogistic:
+      return measure_two_classes(comm, predictions, table, roc_points);
+    case Objective::kSoftmax:
+      return measure_many_classes(comm, predictions, model.n_outputs(), table);
+    case Objective::kSquaredError:
+      break;
+    case Objective::kPoisson:
+      result["mean_poisson_deviance"] =
+          evaluate::mean_poisson_deviance(comm, predictions, table.label(), table.weight());
+      break;
+    case Objective::kQuantile:
+      result["pinball_loss"] =
+          evaluate::pinball_loss(comm, predictions, table.label(), table.weight(), model.options.quantile);
+      break;
+  }
+  result.update(measure_numbers(comm, predictions, table));
+  return result;
+}
+
 }  // namespace
 
 Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
@@ -67,20 +104,7 @@ Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progre
   });
 
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
-  switch (model.options.objective) {
-    case Objective::kBinaryLogistic:
-      result.update(measure_two_classes(comm, predictions, table, job.roc_points));
-      break;
-    case Objective::kSoftmax:
-      result["log_loss"] =
-          evaluate::multi_log_loss(comm, predictions, model.n_outputs(), table.label(), table.weight());
-      result.update(measure_classes(comm, predictions, model.n_outputs(), table));
-      break;
-    case Objective::kSquaredError:
-      result["root_mean_squared_error"] =
-          evaluate::root_mean_squared_error(comm, predictions, table.label(), table.weight());
-      break;
-  }
+  result.update(measure(comm, model, predictions, table, job.roc_points));
   result["load_seconds"] = load_seconds;
   result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));

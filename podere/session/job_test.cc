@@ -30,6 +30,8 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   train.validation = SourceSpec{"collider:1e3?seed=7", {.last_row = 10}};
   train.options = {.objective = tree::Objective::kSoftmax,
                    .n_classes = 3,
+                   .quantile = 0.9,
+                   .max_delta_step = 0.5,
                    .n_trees = 7,
                    .depth = 4,
                    .max_leaves = 9,
@@ -55,7 +57,7 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.validation->location, "collider:1e3?seed=7");
   EXPECT_EQ(read.options.objective, tree::Objective::kSoftmax);
   EXPECT_EQ(read.options.seed, 18446744073709551615u);
-  EXPECT_EQ(json["options"].size(), 15u) << "an option that does not travel";
+  EXPECT_EQ(json["options"].size(), 17u) << "an option that does not travel";
   EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 

@@ -3,29 +3,72 @@
 #include <algorithm>
 #include <cmath>
 
+#include "podere/base/error.h"
 #include "podere/base/exact_sum.h"
 #include "podere/base/parallel.h"
+#include "podere/base/portable_math.h"
 #include "podere/comm/exact_reduce.h"
 #include "podere/tree/gradient_kernel.h"
 
 namespace podere::tree {
 namespace {
 
-double largest_abs_g(const std::vector<Gradient>& gradients, const comm::Communicator& comm) {
+double largest_abs(const std::vector<Gradient>& gradients, float Gradient::*derivative,
+                   const comm::Communicator& comm) {
   float largest = 0;
-  for (const Gradient& gradient : gradients) largest = std::max(largest, std::abs(gradient.g));
+  for (const Gradient& gradient : gradients) largest = std::max(largest, std::abs(gradient.*derivative));
   return comm.all_reduce(largest, comm::Reduction::kMax);
+}
+
+auto kernel_of(Objective objective) {
+  switch (objective) {
+    case Objective::kBinaryLogistic:
+      return logistic_gradients;
+    case Objective::kSoftmax:
+      return softmax_gradients;
+    case Objective::kSquaredError:
+      return squared_error_gradients;
+    case Objective::kPoisson:
+      return poisson_gradients;
+    case Objective::kQuantile:
+      return quantile_gradients;
+  }
+  throw Error("unknown objective");
+}
+
+/// Sets max_abs_g and max_abs_h. Probabilities bound the derivatives: |p - y| <= 1, p (1 - p) <= 1/4.
+void find_bounds(const Options& options, double max_abs_weight, const comm::Communicator& comm, Gradients& gradients) {
+  const double w = max_abs_weight;
+  gradients.max_abs_g = w;
+  gradients.max_abs_h = w;
+  switch (options.objective) {
+    case Objective::kBinaryLogistic:
+      gradients.max_abs_h = w / 4;
+      return;
+    case Objective::kSoftmax:
+      gradients.max_abs_h = w / 2;
+      return;
+    case Objective::kSquaredError:
+      gradients.max_abs_g = largest_abs(gradients.values, &Gradient::g, comm);
+      return;
+    case Objective::kPoisson:
+      gradients.max_abs_g = largest_abs(gradients.values, &Gradient::g, comm);
+      gradients.max_abs_h = largest_abs(gradients.values, &Gradient::h, comm);
+      return;
+    case Objective::kQuantile:
+      gradients.max_abs_g = w * std::max(options.quantile, 1 - options.quantile);
+      return;
+  }
 }
 
 }  // namespace
 
-void compute_gradients(Objective objective, const LabelledRows& rows, std::span<const float> margins,
+void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients) {
   const std::size_t n_rows = rows.label.size();
   gradients.values.resize(n_outputs * n_rows);
-  const auto kernel = objective == Objective::kBinaryLogistic ? logistic_gradients
-                      : objective == Objective::kSoftmax      ? softmax_gradients
-                                                              : squared_error_gradients;
+  const auto kernel = kernel_of(options.objective);
+  const double hessian_factor = portable_exp(options.max_delta_step);
   std::vector<ExactSum> losses(static_cast<std::size_t>(std::max(n_threads, 1)));
   parallel_for_slices(n_threads, n_rows, table::kBlockRows, [&](std::size_t begin, std::size_t end, int thread) {
     losses[static_cast<std::size_t>(thread)].add(kernel({.margin = margins.data() + begin,
@@ -34,16 +77,14 @@ void compute_gradients(Objective objective, const LabelledRows& rows, std::span<
                                                          .gradient = gradients.values.data() + begin,
                                                          .n = end - begin,
                                                          .stride = n_rows,
-                                                         .n_outputs = n_outputs}));
+                                                         .n_outputs = n_outputs,
+                                                         .quantile = options.quantile,
+                                                         .hessian_factor = hessian_factor}));
   });
   for (std::size_t t = 1; t < losses.size(); ++t) losses[0].add(losses[t]);
   comm::all_reduce(comm, std::span(losses).first(1));
   gradients.loss = losses[0].value() / rows.weight_sum;
-
-  // Probabilities bound the derivatives of the other two: |p - y| <= 1, p (1 - p) <= 1/4.
-  const double w = rows.max_abs_weight;
-  gradients.max_abs_g = objective == Objective::kSquaredError ? largest_abs_g(gradients.values, comm) : w;
-  gradients.max_abs_h = objective == Objective::kBinaryLogistic ? w / 4 : objective == Objective::kSoftmax ? w / 2 : w;
+  find_bounds(options, rows.max_abs_weight, comm, gradients);
 }
 
 }  // namespace podere::tree

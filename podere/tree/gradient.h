@@ -33,16 +33,22 @@ struct LabelledRows {
   double max_abs_weight = 0;      ///< over all ranks
 };
 
-/// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and one
-/// of the largest |g| for squared error.
+/// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and
+/// of the largest |g| for squared error and Poisson, of the largest |h| for Poisson.
 ///
 ///   logistic       p = 1 / (1 + exp(-m))    g = w (p - y)         h = w p (1 - p)        loss = w log(1 + exp(-+m))
 ///   softmax        p = exp(m_k) / sum       g = w (p_k - [y=k])   h = 2 w p_k (1 - p_k)  loss = -w log p_y
 ///   squared error                           g = w (m - y)         h = w                  loss = w (m - y)^2 / 2
+///   Poisson        p = exp(m)               g = w (p - y)         h = w p exp(d)         loss = w (y log(y/p) - y + p)
+///   quantile                                g = w ([m >= y] - q)  h = w                  loss = w (y - m) (q - [m >=
+///   y])
 ///
+/// d is max_delta_step: a margin that rises so much multiplies the second derivative by exp(d), so Newton's step is
+/// taken with the largest on its way (XGBoost, LightGBM). Of quantiles h is made up: leaves get their values otherwise
+/// (quantile_leaves.h). The loss of Poisson is half the deviance.
 /// Losses are added up within a row block in a fixed order and exactly across blocks: the same bits for any number of
 /// ranks and threads.
-void compute_gradients(Objective objective, const LabelledRows& rows, std::span<const float> margins,
+void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
 
 }  // namespace podere::tree

@@ -82,6 +82,32 @@ double SquaredError(const GradientBlock& block) {
   return SumInLanes(losses, block.n);
 }
 
+double Poisson(const GradientBlock& block) {
+  double losses[table::kBlockRows];
+  for (std::size_t i = 0; i < block.n; ++i) {
+    const double m = block.margin[i];
+    const double y = block.label[i];
+    const double w = block.weight[i];
+    const double p = portable_exp(m);
+    block.gradient[i] = {static_cast<float>(w * (p - y)), static_cast<float>(w * p * block.hessian_factor)};
+    const double y_or_1 = y > 0 ? y : 1.0;  // 0 log 0 = 0
+    losses[i] = w * (y * (portable_log(y_or_1) - m) - y + p);
+  }
+  return SumInLanes(losses, block.n);
+}
+
+double Quantile(const GradientBlock& block) {
+  double losses[table::kBlockRows];
+  for (std::size_t i = 0; i < block.n; ++i) {
+    const double w = block.weight[i];
+    const double residual = static_cast<double>(block.margin[i]) - block.label[i];
+    const double slope = residual >= 0 ? 1 - block.quantile : -block.quantile;
+    block.gradient[i] = {static_cast<float>(w * slope), static_cast<float>(w)};
+    losses[i] = w * slope * residual;
+  }
+  return SumInLanes(losses, block.n);
+}
+
 }  // namespace podere::tree::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -91,10 +117,14 @@ namespace podere::tree {
 HWY_EXPORT(Logistic);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(SquaredError);
+HWY_EXPORT(Poisson);
+HWY_EXPORT(Quantile);
 
 double logistic_gradients(const GradientBlock& block) { return HWY_DYNAMIC_DISPATCH(Logistic)(block); }
 double softmax_gradients(const GradientBlock& block) { return HWY_DYNAMIC_DISPATCH(Softmax)(block); }
 double squared_error_gradients(const GradientBlock& block) { return HWY_DYNAMIC_DISPATCH(SquaredError)(block); }
+double poisson_gradients(const GradientBlock& block) { return HWY_DYNAMIC_DISPATCH(Poisson)(block); }
+double quantile_gradients(const GradientBlock& block) { return HWY_DYNAMIC_DISPATCH(Quantile)(block); }
 
 }  // namespace podere::tree
 #endif

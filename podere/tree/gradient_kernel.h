@@ -16,11 +16,15 @@ struct GradientBlock {
   std::size_t n;
   std::size_t stride;
   std::size_t n_outputs;
+  double quantile;        ///< of the quantile objective
+  double hessian_factor;  ///< of the Poisson objective: exp(max_delta_step)
 };
 
 /// Each sets the block's gradients and returns the sum of its losses, added up in an order that depends on n alone.
 double logistic_gradients(const GradientBlock& block);
 double softmax_gradients(const GradientBlock& block);
 double squared_error_gradients(const GradientBlock& block);
+double poisson_gradients(const GradientBlock& block);
+double quantile_gradients(const GradientBlock& block);
 
 }  // namespace podere::tree

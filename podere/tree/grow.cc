@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "podere/base/hash.h"
+#include "podere/tree/fixed_point.h"
 #include "podere/tree/partition.h"
 #include "podere/tree/split_kernel.h"
 #include "podere/tree/streams.h"
@@ -60,6 +62,7 @@ class Grower {
       families = next_families(families, to_split);
     }
     Tree tree = finish_tree();
+    if (context_.refit_leaves) context_.refit_leaves(leaves(), rows_, margins, tree);
     add_to_margins(tree, margins);
     return tree;
   }
@@ -221,8 +224,8 @@ class Grower {
   /// Leaf values -learning_rate * G / (H + lambda) and covers, from sums of the gradients as they were before they were
   /// quantised: fixed-point numbers, so that the sums are exact.
   Tree finish_tree() const {
-    const double g_scale = fixed_point_scale(gradients_.max_abs_g);
-    const double h_scale = fixed_point_scale(gradients_.max_abs_h);
+    const double g_scale = fixed_point_scale(gradients_.max_abs_g, context_.n_global_rows);
+    const double h_scale = fixed_point_scale(gradients_.max_abs_h, context_.n_global_rows);
     std::vector<std::int64_t> sums(2 * nodes_.size());
     for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
       std::int64_t g = 0;
@@ -238,6 +241,9 @@ class Grower {
     });
     context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
 
+    // Without a limit a few large counts could take the exponential beyond all numbers in one step.
+    const double max_step =
+        options_.objective == Objective::kPoisson ? options_.max_delta_step : std::numeric_limits<double>::infinity();
     Tree tree;
     tree.nodes.resize(nodes_.size());
     for (std::size_t n = nodes_.size(); n-- > 0;) {  // children before parents
@@ -256,11 +262,20 @@ class Grower {
         const double g = static_cast<double>(sums[2 * n]) / g_scale;
         const double denominator = static_cast<double>(sums[2 * n + 1]) / h_scale + options_.lambda;
         // Negative weights can leave a leaf without weight: it then says nothing.
-        node.value = denominator > 0 ? static_cast<float>(-options_.learning_rate * g / denominator) : 0.0F;
+        const double step = denominator > 0 ? std::clamp(-g / denominator, -max_step, max_step) : 0.0;
+        node.value = static_cast<float>(options_.learning_rate * step);
       }
       node.cover = static_cast<float>(static_cast<double>(sums[2 * n + 1]) / h_scale);
     }
     return tree;
+  }
+
+  std::vector<LeafRows> leaves() const {
+    std::vector<LeafRows> found;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (!nodes_[n].split.is_found()) found.push_back({n, nodes_[n].rows});
+    }
+    return found;
   }
 
   void add_to_margins(const Tree& tree, std::span<float> margins) const {
@@ -314,13 +329,6 @@ class Grower {
 
   std::span<const std::uint32_t> rows_of(const GrowNode& node) const {
     return std::span<const std::uint32_t>(rows_).subspan(node.rows.begin, node.rows.end - node.rows.begin);
-  }
-
-  /// The largest power of two with which |values| <= bound of all rows add up below 2^62.
-  double fixed_point_scale(double bound) const {
-    int exponent = 0;
-    std::frexp(bound * static_cast<double>(context_.n_global_rows), &exponent);
-    return std::ldexp(1.0, 62 - exponent);
   }
 
   const GrowContext& context_;

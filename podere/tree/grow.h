@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
 #include "podere/tree/binned.h"
 #include "podere/tree/gradient.h"
@@ -13,6 +15,16 @@
 #include "podere/tree/options.h"
 
 namespace podere::tree {
+
+/// A leaf and its piece of the row list.
+struct LeafRows {
+  std::size_t node;
+  Slice rows;
+};
+
+/// Sets other values of the leaves of `tree`, which was grown on `rows` at `margins` [n_rows]. Collective.
+using RefitLeaves = std::function<void(std::span<const LeafRows> leaves, std::span<const std::uint32_t> rows,
+                                       std::span<const float> margins, Tree& tree)>;
 
 /// What the trees of one training run share.
 struct GrowContext {
@@ -23,13 +35,14 @@ struct GrowContext {
   std::uint64_t n_global_rows;
   table::RowRange table_rows;
   int n_threads;
+  RefitLeaves refit_leaves;  ///< empty: leaf values are those of Newton's step
 };
 
 /// Grows a tree on `rows` (local row numbers, rising) and adds its leaf values to `margins` [n_rows] of all rows held
 /// here, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch` is as long. The
 /// records of `binned` receive the quantised gradients. Collective: per level one reduce_scatter of the built
-/// histograms, one all_gather of best splits, one all_reduce of row counts; at the end one all_reduce of leaf sums.
-/// The same tree for any number of ranks and threads.
+/// histograms, one all_gather of best splits, one all_reduce of row counts; at the end one all_reduce of leaf sums, and
+/// what `refit_leaves` does. The same tree for any number of ranks and threads.
 Tree grow_tree(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
                BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch,
                std::span<float> margins);

@@ -7,6 +7,7 @@
 #include "podere/base/exact_sum.h"
 #include "podere/base/portable_math.h"
 #include "podere/comm/exact_reduce.h"
+#include "podere/tree/weighted_quantile.h"
 
 namespace podere::tree {
 namespace {
@@ -40,7 +41,11 @@ void check_label(float label, table::GlobalRow row, const Options& options, cons
             fmt::format("a whole number from 0 to {}: encode classes as 0, 1, 2, ...", options.n_classes - 1).c_str());
       }
       return;
+    case Objective::kPoisson:
+      if (!std::isfinite(label) || label < 0) refuse("a finite number, 0 or more");
+      return;
     case Objective::kSquaredError:
+    case Objective::kQuantile:
       if (!std::isfinite(label)) refuse("a finite number");
       return;
   }
@@ -95,15 +100,30 @@ int count_classes(const table::Table& table, const Options& options, const comm:
   return std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
 }
 
-std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm) {
-  if (options.objective == Objective::kSquaredError) {
-    ExactSum sum;
-    for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight[i]) * rows.label[i]);
-    comm::all_reduce(comm, std::span(&sum, 1));
-    return {sum.value() / rows.weight_sum};
-  }
-  const std::size_t n_classes =
-      options.objective == Objective::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 2;
+namespace {
+
+double mean_label(const LabelledRows& rows, const comm::Communicator& comm) {
+  ExactSum sum;
+  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight[i]) * rows.label[i]);
+  comm::all_reduce(comm, std::span(&sum, 1));
+  return sum.value() / rows.weight_sum;
+}
+
+double log_mean_label(const LabelledRows& rows, const comm::Communicator& comm) {
+  const double mean = mean_label(rows, comm);
+  if (!(mean > 0)) throw_input_error("training data: the mean of the labels is {}, allowed is above 0", mean);
+  return portable_log(mean);
+}
+
+double quantile_label(const LabelledRows& rows, double q, const comm::Communicator& comm) {
+  const auto n_global_rows = comm.all_reduce(std::uint64_t{rows.label.size()}, comm::Reduction::kSum);
+  const auto weights = weights_in_units(rows.weight, rows.max_abs_weight, n_global_rows);
+  const Slice all{0, rows.label.size()};
+  return weighted_quantiles({rows.label, weights}, std::span(&all, 1), q, comm, /*n_threads=*/1)[0];
+}
+
+/// Logarithms of the shares of n_classes classes.
+std::vector<double> log_class_shares(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
   std::vector<ExactSum> class_sums(n_classes);
   for (std::size_t i = 0; i < rows.label.size(); ++i)
     class_sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
@@ -118,8 +138,27 @@ std::vector<double> base_margins(const LabelledRows& rows, const Options& option
   }
   if (n_present < 2)
     throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
-  if (options.objective == Objective::kSoftmax) return log_shares;
-  return {log_shares[1] - log_shares[0]};
+  return log_shares;
+}
+
+}  // namespace
+
+std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm) {
+  switch (options.objective) {
+    case Objective::kBinaryLogistic: {
+      const std::vector<double> log_shares = log_class_shares(rows, 2, comm);
+      return {log_shares[1] - log_shares[0]};
+    }
+    case Objective::kSoftmax:
+      return log_class_shares(rows, static_cast<std::size_t>(options.n_classes), comm);
+    case Objective::kSquaredError:
+      return {mean_label(rows, comm)};
+    case Objective::kPoisson:
+      return {log_mean_label(rows, comm)};
+    case Objective::kQuantile:
+      return {quantile_label(rows, options.quantile, comm)};
+  }
+  throw Error("unknown objective");
 }
 
 }  // namespace podere::tree

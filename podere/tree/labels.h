@@ -30,8 +30,9 @@ WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint
 /// n_classes as given, or the largest label plus one. Throws InputError for softmax labels that are no class numbers.
 int count_classes(const table::Table& table, const Options& options, const comm::Communicator& comm);
 
-/// The margins that fit best without trees: log odds, logarithms of class shares, the mean. [n_outputs]
-/// Throws InputError, on all ranks, where fewer than two classes have rows.
+/// The margins that fit best without trees: log odds, logarithms of class shares, the mean, its logarithm or the
+/// quantile. [n_outputs] Throws InputError, on all ranks, where fewer than two classes have rows or a Poisson mean is
+/// not above 0.
 std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm);
 
 }  // namespace podere::tree

@@ -49,7 +49,9 @@ Json to_json(const Options& options) {
 Options options_from_json(const Json& json) {
   Options options;
   options.objective = parse_objective(json.at("objective").get<std::string>());
-  visit_options(options, [&](const char* name, auto& value) { read_number(json.at(name), name, value); });
+  visit_options(options, [&](const char* name, auto& value) {
+    if (json.contains(name)) read_number(json[name], name, value);  // options that came later have their defaults
+  });
   return options;
 }
 

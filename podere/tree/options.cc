@@ -9,10 +9,12 @@
 namespace podere::tree {
 namespace {
 
-constexpr std::array<std::pair<Objective, const char*>, 3> kObjectiveNames{{
+constexpr std::array<std::pair<Objective, const char*>, 5> kObjectiveNames{{
     {Objective::kBinaryLogistic, "logistic"},
     {Objective::kSquaredError, "squared-error"},
     {Objective::kSoftmax, "softmax"},
+    {Objective::kPoisson, "poisson"},
+    {Objective::kQuantile, "quantile"},
 }};
 
 void check(bool is_allowed, const char* name, double value, const char* allowed) {
@@ -32,10 +34,12 @@ Objective parse_objective(const std::string& text) {
   for (const auto& [value, name] : kObjectiveNames) {
     if (text == name) return value;
   }
-  throw_input_error("objective is '{}', allowed are logistic, squared-error and softmax", text);
+  throw_input_error("objective is '{}', allowed are logistic, squared-error, softmax, poisson and quantile", text);
 }
 
 void validate(const Options& o) {
+  check(o.quantile > 0 && o.quantile < 1, "quantile", o.quantile, "above 0, below 1");
+  check(o.max_delta_step > 0 && std::isfinite(o.max_delta_step), "max-delta-step", o.max_delta_step, "above 0");
   check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");
   check(o.depth >= 1 && o.depth <= kMaxDepth, "depth", o.depth, "1 to 30");
   check(o.max_leaves == 0 || o.max_leaves >= 2, "max-leaves", o.max_leaves, "0 (no limit) or at least 2");

@@ -15,9 +15,11 @@ enum class Objective {
   kBinaryLogistic,  ///< label 0 or 1; the margin is the log odds
   kSquaredError,    ///< label any finite number; the margin is the prediction
   kSoftmax,         ///< label 0 .. n_classes-1; one tree per class and round
+  kPoisson,         ///< label any finite number from 0; the margin is the logarithm of the mean
+  kQuantile,        ///< label any finite number; the margin is the prediction
 };
 
-/// "logistic", "squared-error", "softmax".
+/// "logistic", "squared-error", "softmax", "poisson", "quantile".
 std::string to_string(Objective objective);
 /// Throws InputError for any other text.
 Objective parse_objective(const std::string& text);
@@ -26,6 +28,8 @@ Objective parse_objective(const std::string& text);
 struct Options {
   Objective objective = Objective::kBinaryLogistic;
   int n_classes = 0;                 ///< softmax only; 0: the largest label plus one
+  double quantile = 0.5;             ///< quantile only: the share of labels below the prediction, (0, 1)
+  double max_delta_step = 0.7;       ///< Poisson only: most that a tree adds to a margin before learning_rate, > 0
   int n_trees = 100;                 ///< rounds; softmax grows n_classes trees in each
   int depth = 6;                     ///< edges from root to deepest leaf, 1 .. 30
   int max_leaves = 0;                ///< of one tree, 0: no limit; the best splits of a level come first
@@ -41,10 +45,12 @@ struct Options {
   std::uint64_t seed = 0;
 };
 
-/// Calls visit(name, member) for every number among the options, under the names that files use.
+/// Calls visit(name, member) for every option but the objective, under the names that files use.
 template <typename OptionsOrConst, typename Visit>
 void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("n_classes", options.n_classes);
+  visit("quantile", options.quantile);
+  visit("max_delta_step", options.max_delta_step);
   visit("n_trees", options.n_trees);
   visit("depth", options.depth);
   visit("max_leaves", options.max_leaves);

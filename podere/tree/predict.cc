@@ -109,6 +109,18 @@ float leaf_value(const Tree& tree, std::span<const std::span<const float>> featu
   return node->value;
 }
 
+/// Replaces the margins of a row, `stride` apart, by probabilities.
+void softmax(std::span<float> values, std::size_t n_outputs, std::size_t stride) {
+  double largest = values[0];
+  for (std::size_t k = 1; k < n_outputs; ++k) largest = std::max<double>(largest, values[k * stride]);
+  double sum = 0;
+  for (std::size_t k = 0; k < n_outputs; ++k) sum += portable_exp(values[k * stride] - largest);
+  for (std::size_t k = 0; k < n_outputs; ++k) {
+    float& value = values[k * stride];
+    value = static_cast<float>(portable_exp(value - largest) / sum);
+  }
+}
+
 }  // namespace
 
 bool is_made_up(const std::vector<std::string>& names) {
@@ -190,23 +202,19 @@ std::vector<float> predict_margins(const Model& model, const table::Table& table
 }
 
 std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads) {
+  const Objective objective = model.options.objective;
+  if (objective == Objective::kSquaredError || objective == Objective::kQuantile) return values;
   const std::size_t n_outputs = model.n_outputs();
   const std::size_t n_rows = values.size() / n_outputs;
-  if (model.options.objective == Objective::kSquaredError) return values;
   constexpr std::size_t kGrainRows = 4096;
   parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (model.options.objective == Objective::kBinaryLogistic) {
+      if (objective == Objective::kBinaryLogistic) {
         values[i] = static_cast<float>(sigmoid(values[i]));
-        continue;
-      }
-      double largest = values[i];
-      for (std::size_t k = 1; k < n_outputs; ++k) largest = std::max<double>(largest, values[k * n_rows + i]);
-      double sum = 0;
-      for (std::size_t k = 0; k < n_outputs; ++k) sum += portable_exp(values[k * n_rows + i] - largest);
-      for (std::size_t k = 0; k < n_outputs; ++k) {
-        float& value = values[k * n_rows + i];
-        value = static_cast<float>(portable_exp(value - largest) / sum);
+      } else if (objective == Objective::kPoisson) {
+        values[i] = static_cast<float>(portable_exp(values[i]));
+      } else {
+        softmax(std::span(values).subspan(i), n_outputs, n_rows);
       }
     }
   });

@@ -64,7 +64,8 @@ inline table::Table random_table(const RandomTable& want, const comm::Communicat
     const double label = want.objective == Objective::kBinaryLogistic ? (score > 0.3 ? 1 : 0)
                          : want.objective == Objective::kSoftmax
                              ? std::min(3.0, std::max(0.0, std::floor(2 * score + 1)))
-                             : score;
+                         : want.objective == Objective::kPoisson ? std::floor(std::exp(2 * score + random.uniform()))
+                                                                 : score;
     table.label()[i] = static_cast<float>(label);
     if (want.has_weight) table.weight()[i] = static_cast<float>(random.uniform() < 0.1 ? -0.2 : 0.5 + random.uniform());
   }

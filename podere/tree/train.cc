@@ -19,6 +19,7 @@
 #include "podere/tree/histogram.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
+#include "podere/tree/quantile_leaves.h"
 #include "podere/tree/streams.h"
 
 namespace podere::tree {
@@ -31,7 +32,7 @@ class Validation {
              const comm::Communicator& comm, int n_threads)
       : comm_(comm),
         n_threads_(n_threads),
-        objective_(model.options.objective),
+        options_(model.options),
         n_outputs_(model.n_outputs()),
         labels_(weigh_labels(table, is_training, 0, model.options, "validation", comm)) {
     if (is_training.empty()) {
@@ -51,8 +52,8 @@ class Validation {
   void update(std::span<const Tree> trees, std::span<const float> training_margins) {
     if (!own_margins_.empty()) add_trees(trees, n_outputs_, columns_, n_threads_, own_margins_);
     const std::span<const float> margins = columns_.empty() ? training_margins : own_margins_;
-    compute_gradients(objective_, labels_.rows, margins, n_outputs_, comm_, n_threads_, gradients_);
-    if (objective_ != Objective::kBinaryLogistic) return;
+    compute_gradients(options_, labels_.rows, margins, n_outputs_, comm_, n_threads_, gradients_);
+    if (options_.objective != Objective::kBinaryLogistic) return;
     std::vector<float> scores;
     scores.reserve(rows_.size());
     for (const std::size_t row : rows_) scores.push_back(margins[row]);
@@ -66,7 +67,7 @@ class Validation {
  private:
   const comm::Communicator& comm_;
   int n_threads_;
-  Objective objective_;
+  const Options& options_;
   std::size_t n_outputs_;
   WeightedLabels labels_;                        // weight 0 for rows that are not validated
   std::vector<std::span<const float>> columns_;  // of a table of its own
@@ -146,9 +147,9 @@ void check_table(const table::Table& table) {
 
 /// After `n_rounds` rounds. What is looked at is the same on all ranks.
 void check_finite(const Gradients& gradients, std::size_t n_rounds) {
-  if (std::isfinite(gradients.max_abs_g) && std::isfinite(gradients.loss)) return;
+  if (std::isfinite(gradients.max_abs_g) && std::isfinite(gradients.max_abs_h) && std::isfinite(gradients.loss)) return;
   if (n_rounds == 0) {
-    throw InputError("training data: labels or weights are too large: their squared differences overflow");
+    throw InputError("training data: labels or weights are too large: the loss overflows");
   }
   throw_input_error(
       "the loss is no longer finite after {} trees: use a smaller learning-rate, a larger lambda or a larger "
@@ -193,10 +194,13 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   if (times != nullptr) times->bin_seconds = watch.restart();
 
   HistogramMemory memory;
-  const GrowContext context{model.options, layout, comm, memory, table.n_global_rows(), table.rows(), n_threads};
+  GrowContext context{model.options, layout, comm, memory, table.n_global_rows(), table.rows(), n_threads, {}};
+  if (options.objective == Objective::kQuantile) {
+    context.refit_leaves = quantile_leaves(model.options, labels.rows, table.n_global_rows(), comm, n_threads);
+  }
   std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
   Gradients gradients;
-  compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+  compute_gradients(model.options, labels.rows, margins, n_outputs, comm, n_threads, gradients);
   check_finite(gradients, 0);
   EarlyStopping stopping(options.early_stopping_rounds);
   const auto n_rounds = static_cast<std::size_t>(options.n_trees);
@@ -209,7 +213,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
       model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows, scratch,
                                       std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
     }
-    compute_gradients(options.objective, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+    compute_gradients(model.options, labels.rows, margins, n_outputs, comm, n_threads, gradients);
     check_finite(gradients, round + 1);
     model.history.train_loss.push_back(gradients.loss);
 

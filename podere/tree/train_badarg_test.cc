@@ -49,6 +49,8 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
             "classes is 1, allowed is 0 (found from the labels) or 2 to 1000");
   EXPECT_EQ(refusal({.n_classes = -1}), "classes is -1, allowed is 0: only softmax has classes to count");
   EXPECT_EQ(refusal({.n_classes = 2}), "classes is 2, allowed is 0: only softmax has classes to count");
+  EXPECT_EQ(refusal({.quantile = 1}), "quantile is 1, allowed is above 0, below 1");
+  EXPECT_EQ(refusal({.max_delta_step = 0}), "max-delta-step is 0, allowed is above 0");
   EXPECT_EQ(refusal(Options{.min_child_weight = 0}), "accepted");
 }
 
@@ -64,6 +66,16 @@ TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {
   EXPECT_EQ(
       refusal(with_label(5), {.objective = Objective::kSoftmax, .n_classes = 3}),
       "training data: label of row 2 is 5, allowed is a whole number from 0 to 2: encode classes as 0, 1, 2, ...");
+}
+
+TEST(TrainBadArgTest, CountsAreFromZeroAndNotAllZero) {
+  const Options poisson{.objective = Objective::kPoisson};
+  EXPECT_EQ(refusal(make_table({{1, 2}}, {1, -1}), poisson),
+            "training data: label of row 1 is -1, allowed is a finite number, 0 or more");
+  EXPECT_EQ(refusal(make_table({{1, 2}}, {0, 0}), poisson),
+            "training data: the mean of the labels is 0, allowed is above 0");
+  EXPECT_EQ(refusal(make_table({{1, 2}}, {3e38F, 3e38F}), poisson),
+            "training data: labels or weights are too large: the loss overflows");
 }
 
 TEST(TrainBadArgTest, LabelsOfOneClassAreRefused) {
@@ -91,7 +103,7 @@ TEST(TrainBadArgTest, ATableWithoutRowsLabelOrFeaturesIsRefused) {
 TEST(TrainBadArgTest, LabelsWhoseSquaresOverflowAreRefused) {
   EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {-3.4e38F, -3.4e38F, -3.4e38F, 3.4e38F}),
                     {.objective = Objective::kSquaredError}),
-            "training data: labels or weights are too large: their squared differences overflow");
+            "training data: labels or weights are too large: the loss overflows");
 }
 
 TEST(TrainBadArgTest, ValidationDataMustFitTheTrainingData) {

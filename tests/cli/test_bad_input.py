@@ -107,6 +107,23 @@ def test_a_label_that_is_not_0_or_1(podere, label):
     assert "label" in train(podere, HEADER + ROWS + f"{label},3,4\n")
 
 
+@pytest.mark.parametrize("objective, label", [("poisson", "-1"), ("poisson", "inf"), ("quantile", "nan"),
+                                              ("quantile", "-inf"), ("squared-error", "")])
+def test_a_label_that_the_objective_does_not_know(podere, objective, label):
+    message = train(podere, HEADER + ROWS + f"{label},3,4\n", "--objective", objective)
+    assert "label of row 20" in message and "finite" in message
+
+
+def test_counts_that_are_all_zero(podere):
+    assert "mean of the labels is 0" in train(podere, HEADER + "0,1,2\n0,2,1\n", "--objective", "poisson")
+
+
+@pytest.mark.parametrize("weight", ["nan", "inf", ""])
+def test_a_weight_that_is_not_finite(podere, weight):
+    message = train(podere, f"y,a,w\n0,1,1\n1,2,{weight}\n", "--weight", "w")
+    assert "weight of row 1" in message and "finite" in message
+
+
 def test_labels_all_of_one_class(podere):
     assert "class" in train(podere, HEADER + "1,2,3\n" * 20)
 
@@ -149,6 +166,7 @@ def test_more_executors_than_rows_is_trained(podere):
     ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
     ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
+    ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
 ])
 def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):
     podere.write("data.csv", HEADER + ROWS)

@@ -8,6 +8,7 @@ import subprocess
 
 import numpy
 import pytest
+import xgboost
 
 from conftest import PODERE
 
@@ -133,6 +134,73 @@ def test_squared_error_is_measured_by_its_root(podere):
     podere.done("predict", "m.json", "line.csv", "-o", "p.csv")
     error = numpy.sqrt(numpy.mean((numpy.loadtxt(podere.folder / "p.csv") - (3 * x + 1)) ** 2))
     assert facts["root_mean_squared_error"] == pytest.approx(error, abs=1e-6) and error < 0.1
+
+
+def write_numbers(path, label, *columns):
+    names = ["y"] + [f"x{j}" for j in range(len(columns))]
+    numpy.savetxt(path, numpy.c_[(label, *columns)], delimiter=",", header=",".join(names), comments="", fmt="%.9g")
+
+
+def test_poisson_predicts_the_mean_of_counts(podere):
+    rng = numpy.random.default_rng(6)
+    x = rng.uniform(0, 1, (3000, 2)).astype(numpy.float32)
+    y = rng.poisson(numpy.exp(2 * x[:, 0] - 1))
+    write_numbers(podere.folder / "counts.csv", y, *x.T)
+    podere.done("train", "gbt", "counts.csv", "-o", "m.json", "--objective", "poisson", "--depth", 3)
+    facts = json.loads(podere.done("evaluate", "m.json", "counts.csv", "--json", "--executors", 2).stdout)
+    podere.done("predict", "m.json", "counts.csv", "-o", "p.csv")
+    podere.done("predict", "m.json", "counts.csv", "-o", "m.csv", "--margin")
+    p = numpy.loadtxt(podere.folder / "p.csv")
+    assert numpy.allclose(numpy.log(p), numpy.loadtxt(podere.folder / "m.csv"), atol=1e-6)
+    logs = numpy.log(numpy.where(y > 0, y, 1) / numpy.where(y > 0, p, 1))
+    deviance = numpy.mean(2 * (y * logs - y + p))
+    assert facts["mean_poisson_deviance"] == pytest.approx(deviance, abs=1e-6)
+    assert facts["mean_absolute_error"] == pytest.approx(numpy.abs(y - p).mean(), abs=1e-6)
+    assert p.mean() == pytest.approx(y.mean(), rel=0.01)
+    assert numpy.abs(p / numpy.exp(2 * x[:, 0] - 1) - 1).mean() < 0.2
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_that_share_of_the_labels_lies_below_a_quantile(podere, quantile):
+    rng = numpy.random.default_rng(7)
+    x = rng.uniform(-1, 1, (4000, 2)).astype(numpy.float32)
+    y = x[:, 0] + rng.exponential(1 + x[:, 1] ** 2)
+    write_numbers(podere.folder / "q.csv", y, *x.T)
+    podere.done("train", "gbt", "q.csv", "-o", "m.json", "--objective", "quantile", "--quantile", quantile, "--depth", 3)
+    facts = json.loads(podere.done("evaluate", "m.json", "q.csv", "--json").stdout)
+    podere.done("predict", "m.json", "q.csv", "-o", "p.csv")
+    p = numpy.loadtxt(podere.folder / "p.csv")
+    assert (y <= p).mean() == pytest.approx(quantile, abs=0.02)
+    assert facts["pinball_loss"] == pytest.approx(numpy.mean((y - p) * (quantile - (y < p))), abs=1e-6)
+    best = -numpy.log(1 - quantile) * (1 + x[:, 1] ** 2) + x[:, 0]
+    assert facts["pinball_loss"] < 1.01 * numpy.mean((y - best) * (quantile - (y < best)))
+
+
+@pytest.mark.parametrize("objective, ours", [("count:poisson", "poisson"), ("reg:absoluteerror", "quantile"),
+                                             ("reg:squarederror", "squared-error"), ("binary:logistic", "logistic")])
+def test_a_model_is_as_good_as_that_of_xgboost(podere, objective, ours):
+    rng = numpy.random.default_rng(8)
+    x = rng.uniform(-1, 1, (12000, 5)).astype(numpy.float32)
+    mean = numpy.exp(x[:, 0] + x[:, 1] * x[:, 2])
+    y = rng.poisson(mean) if ours == "poisson" else (rng.uniform(size=12000) * mean > 0.5).astype(int)
+    if ours in ("quantile", "squared-error"):
+        y = mean + rng.standard_t(3, 12000)
+    write_numbers(podere.folder / "t.csv", y, *x.T)
+    start = {"poisson": y[:8000].mean(), "quantile": numpy.median(y[:8000])}.get(ours, 0.5)
+    booster = xgboost.train({"objective": objective, "max_depth": 4, "eta": 0.1, "tree_method": "hist", "nthread": 2,
+                             "base_score": start}, xgboost.DMatrix(x[:8000], y[:8000]), 60)
+    theirs = booster.predict(xgboost.DMatrix(x[8000:]))
+    podere.done("train", "gbt", "t.csv", "--rows", ":8000", "-o", "m.json", "--objective", ours, "--depth", 4,
+                "--learning-rate", 0.1, "--trees", 60)
+    podere.done("predict", "m.json", "t.csv", "--rows", "8000:", "--label", "y", "-o", "p.csv")
+    p, y = numpy.loadtxt(podere.folder / "p.csv"), y[8000:]
+    loss = {
+        "poisson": lambda p: numpy.mean(p - y * numpy.log(p)),
+        "quantile": lambda p: numpy.abs(y - p).mean(),
+        "squared-error": lambda p: numpy.mean((y - p) ** 2),
+        "logistic": lambda p: -numpy.mean(numpy.log(numpy.where(y == 1, p, 1 - p))),
+    }[ours]
+    assert loss(p) == pytest.approx(loss(theirs), rel=0.01)
 
 
 def test_the_roc_curve_is_written_and_drawn(podere, events, model):

@@ -27,7 +27,8 @@ def table(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("objective, label", [("logistic", "binary"), ("softmax", "class"), ("squared-error", "target")])
+@pytest.mark.parametrize("objective, label", [("logistic", "binary"), ("softmax", "class"), ("squared-error", "target"),
+                                              ("poisson", "class"), ("quantile", "target")])
 def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, table, objective, label):
     digests = {}
     for executors in (1, 2, 3, 5, 8):

@@ -24,6 +24,8 @@ struct EvaluateOptions {
   std::string model;
   std::string roc;
   std::string plot;
+  std::size_t rounds = 0;
+  std::size_t staged = 0;
 };
 
 void define(CLI::App& app, EvaluateOptions& options) {
@@ -32,6 +34,10 @@ void define(CLI::App& app, EvaluateOptions& options) {
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
   app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
   app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
+  app.add_option("--rounds", options.rounds, "Use the first N rounds of the model only; 0: all [0]")
+      ->transform(count())
+      ->type_name("N");
+  app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
@@ -67,6 +73,27 @@ std::string confusion_text(const session::Json& confusion) {
   return table.text();
 }
 
+constexpr std::array<std::pair<const char*, const char*>, 4> kOfNumbers = {{
+    {"mean_poisson_deviance", "Poisson deviance"},
+    {"pinball_loss", "pinball loss"},
+    {"root_mean_squared_error", "RMSE"},
+    {"mean_absolute_error", "MAE"},
+}};
+
+/// A line for each stage, with its measures beside each other.
+std::string stages_text(const session::Json& stages) {
+  std::vector<std::string> header;
+  for (const auto& [name, ignored] : stages.at(0).items()) header.push_back(name);
+  std::ranges::for_each(header, [](std::string& name) { std::ranges::replace(name, '_', ' '); });
+  TextTable table(std::move(header));
+  for (const auto& stage : stages) {
+    std::vector<std::string> row;
+    for (const auto& [name, value] : stage.items()) row.push_back(number(value));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
 void print_measures(const session::Json& result, int descriptor) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
@@ -75,16 +102,11 @@ void print_measures(const session::Json& result, int descriptor) {
   }
   if (result.contains("accuracy")) lines.emplace_back("accuracy", number(result["accuracy"]));
   if (result.contains("log_loss")) lines.emplace_back("log loss", number(result["log_loss"]));
-  constexpr std::array<std::pair<const char*, const char*>, 4> kOfNumbers = {{
-      {"mean_poisson_deviance", "Poisson deviance"},
-      {"pinball_loss", "pinball loss"},
-      {"root_mean_squared_error", "RMSE"},
-      {"mean_absolute_error", "MAE"},
-  }};
   for (const auto& [key, name] : kOfNumbers) {
     if (result.contains(key)) lines.emplace_back(name, number(result[key]));
   }
   print(facts_text(lines), descriptor);
+  if (result.contains("stages")) print("\n" + stages_text(result["stages"]), descriptor);
   if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]), descriptor);
 }
 
@@ -98,7 +120,8 @@ int run(const EvaluateOptions& options) {
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
   auto result = run_job(options.group, options.output,
-                        session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0});
+                        session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0,
+                                             options.rounds, options.staged});
   if ((roc_file || plot_file) && !result.contains("roc")) {
     throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
   }

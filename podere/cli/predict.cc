@@ -18,6 +18,7 @@ struct PredictOptions {
   std::string model;
   std::string path;
   bool margin = false;
+  std::size_t rounds = 0;
 };
 
 void define(CLI::App& app, PredictOptions& options) {
@@ -28,6 +29,9 @@ void define(CLI::App& app, PredictOptions& options) {
       ->check(file_name())
       ->type_name("FILE");
   app.add_flag("--margin", options.margin, "Write sums of leaf values instead of probabilities");
+  app.add_option("--rounds", options.rounds, "Use the first N rounds of the model only; 0: all [0]")
+      ->transform(count())
+      ->type_name("N");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
@@ -40,7 +44,7 @@ int run(const PredictOptions& options) {
   count_interrupts();  // before there is a file that would be left behind
   SharedFile file(options.path);
   auto facts = run_job(options.group, options.output,
-                       session::PredictJob{options.source, options.model, file.path(), options.margin},
+                       session::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},
                        [&](const session::Json&) { file.commit(); });
   facts["output"] = options.path;
   if (options.output.json) {

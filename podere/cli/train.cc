@@ -6,10 +6,12 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/tree/model.h"
 #include "podere/tree/options.h"
 
 namespace podere::cli {
@@ -20,10 +22,29 @@ struct TrainOptions {
   GroupOptions group;
   session::SourceSpec source;
   std::string validation;
-  std::string objective = "logistic";
+  std::optional<std::string> objective;
+  std::string from;
   tree::Options tree;
   std::string model;
 };
+
+/// "balanced", or "0:1,1:3": weights of classes, 1 for those that are not named.
+void read_class_weight(const std::string& text, tree::Options& tree) {
+  tree.class_weight.clear();
+  tree.balance_classes = text == "balanced";
+  if (tree.balance_classes) return;
+  for (const std::string& pair : CLI::detail::split(text, ',')) {
+    const auto colon = std::min(pair.find(':'), pair.size());
+    const auto k = parse_count(std::string_view(pair).substr(0, colon));
+    std::string weight = pair.substr(std::min(colon + 1, pair.size()));
+    if (!k || *k >= static_cast<std::uint64_t>(tree::kMaxClasses) || !real_number()(weight).empty()) {
+      throw CLI::ValidationError("--class-weight",
+                                 fmt::format("'{}' is neither balanced nor CLASS:WEIGHT with a class from 0", pair));
+    }
+    tree.class_weight.resize(std::max(tree.class_weight.size(), static_cast<std::size_t>(*k) + 1), 1.0);
+    tree.class_weight[*k] = std::stod(weight);
+  }
+}
 
 void define_tree(CLI::App& app, TrainOptions& options) {
   tree::Options& tree = options.tree;
@@ -39,7 +60,16 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   real("--quantile", tree.quantile, "Which quantile, above 0, below 1");
   real("--max-delta-step", tree.max_delta_step,
        "Most that a tree of poisson adds to a margin before the learning rate");
-  whole("--trees", tree.n_trees, "Rounds");
+  // One text, not a list, of which CLI11 would take the arguments that follow to be more.
+  app.add_option_function<std::string>(
+         "--class-weight", [&tree](const std::string& text) { read_class_weight(text, tree); },
+         "By which weights of classes are multiplied; balanced: so that classes weigh the same")
+      ->type_name("K:X,...");
+  real("--scale-pos-weight", tree.scale_pos_weight, "By which weights of class 1 of logistic are multiplied");
+  app.add_option("--base-score", tree.base_score, "Prediction before any tree [the one that fits best]")
+      ->check(real_number())
+      ->type_name("X");
+  whole("--trees", tree.n_trees, "Rounds; with --from those that are added");
   whole("--depth", tree.depth, "Levels of a tree, 1 to 30");
   whole("--max-leaves", tree.max_leaves, "Leaves of a tree; 0: no limit");
   whole("--bins", tree.bins, "Histogram bins of a feature, 2 to 256");
@@ -55,6 +85,17 @@ void define_tree(CLI::App& app, TrainOptions& options) {
 }
 
 void define(CLI::App& app, TrainOptions& options) {
+  // First, as options are taken in the order in which they are defined here: those given change the model's.
+  app.add_option_function<std::string>(
+         "--from",
+         [&options](const std::string& path) {
+           options.from = path;
+           options.tree = tree::load_model(path).options;
+           options.tree.n_trees = tree::Options().n_trees;
+         },
+         "Model to continue; options that are not given, but for --trees, are those of its training")
+      ->check(file_name())
+      ->type_name("MODEL");
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
   app.add_option("-o,--output", options.model, "Model file to write")
@@ -76,8 +117,9 @@ void define(CLI::App& app, TrainOptions& options) {
 
 /// The ranges are those of the tree room, the names here those of options.
 void check(TrainOptions& options) {
+  if (!options.validation.empty()) options.tree.validation_fraction = 0;  // that of --from
   try {
-    options.tree.objective = tree::parse_objective(options.objective);
+    if (options.objective) options.tree.objective = tree::parse_objective(*options.objective);
     tree::validate(options.tree);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
@@ -89,7 +131,7 @@ void check(TrainOptions& options) {
 }
 
 session::TrainJob job_of(const TrainOptions& options) {
-  session::TrainJob job{options.source, {}, options.tree};
+  session::TrainJob job{options.source, {}, options.tree, options.from};
   if (!options.validation.empty()) {
     job.validation = options.source;
     job.validation->location = options.validation;
@@ -160,7 +202,7 @@ int run(TrainOptions& options) {
   check(options);
   const session::TrainJob job = job_of(options);
   const std::vector<NamedFile> outputs = {{"-o", options.model}};
-  check_outputs(outputs, {named_file("DATA", job.table),
+  check_outputs(outputs, {named_file("DATA", job.table), NamedFile{"--from", job.from},
                           job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
   const int facts_to = facts_descriptor(outputs);
   count_interrupts();              // before there is a file that would be left behind

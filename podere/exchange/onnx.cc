@@ -216,6 +216,9 @@ void add_opset(onnx::ModelProto& file, const std::string& domain, int version) {
 }  // namespace
 
 std::string to_onnx(const tree::Model& model) {
+  if (model.options.objective == Objective::kPoisson) {
+    throw InputError("the model is of the objective poisson, which is not written as ONNX");
+  }
   onnx::ModelProto file;
   file.set_ir_version(kIrVersion);
   file.set_producer_name("podere");
@@ -226,7 +229,7 @@ std::string to_onnx(const tree::Model& model) {
   graph.set_name("podere");
   describe(*graph.add_input(), "features", onnx::TensorProto::FLOAT,
            static_cast<std::int64_t>(model.schema.features.size()));
-  if (model.options.objective == Objective::kSquaredError) {
+  if (model.options.objective == Objective::kSquaredError || model.options.objective == Objective::kQuantile) {
     add_regressor(graph, model);
   } else {
     add_classifier(graph, model);

@@ -13,8 +13,8 @@ namespace podere::exchange {
 ///   prediction [n_rows x 1] float32, of numbers
 /// Trees are a TreeEnsembleClassifier or a TreeEnsembleRegressor. A categorical split is a chain of BRANCH_EQ nodes
 /// that lead to the same child, as converters of other programs write it too; runtimes of ONNX read that. Names of
-/// features are in the metadata, as a JSON array under "feature_names". Throws InputError if the graph would be larger
-/// than the 2 GiB that protobuf allows.
+/// features are in the metadata, as a JSON array under "feature_names". Throws InputError for a Poisson model, and if
+/// the graph would be larger than the 2 GiB that protobuf allows.
 std::string to_onnx(const tree::Model& model);
 
 }  // namespace podere::exchange

@@ -142,11 +142,10 @@ struct ObjectiveName {
   const char* name;
   Objective objective;
 };
-constexpr ObjectiveName kObjectives[] = {{"binary:logistic", Objective::kBinaryLogistic},
-                                         {"reg:logistic", Objective::kBinaryLogistic},
-                                         {"reg:squarederror", Objective::kSquaredError},
-                                         {"multi:softprob", Objective::kSoftmax},
-                                         {"multi:softmax", Objective::kSoftmax}};
+constexpr ObjectiveName kObjectives[] = {
+    {"binary:logistic", Objective::kBinaryLogistic}, {"reg:logistic", Objective::kBinaryLogistic},
+    {"reg:squarederror", Objective::kSquaredError},  {"count:poisson", Objective::kPoisson},
+    {"multi:softprob", Objective::kSoftmax},         {"multi:softmax", Objective::kSoftmax}};
 
 Objective read_objective(const Json& json) {
   const auto name = json.at("name").get<std::string>();
@@ -175,6 +174,10 @@ std::vector<double> read_base_score(const Json& json) {
 
 /// XGBoost keeps the base score as a prediction: the link function makes it a margin.
 double base_margin(double score, Objective objective) {
+  if (objective == Objective::kPoisson) {
+    if (!(score > 0)) throw_input_error("base_score is {}, allowed is above 0", score);
+    return portable_log(score);
+  }
   if (objective != Objective::kBinaryLogistic) return score;
   if (!(score > 0 && score < 1)) throw_input_error("base_score is {}, allowed is above 0 and below 1", score);
   return portable_log(score / (1 - score));

@@ -86,6 +86,11 @@ Json objective_to_json(const tree::Options& options) {
   switch (options.objective) {
     case Objective::kBinaryLogistic:
       return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
+    case Objective::kPoisson:
+      return {{"name", "count:poisson"},
+              {"poisson_regression_param",
+               {{"max_delta_step", shortest(static_cast<float>(options.max_delta_step)).dump()}}}};
+    case Objective::kQuantile:  // 1.7 has none; here the margin is the prediction too
     case Objective::kSquaredError:
       return {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
     case Objective::kSoftmax:
@@ -96,7 +101,9 @@ Json objective_to_json(const tree::Options& options) {
 }
 
 /// The base score that adds nothing to margins.
-const char* neutral_base_score(Objective objective) { return objective == Objective::kBinaryLogistic ? "5E-1" : "0E0"; }
+const char* neutral_base_score(Objective objective) {
+  return objective == Objective::kBinaryLogistic ? "5E-1" : objective == Objective::kPoisson ? "1E0" : "0E0";
+}
 
 Json trees_to_json(const tree::Model& model) {
   Json trees = Json::array();

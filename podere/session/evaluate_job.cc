@@ -92,19 +92,43 @@ Json measure(const Communicator& comm, const tree::Model& model, const std::vect
 }  // namespace
 
 Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
-  const tree::Model model = load_shared_model(job.model, comm);
+  const tree::Model model = load_shared_model(job.model, comm, job.rounds);
   Stopwatch watch;
   const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
   const double load_seconds = watch.restart();
   check_label_name(job.table, table, model);
-  std::vector<float> predictions;
+  std::vector<std::span<const float>> columns;
   comm.agree([&] {
     check_labels(table, model);
-    predictions = tree::predict(model, table, n_threads);
+    columns = tree::feature_columns(model.schema.features, table);
   });
 
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
-  result.update(measure(comm, model, predictions, table, job.roc_points));
+  // A stage goes on from the margins of the one before.
+  std::vector<float> margins = tree::start_margins(model.base_margin, table.n_rows());
+  const std::size_t n_rounds = model.n_rounds();
+  const auto measure_next = [&](std::size_t first_round, std::size_t last_round, std::size_t roc_points) {
+    const std::size_t n_outputs = model.n_outputs();
+    const auto trees = std::span(model.trees).subspan(first_round * n_outputs, (last_round - first_round) * n_outputs);
+    tree::add_trees(trees, n_outputs, columns, n_threads, margins);
+    return measure(comm, model, tree::predictions_of(model, margins, n_threads), table, roc_points);
+  };
+  std::size_t round = 0;
+  Json stages = Json::array();
+  for (; job.staged > 0 && round + job.staged < n_rounds; round += job.staged) {
+    stages.push_back({{"rounds", round + job.staged}});
+    stages.back().update(measure_next(round, round + job.staged, 0));
+  }
+  const Json last = measure_next(round, n_rounds, job.roc_points);
+  result.update(last);
+  if (job.staged > 0) {
+    stages.push_back({{"rounds", n_rounds}});
+    stages.back().update(last);
+    for (Json& stage : stages) {
+      for (const char* key : {"confusion", "roc"}) stage.erase(key);
+    }
+    result["stages"] = std::move(stages);
+  }
   result["load_seconds"] = load_seconds;
   result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));

@@ -33,13 +33,17 @@ void visit_job(Job& job, Visit&& visit) {
   if constexpr (std::is_same_v<J, TrainJob>) {
     visit("validation", job.validation);
     visit("options", job.options);
+    visit("from", job.from);
   } else if constexpr (std::is_same_v<J, EvaluateJob>) {
     visit("model", job.model);
     visit("roc_points", job.roc_points);
+    visit("rounds", job.rounds);
+    visit("staged", job.staged);
   } else if constexpr (std::is_same_v<J, PredictJob>) {
     visit("model", job.model);
     visit("output", job.output);
     visit("margin", job.margin);
+    visit("rounds", job.rounds);
   } else if constexpr (std::is_same_v<J, ExplainJob>) {
     visit("model", job.model);
     visit("output", job.output);
@@ -130,6 +134,12 @@ void read(const Json& json, const std::string& where, T& value) {
                                               : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
   if (!fits) refuse(where, std::is_signed_v<T> ? "a whole number" : "a whole number from 0", json);
   value = json.get<T>();
+}
+
+void read(const Json& json, const std::string& where, std::vector<double>& value) {
+  if (!json.is_array()) refuse(where, "a list of numbers", json);
+  value.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where, value[i]);
 }
 
 void read(const Json& json, const std::string& where, tree::Objective& value) {

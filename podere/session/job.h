@@ -20,6 +20,7 @@ struct TrainJob {
   SourceSpec table;
   std::optional<SourceSpec> validation;
   tree::Options options;
+  std::string from;  ///< path of a model that is to be continued; empty: none
 };
 
 /// Result: "rows" and the measures that fit the model's objective.
@@ -27,6 +28,8 @@ struct EvaluateJob {
   SourceSpec table;
   std::string model;           ///< path
   std::size_t roc_points = 0;  ///< at most so many points of the ROC curve are returned
+  std::size_t rounds = 0;      ///< of the model that count, the first ones; 0: all
+  std::size_t staged = 0;      ///< "stages": measures after every so many rounds and the last; 0: none
 };
 
 /// Writes one line of text per row to `output`, which must be there: numbers with commas between. Result: "rows".
@@ -35,6 +38,7 @@ struct PredictJob {
   std::string model;   ///< path
   std::string output;  ///< path of an existing, empty file that all executors can write to
   bool margin = false;
+  std::size_t rounds = 0;  ///< as for EvaluateJob
 };
 
 /// Result: "rows" and "columns".

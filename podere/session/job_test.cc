@@ -32,6 +32,10 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
                    .n_classes = 3,
                    .quantile = 0.9,
                    .max_delta_step = 0.5,
+                   .class_weight = {1, 2.5},
+                   .balance_classes = true,
+                   .scale_pos_weight = 3,
+                   .base_score = 0.25,
                    .n_trees = 7,
                    .depth = 4,
                    .max_leaves = 9,
@@ -45,6 +49,7 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
                    .validation_fraction = 0.125,
                    .early_stopping_rounds = 3,
                    .seed = 18446744073709551615u};
+  train.from = "old.json";
   const Job job = train;
   const Json json = to_json(job);
   const Job back = job_from_json(Json::parse(json.dump()));
@@ -57,12 +62,15 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.validation->location, "collider:1e3?seed=7");
   EXPECT_EQ(read.options.objective, tree::Objective::kSoftmax);
   EXPECT_EQ(read.options.seed, 18446744073709551615u);
-  EXPECT_EQ(json["options"].size(), 17u) << "an option that does not travel";
+  EXPECT_EQ(read.options.class_weight, (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(read.options.base_score, 0.25);
+  EXPECT_EQ(read.from, "old.json");
+  EXPECT_EQ(json["options"].size(), 21u) << "an option that does not travel";
   EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 
 TEST(Job, LeavesOutWhatHasItsDefault) {
-  EXPECT_EQ(to_json(PredictJob{{"a.csv", {}}, "m.json", "out.csv", false}),
+  EXPECT_EQ(to_json(PredictJob{{"a.csv", {}}, "m.json", "out.csv", false, 0}),
             Json::parse(R"({"kind":"predict","table":{"location":"a.csv"},"model":"m.json","output":"out.csv"})"));
   EXPECT_EQ(to_json(ExplainJob{{"a.csv", {}}, "m.json", "", 5, 0}),
             Json::parse(R"({"kind":"explain","table":{"location":"a.csv"},"model":"m.json","permutation_repeats":5})"));

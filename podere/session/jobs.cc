@@ -12,7 +12,7 @@ table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm:
   return load(spec, needs_label, comm, n_threads);
 }
 
-tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm) {
+tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {
   std::string text;
   comm.agree([&] {
     if (comm.is_root()) text = tree::read_model_text(path);
@@ -20,6 +20,10 @@ tree::Model load_shared_model(const std::string& path, const comm::Communicator&
   text = comm.broadcast_text(std::move(text));
   tree::Model model;
   comm.agree([&] { model = tree::from_text(text, path); });
+  if (rounds > model.n_rounds()) {
+    throw_input_error("rounds is {}, the model {} has {}", rounds, path, model.n_rounds());
+  }
+  if (rounds > 0) model.trees.resize(rounds * model.n_outputs());
   return model;
 }
 

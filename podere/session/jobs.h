@@ -20,8 +20,9 @@ Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, 
 table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                            Progress& progress);
 
-/// The model of a file that rank 0 can read, on all ranks. Collective. Throws InputError on all ranks.
-tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm);
+/// The model of a file that rank 0 can read, on all ranks; its first `rounds` only, or all for 0. Collective. Throws
+/// InputError on all ranks.
+tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds = 0);
 
 /// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
 /// Throws InputError if its name, as `table` has it, is not that of the model's label.

@@ -33,7 +33,7 @@ std::vector<std::string> format_rows(const std::vector<float>& values, std::size
 }  // namespace
 
 Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
-  const tree::Model model = load_shared_model(job.model, comm);
+  const tree::Model model = load_shared_model(job.model, comm, job.rounds);
   Stopwatch watch;
   const table::Table table = load_reported(job.table, false, comm, n_threads, progress);
   const double load_seconds = watch.restart();

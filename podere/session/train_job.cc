@@ -60,12 +60,17 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
   const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
   std::optional<table::Table> validation;
   if (job.validation) validation = load_reported(*job.validation, true, comm, n_threads, progress);
+  std::optional<tree::Model> from;
+  if (!job.from.empty()) {
+    from = load_shared_model(job.from, comm);
+    check_label_name(job.table, table, *from);
+  }
   const double load_seconds = load_watch.seconds();
 
   RecordingProgress recorder(progress);
   tree::TrainTimes times;
-  const tree::Model model =
-      tree::train(table, validation ? &*validation : nullptr, job.options, comm, n_threads, recorder, &times);
+  const tree::Model model = tree::train(table, validation ? &*validation : nullptr, job.options, comm, n_threads,
+                                        recorder, &times, from ? &*from : nullptr);
 
   const std::uint64_t n_training = count_training_rows(table, job.options, comm);
   const std::uint64_t n_validation = validation ? validation->n_global_rows() : table.n_global_rows() - n_training;

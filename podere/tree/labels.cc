@@ -23,6 +23,31 @@ void need_label(const table::Table& table, const char* what) {
   if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
 }
 
+/// Two, or those of softmax; none for numbers.
+std::size_t n_label_classes(const Options& options) {
+  return options.objective == Objective::kBinaryLogistic ? 2
+         : options.objective == Objective::kSoftmax      ? static_cast<std::size_t>(options.n_classes)
+                                                         : 0;
+}
+
+/// The factor of a row's weight by its label.
+double weight_of_class(float label, const Options& options) {
+  if (n_label_classes(options) == 0) return 1;
+  const auto k = static_cast<std::size_t>(label);
+  const double weight = k < options.class_weight.size() ? options.class_weight[k] : 1;
+  return k == 1 ? weight * options.scale_pos_weight : weight;
+}
+
+/// The sum of weights of each class, over all ranks.
+std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
+  std::vector<ExactSum> sums(n_classes);
+  for (std::size_t i = 0; i < rows.label.size(); ++i) sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
+  comm::all_reduce(comm, std::span(sums));
+  std::vector<double> values;
+  for (const ExactSum& sum : sums) values.push_back(sum.value());
+  return values;
+}
+
 }  // namespace
 
 void check_label(float label, table::GlobalRow row, const Options& options, const char* what) {
@@ -62,6 +87,7 @@ WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint
     for (std::size_t i = 0; i < table.n_rows(); ++i) {
       const table::GlobalRow row = table.global({i});
       check_label(table.label()[i], row, options, what);
+      labels.weight[i] = static_cast<float>(labels.weight[i] * weight_of_class(table.label()[i], options));
       if (!std::isfinite(labels.weight[i])) {
         throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value,
                           labels.weight[i]);
@@ -82,6 +108,24 @@ WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint
     throw_input_error("{} data: the weights sum to {}, allowed is above 0", what, labels.rows.weight_sum);
   }
   return labels;
+}
+
+std::vector<double> balanced_class_weights(const table::Table& table, std::span<const std::uint8_t> is_training,
+                                           const Options& options, const comm::Communicator& comm) {
+  Options even = options;
+  even.class_weight.clear();
+  even.scale_pos_weight = 1;
+  const WeightedLabels labels = weigh_labels(table, is_training, 1, even, "training", comm);
+  std::vector<double> weights = class_sums(labels.rows, n_label_classes(options), comm);
+  const auto n_present = static_cast<double>(std::ranges::count_if(weights, [](double sum) { return sum != 0; }));
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] < 0) {
+      throw_input_error("training data: the weights of class {} sum to {}, class-weight balanced needs 0 or more", k,
+                        weights[k]);
+    }
+    weights[k] = weights[k] > 0 ? labels.rows.weight_sum / (n_present * weights[k]) : 1;
+  }
+  return weights;
 }
 
 int count_classes(const table::Table& table, const Options& options, const comm::Communicator& comm) {
@@ -124,26 +168,28 @@ double quantile_label(const LabelledRows& rows, double q, const comm::Communicat
 
 /// Logarithms of the shares of n_classes classes.
 std::vector<double> log_class_shares(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
-  std::vector<ExactSum> class_sums(n_classes);
-  for (std::size_t i = 0; i < rows.label.size(); ++i)
-    class_sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
-  comm::all_reduce(comm, std::span(class_sums));
-
   constexpr double kLeastShare = 1e-6;
   std::vector<double> log_shares;
   std::size_t n_present = 0;
-  for (const ExactSum& sum : class_sums) {
-    n_present += sum.value() > 0 ? 1 : 0;
-    log_shares.push_back(portable_log(std::max(sum.value() / rows.weight_sum, kLeastShare)));
+  for (const double sum : class_sums(rows, n_classes, comm)) {
+    n_present += sum > 0 ? 1 : 0;
+    log_shares.push_back(portable_log(std::max(sum / rows.weight_sum, kLeastShare)));
   }
   if (n_present < 2)
     throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
   return log_shares;
 }
 
+/// The margin at which the prediction is `score`.
+double margin_of(double score, Objective objective) {
+  if (objective == Objective::kBinaryLogistic) return portable_log(score) - portable_log(1 - score);
+  return objective == Objective::kPoisson ? portable_log(score) : score;
+}
+
 }  // namespace
 
 std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm) {
+  if (options.base_score) return {margin_of(*options.base_score, options.objective)};
   switch (options.objective) {
     case Objective::kBinaryLogistic: {
       const std::vector<double> log_shares = log_class_shares(rows, 2, comm);

@@ -40,9 +40,25 @@ void read_number(const Json& json, const char* name, T& value) {
   json.get_to(value);
 }
 
+void read_number(const Json& json, const char* name, std::optional<double>& value) {
+  if (!json.is_null()) read_number(json, name, value.emplace());
+}
+
+void read_number(const Json& json, const char* name, std::vector<double>& value) {
+  if (!json.is_array()) throw_input_error("'{}' is {}, which is not a list", name, json.dump());
+  value.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) read_number(json[i], name, value[i]);
+}
+
+template <typename T>
+Json json_of(const T& value) {
+  return value;
+}
+Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
 Json to_json(const Options& options) {
   Json json{{"objective", to_string(options.objective)}};
-  visit_options(options, [&](const char* name, const auto& value) { json[name] = value; });
+  visit_options(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
   return json;
 }
 

@@ -22,6 +22,8 @@ Model small_model() {
                        {.value = -0.25F, .cover = 2},
                        {.value = 1e-30F, .cover = 3}}},
                  Tree{{{.value = 0.5F, .cover = 5}}}};
+  model.options.class_weight = {1, 2.5};
+  model.options.base_score = 0.25;
   model.history = {.train_loss = {0.6, 0.5}, .validation_loss = {}};
   return model;
 }

@@ -1,5 +1,6 @@
 #include "podere/tree/options.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -21,6 +22,40 @@ void check(bool is_allowed, const char* name, double value, const char* allowed)
   if (!is_allowed) throw_input_error("{} is {}, allowed is {}", name, value, allowed);
 }
 
+void check_class_weights(const Options& o) {
+  if (!o.class_weight.empty() || o.balance_classes) {
+    if (o.objective != Objective::kBinaryLogistic && o.objective != Objective::kSoftmax) {
+      throw_input_error("class-weight is for classes, the objective is {}", to_string(o.objective));
+    }
+  }
+  for (const double weight : o.class_weight) {
+    check(weight > 0 && std::isfinite(weight), "class-weight", weight, "above 0");
+  }
+  const std::size_t n_classes =
+      o.objective == Objective::kBinaryLogistic ? 2 : static_cast<std::size_t>(std::max(o.n_classes, 0));
+  if (n_classes > 0 && o.class_weight.size() > n_classes) {
+    throw_input_error("class-weight names class {}, allowed are 0 to {}", o.class_weight.size() - 1, n_classes - 1);
+  }
+  check(o.scale_pos_weight > 0 && std::isfinite(o.scale_pos_weight), "scale-pos-weight", o.scale_pos_weight, "above 0");
+  if (o.scale_pos_weight != 1 && o.objective != Objective::kBinaryLogistic) {
+    throw_input_error("scale-pos-weight is for logistic, the objective is {}", to_string(o.objective));
+  }
+}
+
+void check_base_score(Objective objective, double score) {
+  switch (objective) {
+    case Objective::kBinaryLogistic:
+      return check(score > 0 && score < 1, "base-score", score, "above 0, below 1 (a probability)");
+    case Objective::kSoftmax:
+      throw InputError("base-score does not go with softmax, whose classes begin with their shares");
+    case Objective::kPoisson:
+      return check(score > 0 && std::isfinite(score), "base-score", score, "above 0 (a mean)");
+    case Objective::kSquaredError:
+    case Objective::kQuantile:
+      return check(std::isfinite(score), "base-score", score, "a finite number");
+  }
+}
+
 }  // namespace
 
 std::string to_string(Objective objective) {
@@ -40,6 +75,8 @@ Objective parse_objective(const std::string& text) {
 void validate(const Options& o) {
   check(o.quantile > 0 && o.quantile < 1, "quantile", o.quantile, "above 0, below 1");
   check(o.max_delta_step > 0 && std::isfinite(o.max_delta_step), "max-delta-step", o.max_delta_step, "above 0");
+  check_class_weights(o);
+  if (o.base_score) check_base_score(o.objective, *o.base_score);
   check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");
   check(o.depth >= 1 && o.depth <= kMaxDepth, "depth", o.depth, "1 to 30");
   check(o.max_leaves == 0 || o.max_leaves >= 2, "max-leaves", o.max_leaves, "0 (no limit) or at least 2");

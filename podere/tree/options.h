@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace podere::tree {
 
@@ -30,6 +32,10 @@ struct Options {
   int n_classes = 0;                 ///< softmax only; 0: the largest label plus one
   double quantile = 0.5;             ///< quantile only: the share of labels below the prediction, (0, 1)
   double max_delta_step = 0.7;       ///< Poisson only: most that a tree adds to a margin before learning_rate, > 0
+  std::vector<double> class_weight;  ///< by which weights of class k are multiplied, > 0; 1 for classes beyond
+  bool balance_classes = false;      ///< sets class_weight so that all classes have the same sum of weights
+  double scale_pos_weight = 1.0;     ///< logistic only: by which weights of class 1 are multiplied besides, > 0
+  std::optional<double> base_score;  ///< the prediction before any tree; unset: the one that fits best. Not for softmax
   int n_trees = 100;                 ///< rounds; softmax grows n_classes trees in each
   int depth = 6;                     ///< edges from root to deepest leaf, 1 .. 30
   int max_leaves = 0;                ///< of one tree, 0: no limit; the best splits of a level come first
@@ -51,6 +57,10 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("n_classes", options.n_classes);
   visit("quantile", options.quantile);
   visit("max_delta_step", options.max_delta_step);
+  visit("class_weight", options.class_weight);
+  visit("balance_classes", options.balance_classes);
+  visit("scale_pos_weight", options.scale_pos_weight);
+  visit("base_score", options.base_score);
   visit("n_trees", options.n_trees);
   visit("depth", options.depth);
   visit("max_leaves", options.max_leaves);

@@ -6,6 +6,7 @@
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/evaluate/classification.h"
+#include "podere/evaluate/regression.h"
 #include "podere/table/permute.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
@@ -28,6 +29,10 @@ class Measure {
         return "auc";
       case Objective::kSoftmax:
         return "log_loss";
+      case Objective::kPoisson:
+        return "mean_poisson_deviance";
+      case Objective::kQuantile:
+        return "pinball_loss";
       case Objective::kSquaredError:
         break;
     }
@@ -48,6 +53,10 @@ class Measure {
         return evaluate::auc(comm_, predictions, table_.label(), table_.weight());
       case Objective::kSoftmax:
         return evaluate::multi_log_loss(comm_, predictions, model_.n_outputs(), table_.label(), table_.weight());
+      case Objective::kPoisson:
+        return evaluate::mean_poisson_deviance(comm_, predictions, table_.label(), table_.weight());
+      case Objective::kQuantile:
+        return evaluate::pinball_loss(comm_, predictions, table_.label(), table_.weight(), model_.options.quantile);
       case Objective::kSquaredError:
         break;
     }

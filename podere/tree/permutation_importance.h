@@ -15,7 +15,8 @@ namespace podere::tree {
 /// How much worse a measure becomes when the values of one feature are shuffled among the rows.
 struct PermutationImportance {
   std::string measure;         ///< "auc" (two classes; importance is its fall), or a loss (importance is its rise):
-                               ///< "log_loss" (many classes), "root_mean_squared_error"
+                               ///< "log_loss" (many classes), "root_mean_squared_error",
+                               ///< "mean_poisson_deviance", "pinball_loss"
   double baseline = 0;         ///< of the measure, on the rows as they are
   std::vector<double> mean;    ///< over the repeats [n_features of the model]
   std::vector<double> spread;  ///< standard deviation over the repeats, n - 1 in the denominator; NaN for one

@@ -40,6 +40,7 @@ struct RandomTable {
   std::size_t n_rows = 5000;
   std::size_t n_features = 7;
   Objective objective = Objective::kBinaryLogistic;
+  bool has_infinities = false;
   bool has_missing = false;
   bool has_weight = false;  ///< one in ten is negative
   std::uint64_t seed = 1;
@@ -57,6 +58,10 @@ inline table::Table random_table(const RandomTable& want, const comm::Communicat
       score += (j % 2 == 0 ? x : std::abs(x)) / static_cast<double>(j + 1);
       // The second feature has few distinct values.
       const double shown = j == 1 ? std::round(3 * x) : x;
+      if (want.has_infinities && std::abs(x) > 0.85) {
+        table.feature(j)[i] = static_cast<float>(std::copysign(std::numeric_limits<double>::infinity(), x));
+        continue;
+      }
       const bool is_missing = want.has_missing && random.uniform() < 0.1;
       table.feature(j)[i] = is_missing ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(shown);
     }

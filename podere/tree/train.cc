@@ -1,5 +1,7 @@
 #include "podere/tree/train.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,23 +50,27 @@ class Validation {
     }
   }
 
-  /// Takes in the trees of a round. `training_margins` are those of the training table.
-  void update(std::span<const Tree> trees, std::span<const float> training_margins) {
+  /// Takes in the trees of a round; returns the loss. `training_margins` are those of the training table.
+  double update(std::span<const Tree> trees, std::span<const float> training_margins) {
     if (!own_margins_.empty()) add_trees(trees, n_outputs_, columns_, n_threads_, own_margins_);
-    const std::span<const float> margins = columns_.empty() ? training_margins : own_margins_;
-    compute_gradients(options_, labels_.rows, margins, n_outputs_, comm_, n_threads_, gradients_);
-    if (options_.objective != Objective::kBinaryLogistic) return;
-    std::vector<float> scores;
-    scores.reserve(rows_.size());
-    for (const std::size_t row : rows_) scores.push_back(margins[row]);
-    auc_ = evaluate::auc(comm_, scores, label_, weight_);
+    compute_gradients(options_, labels_.rows, margins(training_margins), n_outputs_, comm_, n_threads_, gradients_);
+    return gradients_.loss;
   }
 
-  double loss() const { return gradients_.loss; }
-  /// Of two classes; nothing for other objectives.
-  std::optional<double> auc() const { return auc_; }
+  /// Of two classes; nothing for other objectives. Collective.
+  std::optional<double> auc(std::span<const float> training_margins) const {
+    if (options_.objective != Objective::kBinaryLogistic) return std::nullopt;
+    std::vector<float> scores;
+    scores.reserve(rows_.size());
+    for (const std::size_t row : rows_) scores.push_back(margins(training_margins)[row]);
+    return evaluate::auc(comm_, scores, label_, weight_);
+  }
 
  private:
+  std::span<const float> margins(std::span<const float> training_margins) const {
+    return columns_.empty() ? training_margins : own_margins_;
+  }
+
   const comm::Communicator& comm_;
   int n_threads_;
   const Options& options_;
@@ -76,7 +82,6 @@ class Validation {
   std::vector<float> label_;                     // of these
   std::vector<float> weight_;                    // of these; empty without weights
   Gradients gradients_;
-  std::optional<double> auc_;
 };
 
 /// 1 for rows to train on, 0 for rows set aside.
@@ -126,6 +131,33 @@ class EarlyStopping {
   std::size_t best_round_ = 0;
 };
 
+/// Throws InputError if `base` cannot be continued on this table with these options.
+void check_base(const Model& base, const table::Table& table, const Options& options) {
+  const Options& old = base.options;
+  if (old.objective != options.objective) {
+    throw_input_error("objective is {}, the model to continue has {}", to_string(options.objective),
+                      to_string(old.objective));
+  }
+  if (options.objective == Objective::kSoftmax && old.n_classes != options.n_classes) {
+    throw_input_error("classes is {}, the model to continue has {}", options.n_classes, old.n_classes);
+  }
+  if (options.objective == Objective::kQuantile && old.quantile != options.quantile) {
+    throw_input_error("quantile is {}, the model to continue has {}", options.quantile, old.quantile);
+  }
+  const std::vector<std::size_t> places = match_features(base.schema.features, table.schema());
+  if (places.size() != table.n_features() || !std::ranges::is_sorted(places)) {
+    throw_input_error("the model to continue has the features {}, the data {}: choose them in that order",
+                      fmt::join(base.schema.features, ","), fmt::join(table.schema().features, ","));
+  }
+  if (base.schema.categories != table.schema().categories) {
+    throw InputError("the model to continue and the data have other categories");
+  }
+  if (base.n_rounds() + static_cast<std::size_t>(options.n_trees) > kMaxTrees) {
+    throw_input_error("trees is {} beyond the {} of the model to continue, allowed are {} in all", options.n_trees,
+                      base.n_rounds(), kMaxTrees);
+  }
+}
+
 void keep_rounds(Model& model, std::size_t n_rounds) {
   model.trees.resize(n_rounds * model.n_outputs());
   model.history.train_loss.resize(n_rounds);
@@ -164,7 +196,7 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 }
 
 Model train(const table::Table& table, const table::Table* validation_table, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times) {
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times, const Model* base) {
   validate(options);
   const bool has_validation = validation_table != nullptr || options.validation_fraction > 0;
   if (validation_table != nullptr && options.validation_fraction > 0) {
@@ -177,10 +209,16 @@ Model train(const table::Table& table, const table::Table* validation_table, con
 
   Stopwatch watch;
   Model model{.schema = table.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
-  model.options.n_classes = count_classes(table, options, comm);
+  if (base != nullptr && options.n_classes == 0) model.options.n_classes = base->options.n_classes;
+  model.options.n_classes = count_classes(table, model.options, comm);
+  validate(model.options);
+  if (base != nullptr) check_base(*base, table, model.options);
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, options);
+  if (options.balance_classes) {
+    model.options.class_weight = balanced_class_weights(table, is_training, model.options, comm);
+  }
   const WeightedLabels labels = weigh_labels(table, is_training, 1, model.options, "training", comm);
-  model.base_margin = base_margins(labels.rows, model.options, comm);
+  model.base_margin = base != nullptr ? base->base_margin : base_margins(labels.rows, model.options, comm);
   const std::size_t n_outputs = model.n_outputs();
   std::optional<Validation> validation;
   if (validation_table != nullptr) {
@@ -202,9 +240,31 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   Gradients gradients;
   compute_gradients(model.options, labels.rows, margins, n_outputs, comm, n_threads, gradients);
   check_finite(gradients, 0);
+  /// Of the round whose trees, already in `margins`, come last.
+  const auto take_losses = [&](std::size_t n_rounds) {
+    compute_gradients(model.options, labels.rows, margins, n_outputs, comm, n_threads, gradients);
+    check_finite(gradients, n_rounds);
+    model.history.train_loss.push_back(gradients.loss);
+    if (!validation) return;
+    const auto trees = std::span(model.trees).subspan((n_rounds - 1) * n_outputs, n_outputs);
+    model.history.validation_loss.push_back(validation->update(trees, margins));
+  };
   EarlyStopping stopping(options.early_stopping_rounds);
-  const auto n_rounds = static_cast<std::size_t>(options.n_trees);
-  for (std::size_t round = 0; round < n_rounds; ++round) {
+  std::size_t n_base_rounds = 0;
+  if (base != nullptr) {
+    model.trees = base->trees;
+    const auto columns = feature_columns(base->schema.features, table);
+    // Round by round: the same additions in the same order as when these trees were grown.
+    for (; n_base_rounds < base->n_rounds(); ++n_base_rounds) {
+      add_trees(std::span(base->trees).subspan(n_base_rounds * n_outputs, n_outputs), n_outputs, columns, n_threads,
+                margins);
+      take_losses(n_base_rounds + 1);
+    }
+    if (validation && n_base_rounds > 0) stopping.should_stop(model.history.validation_loss.back(), n_base_rounds - 1);
+  }
+  const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
+  model.options.n_trees = static_cast<int>(n_rounds);
+  for (std::size_t round = n_base_rounds; round < n_rounds; ++round) {
     const std::vector<std::uint32_t> drawn = draw_rows(table, is_training, options, round, n_threads);
     std::vector<std::uint32_t> rows(drawn.size());
     std::vector<std::uint32_t> scratch(drawn.size());
@@ -213,18 +273,15 @@ Model train(const table::Table& table, const table::Table* validation_table, con
       model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows, scratch,
                                       std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
     }
-    compute_gradients(model.options, labels.rows, margins, n_outputs, comm, n_threads, gradients);
-    check_finite(gradients, round + 1);
-    model.history.train_loss.push_back(gradients.loss);
+    take_losses(round + 1);
 
     ProgressStep step{.phase = "train", .done = round + 1, .total = n_rounds, .metrics = {{"loss", gradients.loss}}};
     bool is_last = false;
     if (validation) {
-      validation->update(std::span(model.trees).last(n_outputs), margins);
-      model.history.validation_loss.push_back(validation->loss());
-      step.metrics.emplace_back("validation_loss", validation->loss());
-      if (validation->auc()) step.metrics.emplace_back("validation_auc", *validation->auc());
-      is_last = stopping.should_stop(validation->loss(), round);
+      const double loss = model.history.validation_loss.back();
+      step.metrics.emplace_back("validation_loss", loss);
+      if (const auto auc = validation->auc(margins)) step.metrics.emplace_back("validation_auc", *auc);
+      is_last = stopping.should_stop(loss, round);
     }
     progress.report(step);
     std::int32_t stop_requested = progress.stop_requested() ? 1 : 0;

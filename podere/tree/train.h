@@ -21,12 +21,16 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// Trains on `table`, whose label must be there and whose rows must begin at a row block on every rank. `validation`
 /// (may be null) has the same features. Collective. The model is the same, bit for bit, for any number of ranks and
 /// threads. Stops after the round in which rank 0's progress says stop_requested(), or by early stopping, which keeps
-/// the best round as the last. Reports a ProgressStep {"train", trees done, n_trees, {loss, validation_loss,
+/// the best round as the last. With a `base` its trees come first and options.n_trees are added: the table has the same
+/// features in the same order, objective, classes and quantile are the same, other options may differ; the history
+/// tells losses on this run's data. On the data and with the options of `base` the model is that of a single run. Early
+/// stopping keeps all of `base`. Reports a ProgressStep {"train", trees done, n_trees, {loss, validation_loss,
 /// validation_auc}} after each round. Throws InputError, on all ranks, for options out of range, no rows or more than
 /// 2^31 - 1, a label missing, out of its set or all of one class, weights that are not finite or do not sum to more
-/// than zero, a loss that grows beyond bounds. Source: Chen and Guestrin, KDD 2016 (gain, sparsity-aware split); Shi et
-/// al., NeurIPS 2022 (quantised gradients).
+/// than zero, a loss that grows beyond bounds, a `base` that does not fit. Source: Chen and Guestrin, KDD 2016 (gain,
+/// sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
 Model train(const table::Table& table, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr);
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
+            const Model* base = nullptr);
 
 }  // namespace podere::tree

@@ -78,6 +78,67 @@ TEST(TrainBadArgTest, CountsAreFromZeroAndNotAllZero) {
             "training data: labels or weights are too large: the loss overflows");
 }
 
+TEST(TrainBadArgTest, ClassWeightsAndBaseScoresMustFitTheObjective) {
+  const Options numbers{.objective = Objective::kSquaredError};
+  EXPECT_EQ(refusal({.class_weight = {1, 0}}), "class-weight is 0, allowed is above 0");
+  EXPECT_EQ(refusal({.class_weight = {1, 1, 2}}), "class-weight names class 2, allowed are 0 to 1");
+  EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .class_weight = {1, 1, 2}}),
+            "class-weight names class 2, allowed are 0 to 1");
+  EXPECT_EQ(refusal({.objective = Objective::kSquaredError, .class_weight = {1}}),
+            "class-weight is for classes, the objective is squared-error");
+  EXPECT_EQ(refusal({.objective = Objective::kPoisson, .balance_classes = true}),
+            "class-weight is for classes, the objective is poisson");
+  EXPECT_EQ(refusal({.scale_pos_weight = -1}), "scale-pos-weight is -1, allowed is above 0");
+  EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .scale_pos_weight = 2}),
+            "scale-pos-weight is for logistic, the objective is softmax");
+  EXPECT_EQ(refusal({.base_score = 1}), "base-score is 1, allowed is above 0, below 1 (a probability)");
+  EXPECT_EQ(refusal({.objective = Objective::kPoisson, .base_score = 0}),
+            "base-score is 0, allowed is above 0 (a mean)");
+  EXPECT_EQ(refusal({.objective = Objective::kQuantile, .base_score = kInfinity}),
+            "base-score is inf, allowed is a finite number");
+  EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .base_score = 0.5}),
+            "base-score does not go with softmax, whose classes begin with their shares");
+  EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {0, 0, 1, 1}, {2, 1, 1, -2}), {.balance_classes = true}),
+            "training data: the weights of class 1 sum to -1, class-weight balanced needs 0 or more");
+}
+
+TEST(TrainBadArgTest, AModelIsContinuedOnlyAsWhatItIs) {
+  const auto train_from = [](const Model& base, const table::Table& table, const Options& options) -> std::string {
+    Progress progress;
+    try {
+      train(table, nullptr, options, comm::Communicator::self(), 1, progress, nullptr, &base);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  Progress progress;
+  const table::Table table = make_table({{1, 2, 3, 4}, {4, 1, 3, 2}}, {0, 1, 0, 1});
+  const Model base = train(table, nullptr, {.n_trees = 2}, comm::Communicator::self(), 1, progress);
+  EXPECT_EQ(train_from(base, table, {.n_trees = 2, .depth = 3, .learning_rate = 0.5}), "accepted");
+  EXPECT_EQ(train_from(base, table, {.objective = Objective::kSquaredError}),
+            "objective is squared-error, the model to continue has logistic");
+  EXPECT_EQ(train_from(base, make_table({{1, 2, 3, 4}}, {0, 1, 0, 1}), {}),
+            "the data lacks columns that the model needs: x1");
+  EXPECT_EQ(train_from(base, make_table({{1, 2}, {3, 4}, {5, 6}}, {0, 1}), {}),
+            "the model to continue has the features x0,x1, the data x0,x1,x2: choose them in that order");
+  table::Table turned({.features = {"x1", "x0"}, .label = "y"}, 2, {0, 2});
+  EXPECT_EQ(train_from(base, turned, {}),
+            "the model to continue has the features x0,x1, the data x1,x0: choose them in that order");
+  table::Table coded({.features = {"x0", "x1"}, .label = "y", .categories = {{1, {}}}}, 2, {0, 2});
+  EXPECT_EQ(train_from(base, coded, {}), "the model to continue and the data have other categories");
+  EXPECT_EQ(train_from(base, table, {.n_trees = kMaxTrees}),
+            "trees is 100000 beyond the 2 of the model to continue, allowed are 100000 in all");
+  Options median{.objective = Objective::kQuantile, .n_trees = 2};
+  const Model quantile = train(table, nullptr, median, comm::Communicator::self(), 1, progress);
+  median.quantile = 0.75;
+  EXPECT_EQ(train_from(quantile, table, median), "quantile is 0.75, the model to continue has 0.5");
+  const Options softmax{.objective = Objective::kSoftmax, .n_trees = 2};
+  const Model classes = train(table, nullptr, softmax, comm::Communicator::self(), 1, progress);
+  EXPECT_EQ(train_from(classes, table, {.objective = Objective::kSoftmax, .n_classes = 3}),
+            "classes is 3, the model to continue has 2");
+}
+
 TEST(TrainBadArgTest, LabelsOfOneClassAreRefused) {
   const char* message = "training data: the labels are all of one class, at least two classes with weight are needed";
   EXPECT_EQ(refusal(make_table({{1, 2}}, {1, 1}), {}), message);

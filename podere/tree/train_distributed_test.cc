@@ -63,6 +63,16 @@ const std::vector<Case>& cases() {
         .depth = 6,
         .subsample = 0.8,
         .validation_fraction = 0.2}},
+      {"balanced_classes_and_a_base_score",
+       {.has_weight = true},
+       {.balance_classes = true,
+        .scale_pos_weight = 1.5,
+        .base_score = 0.2,
+        .n_trees = 5,
+        .depth = 5,
+        .subsample = 0.7,
+        .validation_fraction = 0.2}},
+      {"infinities", {.has_infinities = true, .has_missing = true}, {.n_trees = 5, .depth = 6}},
       {"more_ranks_than_features", {.n_features = 1}, {.n_trees = 5, .depth = 5}},
       {"sampled_cuts_and_fewer_levels", {.n_rows = 140'000, .n_features = 2}, {.n_trees = 2, .depth = 4}},
       {"two_panels", {.n_features = 40}, {.n_trees = 3, .depth = 5, .bins = 37}},
@@ -90,6 +100,20 @@ TEST_P(SameBitsTest, TheModelDoesNotDependOnRanksOrThreads) {
   EXPECT_EQ(model_text(c, alone(), 3), expected) << "3 threads";
   EXPECT_EQ(model_text(c, world(), 1), expected) << world().size() << " ranks";
   EXPECT_EQ(model_text(c, world(), 3), expected) << world().size() << " ranks, 3 threads";
+}
+
+TEST_P(SameBitsTest, AModelContinuedIsThatOfOneRun) {
+  const Case& c = cases()[GetParam()];
+  if (c.options.early_stopping_rounds > 0) GTEST_SKIP() << "it may end before the half or keep fewer rounds";
+  const std::string expected = model_text(c, alone(), 1);
+  const table::Table table = random_table(c.table, world());
+  Options half = c.options;
+  half.n_trees = c.options.n_trees / 2;
+  Options rest = c.options;
+  rest.n_trees = c.options.n_trees - half.n_trees;
+  Progress progress;
+  const Model first = from_text(to_text(train(table, nullptr, half, world(), 2, progress)), "first");
+  EXPECT_EQ(to_text(train(table, nullptr, rest, world(), 1, progress, nullptr, &first)), expected);
 }
 
 TEST(TrainDistributedTest, PredictionsAreThoseOfOneRank) {

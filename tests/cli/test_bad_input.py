@@ -166,7 +166,8 @@ def test_more_executors_than_rows_is_trained(podere):
     ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
     ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
-    ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
+    ("--class-weight", "heavy"), ("--class-weight", "1:0"), ("--class-weight", "2:3"), ("--class-weight", "0:1,1"),
+    ("--scale-pos-weight", "0"), ("--base-score", "1"), ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
 ])
 def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):
     podere.write("data.csv", HEADER + ROWS)
@@ -195,6 +196,18 @@ def test_rows_beyond_the_end(podere):
 
 
 # Models.
+
+
+def test_more_rounds_than_a_model_has(podere, model, events):
+    assert "rounds is 11" in podere.refused("evaluate", model, events, "--rounds", 11)
+    assert "rounds is 11" in podere.refused("predict", model, events, "--rounds", 11, "-o", "out.csv")
+
+
+def test_a_model_that_cannot_be_continued(podere, model, events):
+    go_on = ["train", "gbt", events, "-o", "new.json", "--trees", 2]
+    assert "absent.json" in podere.refused(*go_on, "--from", "absent.json")
+    assert "objective is squared-error" in podere.refused(*go_on, "--from", model, "--objective", "squared-error")
+    assert "m_bb" in podere.refused(*go_on, "--from", model, "--columns", "m_jj")
 
 
 def test_a_model_that_is_missing_or_a_directory(podere, events):

@@ -157,6 +157,13 @@ def test_poisson_predicts_the_mean_of_counts(podere):
     assert facts["mean_poisson_deviance"] == pytest.approx(deviance, abs=1e-6)
     assert facts["mean_absolute_error"] == pytest.approx(numpy.abs(y - p).mean(), abs=1e-6)
     assert p.mean() == pytest.approx(y.mean(), rel=0.01)
+    podere.done("convert", "m.json", "--to", "xgboost", "-o", "xgboost.json")
+    theirs = xgboost.Booster(model_file=str(podere.folder / "xgboost.json")).predict(
+        xgboost.DMatrix(x, feature_names=["x0", "x1"]))
+    assert numpy.allclose(theirs, p, rtol=1e-5)
+    podere.done("predict", "xgboost.json", "counts.csv", "-o", "again.csv")
+    assert numpy.allclose(numpy.loadtxt(podere.folder / "again.csv"), p, rtol=1e-5)
+    assert "poisson" in podere.refused("convert", "m.json", "--to", "onnx", "-o", "m.onnx")
     assert numpy.abs(p / numpy.exp(2 * x[:, 0] - 1) - 1).mean() < 0.2
 
 
@@ -201,6 +208,47 @@ def test_a_model_is_as_good_as_that_of_xgboost(podere, objective, ours):
         "logistic": lambda p: -numpy.mean(numpy.log(numpy.where(y == 1, p, 1 - p))),
     }[ours]
     assert loss(p) == pytest.approx(loss(theirs), rel=0.01)
+
+
+def test_stages_are_the_measures_of_models_with_fewer_rounds(podere, model, events):
+    names = ("auc", "accuracy", "log_loss")
+    staged = json.loads(podere.done("evaluate", model, events, "--staged=4", "--json", "--executors", 2).stdout)
+    assert [stage["rounds"] for stage in staged["stages"]] == [4, 8, 10]
+    for stage in staged["stages"]:
+        alone = json.loads(podere.done("evaluate", model, events, "--rounds", stage["rounds"], "--json").stdout)
+        assert {name: stage[name] for name in names} == {name: alone[name] for name in names}
+    assert all(staged[name] == stage[name] for name in names)
+    losses = [s["log_loss"] for s in json.loads(podere.done("evaluate", model, events, "--staged", "--json").stdout)["stages"]]
+    assert len(losses) == 10 and losses == sorted(losses, reverse=True)
+    assert "log loss" in podere.done("evaluate", model, events, "--staged").stdout
+
+
+def test_the_first_rounds_of_a_model_are_a_model(podere, events):
+    for trees in (3, 7):
+        podere.done("train", "gbt", events, "-o", f"m{trees}.json", "--trees", trees, "--depth", 3)
+    podere.done("predict", "m3.json", events, "-o", "p3.csv")
+    podere.done("predict", "m7.json", events, "--rounds", 3, "-o", "p7.csv")
+    assert (podere.folder / "p3.csv").read_bytes() == (podere.folder / "p7.csv").read_bytes()
+
+
+def test_a_model_goes_on_with_other_options(podere, events, model):
+    podere.done("train", "gbt", events, "--rows", ":4000", "--from", model, "--trees", 3, "--learning-rate", 0.05, "-o", "m.json")
+    old, new = (json.loads(path.read_text())["model"] for path in (model, podere.folder / "m.json"))
+    assert new["trees"][:10] == old["trees"] and len(new["trees"]) == 13
+    assert new["options"] == {**old["options"], "n_trees": 13, "learning_rate": 0.05}
+
+
+def test_weights_of_classes_move_the_probability(podere, events):
+    labels = numpy.loadtxt(events, delimiter=",", skiprows=1, usecols=0)
+    means = []
+    for arguments in ([], ["--class-weight", "0:1,1:3"], ["--scale-pos-weight", 3], ["--base-score", 0.9]):
+        podere.done("train", "gbt", events, "-o", "m.json", "--trees", 5, "--depth", 3, *arguments)
+        podere.done("predict", "m.json", events, "-o", "p.csv")
+        means.append(numpy.loadtxt(podere.folder / "p.csv").mean())
+    weighted = 3 * labels.sum() / (3 * labels.sum() + (1 - labels).sum())
+    assert means[0] == pytest.approx(labels.mean(), abs=0.01)
+    assert means[1] == means[2] == pytest.approx(weighted, abs=0.03)
+    assert means[3] > means[0] + 0.1
 
 
 def test_the_roc_curve_is_written_and_drawn(podere, events, model):

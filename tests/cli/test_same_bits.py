@@ -43,6 +43,17 @@ def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, ta
     assert len(text) > 5000
 
 
+@pytest.mark.parametrize("executors", [1, 2, 3, 5])
+def test_25_rounds_and_25_more_are_the_file_of_50(podere, table, executors):
+    options = ["--weight", "weight", "--columns", "x0,x1,x2,x3,x4,x5", "--executors", executors, "--cores", 1]
+    chosen = ["--label", "class", "--objective", "softmax", "--class-weight", "balanced", "--depth", 3,
+              "--subsample", 0.7, "--seed", 5]
+    podere.done("train", "gbt", table, "-o", "whole.json", "--trees", 50, *chosen, *options)
+    podere.done("train", "gbt", table, "-o", "half.json", "--trees", 25, *chosen, *options)
+    podere.done("train", "gbt", table, "-o", "both.json", "--trees", 25, "--from", "half.json", "--label", "class", *options)
+    assert (podere.folder / "both.json").read_bytes() == (podere.folder / "whole.json").read_bytes()
+
+
 def test_another_seed_gives_another_model(podere, table):
     texts = set()
     for seed in (1, 2):

@@ -399,7 +399,7 @@ TEST(TrainTest, InfinitiesTrainAndPredictTheSame) {
   table::Table finite = random_table({.has_infinities = true, .has_missing = true}, alone());
   for (std::size_t j = 0; j < finite.n_features(); ++j) {
     for (float& x : finite.feature(j)) {
-      if (std::isinf(x)) x = std::copysign(3.4e38F, x);
+      if (std::isinf(x)) x = std::copysign(std::numeric_limits<float>::max(), x);
     }
   }
   EXPECT_EQ(predict(model, finite, 1), p);

@@ -207,7 +207,7 @@ def test_a_model_is_as_good_as_that_of_xgboost(podere, objective, ours):
         "squared-error": lambda p: numpy.mean((y - p) ** 2),
         "logistic": lambda p: -numpy.mean(numpy.log(numpy.where(y == 1, p, 1 - p))),
     }[ours]
-    assert loss(p) == pytest.approx(loss(theirs), rel=0.01)
+    assert loss(p) < 1.01 * loss(theirs)
 
 
 def test_stages_are_the_measures_of_models_with_fewer_rounds(podere, model, events):

@@ -72,6 +72,8 @@ void sort_by_size(session::Json& features) {
 std::string permutation_caption(const std::string& measure) {
   if (measure == "auc") return "fall of AUC";
   if (measure == "log_loss") return "rise of log loss";
+  if (measure == "mean_poisson_deviance") return "rise of Poisson deviance";
+  if (measure == "pinball_loss") return "rise of pinball loss";
   if (measure == "root_mean_squared_error") return "rise of RMSE";
   return "rise of " + measure;
 }

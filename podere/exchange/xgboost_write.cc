@@ -88,8 +88,7 @@ Json objective_to_json(const tree::Options& options) {
       return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
     case Objective::kPoisson:
       return {{"name", "count:poisson"},
-              {"poisson_regression_param",
-               {{"max_delta_step", shortest(static_cast<float>(options.max_delta_step)).dump()}}}};
+              {"poisson_regression_param", {{"max_delta_step", fmt::format("{}", options.max_delta_step)}}}};
     case Objective::kQuantile:  // 1.7 has none; here the margin is the prediction too
     case Objective::kSquaredError:
       return {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};

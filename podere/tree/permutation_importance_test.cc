@@ -8,6 +8,7 @@
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/evaluate/classification.h"
+#include "podere/evaluate/regression.h"
 #include "podere/table/permute.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/streams.h"
@@ -40,6 +41,10 @@ double measure(const Model& model, const table::Table& table) {
       return evaluate::auc(alone(), predictions, table.label(), table.weight());
     case Objective::kSoftmax:
       return -evaluate::multi_log_loss(alone(), predictions, model.n_outputs(), table.label(), table.weight());
+    case Objective::kPoisson:
+      return -evaluate::mean_poisson_deviance(alone(), predictions, table.label(), table.weight());
+    case Objective::kQuantile:
+      return -evaluate::pinball_loss(alone(), predictions, table.label(), table.weight(), model.options.quantile);
     case Objective::kSquaredError:
       break;
   }
@@ -47,7 +52,8 @@ double measure(const Model& model, const table::Table& table) {
 }
 
 TEST(PermutationImportance, IsTheMeanFallOfTheMeasureOverShuffledTables) {
-  for (const auto objective : {Objective::kBinaryLogistic, Objective::kSoftmax, Objective::kSquaredError}) {
+  for (const auto objective : {Objective::kBinaryLogistic, Objective::kSoftmax, Objective::kSquaredError,
+                               Objective::kPoisson, Objective::kQuantile}) {
     const RandomTable want{
         .n_rows = 1500, .n_features = 4, .objective = objective, .has_missing = true, .has_weight = true};
     const Model model = trained_on(random_table(want, alone()), objective);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/interrupt.h"
 
 namespace podere {
 namespace {
@@ -25,6 +26,15 @@ mode_t current_umask() {
   const mode_t mask = umask(0);
   umask(mask);
   return mask;
+}
+
+/// Like open, but a pipe waits for its reader no longer than until an interrupt.
+int open_for_writing(const fs::path& path) {
+  while (true) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+    if (interrupts() > 0) throw Interrupted{};
+  }
 }
 
 /// No room left is for the user to mend, all else is the machine's failure.
@@ -87,7 +97,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   // A descriptor, a pipe or a device (such as /dev/full) cannot be renamed onto: it is written as it is.
   const fs::path link = descriptor_link(path_);
   if (!link.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
-    descriptor_ = link.empty() ? open(path_.c_str(), O_WRONLY | O_CLOEXEC) : open_descriptor(link);
+    descriptor_ = link.empty() ? open_for_writing(path_) : open_descriptor(link);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     return;
   }
@@ -110,7 +120,9 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
+  const int n_before = interrupts();
   write_all(path_, bytes, [&](std::string_view rest) {
+    if (temporary_.empty() && interrupts() > n_before) throw Interrupted{};  // the reader may be asleep
     const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
     if (n >= 0 || errno != EAGAIN) return n;
     pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};  // whoever made this pipe does not wait

@@ -14,6 +14,7 @@ class AtomicFile {
  public:
   /// Throws InputError if the directory is missing or cannot be written, if `path` is a directory, or a descriptor that
   /// this process was not given to write to.
+  /// A pipe waits for its reader: throws Interrupted if interrupts are counted and one comes while it does.
   explicit AtomicFile(std::filesystem::path path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

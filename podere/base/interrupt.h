@@ -10,4 +10,7 @@ void count_interrupts();
 /// How many came so far.
 int interrupts();
 
+/// Thrown where a command ends because of an interrupt without anything to keep.
+struct Interrupted {};
+
 }  // namespace podere

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "podere/base/interrupt.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {

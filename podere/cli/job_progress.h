@@ -4,13 +4,11 @@
 #include <string>
 
 #include "podere/base/clock.h"
+#include "podere/base/interrupt.h"
 #include "podere/base/progress.h"
 #include "podere/cli/arguments.h"
 
 namespace podere::cli {
-
-/// Thrown where a command ends because of Ctrl-C without anything to keep.
-struct Interrupted {};
 
 /// Shows reports on standard error: a bar redrawn in place on a terminal; elsewhere a line every few seconds, or
 /// nothing with --json.

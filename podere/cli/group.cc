@@ -13,6 +13,7 @@ session::Driver start_executors(const GroupOptions& group, const OutputOptions& 
   const int cores = group.cores_each();
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   if (group.executors > 1) launch::find_mpirun();
+  launch::check_session_folder(launch::temporary_folder(), group.executors);
   session::Driver::Options options{.n_executors = group.executors};
   if (output.debug) options.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   return {launch::local(group.executors, {self, "executor", "--cores", std::to_string(cores)}), std::move(options),

@@ -1,8 +1,20 @@
 #include "podere/launch/local.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
 #include "podere/base/error.h"
 
 namespace podere::launch {
+namespace {
+
+constexpr off_t kSessionBytes = 10'000'000;  // two segments of 4 MiB that hold the keys of PMIx, and small files
+
+}  // namespace
 
 CommandLine local(int n_executors, const std::vector<std::string>& program) {
   if (n_executors < 1) throw_input_error("{} executors: at least 1 is needed", n_executors);
@@ -36,6 +48,27 @@ CommandLine local(int n_executors, const std::vector<std::string>& program) {
                                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                              });
   return command;
+}
+
+std::filesystem::path temporary_folder() {
+  for (const char* name : {"TMPDIR", "TEMP", "TMP"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+  }
+  return "/tmp";
+}
+
+void check_session_folder(const std::filesystem::path& folder, int n_executors) {
+  std::string name = (folder / "podere-room-XXXXXX").string();
+  const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+  int cause = descriptor < 0 ? errno : 0;
+  if (descriptor >= 0) {
+    unlink(name.c_str());
+    if (n_executors > 1) cause = posix_fallocate(descriptor, 0, kSessionBytes);
+    close(descriptor);
+  }
+  if (cause == 0 || cause == EINTR) return;
+  throw_input_error("temporary folder {}: {}: MPI needs up to {} MB there, set TMPDIR to a folder with room",
+                    folder.string(), std::strerror(cause), kSessionBytes / 1'000'000);
 }
 
 std::string find_mpirun() {

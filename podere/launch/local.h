@@ -1,6 +1,7 @@
 // Starting executors on this machine.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,12 @@ CommandLine local(int n_executors, const std::vector<std::string>& program);
 
 /// The path of mpirun. Throws InputError that says how to get it.
 std::string find_mpirun();
+
+/// Checks that MPI can keep the session files of `n_executors` in `folder`, which is temporary_folder(). Without room
+/// for them several executors die while their mpirun hangs. Throws InputError that says what is wrong.
+void check_session_folder(const std::filesystem::path& folder, int n_executors);
+
+/// TMPDIR, TEMP, TMP or /tmp, as Open MPI looks for it.
+std::filesystem::path temporary_folder();
 
 }  // namespace podere::launch

@@ -45,6 +45,20 @@ TEST(Local, StartsAsManyProcessesAsAskedForEvenFromWithinAnMpiJob) {
   EXPECT_EQ(group.wait(10'000), 0);
 }
 
+TEST(SessionFolder, IsRefusedWhereMpirunCouldNotWork) {
+  for (const int n_executors : {1, 2}) {
+    EXPECT_NO_THROW(check_session_folder(testing::TempDir(), n_executors));
+    for (const char* folder : {"/no/such/folder", "/dev/null", "/proc"}) {
+      try {
+        check_session_folder(folder, n_executors);
+        ADD_FAILURE() << folder;
+      } catch (const InputError& error) {
+        EXPECT_TRUE(std::string(error.what()).starts_with(std::string("temporary folder ") + folder)) << error.what();
+      }
+    }
+  }
+}
+
 TEST(FindMpirun, SaysHowToGetItWhenItIsNotThere) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", "/nowhere", 1);

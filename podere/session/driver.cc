@@ -1,8 +1,12 @@
 #include "podere/session/driver.h"
 
+#include <algorithm>
 #include <limits>
+#include <ranges>
 #include <regex>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
@@ -14,21 +18,45 @@ namespace {
 constexpr int kPollMs = 100;
 constexpr int kEndMs = 5000;
 constexpr int kStartSeconds = 60;
+constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is over to its end
 constexpr std::size_t kKeptErrorLines = 60;
 
-ProgressStep step_of(const Json& event) {
-  ProgressStep step{
-      event.value("phase", ""), event.value("done", std::size_t{0}), event.value("total", std::size_t{0}), {}};
-  const Json metrics = event.value("metrics", Json::object());
+constexpr std::size_t kShownBytes = 100;
+
+/// Takes the member `name` out of an event; `fallback` if there is none. Throws Error if it is of another type.
+template <typename T>
+T take(Json& event, const char* name, T fallback) {
+  const auto found = event.find(name);
+  if (found == event.end()) return fallback;
+  bool fits = false;
+  if constexpr (std::is_same_v<T, std::string>) fits = found->is_string();
+  if constexpr (std::is_same_v<T, Json>) fits = found->is_object();
+  if constexpr (std::is_integral_v<T>)
+    fits = found->is_number_unsigned() && std::in_range<T>(found->get<std::uint64_t>());
+  if constexpr (std::is_same_v<T, Json>) {
+    if (fits) return std::move(*found);  // it may be a whole model
+  } else if (fits) {
+    return found->template get<T>();
+  }
+  throw_error("the executors answered something else than the protocol has: {} is {}", name,
+              found->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, kShownBytes));
+}
+
+ProgressStep step_of(Json& event) {
+  ProgressStep step{take(event, "phase", std::string()),
+                    take(event, "done", std::size_t{0}),
+                    take(event, "total", std::size_t{0}),
+                    {}};
+  const Json metrics = take(event, "metrics", Json::object());
   for (const auto& [name, value] : metrics.items()) {
     step.metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
   }
   return step;
 }
 
-[[noreturn]] void throw_failure(const Json& event) {
-  const auto message = event.value("message", "a job failed without saying why");
-  if (event.value("kind", "") == "input") throw InputError(message);
+[[noreturn]] void throw_failure(Json& event) {
+  const auto message = take<std::string>(event, "message", "a job failed without saying why");
+  if (take(event, "kind", std::string()) == "input") throw InputError(message);
   throw Error(message);
 }
 
@@ -42,12 +70,14 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     progress.stop_requested();
     event = next_event();
     if (event.empty() && watch.seconds() > kStartSeconds) {
-      throw_error("the executors did not come up within {} s{}", kStartSeconds, last_words());
+      throw_error("the executors did not come up within {} s{}", kStartSeconds, telling_words());
     }
   }
-  if (event.value("event", "") == "failed") throw_failure(event);
-  const int n_executors = event.value("executors", 0);
-  if (event.value("event", "") != "ready" || event.value("protocol", 0) != kProtocolVersion) {
+  is_up_ = true;
+  const auto kind = take(event, "event", std::string());
+  if (kind == "failed") throw_failure(event);
+  const int n_executors = take(event, "executors", 0);
+  if (kind != "ready" || take(event, "protocol", 0) != kProtocolVersion) {
     throw_error("the executors do not speak this version of the protocol: {}", event.dump());
   }
   if (n_executors != options_.n_executors) {
@@ -71,14 +101,14 @@ Json Driver::run(const Job& job, Progress& progress) {
       progress.stop_requested();  // may throw at the user's second wish
     }
     Json event = next_event();
-    const auto kind = event.value("event", "");
+    const auto kind = take(event, "event", std::string());
     // A failure without an id is about an order that executors could not read.
     if (kind == "failed" && (event.value("id", Json()) == id || event.value("id", Json()).is_null())) {
       throw_failure(event);
     }
     if (event.value("id", Json()) != id) continue;
     if (kind == "progress") progress.report(step_of(event));
-    if (kind == "result") return std::move(event["result"]);
+    if (kind == "result") return take(event, "result", Json::object());
   }
 }
 
@@ -104,19 +134,23 @@ Json Driver::next_event() {
     Json event = Json::parse(line->text, nullptr, false);
     if (event.is_object() && event.contains("event")) return event;
   }
-  if (executors_.streams_ended()) throw_cause_of_death();
+  // Open MPI 4.1 may hang once it has told that the group is over.
+  const bool hangs = since_end_was_told_ && since_end_was_told_->seconds() > kMpirunSeconds;
+  if (executors_.streams_ended() || hangs) throw_cause_of_death();
   return Json::object();
 }
 
 void Driver::keep_error_line(const std::string& line) {
   if (options_.on_error_line) options_.on_error_line(line);
+  if (line.starts_with("mpirun noticed that") || line.starts_with("mpirun detected that"))
+    since_end_was_told_.emplace();
   last_error_lines_.push_back(line);
   if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
 }
 
 void Driver::throw_cause_of_death() {
   static const std::regex by_signal("process rank ([0-9]+) .*exited on signal ([0-9]+)");
-  const int exit_code = executors_.wait(kEndMs).value_or(-1);
+  const int exit_code = executors_.wait(executors_.streams_ended() ? kEndMs : 0).value_or(-1);
   std::smatch match;
   for (const std::string& line : last_error_lines_) {
     if (std::regex_search(line, match, by_signal)) {
@@ -125,15 +159,18 @@ void Driver::throw_cause_of_death() {
     }
   }
   if (exit_code > 128) throw_error("the executors were killed by signal {}", exit_code - 128);
-  const std::string words = last_words();
-  throw_error("the executors ended too early{}", words.empty() ? fmt::format(", with exit code {}", exit_code) : words);
+  const std::string words = telling_words();
+  throw_error("the executors {}{}", is_up_ ? "ended too early" : "could not be started",
+              words.empty() ? fmt::format(", with exit code {}", exit_code) : words);
 }
 
-std::string Driver::last_words() const {
-  for (auto line = last_error_lines_.rbegin(); line != last_error_lines_.rend(); ++line) {
-    if (line->find_first_not_of(" -\t") != std::string::npos) return ": " + *line;
-  }
-  return "";
+std::string Driver::telling_words() const {
+  const auto has_words = [](const std::string& line) { return line.find_first_not_of(" -\t") != std::string::npos; };
+  const auto first = std::ranges::find_if(last_error_lines_, has_words);
+  if (first == last_error_lines_.end()) return "";
+  // What MPI says first when it cannot start is the cause, the rest is what came of it.
+  if (!is_up_) return ": " + *first + (options_.on_error_line ? "" : " (--debug shows all that was said)");
+  return ": " + *std::ranges::find_if(last_error_lines_ | std::views::reverse, has_words);
 }
 
 }  // namespace podere::session

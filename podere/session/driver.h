@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "podere/base/clock.h"
 #include "podere/base/progress.h"
 #include "podere/base/subprocess.h"
 #include "podere/session/job.h"
@@ -38,12 +40,14 @@ class Driver {
   Json next_event();
   void keep_error_line(const std::string& line);
   [[noreturn]] void throw_cause_of_death();
-  /// ": " and the last line with words that executors wrote to standard error; empty without one.
-  std::string last_words() const;
+  /// ": " and the line of standard error that says most about their end; empty without one.
+  std::string telling_words() const;
 
   Options options_;
   Subprocess executors_;
   std::deque<std::string> last_error_lines_;
+  std::optional<Stopwatch> since_end_was_told_;  // by mpirun
+  bool is_up_ = false;
   std::int64_t last_id_ = 0;
 };
 

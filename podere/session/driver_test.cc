@@ -108,6 +108,57 @@ TEST(Driver, TellsTheLastWordsOfExecutorsThatJustEnd) {
   EXPECT_EQ(failure_of("exit 3"), "internal: the executors ended too early, with exit code 3");
 }
 
+TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
+  RecordedProgress progress;
+  const auto failure = [&](const std::string& script) -> std::string {
+    try {
+      Driver(shell(script), {}, progress);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo 'so I give up' >&2; exit 1"),
+            "the executors could not be started: no room (--debug shows all that was said)");
+  EXPECT_EQ(failure("exit 3"), "the executors could not be started, with exit code 3");
+  // As mpirun of Open MPI 4.1 does, which then hangs.
+  EXPECT_EQ(failure("echo 'no room' >&2; echo 'mpirun detected that one or more processes exited' >&2; sleep 50"),
+            "the executors could not be started: no room (--debug shows all that was said)");
+}
+
+class EventWithAWrongMember : public testing::TestWithParam<const char*> {};
+
+TEST_P(EventWithAWrongMember, IsToldInOneLine) {
+  RecordedProgress progress;
+  const auto said = [&](const std::string& script) -> std::string {
+    try {
+      Driver(shell(script), {}, progress).run(DescribeJob{{"x.csv", {}}}, progress);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string event = std::string("echo '") + GetParam() + "'; ";
+  const std::string expected = "the executors answered something else than the protocol has: ";
+  const bool is_first = std::string_view(GetParam()).find("\"id\"") == std::string_view::npos;
+  const std::string message = said((is_first ? event : kReady + ("read order; " + event)) + "cat");
+  EXPECT_TRUE(message.starts_with(expected)) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , EventWithAWrongMember,
+    testing::Values(R"({"event":5})", R"({"event":null})", R"({"event":["ready"]})",
+                    R"({"event":"ready","protocol":"1","executors":1})", R"({"event":"ready","protocol":1.5})",
+                    R"({"event":"ready","protocol":1,"executors":-1})", R"({"event":"ready","executors":99999999999})",
+                    R"({"event":"ready","protocol":1,"executors":null})", R"({"event":"failed","message":5})",
+                    R"({"event":"failed","message":"x","kind":true})", R"({"event":7,"id":1})",
+                    R"({"event":"progress","id":1,"phase":3})", R"({"event":"progress","id":1,"done":-1})",
+                    R"({"event":"progress","id":1,"done":"2"})", R"({"event":"progress","id":1,"total":0.5})",
+                    R"({"event":"progress","id":1,"metrics":[1]})", R"({"event":"result","id":1,"result":"done"})",
+                    R"({"event":"result","id":1,"result":null})", R"({"event":"failed","id":1,"kind":{}})",
+                    R"({"event":"failed","id":1,"message":[]})"));
+
 TEST(Driver, RefusesAGroupOfAnotherSizeOrProtocol) {
   RecordedProgress progress;
   EXPECT_THROW(Driver(shell(std::string(kReady) + "cat"), {.n_executors = 4}, progress), Error);

@@ -83,7 +83,7 @@ bool OrderReader::take(const std::string& line) {
     const Json& id = json["cancel"];
     if (id == running_) is_cancelled_ = true;
     std::erase_if(orders_, [&](const Order& order) { return order.id == id; });
-  } else if (json.is_object() && json.contains("end")) {
+  } else if (json.is_object() && json.contains("end") && json["end"] == true) {
     has_ended_ = true;
   } else {
     events_.write_failure(nullptr, FailureKind::kInput, 0,

@@ -16,7 +16,8 @@ std::string refusal(const std::string& text) {
   return "accepted";
 }
 
-TEST(Job, WithEveryFieldSetComesBackTheSame) {
+/// A job with another value than its default in every field.
+TrainJob full_train_job() {
   TrainJob train;
   train.table.location = "a.csv";
   train.table.csv = {.delimiter = ';',
@@ -50,7 +51,11 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
                    .early_stopping_rounds = 3,
                    .seed = 18446744073709551615u};
   train.from = "old.json";
-  const Job job = train;
+  return train;
+}
+
+TEST(Job, WithEveryFieldSetComesBackTheSame) {
+  const Job job = full_train_job();
   const Json json = to_json(job);
   const Job back = job_from_json(Json::parse(json.dump()));
   EXPECT_EQ(to_json(back), json);
@@ -78,41 +83,65 @@ TEST(Job, LeavesOutWhatHasItsDefault) {
 }
 
 TEST(Job, OfEachKindIsRecognised) {
-  const auto index = [](const char* kind) {
-    return job_from_json(Json{{"kind", kind}, {"table", {{"location", "x"}}}}).index();
-  };
-  EXPECT_EQ(index("train"), 0u);
-  EXPECT_EQ(index("evaluate"), 1u);
-  EXPECT_EQ(index("predict"), 2u);
-  EXPECT_EQ(index("describe"), 3u);
-  EXPECT_EQ(index("explain"), 4u);
-}
-
-TEST(Job, ThatIsNoneIsRefused) {
-  for (const char* text : {"null", "3", "[]", "{}", R"({"kind":"fly"})", R"({"kind":null})", "\"train\""}) {
-    EXPECT_NE(refusal(text), "accepted") << text;
+  std::size_t index = 0;
+  for (const char* kind : {"train", "evaluate", "predict", "describe", "explain"}) {
+    EXPECT_EQ(job_from_json(Json{{"kind", kind}, {"table", {{"location", "x"}}}}).index(), index++);
   }
 }
 
-TEST(Job, WithAnUnknownFieldIsRefusedByItsName) {
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x"},"options":{"dept":3}})").find("dept"),
-            std::string::npos);
+/// A job, and what the refusal says.
+class JobRefused : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(JobRefused, ForWhatItNames) {
+  const auto& [text, words] = GetParam();
+  EXPECT_NE(refusal(text).find(words), std::string::npos) << text << ": " << refusal(text);
 }
 
-TEST(Job, WithoutATableIsRefused) {
-  EXPECT_NE(refusal(R"({"kind":"describe"})").find("table.location"), std::string::npos);
+INSTANTIATE_TEST_SUITE_P(
+    , JobRefused,
+    testing::Values(std::pair("null", "kind must be"), std::pair("3", "kind must be"), std::pair("[]", "kind must be"),
+                    std::pair("{}", "kind must be"), std::pair("\"train\"", "kind must be"),
+                    std::pair(R"({"kind":"fly"})", "kind must be"),
+                    std::pair(R"({"kind":null})", "kind must be a text, it is null"),
+                    std::pair(R"({"kind":"describe"})", "describe.table.location is missing"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"dept":3}})", "no 'dept'"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":"deep"}})",
+                              "job: train.options.depth must be a whole number, it is \"deep\""),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":1e99}})", "options.depth"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":4294967297}})",
+                              "options.depth"),
+                    std::pair(R"({"kind":"train","table":{"location":"x","first_row":-1}})", "table.first_row"),
+                    std::pair(R"({"kind":"train","table":{"location":"x","delimiter":",,"}})", "table.delimiter")));
+
+/// Calls `visit(object, name)` for each member of `json` and of the objects in it.
+template <typename Visit>
+void visit_members(Json& json, Visit&& visit) {
+  for (auto& [name, value] : json.items()) {
+    if (value.is_object()) visit_members(value, visit);
+    visit(value, name);
+  }
 }
 
-TEST(Job, WithAFieldOfTheWrongTypeIsRefusedByItsPlace) {
-  EXPECT_EQ(refusal(R"({"kind":"train","table":{"location":"x"},"options":{"depth":"deep"}})"),
-            "job: train.options.depth must be a whole number, it is \"deep\"");
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x"},"options":{"depth":1e99}})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x"},"options":{"depth":4294967297}})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x","first_row":-1}})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x","delimiter":",,"}})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"train","table":{"location":"x","columns":"a"}})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"predict","table":{"location":"x"},"margin":1})"), "accepted");
-  EXPECT_NE(refusal(R"({"kind":"train","table":"x"})"), "accepted");
+TEST(Job, WithAnyFieldOfAnyWrongTypeIsRefusedByItsName) {
+  const Json some = {nullptr, true, -1, 3, 0.5, 1e300, "", "text", Json::array(), {1, 2}, Json::object(), {{"a", 1}}};
+  for (const Job& job : {Job(full_train_job()), Job(EvaluateJob{{"a.csv", {}}, "m.json", 7}),
+                         Job(PredictJob{{"a.csv", {}}, "m.json", "out.csv", true}), Job(DescribeJob{{"a.csv", {}}}),
+                         Job(ExplainJob{{"a.csv", {}}, "m.json", "out.csv", 5, 7})}) {
+    Json json = to_json(job);
+    visit_members(json, [&](Json& member, const std::string& name) {
+      const Json right = member;
+      std::size_t n_refused = 0;
+      for (const Json& wrong : some) {
+        member = wrong;
+        const std::string message = refusal(json.dump());  // throws if it is refused otherwise than it should be
+        n_refused += message == "accepted" ? 0 : 1;
+        if (wrong.type() == right.type() || message == "accepted" || wrong.is_object()) continue;
+        EXPECT_NE(message.find(name), std::string::npos) << wrong << " gives " << message;
+      }
+      EXPECT_GE(n_refused, some.size() / 2) << name;
+      member = right;
+    });
+  }
 }
 
 }  // namespace

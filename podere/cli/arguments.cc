@@ -11,7 +11,7 @@
 namespace podere::cli {
 namespace {
 
-constexpr int kMostExecutors = 4096;
+constexpr int kMostThreadsPerCore = 2;  // a pair may take turns at little cost
 
 /// "A:B", "A:" or ":B" into the rows [A, B).
 void read_rows(const std::string& text, io::CsvOptions& csv) {
@@ -71,6 +71,15 @@ CLI::Validator whole_number() {
           "", "whole_number"};
 }
 
+CLI::Validator whole_number(int least, int most) {
+  return {[least, most](std::string& text) {
+            return is_number<int>(text) && std::stoi(text) >= least && std::stoi(text) <= most
+                       ? ""
+                       : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+          },
+          "", "range"};
+}
+
 CLI::Validator real_number() {
   return {[](std::string& text) { return is_number<double>(text) ? "" : fmt::format("'{}' is not a number", text); },
           "", "real_number"};
@@ -99,21 +108,21 @@ int GroupOptions::cores_each() const {
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
 }
 
+std::string GroupOptions::too_many(int usable_cores) const {
+  const int threads = executors * cores_each();
+  if (threads <= kMostThreadsPerCore * usable_cores) return "";
+  return fmt::format(
+      "{} executors x {} cores are {} threads, this machine has {} usable cores: the result is the same, "
+      "but it takes longer",
+      executors, cores_each(), threads, usable_cores);
+}
+
 void add_group_options(CLI::App& app, GroupOptions& options) {
-  const auto range = [](int most) {
-    return CLI::Validator(
-        [most](std::string& text) {
-          return is_number<int>(text) && std::stoi(text) >= 1 && std::stoi(text) <= most
-                     ? ""
-                     : fmt::format("'{}' is not a whole number from 1 to {}", text, most);
-        },
-        "", "range");
-  };
   app.add_option("--executors", options.executors, "Processes to share the work [1]")
-      ->check(range(kMostExecutors))
+      ->check(whole_number(1, kMostExecutors))
       ->type_name("N");
   app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
-      ->check(range(kMostExecutors))
+      ->check(whole_number(1, kMostCores))
       ->type_name("C");
 }
 

@@ -19,10 +19,15 @@ struct OutputOptions {
 };
 void add_output_options(CLI::App& app, OutputOptions& options);
 
+inline constexpr int kMostExecutors = 4096;
+inline constexpr int kMostCores = 4096;
+
 struct GroupOptions {
   int executors = 1;
   std::optional<int> cores;  ///< of each executor; unset: an even share of the cores that this process may use
   int cores_each() const;
+  /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.
+  std::string too_many(int usable_cores) const;
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
 
@@ -31,6 +36,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
 
 // Checks that say what is allowed. Ranges are checked where they are known.
 CLI::Validator whole_number();
+CLI::Validator whole_number(int least, int most);
 CLI::Validator real_number();
 /// Also turns "1e6" into digits.
 CLI::Validator count();

@@ -49,7 +49,8 @@ double real(const session::Json& json) {
 
 evaluate::Roc roc_of(const session::Json& result) {
   evaluate::Roc roc{.auc = real(result.at("auc")), .points = {}};
-  for (const auto& point : result.at("roc")) roc.points.push_back({real(point[0]), real(point[1]), real(point[2])});
+  for (const auto& point : result.at("roc"))
+    roc.points.push_back({real(point.at(0)), real(point.at(1)), real(point.at(2))});
   return roc;
 }
 

@@ -16,7 +16,7 @@ void add_executor(CLI::App& app, Command& chosen) {
   add_command<ExecutorOptions>(
       app, chosen, "executor", "Do jobs that come as JSON lines on standard input (docs/control-protocol.md)",
       [](CLI::App& command, ExecutorOptions& options) {
-        command.add_option("--cores", options.cores)->check(whole_number())->check(CLI::PositiveNumber);
+        command.add_option("--cores", options.cores)->check(whole_number(1, kMostCores));
       },
       [](const ExecutorOptions& options) { return session::run_executor(options.cores); })
       ->group("");

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "podere/base/clock.h"
+#include "podere/base/machine.h"
 #include "podere/cli/job_progress.h"
+#include "podere/cli/print.h"
 #include "podere/launch/local.h"
 
 namespace podere::cli {
@@ -26,11 +28,17 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   JobProgress progress(output);
   session::Driver driver = start_executors(group, output, progress);
   const double start_seconds = watch.seconds();
+  const int usable_cores = this_machine().usable_cores();
+  const std::string warning = group.too_many(usable_cores);
+  if (!warning.empty()) print_error("warning: " + warning);
   session::Json result = driver.run(job, progress);
   progress.clear();
   if (keep) keep(result);
   driver.end();
-  result["start_seconds"] = start_seconds;
+  session::Json& facts = result.contains("facts") ? result["facts"] : result;
+  facts["start_seconds"] = start_seconds;
+  facts["usable_cores"] = usable_cores;
+  if (!warning.empty()) facts["warning"] = warning;
   return result;
 }
 

@@ -11,9 +11,10 @@ namespace podere::cli {
 /// Starts executors on this machine that run this very program.
 session::Driver start_executors(const GroupOptions& group, const OutputOptions& output, Progress& progress);
 
-/// Starts executors, runs a job on them and ends them. Returns its result with "start_seconds" added. `keep` is called
-/// with the result before the executors end: what took hours to make is to be safe first. Throws as session::Driver
-/// and JobProgress.
+/// Starts executors, runs a job on them and ends them. Returns its result with "start_seconds" and "usable_cores"
+/// added, and "warning" if these are far fewer than asked for (to its "facts" if it has such). `keep` is called with
+/// the result before the executors end: what took hours to make is to be safe first. Throws as session::Driver and
+/// JobProgress.
 session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
                       const std::function<void(const session::Json&)>& keep = {});
 

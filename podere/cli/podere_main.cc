@@ -1,17 +1,21 @@
 // The program `podere`.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/command.h"
-#include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
+#include "podere/cli/unknown_command.h"
 
 namespace podere::cli {
 namespace {
@@ -39,7 +43,10 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw_input_error("{} (podere --help shows what there is)", error.what());
+    if (error.get_exit_code() != 0) {
+      const std::string advice = unknown_command(app, {argv + 1, argv + argc});
+      throw_input_error("{} (podere --help shows what there is)", advice.empty() ? error.what() : advice);
+    }
     std::ostringstream text;  // of --help, --version
     app.exit(error, text);
     print(text.str());
@@ -60,6 +67,11 @@ int run(int argc, char** argv) {
     return kInputFault;
   } catch (const std::bad_alloc&) {
     print_error("there is not enough memory");
+    return kOurFault;
+  } catch (const nlohmann::json::exception& error) {  // files are checked where they are read
+    const std::string_view what = error.what();       // "[json.exception.type_error.302] type must be ..."
+    print_error(fmt::format("the executors answered something else than the protocol has: {}",
+                            what.substr(std::min(what.find("] ") + 2, what.size()))));
     return kOurFault;
   } catch (const std::exception& error) {
     print_error(error.what());

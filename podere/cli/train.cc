@@ -212,7 +212,6 @@ int run(TrainOptions& options) {
   });
 
   session::Json facts = result.at("facts");
-  facts["start_seconds"] = result.at("start_seconds");
   facts["model"] = options.model;
   if (options.output.json) {
     print_json(facts, facts_to);

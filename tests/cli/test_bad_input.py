@@ -154,6 +154,37 @@ def test_more_executors_than_rows_is_trained(podere):
     assert (podere.folder / "m1.json").read_bytes() == (podere.folder / "m5.json").read_bytes()
 
 
+# A machine that is too small.
+
+
+def test_far_more_executors_than_cores_are_told_and_work(podere):
+    cores = len(os.sched_getaffinity(0))
+    asked = ["--executors", 2, "--cores", 4 * cores, "--json"]
+    result = podere.done("describe", "collider:100", *asked)
+    assert result.stderr.startswith(f"podere: warning: 2 executors x {4 * cores} cores") and result.stderr.count("\n") == 1
+    facts = json.loads(result.stdout)
+    assert facts["warning"] in result.stderr and 1 <= facts["usable_cores"] <= cores
+    facts = json.loads(podere.done("train", "gbt", "collider:500", "--trees", 2, "-o", "m.json", *asked).stdout)
+    assert "usable cores" in facts["warning"] and facts["start_seconds"] > 0
+
+
+@pytest.mark.parametrize("folder", ["/no/such/folder", "/dev/null", "/proc"])
+@pytest.mark.parametrize("executors", [1, 2])
+def test_a_temporary_folder_that_mpi_cannot_use(podere, folder, executors):
+    message = podere.refused("describe", "collider:100", "--executors", executors, environment={"TMPDIR": folder})
+    assert message.startswith(f"podere: temporary folder {folder}: ")
+    assert not os.path.exists("/no")
+
+
+def test_a_temporary_folder_without_room(podere):
+    def at_most_a_megabyte():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    message = podere.refused("describe", "collider:100", "--executors", 2, preexec_fn=at_most_a_megabyte)
+    assert "MPI needs up to 10 MB there" in message
+    podere.done("describe", "collider:100", preexec_fn=at_most_a_megabyte)
+
+
 # Options.
 
 
@@ -182,7 +213,8 @@ def test_weights_of_classes_that_make_no_sense(podere, weights, told):
 
 
 @pytest.mark.parametrize("arguments", [
-    [], ["fly"], ["train"], ["train", "gbt"], ["train", "gbt", "a.csv"], ["train", "gbt", "a.csv", "-o"],
+    [], ["fly"], ["executor", "--cores=-1"], ["executor", "--cores", "0"], ["executor", "--cores", "two"], ["executor", "x"],
+    ["train"], ["train", "gbt"], ["train", "gbt", "a.csv"], ["train", "gbt", "a.csv", "-o"],
     ["describe", "a.csv", "--colour", "red"], ["generate", "higgs", "-o", "x.csv"], ["predict", "m.json"],
     ["generate", "higgs", "--events", "many", "-o", "x.csv"], ["generate", "higgs", "--events", "0", "-o", "x.csv"],
     ["train", "gbt", "a.csv", "-o", "m.json", "--validation", "b.csv", "--validation-fraction", "0.1"],
@@ -190,6 +222,13 @@ def test_weights_of_classes_that_make_no_sense(podere, weights, told):
 ])
 def test_a_command_line_that_makes_no_sense(podere, arguments):
     podere.refused(*arguments)
+
+
+@pytest.mark.parametrize("arguments, advice", [
+    (["trian", "gbt", "x.csv"], "did you mean podere train?"), (["train", "x.csv"], "say what to train: podere train gbt x.csv"),
+])
+def test_a_command_that_was_not_named_well(podere, arguments, advice):
+    assert advice in podere.refused(*arguments)
 
 
 @pytest.mark.parametrize("source", ["collider:", "collider:lots", "collider:10?sed=1", "collider:-3", "collider:0"])

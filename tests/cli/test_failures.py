@@ -2,12 +2,14 @@
 
 import json
 import os
+import pathlib
 import signal
+import subprocess
 import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import PODERE, TIMEOUT, wait_until
 
 LIMIT = 10
 LONG = ["collider:5000", "--trees", "100000", "--depth", "6", "--cores", "1"]
@@ -131,6 +133,26 @@ def test_an_interrupt_while_generating_leaves_nothing(podere):
     assert os.listdir(podere.folder) == []
 
 
+def sleeps_and_catches(pid, number):
+    status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+    return status["State"].strip().startswith("S") and int(status["SigCgt"], 16) >> (number - 1) & 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("reader", ["absent", "asleep"])
+def test_an_interrupt_while_a_pipe_waits_for_its_reader(podere, number, reader):
+    pipe = podere.folder / "pipe"
+    os.mkfifo(pipe)
+    process = podere.start("generate", "higgs", "--events", "1e4", "-o", "pipe")
+    descriptor = os.open(pipe, os.O_RDONLY) if reader == "asleep" else None
+    wait_until(lambda: sleeps_and_catches(process.pid, number))
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert (process.returncode, stderr) == (130, "podere: interrupted, nothing was written\n")
+    if descriptor is not None:
+        os.close(descriptor)
+
+
 def test_a_terminals_interrupt_reaches_the_driver_alone(podere):
     # As a terminal does: to the whole process group of the command.
     process = start_training(podere, "--executors", "2", start_new_session=True)
@@ -156,6 +178,53 @@ def test_a_group_can_be_driven_by_hand(podere, model):
         [("ready", None), ("failed", None), ("failed", 1), ("failed", 2), ("result", 3)],
         [("failed", None), ("ready", None), ("failed", 1), ("failed", 2), ("result", 3)])
     assert lines[-1]["result"]["auc"] > 0.6
+
+
+def test_the_example_of_the_documentation_works_as_it_stands(podere):
+    text = (pathlib.Path(__file__).parents[2] / "docs/control-protocol.md").read_text()
+    example = text.split("```sh\n")[1].split("```")[0]
+    assert "build/release/bin/podere" in example
+    result = subprocess.run(["sh", "-c", example.replace("build/release/bin/podere", PODERE)], capture_output=True, text=True,
+                            env=podere.environment(), timeout=TIMEOUT)
+    events = [json.loads(line) for line in result.stdout.splitlines() if line]
+    assert result.returncode == 0, result.stderr
+    assert [event["event"] for event in events] == ["ready", "progress", "result"]
+    assert events[0]["executors"] == 2 and events[2]["result"]["rows"] == 100000
+
+
+# A group that is none: the driver's side of the protocol.
+
+
+def wrongly_typed(value):
+    """Copies of a value of JSON, each with one member of another type, or without it."""
+    for name, member in value.items():
+        for wrong in (None, True, "text", 1.5, [], {}):
+            if type(wrong) is not type(member):
+                yield {**value, name: wrong}
+        yield {n: m for n, m in value.items() if n != name}
+
+
+def test_a_result_with_wrong_members_is_told_in_one_line(podere, model):
+    order = json.dumps({"id": 1, "job": {"kind": "evaluate", "table": {"location": "collider:200"}, "model": str(model)}})
+    events = podere.run("executor", input=order + '\n{"end":true}\n').stdout.splitlines()
+    result = next(event["result"] for event in map(json.loads, filter(None, events)) if event["event"] == "result")
+    (podere.folder / "bin").mkdir()
+    mpirun = podere.folder / "bin/mpirun"
+    mpirun.write_text("""#!/bin/sh
+echo '{"event":"ready","protocol":1,"executors":2}'; read -r order; read -r answer < answer.json; echo "$answer"; read -r end\n""")
+    mpirun.chmod(0o755)
+    n_told = 0
+    for wrong in wrongly_typed(result):
+        podere.write("answer.json", json.dumps({"event": "result", "id": 1, "result": wrong}) + "\n")
+        answer = podere.run("evaluate", model, "collider:200", "--executors", 2, "--cores", 1,
+                            environment={"PATH": str(podere.folder / "bin")})
+        if answer.returncode == 1:
+            n_told += 1
+            assert answer.stderr.startswith("podere: the executors answered something else than the protocol has: ")
+            assert answer.stderr.count("\n") == 1
+        else:
+            assert (answer.returncode, answer.stderr) == (0, "")
+    assert n_told > 5
 
 
 def test_a_group_whose_driver_goes_without_a_word_ends(podere):

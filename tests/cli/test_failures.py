@@ -37,7 +37,7 @@ def part_of_way(podere, executors):
 def test_a_rank_that_throws_ends_the_command_with_its_own_message(podere, events, executors, fault, command):
     started = time.monotonic()
     source = events if command == "file" else "collider:5000"
-    message = podere.refused("train", "gbt", source, "-o", "model.json", "--trees", 20, "--executors", executors,
+    message = podere.refused("train", "gbt", source, "-o", "model.json", "--trees", 5, "--executors", executors,
                              code=1, environment={"PODERE_FAULT": fault})
     assert time.monotonic() - started < LIMIT
     assert message == f"podere: PODERE_FAULT={fault}"

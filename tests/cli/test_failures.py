@@ -12,7 +12,7 @@ import pytest
 from conftest import PODERE, TIMEOUT, wait_until
 
 LIMIT = 10
-LONG = ["collider:5000", "--trees", "100000", "--depth", "6", "--cores", "1"]
+LONG = ["collider:5000", "--trees", "100000", "--depth", "6", "--cores", "1", "--json"]  # shows no progress
 
 
 def start_training(podere, *arguments, **options):
@@ -22,8 +22,13 @@ def start_training(podere, *arguments, **options):
 def part_of_way(podere, executors):
     """Executors that have surely grown some trees."""
     found = podere.executors(executors)
-    time.sleep(1.5)
+    wait_until(lambda: all(cpu_seconds(pid) > 0.8 for pid in found), seconds=60)
     return found
+
+
+def cpu_seconds(pid):
+    user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 # Executors that fail.

@@ -44,11 +44,27 @@ HWY_EXPORT(FindBins);
 CutTable::CutTable(const FeatureCuts& feature)
     : last_value_bin(static_cast<std::int32_t>(feature.cuts.size())), missing_bin(feature.missing_bin()) {
   cuts.fill(std::numeric_limits<float>::infinity());
+  if (feature.is_categorical) {
+    for (std::size_t bin = 0; bin < feature.cuts.size(); ++bin) {
+      const auto code = static_cast<std::size_t>(feature.cuts[bin]);
+      if (code >= bin_of_code.size()) bin_of_code.resize(code + 1, static_cast<std::uint8_t>(last_value_bin));
+      bin_of_code[code] = static_cast<std::uint8_t>(bin);
+    }
+    return;
+  }
   std::copy(feature.cuts.begin(), feature.cuts.end(), cuts.begin());
 }
 
 void find_bins(const CutTable& table, std::span<const float> values, std::uint8_t* bins) {
-  HWY_DYNAMIC_DISPATCH(FindBins)(table, values, bins);
+  if (table.bin_of_code.empty()) return HWY_DYNAMIC_DISPATCH(FindBins)(table, values, bins);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float code = values[i];
+    const std::int32_t bin = code != code ? table.missing_bin
+                             : code < static_cast<float>(table.bin_of_code.size())
+                                 ? table.bin_of_code[static_cast<std::size_t>(code)]
+                                 : table.last_value_bin;
+    bins[i] = static_cast<std::uint8_t>(bin);
+  }
 }
 
 }  // namespace podere::tree

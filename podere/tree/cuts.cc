@@ -7,6 +7,7 @@
 #include "hwy/contrib/sort/vqsort.h"
 #include "podere/base/hash.h"
 #include "podere/base/parallel.h"
+#include "podere/tree/category_bins.h"
 #include "podere/tree/streams.h"
 
 namespace podere::tree {
@@ -128,6 +129,7 @@ std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const st
     features[j] = {.cuts = std::vector<float>(next, end), .has_missing = has_missing[j] != 0};
     next = end;
   }
+  find_category_bins(table, is_used, max_bins, comm, n_threads, features);
   return features;
 }
 

@@ -15,6 +15,8 @@ namespace podere::tree {
 struct FeatureCuts {
   std::vector<float> cuts;  ///< rising, finite
   bool has_missing = false;
+  /// Bin b holds the category with code cuts[b], the bin after these all other categories (category_bins.h).
+  bool is_categorical = false;
   int missing_bin() const { return static_cast<int>(cuts.size()) + 1; }
   int n_bins() const { return static_cast<int>(cuts.size()) + 1 + (has_missing ? 1 : 0); }
 };

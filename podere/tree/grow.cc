@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "podere/base/hash.h"
+#include "podere/tree/category_split.h"
 #include "podere/tree/fixed_point.h"
 #include "podere/tree/partition.h"
 #include "podere/tree/split_kernel.h"
@@ -43,13 +44,15 @@ class Grower {
         gradients_(gradients),
         own_gradients_(std::span(gradients.values).subspan(output * binned.n_rows(), binned.n_rows())),
         quantisation_(choose_quantisation(gradients, context.n_global_rows)),
-        rule_{quantisation_.g_unit, quantisation_.h_unit, options_.lambda, options_.min_child_weight},
+        rule_{quantisation_.g_unit, quantisation_.h_unit, options_.lambda, options_.min_child_weight,
+              /*noise=*/0},
         binned_(binned),
         rows_(rows),
         scratch_(scratch) {
     context.memory.clear();
     draw_columns(tree_number);
     plant_root(tree_number);
+    rule_.noise = gradient_noise();
   }
 
   Tree grow(std::span<float> margins) {
@@ -96,6 +99,30 @@ class Grower {
     root.total = context_.comm.all_reduce(root.total, comm::Reduction::kSum);
     root.n_global_rows = context_.comm.all_reduce(std::uint64_t{rows_.size()}, comm::Reduction::kSum);
     nodes_.push_back(root);
+  }
+
+  /// What G^2 / H of a few rows is on average if nothing tells them from the others: sum of g^2 over sum of h.
+  double gradient_noise() const {
+    bool any_categorical = false;
+    for (std::size_t j = 0; j < binned_.n_features(); ++j) any_categorical |= binned_.cuts(j).is_categorical;
+    if (!any_categorical) return 0;
+    const double g_scale = fixed_point_scale(gradients_.max_abs_g * gradients_.max_abs_g, context_.n_global_rows);
+    const double h_scale = fixed_point_scale(gradients_.max_abs_h, context_.n_global_rows);
+    std::vector<std::int64_t> sums(2);
+    constexpr std::size_t kGrain = 65536;
+    parallel_for_slices(context_.n_threads, rows_.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+      std::int64_t g = 0;
+      std::int64_t h = 0;
+      for (const std::uint32_t row : rows_.subspan(begin, end - begin)) {
+        const Gradient& gradient = own_gradients_[row];
+        g += static_cast<std::int64_t>(static_cast<double>(gradient.g) * gradient.g * g_scale);
+        h += static_cast<std::int64_t>(gradient.h * h_scale);
+      }
+      std::atomic_ref(sums[0]) += g;
+      std::atomic_ref(sums[1]) += h;
+    });
+    context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+    return sums[1] > 0 ? static_cast<double>(sums[0]) / g_scale / (static_cast<double>(sums[1]) / h_scale) : 0;
   }
 
   void build_smaller_siblings(std::vector<Family>& families) {
@@ -253,8 +280,13 @@ class Grower {
         const std::size_t left = nodes_[n].left;
         sums[2 * n + 1] = sums[2 * left + 1] + sums[2 * left + 3];
         node.feature = split.feature;
-        node.threshold =
-            binned_.cuts(static_cast<std::size_t>(split.feature)).cuts[static_cast<std::size_t>(split.bin)];
+        const FeatureCuts& cuts = binned_.cuts(static_cast<std::size_t>(split.feature));
+        if (split.is_categorical) {
+          node.category_set = static_cast<std::int32_t>(tree.category_sets.size());
+          tree.category_sets.push_back(category_set(split, cuts));
+        } else {
+          node.threshold = cuts.cuts[static_cast<std::size_t>(split.bin)];
+        }
         node.missing_left = split.missing_left;
         node.left = static_cast<std::int32_t>(left);
         node.gain = static_cast<float>(split.gain);
@@ -303,9 +335,9 @@ class Grower {
     while (nodes_[n].split.is_found()) {
       const Split& split = nodes_[n].split;
       const auto feature = static_cast<std::size_t>(split.feature);
-      const int bin = binned_.column(feature)[row];
-      const bool is_missing = bin == binned_.cuts(feature).missing_bin();
-      n = nodes_[n].left + ((is_missing ? split.missing_left : bin <= split.bin) ? 0 : 1);
+      const std::size_t bin = binned_.column(feature)[row];
+      const bool is_missing = std::cmp_equal(bin, binned_.cuts(feature).missing_bin());
+      n = nodes_[n].left + ((is_missing ? split.missing_left : split.value_goes_left(bin)) ? 0 : 1);
     }
     return n;
   }

@@ -40,7 +40,7 @@ std::size_t part_run(std::span<const std::uint8_t> bins, const RouteTable& goes_
 
 RouteTable route_table(const Split& split, const FeatureCuts& cuts) {
   RouteTable goes_left{};
-  std::fill_n(goes_left.begin(), split.bin + 1, std::uint8_t{1});
+  for (std::size_t bin = 0; bin <= cuts.cuts.size(); ++bin) goes_left[bin] = split.value_goes_left(bin) ? 1 : 0;
   if (cuts.has_missing) goes_left[static_cast<std::size_t>(cuts.missing_bin())] = split.missing_left ? 1 : 0;
   return goes_left;
 }

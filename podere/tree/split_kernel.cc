@@ -72,6 +72,8 @@ HWY_AFTER_NAMESPACE();
 #include <cmath>
 #include <limits>
 
+#include "podere/tree/category_split.h"
+
 namespace podere::tree {
 namespace {
 
@@ -116,6 +118,7 @@ Split scan(std::span<const std::int64_t> left, std::int64_t total, bool missing_
 
 Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts, std::int32_t feature,
                  const SplitRule& rule) {
+  if (cuts.is_categorical) return best_category_split(cells, total, cuts, feature, rule);
   const std::size_t n = cuts.cuts.size();
   if (n == 0 || !(rule.h_unit > 0) || unpack_cell(total).h <= 0) return {};
 

@@ -1,8 +1,10 @@
 // The best split of one node by one feature.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "podere/tree/cuts.h"
 #include "podere/tree/options.h"
@@ -16,15 +18,21 @@ struct SplitRule {
   double h_unit = 0;
   double lambda = 0;
   double min_child_weight = 0;
+  double noise = 0;  ///< G^2 / H of a category on average, where categories say nothing
 };
 
-/// A split of a node: value bins up to and including `bin` go left.
+/// A split of a node: value bins up to and including `bin` go left; of categories, those that are not in `right_bins`.
 struct Split {
   double gain = 0;             ///< 0: none was found
   std::int64_t left_cell = 0;  ///< G * 2^32 + H of the rows that go left
   std::int32_t feature = -1;
   std::int16_t bin = 0;
   bool missing_left = false;
+  bool is_categorical = false;
+  std::bitset<kMaxBins> right_bins;
+  bool value_goes_left(std::size_t value_bin) const {
+    return is_categorical ? !right_bins[value_bin] : std::cmp_less_equal(value_bin, bin);
+  }
   bool is_found() const { return feature >= 0; }
 };
 
@@ -34,8 +42,9 @@ inline bool is_better(const Split& a, const Split& b) {
   return a.is_found() && (!b.is_found() || a.feature < b.feature);
 }
 
-/// The best split by a feature with these bins. `cells` [n_bins] are the node's wide cells, `total` their sum over all
-/// bins. Both children must have H of at least min_child_weight and above 0.
+/// The best split by a feature with these bins, by best_category_split for one of categories. `cells` [n_bins] are the
+/// node's wide cells, `total` their sum over all bins. Both children must have H of at least min_child_weight and above
+/// 0.
 ///
 ///   gain = G_L^2 / (H_L + lambda) + G_R^2 / (H_R + lambda) - G^2 / (H + lambda)
 Split best_split(std::span<const std::int64_t> cells, std::int64_t total, const FeatureCuts& cuts, std::int32_t feature,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,11 @@ inline table::Schema numbered_schema(std::size_t n_features, bool has_weight) {
 
 /// A table held by one process, column by column.
 inline table::Table make_table(const std::vector<std::vector<float>>& features, const std::vector<float>& label,
-                               const std::vector<float>& weight = {}) {
-  table::Table table(numbered_schema(features.size(), !weight.empty()), label.size(), {0, label.size()});
+                               const std::vector<float>& weight = {},
+                               const std::map<std::size_t, table::Dictionary>& categories = {}) {
+  table::Schema schema = numbered_schema(features.size(), !weight.empty());
+  schema.categories = categories;
+  table::Table table(schema, label.size(), {0, label.size()});
   for (std::size_t j = 0; j < features.size(); ++j)
     std::copy(features[j].begin(), features[j].end(), table.feature(j).begin());
   std::copy(label.begin(), label.end(), table.label().begin());
@@ -43,13 +47,16 @@ struct RandomTable {
   bool has_infinities = false;
   bool has_missing = false;
   bool has_weight = false;  ///< one in ten is negative
+  /// Of the last feature; 0: it is a number. Codes are skewed to the low ones, and what they say changes with each.
+  std::size_t n_categories = 0;
   std::uint64_t seed = 1;
 };
 
 /// Rows of which each depends on its global number alone: this rank's part of the same table for any number of ranks.
 inline table::Table random_table(const RandomTable& want, const comm::Communicator& comm) {
-  table::Table table(numbered_schema(want.n_features, want.has_weight), want.n_rows,
-                     table::rows_of(want.n_rows, comm.rank(), comm.size()));
+  table::Schema schema = numbered_schema(want.n_features, want.has_weight);
+  if (want.n_categories > 0) schema.categories[want.n_features - 1] = std::nullopt;
+  table::Table table(schema, want.n_rows, table::rows_of(want.n_rows, comm.rank(), comm.size()));
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     RandomSequence random(want.seed, 0, table.global({i}).value);
     double score = 0;
@@ -64,6 +71,13 @@ inline table::Table random_table(const RandomTable& want, const comm::Communicat
       }
       const bool is_missing = want.has_missing && random.uniform() < 0.1;
       table.feature(j)[i] = is_missing ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(shown);
+    }
+    if (want.n_categories > 0) {
+      const double u = random.uniform();
+      const auto code = static_cast<std::size_t>(u * u * static_cast<double>(want.n_categories));
+      score += uniform01(hash64(5, 0, code)) - 0.5;
+      float& shown = table.feature(want.n_features - 1)[i];
+      if (shown == shown) shown = static_cast<float>(code);
     }
     score += random.uniform() - 0.5;
     const double label = want.objective == Objective::kBinaryLogistic ? (score > 0.3 ? 1 : 0)

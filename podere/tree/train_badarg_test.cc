@@ -54,6 +54,13 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal(Options{.min_child_weight = 0}), "accepted");
 }
 
+TEST(TrainBadArgTest, WhatIsNoCodeOfACategoryIsNamed) {
+  for (const float value : {-1.0F, 1.5F, 16777216.0F, kInfinity}) {
+    EXPECT_EQ(refusal(make_table({{1, 2, value}}, {0, 1, 0}, {}, {{0, std::nullopt}}), {}),
+              fmt::format("training data: x0 of row 2 is {}, allowed is the code of a category, 0 to 16777215", value));
+  }
+}
+
 TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {
   const auto with_label = [](float label) { return make_table({{1, 2, 3}}, {0, 1, label}); };
   EXPECT_EQ(refusal(with_label(2), {}), "training data: label of row 2 is 2, allowed is 0 or 1" + kTwoClasses);

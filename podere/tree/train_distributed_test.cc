@@ -75,6 +75,13 @@ const std::vector<Case>& cases() {
       {"infinities", {.has_infinities = true, .has_missing = true}, {.n_trees = 5, .depth = 6}},
       {"more_ranks_than_features", {.n_features = 1}, {.n_trees = 5, .depth = 5}},
       {"sampled_cuts_and_fewer_levels", {.n_rows = 140'000, .n_features = 2}, {.n_trees = 2, .depth = 4}},
+      {"categories",
+       {.has_missing = true, .has_weight = true, .n_categories = 40},
+       {.n_trees = 5, .depth = 6, .subsample = 0.5, .validation_fraction = 0.2}},
+      {"more_categories_than_bins",
+       {.n_features = 2, .objective = Objective::kSoftmax, .n_categories = 300},
+       {.objective = Objective::kSoftmax, .n_trees = 4, .depth = 5, .bins = 64},
+       true},
       {"two_panels", {.n_features = 40}, {.n_trees = 3, .depth = 5, .bins = 37}},
   };
   return all;

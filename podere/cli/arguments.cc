@@ -160,4 +160,12 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
       ->type_name("A:B");
 }
 
+void add_categorical_option(CLI::App& app, session::SourceSpec& source) {
+  app.add_option_function<std::string>(
+         "--categorical",
+         [&source](const std::string& text) { source.csv.categorical = CLI::detail::split(text, ','); },
+         "Features whose texts are categories, by name or position [none]")
+      ->type_name("A,B,...");
+}
+
 }  // namespace podere::cli

@@ -34,6 +34,9 @@ void add_group_options(CLI::App& app, GroupOptions& options);
 /// The positional argument `name`, and the options that say how to read it.
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
 
+/// "--categorical A,B", for commands without a model that remembers.
+void add_categorical_option(CLI::App& app, session::SourceSpec& source);
+
 // Checks that say what is allowed. Ranges are checked where they are known.
 CLI::Validator whole_number();
 CLI::Validator whole_number(int least, int most);

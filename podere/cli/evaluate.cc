@@ -139,6 +139,7 @@ int run(const EvaluateOptions& options) {
   } else {
     print_measures(result, facts_to);
   }
+  warn_of_unknown_categories(result);
   return kDone;
 }
 

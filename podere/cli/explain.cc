@@ -150,6 +150,7 @@ int run(const ExplainOptions& options) {
   } else {
     print_summary(result, options.path, facts_to);
   }
+  warn_of_unknown_categories(result);
   return kDone;
 }
 

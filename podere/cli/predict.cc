@@ -53,6 +53,7 @@ int run(const PredictOptions& options) {
     print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path),
           facts_to);
   }
+  warn_of_unknown_categories(facts);
   return kDone;
 }
 

@@ -119,4 +119,15 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "podere: %s\n", line.c_str());
 }
 
+void warn_of_unknown_categories(const nlohmann::ordered_json& facts) {
+  std::string columns;
+  const auto unknown = facts.find("unknown_categories");
+  if (unknown == facts.end()) return;
+  for (const auto& [name, n] : unknown->items()) {
+    columns +=
+        fmt::format("{}{} of column '{}'", columns.empty() ? "" : ", ", with_commas(n.get<std::uint64_t>()), name);
+  }
+  if (!columns.empty()) print_error("categories not seen in training are taken as missing: " + columns);
+}
+
 }  // namespace podere::cli

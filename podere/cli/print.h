@@ -47,5 +47,7 @@ void print(const std::string& text, int descriptor = STDOUT_FILENO);
 void print_json(const nlohmann::ordered_json& json, int descriptor = STDOUT_FILENO);
 /// "podere: message" on one line of standard error.
 void print_error(const std::string& message);
+/// One line on standard error where `facts` have "unknown_categories": how many texts of which columns.
+void warn_of_unknown_categories(const nlohmann::ordered_json& facts);
 
 }  // namespace podere::cli

@@ -98,6 +98,7 @@ void define(CLI::App& app, TrainOptions& options) {
       ->type_name("MODEL");
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
+  add_categorical_option(app, options.source);
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
       ->check(file_name())
@@ -218,6 +219,7 @@ int run(TrainOptions& options) {
   } else {
     print_facts(facts, facts_to);
   }
+  warn_of_unknown_categories(facts);
   if (!facts.at("was_stopped").get<bool>()) return kDone;
   print_error(fmt::format("interrupted after {} trees; the model so far is in {}", facts.at("trees").get<int>(),
                           options.model));

@@ -8,6 +8,7 @@
 
 #include "podere/base/error.h"
 #include "podere/io/byte_source.h"
+#include "podere/io/csv_categories.h"
 #include "podere/io/csv_index.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/csv_load.h"
@@ -47,7 +48,7 @@ std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
 }  // namespace
 
 table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
-                      int n_threads) {
+                      int n_threads, UnknownTexts* unknown) {
   const std::string name = path.string();
   std::unique_ptr<ByteSource> source;
   CsvLayout layout;
@@ -60,6 +61,8 @@ table::Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
   const table::RowRange rows = table::rows_of(lines.size(), comm.rank(), comm.size());
   const MissingTokens missing(options.missing);
 
+  Categories categories(layout.schema, layout.finds_categories);
+
   std::optional<table::Table> table;
   std::optional<SourceFault> fault;
   comm.agree([&] {
@@ -68,6 +71,7 @@ table::Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
                         .name = name,
                         .layout = layout,
                         .missing = missing,
+                        .categories = categories,
                         .index = index,
                         .lines = {lines.begin + rows.begin, lines.begin + rows.end},
                         .max_line_bytes = options.max_line_bytes};
@@ -88,6 +92,9 @@ table::Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
       throw_input_error("{}:{}: {}", name, line_number(*source, fault->offset), fault->message);
     });
   }
+  categories.agree_on_codes(name, comm, n_threads, *table);
+  const UnknownTexts found = categories.sum_unknown(comm);
+  if (unknown != nullptr) *unknown = found;
   return std::move(*table);
 }
 

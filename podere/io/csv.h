@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,16 @@ namespace podere::io {
 
 /// How to read delimited text. A column is given by name ("m_bb") or by position from 0 ("3").
 struct CsvOptions {
-  std::optional<char> delimiter;      ///< , ; tab space or |; unset: , ; tab or space, found from the first lines
-  std::optional<bool> header;         ///< unset: there is one if a field of the first line is not a number
-  std::optional<std::string> label;   ///< column of the label; unset: the table has none
-  std::optional<std::string> weight;  ///< column of the weight; unset: the table has none
-  std::vector<std::string> columns;   ///< features to keep, in this order; empty: all but label and weight
+  std::optional<char> delimiter;  ///< , ; tab space or |; unset: , ; tab or space, found from the first lines
+  /// Unset: there is one if a field of the first line is not a number; with categories, if no field is a number.
+  std::optional<bool> header;
+  std::optional<std::string> label;      ///< column of the label; unset: the table has none
+  std::optional<std::string> weight;     ///< column of the weight; unset: the table has none
+  std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label and weight
+  std::vector<std::string> categorical;  ///< features whose fields are texts: categories
+  /// Unset: the texts of each categorical feature, sorted, become the codes 0, 1, 2, ... Else the features that
+  /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical.
+  std::optional<table::Schema> coded_as;
   std::vector<std::string> missing = {"", "NA", "NaN", "nan", "NULL", "null", "?", "-nan"};  ///< read as NaN
   std::uint64_t first_row = 0;            ///< rows [first_row, last_row) of the file become the table
   std::optional<std::uint64_t> last_row;  ///< unset: to the end
@@ -26,19 +32,25 @@ struct CsvOptions {
   std::size_t max_line_bytes = 1 << 24;   ///< longer lines are refused: they bound the memory for reading
 };
 
-/// Reads a file of numbers, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte order mark. Columns without a name
-/// are called f0, f1, ... by position in the file. Blanks round a field, blank lines at the end and fields of columns
-/// that are not kept do not count. A blank line further up is an error, or a missing value where lines have one field.
-/// Numbers are decimal and rounded to the nearest float32; inf is a number; one beyond float32 is an error. A missing
-/// token that is a number stands for every spelling of it.
+/// How many fields of a column hold a text that `coded_as` does not know: by column, without zeros.
+using UnknownTexts = std::map<std::string, std::uint64_t>;
+
+/// Reads a file of numbers, and of texts in categorical columns, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte
+/// order mark. Columns without a name are called f0, f1, ... by position in the file. Blanks round a field, blank lines
+/// at the end and fields of columns that are not kept do not count. A blank line further up is an error, or a missing
+/// value where lines have one field. Numbers are decimal and rounded to the nearest float32; inf is a number; one
+/// beyond float32 is an error. A missing token that is a number stands for every spelling of it. A text that is not
+/// known is read as missing and counted in `unknown`, where wanted. Codes that `coded_as` has no texts for are whole
+/// numbers from 0.
 ///
 /// Collective: every rank receives its rows_of() the table, which is the same for any number of ranks and threads. Each
 /// rank reads 1/p of the file to find where rows begin, exchanges a few words per chunk, and reads the bytes of its own
-/// rows once more; of a gzip file every rank goes through all. Memory: the table, and per thread a chunk and a line.
+/// rows once more; of a gzip file every rank goes through all. Different texts are gathered from all ranks. Memory: the
+/// table, and per thread a chunk and a line.
 ///
 /// Throws InputError with file, line and column, the same one on all ranks: of all rows asked for, the first that
 /// cannot be read. Rows that are not asked for are only counted.
 table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
-                      int n_threads);
+                      int n_threads, UnknownTexts* unknown = nullptr);
 
 }  // namespace podere::io

@@ -97,6 +97,39 @@ TEST(CsvDistributed, TheTableEqualsThatOfAPlainReader) {
   }
 }
 
+TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
+  std::string text = "y,city,kind\n";
+  for (std::size_t i = 0; i < 6000; ++i) {
+    // Later rows bring texts that earlier ones, on other ranks, do not have.
+    text += fmt::format("{},\"town {}, {}\",{}\n", i % 2, i * i % 977, i / 1500, i % 7 == 0 ? "" : "k");
+  }
+  const SharedFile file(text);
+  CsvOptions options{.label = "y", .columns = {"city", "kind"}, .categorical = {"city", "kind"}};
+  const auto whole = read_csv(file.path(), options, comm::Communicator::self(), 1);
+  EXPECT_GT(whole.schema().categories.at(0)->size(), 1000);
+  CsvOptions coded = options;
+  coded.coded_as = whole.schema();
+  coded.coded_as->categories.at(0)->erase(coded.coded_as->categories.at(0)->begin());
+  UnknownTexts expected_unknown;
+  read_csv(file.path(), coded, comm::Communicator::self(), 1, &expected_unknown);
+  EXPECT_EQ(expected_unknown.size(), 1);
+  for (const int n_threads : {1, 3}) {
+    options.chunk_bytes = 4096;
+    const auto table = read_csv(file.path(), options, world(), n_threads);
+    EXPECT_EQ(table.schema(), whole.schema());
+    for (std::size_t j = 0; j < 2; ++j) {
+      const auto column = world().all_gather_v<float>(table.feature(j));
+      for (std::size_t i = 0; i < whole.n_rows(); ++i) {
+        const float expected = whole.feature(j)[i];
+        ASSERT_TRUE(column[i] == expected || (column[i] != column[i] && expected != expected)) << i;
+      }
+    }
+    UnknownTexts unknown;
+    read_csv(file.path(), coded, world(), n_threads, &unknown);
+    EXPECT_EQ(unknown, expected_unknown);
+  }
+}
+
 TEST(CsvDistributed, RanksWithoutRowsHoldAnEmptyTable) {
   const SharedFile file("a,b\n1,2\n");
   const auto table = read_csv(file.path(), {}, world(), 2);
@@ -124,7 +157,8 @@ TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
       EXPECT_EQ(message_of(file.path(), {.header = true, .chunk_bytes = chunk_bytes}, n_threads),
                 file.path().string() +
                     ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value; leave "
-                    "the column out with --columns, or name the text with --missing");
+                    "the column out with --columns, name the text with --missing, or "
+                    "train with --categorical");
     }
   }
 }

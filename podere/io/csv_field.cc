@@ -41,6 +41,23 @@ std::string printable(std::string_view text) {
   return result + "'";
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
+    const unsigned lead = byte(0);
+    const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (n == 0) return false;
+    for (std::size_t k = 1; k < n; ++k) {
+      if ((byte(k) & 0xc0U) != 0x80) return false;
+    }
+    const bool is_overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+    const bool is_no_character = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);
+    if (is_overlong || is_no_character) return false;
+    i += n;
+  }
+  return true;
+}
+
 const char* find_line_end(const char* p, const char* end, bool in_quotes) {
   for (; p < end; ++p) {
     if (*p == '"') in_quotes = !in_quotes;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "podere/base/error.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
+#include "podere/table/features.h"
 
 namespace podere::io {
 namespace {
@@ -53,6 +55,17 @@ std::string read_sample(const ByteSource& source, const std::string& name, std::
 bool is_text(std::string_view field, const MissingTokens& missing) {
   float value;
   return !missing.holds(field) && !parse_float(field, value);
+}
+
+bool is_number(std::string_view field, const MissingTokens& missing) {
+  float value;
+  return !missing.holds(field) && parse_float(field, value);
+}
+
+/// Whether a first line with these fields holds names. Where rows may hold texts, a number tells them from names.
+bool is_header(const std::vector<std::string>& fields, const MissingTokens& missing, bool rows_have_texts) {
+  const auto any = [&](auto is) { return std::ranges::any_of(fields, [&](const auto& f) { return is(f, missing); }); };
+  return any(is_text) && !(rows_have_texts && any(is_number));
 }
 
 /// How a delimiter splits the lines of a sample.
@@ -130,6 +143,29 @@ class ColumnFinder {
   const std::vector<std::string>& names_;
 };
 
+/// Marks the features that hold categories.
+void choose_categories(const ColumnFinder& finder, const std::string& file, const CsvOptions& options,
+                       CsvLayout& layout) {
+  std::map<std::size_t, table::Dictionary>& categories = layout.schema.categories;
+  if (options.coded_as) {
+    const table::Schema& known = *options.coded_as;
+    const auto places = table::find_features(known.features, layout.schema.features);
+    for (const auto& [feature, dictionary] : known.categories) {
+      if (places[feature]) categories[*places[feature]] = dictionary;
+    }
+    return;
+  }
+  layout.finds_categories = true;
+  const auto features = std::span(layout.fields).first(layout.schema.features.size());
+  for (const std::string& column : options.categorical) {
+    const auto place = std::ranges::find(features, finder.find(column, "categorical"));
+    if (place == features.end()) {
+      throw_input_error("{}:1: the categorical column {} is not among the features", file, printable(column));
+    }
+    categories[static_cast<std::size_t>(place - features.begin())].emplace();
+  }
+}
+
 void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
   std::optional<std::size_t> label, weight;
@@ -151,6 +187,8 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
     layout.schema.weight = layout.names[*weight];
   }
 
+  choose_categories(finder, file, options, layout);
+
   std::vector<std::pair<std::string_view, std::size_t>> chosen;
   for (const std::size_t i : layout.fields) chosen.emplace_back(layout.names[i], i);
   std::sort(chosen.begin(), chosen.end());
@@ -165,24 +203,6 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
                         printable(name));
     }
   }
-}
-
-/// Whether `text` is well-formed UTF-8 (The Unicode Standard, table 3-7). Names go into JSON, which must be.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
-    const unsigned lead = byte(0);
-    const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    if (n == 0) return false;
-    for (std::size_t k = 1; k < n; ++k) {
-      if ((byte(k) & 0xc0U) != 0x80) return false;
-    }
-    const bool is_overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-    const bool is_no_character = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);
-    if (is_overlong || is_no_character) return false;
-    i += n;
-  }
-  return true;
 }
 
 }  // namespace
@@ -228,8 +248,9 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   } catch (const TextFault& fault) {
     throw_input_error("{}:1: {}", name, fault.message);
   }
-  layout.has_header = options.header.value_or(std::any_of(layout.names.begin(), layout.names.end(),
-                                                          [&](const auto& field) { return is_text(field, missing); }));
+  const bool rows_have_texts =
+      !options.categorical.empty() || (options.coded_as && !options.coded_as->categories.empty());
+  layout.has_header = options.header.value_or(is_header(layout.names, missing, rows_have_texts));
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }

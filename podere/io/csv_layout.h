@@ -32,6 +32,7 @@ struct CsvLayout {
   std::uint64_t text_begin = 0;    ///< behind the byte order mark
   std::vector<std::string> names;  ///< of all fields of a line
   table::Schema schema;
+  bool finds_categories = false;    ///< the dictionaries of the schema are empty until the rows are read
   std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
 };
 

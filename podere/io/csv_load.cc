@@ -53,7 +53,7 @@ class Tile {
 class ChunkLoader {
  public:
   ChunkLoader(const LoadPlan& plan, table::Table& table)
-      : plan_(plan), index_(plan.index), parser_(plan.layout, plan.missing), tile_(table) {}
+      : plan_(plan), index_(plan.index), parser_(plan.layout, plan.missing, plan.categories), tile_(table) {}
 
   void load(std::size_t begin_chunk, std::size_t end_chunk) {
     const std::uint64_t offset = begin_chunk * index_.chunk_bytes;

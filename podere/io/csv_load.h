@@ -5,6 +5,7 @@
 #include <string>
 
 #include "podere/io/byte_source.h"
+#include "podere/io/csv_categories.h"
 #include "podere/io/csv_index.h"
 #include "podere/io/csv_layout.h"
 #include "podere/table/table.h"
@@ -22,6 +23,7 @@ struct LoadPlan {
   const std::string& name;
   const CsvLayout& layout;
   const MissingTokens& missing;
+  Categories& categories;
   const LineIndex& index;
   table::RowRange lines;  ///< of the source, which become the rows of the table that are held here
   std::size_t max_line_bytes;

@@ -9,19 +9,24 @@
 
 namespace podere::io {
 
-RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing)
-    : layout_(layout), missing_(missing), reader_(layout.delimiter), columns_(layout.names.size(), kSkipped) {
-  for (std::size_t k = 0; k < layout.fields.size(); ++k) columns_[layout.fields[k]] = static_cast<std::uint32_t>(k);
+RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories)
+    : layout_(layout),
+      missing_(missing),
+      categories_(categories, missing),
+      reader_(layout.delimiter),
+      columns_(layout.names.size(), kSkipped) {
+  for (std::size_t k = 0; k < layout.fields.size(); ++k) {
+    columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (layout.schema.is_categorical(k) ? kCategory : 0);
+  }
 }
 
 const char* RowParser::parse(const char* p, const char* end, float* values) {
   const std::size_t n_fields = columns_.size();
   std::size_t field = 0;
-  std::string_view skipped;
   p = reader_.enter_line(p);
   while (true) {
     const std::uint32_t k = columns_[field];
-    p = k == kSkipped ? read_field(p, end, field, skipped) : parse_value(p, end, field, values[k]);
+    p = k < kCategory ? parse_value(p, end, field, values[k]) : parse_special(p, end, field, values);
     if (++field == n_fields) break;
     if (FieldReader::ends_line(*p)) {
       throw TextFault{p,
@@ -30,8 +35,9 @@ const char* RowParser::parse(const char* p, const char* end, float* values) {
     ++p;
   }
   if (*p == reader_.delimiter()) {
-    reader_.read(p + 1, end, skipped);
-    throw TextFault{p, fmt::format("{} is one field too many: a row has {}", printable(skipped), n_fields)};
+    std::string_view content;
+    reader_.read(p + 1, end, content);
+    throw TextFault{p, fmt::format("{} is one field too many: a row has {}", printable(content), n_fields)};
   }
   return FieldReader::step_over_line_end(p);
 }
@@ -49,6 +55,20 @@ const char* RowParser::parse_value(const char* p, const char* end, std::size_t f
   std::string_view content;
   stop = read_field(p, end, field, content);
   value = to_value(content, p, field);
+  return stop;
+}
+
+/// A field that is a category, or no column of the table.
+const char* RowParser::parse_special(const char* p, const char* end, std::size_t field, float* values) {
+  std::string_view content;
+  const char* const stop = read_field(p, end, field, content);
+  const std::uint32_t k = columns_[field];
+  if (k == kSkipped) return stop;
+  try {
+    values[k - kCategory] = categories_.number(k - kCategory, content);
+  } catch (const CategoryFault& fault) {
+    throw TextFault{p, fmt::format("{}: {} {}", column(field), printable(content), fault.message)};
+  }
   return stop;
 }
 
@@ -82,7 +102,9 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
 const char* RowParser::advice_on_text(std::size_t field) const {
   const table::Schema& schema = layout_.schema;
   const std::size_t k = columns_[field];
-  if (k < schema.features.size()) return "leave the column out with --columns, or name the text with --missing";
+  if (k < schema.features.size()) {
+    return "leave the column out with --columns, name the text with --missing, or train with --categorical";
+  }
   if (k > schema.features.size() || !schema.label) return "weights must be numbers";
   return "labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose another --label";
 }

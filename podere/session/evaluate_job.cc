@@ -94,13 +94,14 @@ Json measure(const Communicator& comm, const tree::Model& model, const std::vect
 Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
   const tree::Model model = load_shared_model(job.model, comm, job.rounds);
   Stopwatch watch;
-  const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
+  io::UnknownTexts unknown;
+  const table::Table table = load_for_model(job.table, true, model.schema, comm, n_threads, progress, unknown);
   const double load_seconds = watch.restart();
   check_label_name(job.table, table, model);
   std::vector<std::span<const float>> columns;
   comm.agree([&] {
     check_labels(table, model);
-    columns = tree::feature_columns(model.schema.features, table);
+    columns = tree::feature_columns(model.schema, table);
   });
 
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
@@ -129,6 +130,7 @@ Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progre
     }
     result["stages"] = std::move(stages);
   }
+  result["unknown_categories"] = unknown;
   result["load_seconds"] = load_seconds;
   result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));

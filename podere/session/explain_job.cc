@@ -63,7 +63,7 @@ class Explanation {
         model_(model),
         table_(table),
         n_threads_(n_threads),
-        features_(tree::feature_columns(model.schema.features, table)),
+        features_(tree::feature_columns(model.schema, table)),
         header_(header_line(model)),
         n_columns_(model.n_outputs() * (features_.size() + 1)),
         sums_(static_cast<std::size_t>(n_threads), std::vector<ExactSum>(n_columns_ + 1)) {}
@@ -167,7 +167,8 @@ Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, P
   const tree::Model model = load_shared_model(job.model, comm);
   Stopwatch watch;
   const bool needs_label = job.permutation_repeats != 0;
-  const table::Table table = load_reported(job.table, needs_label, comm, n_threads, progress);
+  io::UnknownTexts unknown;
+  const table::Table table = load_for_model(job.table, needs_label, model.schema, comm, n_threads, progress, unknown);
   const double load_seconds = watch.restart();
   if (needs_label) check_label_name(job.table, table, model);
   comm.agree([&] { check_weights(table); });
@@ -183,6 +184,7 @@ Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, P
         result);
     result["permutation_seconds"] = watch.seconds();
   }
+  result["unknown_categories"] = unknown;
   result.update(resources(comm, n_threads));
   return result;
 }

@@ -1,8 +1,10 @@
 #include "podere/session/jobs.h"
 
+#include <utility>
+
 #include "podere/base/error.h"
 #include "podere/base/memory.h"
-#include "podere/tree/predict.h"
+#include "podere/table/features.h"
 
 namespace podere::session {
 
@@ -10,6 +12,15 @@ table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm:
                            Progress& progress) {
   progress.report({"read", 0, 1, {}});
   return load(spec, needs_label, comm, n_threads);
+}
+
+table::Table load_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
+                            const comm::Communicator& comm, int n_threads, Progress& progress,
+                            io::UnknownTexts& unknown) {
+  progress.report({"read", 0, 1, {}});
+  SourceSpec coded = spec;
+  coded.csv.coded_as = model;
+  return load(std::move(coded), needs_label, comm, n_threads, &unknown);
 }
 
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {
@@ -31,7 +42,7 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
   const auto& found = table.schema().label;
   const auto& wanted = model.schema.label;
   if (spec.csv.label || !found || !wanted || *found == *wanted) return;
-  if (tree::is_made_up({*found}) || tree::is_made_up({*wanted})) return;
+  if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, spec.location, *found);
 }

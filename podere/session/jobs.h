@@ -19,6 +19,11 @@ Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, 
 /// As session::load, after a report of the phase "read".
 table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                            Progress& progress);
+/// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
+/// counted in `unknown`: what results have as "unknown_categories".
+table::Table load_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
+                            const comm::Communicator& comm, int n_threads, Progress& progress,
+                            io::UnknownTexts& unknown);
 
 /// The model of a file that rank 0 can read, on all ranks; its first `rounds` only, or all for 0. Collective. Throws
 /// InputError on all ranks.

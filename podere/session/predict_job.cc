@@ -35,7 +35,8 @@ std::vector<std::string> format_rows(const std::vector<float>& values, std::size
 Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
   const tree::Model model = load_shared_model(job.model, comm, job.rounds);
   Stopwatch watch;
-  const table::Table table = load_reported(job.table, false, comm, n_threads, progress);
+  io::UnknownTexts unknown;
+  const table::Table table = load_for_model(job.table, false, model.schema, comm, n_threads, progress, unknown);
   const double load_seconds = watch.restart();
   std::vector<float> values;
   comm.agree([&] {
@@ -55,6 +56,7 @@ Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, P
     }
   });
   Json result = {{"rows", table.n_global_rows()},
+                 {"unknown_categories", unknown},
                  {"load_seconds", load_seconds},
                  {"predict_seconds", predict_seconds},
                  {"write_seconds", watch.seconds()}};

@@ -15,9 +15,10 @@ constexpr std::string_view kSeedPrefix = "?seed=";
 table::Table generate(const SourceSpec& spec, const ColliderSource& source, const comm::Communicator& comm,
                       int n_threads) {
   const io::CsvOptions& csv = spec.csv;
-  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty()) {
-    throw_input_error("{}: label, weight, columns, delimiter and header are choices for files; events have all set",
-                      spec.location);
+  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty()) {
+    throw_input_error(
+        "{}: label, weight, columns, categorical, delimiter and header are choices for files; events have all set",
+        spec.location);
   }
   const std::uint64_t last = std::min(source.n_events, csv.last_row.value_or(source.n_events));
   if (csv.first_row >= last) {
@@ -42,10 +43,11 @@ std::optional<ColliderSource> parse_collider(const std::string& location) {
   return ColliderSource{*n_events, *seed};
 }
 
-table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads) {
+table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads,
+                  io::UnknownTexts* unknown) {
   if (const auto events = parse_collider(spec.location)) return generate(spec, *events, comm, n_threads);
   if (needs_label && !spec.csv.label) spec.csv.label = "0";
-  return io::read_csv(spec.location, spec.csv, comm, n_threads);
+  return io::read_csv(spec.location, spec.csv, comm, n_threads, unknown);
 }
 
 }  // namespace podere::session

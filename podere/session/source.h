@@ -27,7 +27,9 @@ struct ColliderSource {
 std::optional<ColliderSource> parse_collider(const std::string& location);
 
 /// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, a file whose label was not chosen has it
-/// in the first column. Collective. Throws InputError on all ranks.
-table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads);
+/// in the first column. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted. Collective.
+/// Throws InputError on all ranks.
+table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads,
+                  io::UnknownTexts* unknown = nullptr);
 
 }  // namespace podere::session

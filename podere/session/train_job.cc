@@ -57,13 +57,17 @@ Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
 Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
   tree::validate(job.options);
   const Stopwatch load_watch;
-  const table::Table table = load_reported(job.table, true, comm, n_threads, progress);
-  std::optional<table::Table> validation;
-  if (job.validation) validation = load_reported(*job.validation, true, comm, n_threads, progress);
+  io::UnknownTexts unknown;
   std::optional<tree::Model> from;
-  if (!job.from.empty()) {
-    from = load_shared_model(job.from, comm);
-    check_label_name(job.table, table, *from);
+  if (!job.from.empty()) from = load_shared_model(job.from, comm);
+  const table::Table table = from ? load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown)
+                                  : load_reported(job.table, true, comm, n_threads, progress);
+  if (from) check_label_name(job.table, table, *from);
+  std::optional<table::Table> validation;
+  if (job.validation) {
+    io::UnknownTexts of_validation;
+    validation = load_for_model(*job.validation, true, table.schema(), comm, n_threads, progress, of_validation);
+    for (const auto& [column, n] : of_validation) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
@@ -84,6 +88,7 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
                 {"bin_seconds", times.bin_seconds},
                 {"train_seconds", times.boost_seconds}};
   facts.update(tell_rounds(recorder, model));
+  if (validation || from) facts["unknown_categories"] = unknown;
   for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;
   facts.update(resources(comm, n_threads));
   return {{"facts", std::move(facts)}, {"model", comm.is_root() ? tree::to_text(model) : ""}};

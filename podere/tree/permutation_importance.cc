@@ -106,7 +106,7 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
                                              Progress& progress) {
   check(model, table, repeats, comm);
   const Measure measure(model, table, comm, n_threads);
-  auto features = feature_columns(model.schema.features, table);
+  auto features = feature_columns(model.schema, table);
   const double baseline = measure(features);
   if (std::isnan(baseline)) {
     throw InputError("permutation importance needs rows of both classes, with weight, to have an AUC that could fall");

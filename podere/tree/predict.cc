@@ -4,11 +4,11 @@
 #include <array>
 #include <bit>
 #include <optional>
-#include <unordered_map>
 
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 #include "podere/base/portable_math.h"
+#include "podere/table/features.h"
 
 namespace podere::tree {
 namespace {
@@ -123,38 +123,21 @@ void softmax(std::span<float> values, std::size_t n_outputs, std::size_t stride)
 
 }  // namespace
 
-bool is_made_up(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (name.size() < 2 || name[0] != 'f' || name.find_first_not_of("0123456789", 1) != std::string::npos) return false;
-  }
-  return true;
-}
-
 std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema) {
+  const auto found = table::find_features(wanted, schema.features);
   std::vector<std::size_t> places;
-  if (is_made_up(wanted) != is_made_up(schema.features)) {
-    // One side has no names: all that can be checked is the number of columns.
-    if (wanted.size() != schema.features.size()) {
-      throw_input_error(
-          "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
-          wanted.size(), schema.features.size());
-    }
-    for (std::size_t j = 0; j < wanted.size(); ++j) places.push_back(j);
-    return places;
-  }
-  std::unordered_map<std::string, std::size_t> place_of;
-  for (std::size_t j = 0; j < schema.features.size(); ++j) place_of.emplace(schema.features[j], j);
   std::string absent;
-  for (const std::string& name : wanted) {
-    const auto found = place_of.find(name);
-    if (found == place_of.end()) {
-      absent += (absent.empty() ? "" : ", ") + name;
-    } else {
-      places.push_back(found->second);
-    }
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    if (found[j]) places.push_back(*found[j]);
+    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted[j];
   }
-  if (!absent.empty()) throw_input_error("the data lacks columns that the model needs: {}", absent);
-  return places;
+  if (absent.empty()) return places;
+  if (table::is_made_up(wanted) != table::is_made_up(schema.features)) {
+    throw_input_error(
+        "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
+        wanted.size(), schema.features.size());
+  }
+  throw_input_error("the data lacks columns that the model needs: {}", absent);
 }
 
 void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<const std::span<const float>> features,
@@ -182,9 +165,21 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
   });
 }
 
-std::vector<std::span<const float>> feature_columns(const std::vector<std::string>& wanted, const table::Table& table) {
+std::vector<std::span<const float>> feature_columns(const table::Schema& wanted, const table::Table& table) {
+  const std::vector<std::size_t> places = match_features(wanted.features, table.schema());
+  const auto categories_of = [](const table::Schema& schema, std::size_t feature) {
+    const auto found = schema.categories.find(feature);
+    return found == schema.categories.end() ? nullptr : &found->second;
+  };
   std::vector<std::span<const float>> columns;
-  for (const std::size_t j : match_features(wanted, table.schema())) columns.push_back(table.feature(j));
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const table::Dictionary* const a = categories_of(wanted, j);
+    const table::Dictionary* const b = categories_of(table.schema(), places[j]);
+    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) {
+      throw_input_error("the categories of {} are not those of the model", wanted.features[j]);
+    }
+    columns.push_back(table.feature(places[j]));
+  }
   return columns;
 }
 
@@ -197,7 +192,7 @@ std::vector<float> start_margins(std::span<const double> base_margin, std::size_
 
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads) {
   std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
-  add_trees(model.trees, model.n_outputs(), feature_columns(model.schema.features, table), n_threads, margins);
+  add_trees(model.trees, model.n_outputs(), feature_columns(model.schema, table), n_threads, margins);
   return margins;
 }
 

@@ -11,16 +11,13 @@
 
 namespace podere::tree {
 
-/// Whether all names are f0, f1, ...: those given to the columns of a source that has no names.
-bool is_made_up(const std::vector<std::string>& names);
-
-/// Where the features `wanted` stand in `schema`, found by name [wanted.size()]. Where the names of just one side are
-/// made up (f0, f1, ... of a source without a header), features are taken in order.
+/// Where the features `wanted` stand in `schema`, by table::find_features [wanted.size()].
 /// Throws InputError that names the features which are not there.
 std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema);
 
-/// The columns of `table` that match_features finds.
-std::vector<std::span<const float>> feature_columns(const std::vector<std::string>& wanted, const table::Table& table);
+/// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has
+/// other categories.
+std::vector<std::span<const float>> feature_columns(const table::Schema& wanted, const table::Table& table);
 
 /// Margins [n_outputs x n_rows] before any tree.
 std::vector<float> start_margins(std::span<const double> base_margin, std::size_t n_rows);

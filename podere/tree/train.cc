@@ -38,7 +38,7 @@ class Validation {
         n_outputs_(model.n_outputs()),
         labels_(weigh_labels(table, is_training, 0, model.options, "validation", comm)) {
     if (is_training.empty()) {
-      columns_ = feature_columns(model.schema.features, table);
+      columns_ = feature_columns(model.schema, table);
       own_margins_ = start_margins(model.base_margin, table.n_rows());
     }
     const bool has_weights = !table.weight().empty();
@@ -253,7 +253,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   std::size_t n_base_rounds = 0;
   if (base != nullptr) {
     model.trees = base->trees;
-    const auto columns = feature_columns(base->schema.features, table);
+    const auto columns = feature_columns(base->schema, table);
     // Round by round: the same additions in the same order as when these trees were grown.
     for (; n_base_rounds < base->n_rounds(); ++n_base_rounds) {
       add_trees(std::span(base->trees).subspan(n_base_rounds * n_outputs, n_outputs), n_outputs, columns, n_threads,

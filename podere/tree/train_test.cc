@@ -531,7 +531,8 @@ TEST(PredictTest, TreesWithAndWithoutCategoriesAddUp) {
                                 {.value = 3}},
                       .category_sets = {{0, 7}}},
                  Tree{.nodes = {{.threshold = 5, .feature = 0, .left = 1}, {.value = 10}, {.value = 20}}}};
-  const table::Table table = make_table({{4, 6, 4, 6, nan, 6}, {3, 0, 7, nan, 0, 8}}, {0, 0, 0, 0, 0, 0});
+  const table::Table table =
+      make_table({{4, 6, 4, 6, nan, 6}, {3, 0, 7, nan, 0, 8}}, {0, 0, 0, 0, 0, 0}, {}, model.schema.categories);
   EXPECT_EQ(predict(model, table, 1), (std::vector<float>{111, 123, 112, 123, 122, 121}));
 }
 
@@ -582,6 +583,27 @@ TEST(PredictTest, RowsThatGoSideBySideEndWhereOneAloneDoes) {
       ASSERT_EQ(margins[row], node->value) << "row " << row << " in a tree of " << n_nodes << " nodes";
     }
   }
+}
+
+TEST(PredictTest, OtherCategoriesThanTheModelsAreRefused) {
+  const auto refusal = [](const table::Dictionary& of_model, const std::map<std::size_t, table::Dictionary>& of_data) {
+    Model model;
+    model.schema = numbered_schema(1, false);
+    model.schema.categories = {{0, of_model}};
+    model.base_margin = {0};
+    try {
+      predict(model, make_table({{0}}, {0}, {}, of_data), 1);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const table::Dictionary texts = {{"a", "b"}};
+  const std::string message = "the categories of x0 are not those of the model";
+  EXPECT_EQ(refusal(texts, {}), message);
+  EXPECT_EQ(refusal(texts, {{0, {{"a", "c"}}}}), message);
+  EXPECT_EQ(refusal(texts, {{0, std::nullopt}}), message);
+  EXPECT_EQ(refusal(texts, {{0, texts}}), "accepted");
 }
 
 TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {

@@ -10,7 +10,8 @@ ROWS = 9000  # nine row blocks: eight executors share them unevenly
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Three classes that two of six features tell apart; 8 % missing, a column of few values, some negative weights."""
+    """Three classes that two of six features tell apart; 8 % missing, a column of few values, one of
+    texts, some negative weights."""
     rng = numpy.random.default_rng(11)
     classes = rng.integers(0, 3, ROWS)
     features = rng.normal(0, 1, (ROWS, 6))
@@ -22,8 +23,13 @@ def table(tmp_path_factory):
     target = classes * 1.5 + rng.normal(0, 0.3, ROWS)
     path = tmp_path_factory.mktemp("bits") / "table.csv"
     columns = numpy.c_[(classes > 0).astype(int), classes, target, weights, features]
-    names = "binary,class,target,weight," + ",".join(f"x{j}" for j in range(6))
-    numpy.savetxt(path, columns, delimiter=",", header=names, comments="", fmt="%.7g")
+    names = "binary,class,target,weight," + ",".join(f"x{j}" for j in range(6)) + ",town"
+    # 300 towns: more than there are bins, most of them in a part of the rows only.
+    towns = (260 * rng.uniform(size=ROWS) ** 2 * numpy.linspace(0.3, 1, ROWS)).astype(int) + 20 * classes
+    with open(path, "w") as file:
+        print(names, file=file)
+        for row, town in zip(columns, towns):
+            print(*(f"{value:.7g}" for value in row), f'"town, {town * 37 % 300}"', sep=",", file=file)
     return path
 
 
@@ -34,7 +40,8 @@ def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, ta
     for executors in (1, 2, 3, 5, 8):
         for cores in (1, 3):
             podere.done("train", "gbt", table, "-o", "model.json", "--objective", objective, "--label", label,
-                        "--weight", "weight", "--columns", "x0,x1,x2,x3,x4,x5", "--trees", 12, "--depth", 5,
+                        "--weight", "weight", "--columns", "x0,x1,x2,x3,x4,x5,town", "--categorical", "town",
+                        "--trees", 12, "--depth", 5,
                         "--subsample", 0.7, "--column-subsample", 0.8, "--validation-fraction", 0.25,
                         "--early-stopping", 4, "--seed", 5, "--executors", executors, "--cores", cores)
             text = (podere.folder / "model.json").read_bytes()

@@ -1,0 +1,19 @@
+// Finding the features of one table in another.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace podere::table {
+
+/// Whether all names are f0, f1, ...: those given to the columns of a source that has no names.
+bool is_made_up(const std::vector<std::string>& names);
+
+/// Where the features `wanted` stand among `names`, if they do [wanted.size()]. Where the names of just one side are
+/// made up, features are taken in order; nothing is found if these are not equally many.
+std::vector<std::optional<std::size_t>> find_features(const std::vector<std::string>& wanted,
+                                                      const std::vector<std::string>& names);
+
+}  // namespace podere::table

@@ -91,13 +91,20 @@ class SameBitsTest : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Cases, SameBitsTest, testing::Range(std::size_t{0}, cases().size()),
                          [](const auto& param) { return cases()[param.param].name; });
 
-std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
+/// Trains on the case's tables, with these options; goes on from `base` if there is one.
+Model train_case(const Case& c, const Options& options, const comm::Communicator& comm, int n_threads,
+                 const Model* base = nullptr) {
   const table::Table table = random_table(c.table, comm);
   RandomTable other = c.table;
   other.seed = 77;
   const table::Table validation = random_table(other, comm);
   Progress progress;
-  return to_text(train(table, c.has_validation_table ? &validation : nullptr, c.options, comm, n_threads, progress));
+  return train(table, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr,
+               base);
+}
+
+std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
+  return to_text(train_case(c, c.options, comm, n_threads));
 }
 
 TEST_P(SameBitsTest, TheModelDoesNotDependOnRanksOrThreads) {
@@ -113,14 +120,12 @@ TEST_P(SameBitsTest, AModelContinuedIsThatOfOneRun) {
   const Case& c = cases()[GetParam()];
   if (c.options.early_stopping_rounds > 0) GTEST_SKIP() << "it may end before the half or keep fewer rounds";
   const std::string expected = model_text(c, alone(), 1);
-  const table::Table table = random_table(c.table, world());
   Options half = c.options;
   half.n_trees = c.options.n_trees / 2;
   Options rest = c.options;
   rest.n_trees = c.options.n_trees - half.n_trees;
-  Progress progress;
-  const Model first = from_text(to_text(train(table, nullptr, half, world(), 2, progress)), "first");
-  EXPECT_EQ(to_text(train(table, nullptr, rest, world(), 1, progress, nullptr, &first)), expected);
+  const Model first = from_text(to_text(train_case(c, half, world(), 2)), "first");
+  EXPECT_EQ(to_text(train_case(c, rest, world(), 1, &first)), expected);
 }
 
 TEST(TrainDistributedTest, PredictionsAreThoseOfOneRank) {

@@ -115,3 +115,13 @@ def test_what_cannot_be_a_category_is_refused(podere, table, arguments, message)
 
 def test_events_have_no_categories(podere):
     assert "categorical" in podere.refused("train", "gbt", "collider:1000", "--categorical", "m_bb", "-o", "model.json")
+
+
+def test_a_model_with_categories_is_continued_on_its_own_texts(podere, table):
+    rows = ["--rows", ":300", "--depth", 4]
+    podere.done("train", "gbt", table, "--categorical", "town,kind", *rows, "--trees", 6, "-o", "whole.json")
+    podere.done("train", "gbt", table, "--categorical", "town,kind", *rows, "--trees", 3, "-o", "half.json")
+    podere.done("train", "gbt", table, "--from", "half.json", *rows, "--trees", 3, "-o", "both.json")
+    assert (podere.folder / "both.json").read_bytes() == (podere.folder / "whole.json").read_bytes()
+    more = podere.done("train", "gbt", table, "--from", "half.json", "--trees", 3, "-o", "more.json", "--json")
+    assert json.loads(more.stdout)["unknown_categories"]["town"] > 0  # not all are among the first 300 rows

@@ -46,8 +46,7 @@ std::vector<std::string> merge_texts(const std::vector<std::string_view>& own, c
     next += size;
   }
   std::ranges::sort(texts);
-  const auto repeated = std::ranges::unique(texts);
-  return {texts.begin(), repeated.begin()};
+  return {texts.begin(), std::unique(texts.begin(), texts.end())};
 }
 
 std::size_t code_of(const std::vector<std::string>& sorted, std::string_view text) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <regex>
 #include <string_view>
 #include <type_traits>
@@ -170,7 +169,7 @@ std::string Driver::telling_words() const {
   if (first == last_error_lines_.end()) return "";
   // What MPI says first when it cannot start is the cause, the rest is what came of it.
   if (!is_up_) return ": " + *first + (options_.on_error_line ? "" : " (--debug shows all that was said)");
-  return ": " + *std::ranges::find_if(last_error_lines_ | std::views::reverse, has_words);
+  return ": " + *std::find_if(last_error_lines_.rbegin(), last_error_lines_.rend(), has_words);
 }
 
 }  // namespace podere::session

@@ -46,6 +46,15 @@ void read_class_weight(const std::string& text, tree::Options& tree) {
   }
 }
 
+/// "level" or "best-first", and how deep such trees are where nothing is said of it.
+void read_growth(const std::string& text, tree::Options& tree) {
+  if (text != "level" && text != "best-first") {
+    throw CLI::ValidationError("--growth", fmt::format("'{}' is neither level nor best-first", text));
+  }
+  tree.best_first = text == "best-first";
+  tree.depth = tree.best_first ? tree::kMaxDepth : tree::Options().depth;
+}
+
 void define_tree(CLI::App& app, TrainOptions& options) {
   tree::Options& tree = options.tree;
   const auto whole = [&](const char* name, int& value, const char* description) {
@@ -70,7 +79,12 @@ void define_tree(CLI::App& app, TrainOptions& options) {
       ->check(real_number())
       ->type_name("X");
   whole("--trees", tree.n_trees, "Rounds; with --from those that are added");
-  whole("--depth", tree.depth, "Levels of a tree, 1 to 30");
+  // Before --depth, as options are taken in the order in which they are defined here.
+  app.add_option_function<std::string>(
+         "--growth", [&tree](const std::string& text) { read_growth(text, tree); },
+         "level: all nodes of a level; best-first: the leaf that gains most, up to --max-leaves [level]")
+      ->type_name("NAME");
+  whole("--depth", tree.depth, "Levels of a tree, 1 to 30; best-first: 30 unless given");
   whole("--max-leaves", tree.max_leaves, "Leaves of a tree; 0: no limit");
   whole("--bins", tree.bins, "Histogram bins of a feature, 2 to 256");
   real("--learning-rate", tree.learning_rate, "Step of each tree, above 0, at most 1");
@@ -79,6 +93,12 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   real("--min-gain", tree.min_gain, "Least gain of a split");
   real("--subsample", tree.subsample, "Share of rows drawn for each round");
   real("--column-subsample", tree.column_subsample, "Share of features drawn for each tree");
+  app.add_option("--monotone", tree.monotone,
+                 "Features with which predictions never fall (+1) or never rise (-1), by name or position among them")
+      ->type_name("A:+1,B:-1,...");
+  app.add_option("--interactions", tree.interactions,
+                 "Sets of features that may meet on a path of a tree; those in none meet no other [all may]")
+      ->type_name("A,B;C,D,E;...");
   whole("--early-stopping", tree.early_stopping_rounds,
         "Stop after so many rounds without gain in validation; 0: never");
   app.add_option("--seed", tree.seed, "Of all random draws [0]")->transform(count())->type_name("S");

@@ -40,6 +40,7 @@ TrainJob full_train_job() {
                    .n_trees = 7,
                    .depth = 4,
                    .max_leaves = 9,
+                   .best_first = true,
                    .bins = 16,
                    .learning_rate = 0.3,
                    .lambda = 2.5,
@@ -49,7 +50,9 @@ TrainJob full_train_job() {
                    .column_subsample = 0.75,
                    .validation_fraction = 0.125,
                    .early_stopping_rounds = 3,
-                   .seed = 18446744073709551615u};
+                   .seed = 18446744073709551615u,
+                   .monotone = "a:+1",
+                   .interactions = "a,b;c"};
   train.from = "old.json";
   return train;
 }
@@ -70,7 +73,8 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.options.class_weight, (std::vector<double>{1, 2.5}));
   EXPECT_EQ(read.options.base_score, 0.25);
   EXPECT_EQ(read.from, "old.json");
-  EXPECT_EQ(json["options"].size(), 21u) << "an option that does not travel";
+  EXPECT_EQ(json["options"].size(), 24u) << "an option that does not travel";
+  EXPECT_EQ(read.options.interactions, "a,b;c");
   EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 

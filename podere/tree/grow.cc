@@ -6,10 +6,12 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <queue>
 
 #include "podere/base/hash.h"
 #include "podere/tree/category_split.h"
 #include "podere/tree/fixed_point.h"
+#include "podere/tree/monotone.h"
 #include "podere/tree/partition.h"
 #include "podere/tree/split_kernel.h"
 #include "podere/tree/streams.h"
@@ -24,15 +26,17 @@ struct GrowNode {
   std::uint64_t n_global_rows = 0;  // its rows on all ranks
   Split split;                      // none: a leaf
   std::size_t left = 0;             // children: left and left + 1
+  int depth = 0;
+  std::span<std::int64_t> cells;  // this rank's share of its histogram; a larger sibling's: at first its parent's
+  ValueBounds bounds;             // of what the leaves below say, before the learning rate
+  OpenSets open_sets;
 };
 
-/// One node, or two siblings, at the level to be split. Only the smaller sibling's histogram is built; the other's is
-/// the parent's less that.
+/// One node, or two siblings, to be split next. Only the smaller sibling's histogram is built; the other's is the
+/// parent's less that.
 struct Family {
   std::size_t smaller;
-  std::size_t larger;                     // == smaller for the root
-  std::span<std::int64_t> smaller_cells;  // this rank's share of the histograms
-  std::span<std::int64_t> larger_cells;   // the parent's, until it is subtracted from
+  std::size_t larger;  // == smaller for the root
 };
 
 class Grower {
@@ -56,21 +60,48 @@ class Grower {
   }
 
   Tree grow(std::span<float> margins) {
-    std::vector<Family> families{{0, 0, {}, {}}};
-    for (int level = 0; level < options_.depth && !families.empty(); ++level) {
-      build_smaller_siblings(families);
-      find_splits(families);
-      const std::vector<std::size_t> to_split = choose_splits(families);
-      part_rows(to_split);
-      families = next_families(families, to_split);
-    }
+    options_.best_first ? grow_best_first() : grow_levels();
     Tree tree = finish_tree();
     if (context_.refit_leaves) context_.refit_leaves(leaves(), rows_, margins, tree);
+    if (!context_.constraints.monotone.empty()) make_monotone(context_.constraints.monotone, tree);
     add_to_margins(tree, margins);
     return tree;
   }
 
  private:
+  void grow_levels() {
+    std::vector<Family> families{{0, 0}};
+    while (!families.empty()) {
+      build_smaller_siblings(families);
+      find_splits(families);
+      const std::vector<std::size_t> to_split = choose_splits(families);
+      part_rows(to_split);
+      families = next_families(to_split);
+    }
+  }
+
+  /// Splits the leaf with the highest gain, of equal ones the first, as long as there may be more leaves.
+  void grow_best_first() {
+    const auto comes_later = [&](std::size_t a, std::size_t b) {
+      return nodes_[a].split.gain != nodes_[b].split.gain ? nodes_[a].split.gain < nodes_[b].split.gain : a > b;
+    };
+    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(comes_later)> candidates(comes_later);
+    std::vector<Family> families{{0, 0}};
+    for (int n_leaves = 1; n_leaves < options_.max_leaves; ++n_leaves) {
+      if (!families.empty()) {
+        build_smaller_siblings(families);
+        find_splits(families);
+        for (const std::size_t n : worth_splitting(families)) candidates.push(n);
+      }
+      if (candidates.empty()) return;
+      const std::size_t best = candidates.top();
+      candidates.pop();
+      part_rows({best});
+      families = next_families({best});
+    }
+    for (; !candidates.empty(); candidates.pop()) nodes_[candidates.top()].split = {};
+  }
+
   /// Draws features without replacement: those with the lowest hashes.
   void draw_columns(std::uint64_t tree_number) {
     const std::size_t n_features = binned_.n_features();
@@ -125,7 +156,7 @@ class Grower {
     return sums[1] > 0 ? static_cast<double>(sums[0]) / g_scale / (static_cast<double>(sums[1]) / h_scale) : 0;
   }
 
-  void build_smaller_siblings(std::vector<Family>& families) {
+  void build_smaller_siblings(const std::vector<Family>& families) {
     std::vector<NodeRows> smaller;
     for (const Family& family : families) {
       const GrowNode& node = nodes_[family.smaller];
@@ -136,11 +167,13 @@ class Grower {
         build_histograms(binned_, context_.layout, smaller, panel_is_used_, quantisation_, context_.comm,
                          context_.n_threads, context_.memory);
     const std::size_t width = context_.layout.width(context_.comm.rank());
-    for (std::size_t f = 0; f < families.size(); ++f) families[f].smaller_cells = cells.subspan(f * width, width);
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      nodes_[families[f].smaller].cells = cells.subspan(f * width, width);
+    }
   }
 
   /// Finds each node's best split by this rank's features, then the best over all ranks.
-  void find_splits(std::vector<Family>& families) {
+  void find_splits(const std::vector<Family>& families) {
     const Slice own = context_.layout.features_of(context_.comm.rank());
     const std::size_t n_own = own.end - own.begin;
     std::vector<Split> smaller_best(families.size() * n_own);
@@ -150,18 +183,13 @@ class Grower {
                         [&](std::size_t begin, std::size_t end, int) {
                           for (std::size_t i = begin; i < end; ++i) {
                             const std::size_t feature = own.begin + i % n_own;
-                            if (column_is_used_[feature] == 0) continue;
-                            const Family& family = families[i / n_own];
-                            const FeatureCuts& cuts = binned_.cuts(feature);
-                            const std::size_t offset = context_.layout.offset(feature);
-                            const auto n_bins = static_cast<std::size_t>(cuts.n_bins());
-                            const auto id = static_cast<std::int32_t>(feature);
-                            const auto smaller = family.smaller_cells.subspan(offset, n_bins);
-                            smaller_best[i] = best_split(smaller, nodes_[family.smaller].total, cuts, id, rule_);
-                            if (family.larger == family.smaller) continue;
-                            const auto larger = family.larger_cells.subspan(offset, n_bins);
-                            subtract_cells(larger, smaller);
-                            larger_best[i] = best_split(larger, nodes_[family.larger].total, cuts, id, rule_);
+                            const GrowNode& smaller = nodes_[families[i / n_own].smaller];
+                            const GrowNode& larger = nodes_[families[i / n_own].larger];
+                            if (!may_split(smaller, feature)) continue;  // nor may its sibling
+                            smaller_best[i] = best_split_of(smaller, feature);
+                            if (&larger == &smaller) continue;
+                            subtract_cells(cells_of(larger, feature), cells_of(smaller, feature));
+                            larger_best[i] = best_split_of(larger, feature);
                           }
                         });
 
@@ -181,9 +209,29 @@ class Grower {
     }
   }
 
-  /// The nodes to split, in tree order; the others lose their split and become leaves. Where there may not be so many
-  /// leaves, the splits with the highest gains are taken.
-  std::vector<std::size_t> choose_splits(const std::vector<Family>& families) {
+  /// Whether a split on `feature` is allowed here. Siblings are alike, and what is not allowed is not below.
+  bool may_split(const GrowNode& node, std::size_t feature) const {
+    if (column_is_used_[feature] == 0) return false;
+    const OpenSets open = sets_below(context_.constraints, node.open_sets, feature);
+    return !open || !open->empty();
+  }
+
+  std::span<std::int64_t> cells_of(const GrowNode& node, std::size_t feature) const {
+    return node.cells.subspan(context_.layout.offset(feature),
+                              static_cast<std::size_t>(binned_.cuts(feature).n_bins()));
+  }
+
+  Split best_split_of(const GrowNode& node, std::size_t feature) const {
+    const FeatureCuts& cuts = binned_.cuts(feature);
+    const auto id = static_cast<std::int32_t>(feature);
+    const int sign = context_.constraints.sign(feature);
+    if (sign == 0 && node.bounds == ValueBounds())
+      return best_split(cells_of(node, feature), node.total, cuts, id, rule_);
+    return best_bounded_split(cells_of(node, feature), node.total, cuts, id, rule_, sign, node.bounds);
+  }
+
+  /// Those of the families whose split gains enough, in tree order; the others lose it and become leaves.
+  std::vector<std::size_t> worth_splitting(const std::vector<Family>& families) {
     std::vector<std::size_t> candidates;
     for (const Family& family : families) {
       for (const std::size_t n : {family.smaller, family.larger}) {
@@ -195,10 +243,17 @@ class Grower {
         }
       }
     }
+    std::sort(candidates.begin(), candidates.end());
+    return candidates;
+  }
+
+  /// The nodes to split, in tree order. Where there may not be so many leaves, the splits with the highest gains are
+  /// taken.
+  std::vector<std::size_t> choose_splits(const std::vector<Family>& families) {
+    std::vector<std::size_t> candidates = worth_splitting(families);
     const std::size_t n_leaves = (nodes_.size() + 1) / 2;
     const std::size_t room =
         options_.max_leaves == 0 ? candidates.size() : static_cast<std::size_t>(options_.max_leaves) - n_leaves;
-    std::sort(candidates.begin(), candidates.end());
     std::stable_sort(candidates.begin(), candidates.end(),
                      [&](std::size_t a, std::size_t b) { return nodes_[a].split.gain > nodes_[b].split.gain; });
     for (std::size_t i = room; i < candidates.size(); ++i) nodes_[candidates[i]].split = {};
@@ -218,32 +273,38 @@ class Grower {
       GrowNode& parent = nodes_[to_split[i]];
       parent.left = nodes_.size();
       const std::size_t middle = parent.rows.begin + n_left[i];
-      const GrowNode left{
-          .rows = {parent.rows.begin, middle}, .total = parent.split.left_cell, .n_global_rows = n_global_left[i]};
-      const GrowNode right{.rows = {middle, parent.rows.end},
-                           .total = parent.total - left.total,
-                           .n_global_rows = parent.n_global_rows - left.n_global_rows};
-      nodes_.push_back(left);
-      nodes_.push_back(right);
+      GrowNode left{.rows = {parent.rows.begin, middle},
+                    .total = parent.split.left_cell,
+                    .n_global_rows = n_global_left[i],
+                    .depth = parent.depth + 1};
+      GrowNode right{.rows = {middle, parent.rows.end},
+                     .total = parent.total - left.total,
+                     .n_global_rows = parent.n_global_rows - left.n_global_rows,
+                     .depth = parent.depth + 1};
+      constrain(parent, left, right);
+      nodes_.push_back(std::move(left));
+      nodes_.push_back(std::move(right));
     }
   }
 
-  std::vector<Family> next_families(const std::vector<Family>& families,
-                                    const std::vector<std::size_t>& to_split) const {
-    std::vector<std::span<std::int64_t>> cells_of(nodes_.size());
-    for (const Family& family : families) {
-      cells_of[family.larger] = family.larger_cells;
-      cells_of[family.smaller] = family.smaller_cells;
-    }
+  void constrain(const GrowNode& parent, GrowNode& left, GrowNode& right) const {
+    const auto feature = static_cast<std::size_t>(parent.split.feature);
+    left.open_sets = right.open_sets = sets_below(context_.constraints, parent.open_sets, feature);
+    std::tie(left.bounds, right.bounds) =
+        bounds_below(parent.bounds, context_.constraints.sign(feature), bounded_value(left.total, parent.bounds, rule_),
+                     bounded_value(right.total, parent.bounds, rule_));
+  }
+
+  /// The children of the nodes that were split, but for those too deep to be split themselves.
+  std::vector<Family> next_families(const std::vector<std::size_t>& were_split) {
     std::vector<Family> next;
-    for (const std::size_t n : to_split) {
+    for (const std::size_t n : were_split) {
       const std::size_t left = nodes_[n].left;
       const std::size_t right = left + 1;
+      if (nodes_[left].depth >= options_.depth) continue;
       const bool left_is_smaller = nodes_[left].n_global_rows <= nodes_[right].n_global_rows;
-      next.push_back({.smaller = left_is_smaller ? left : right,
-                      .larger = left_is_smaller ? right : left,
-                      .smaller_cells = {},
-                      .larger_cells = cells_of[n]});
+      next.push_back({left_is_smaller ? left : right, left_is_smaller ? right : left});
+      nodes_[next.back().larger].cells = nodes_[n].cells;
     }
     return next;
   }

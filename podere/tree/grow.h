@@ -1,4 +1,4 @@
-// Growing one tree, level by level.
+// Growing one tree, level by level or leaf by leaf.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
 #include "podere/tree/binned.h"
+#include "podere/tree/constraints.h"
 #include "podere/tree/gradient.h"
 #include "podere/tree/histogram.h"
 #include "podere/tree/model.h"
@@ -29,6 +30,7 @@ using RefitLeaves = std::function<void(std::span<const LeafRows> leaves, std::sp
 /// What the trees of one training run share.
 struct GrowContext {
   const Options& options;
+  const Constraints& constraints;
   const HistogramLayout& layout;
   const comm::Communicator& comm;
   HistogramMemory& memory;
@@ -40,9 +42,10 @@ struct GrowContext {
 
 /// Grows a tree on `rows` (local row numbers, rising) and adds its leaf values to `margins` [n_rows] of all rows held
 /// here, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch` is as long. The
-/// records of `binned` receive the quantised gradients. Collective: per level one reduce_scatter of the built
-/// histograms, one all_gather of best splits, one all_reduce of row counts; at the end one all_reduce of leaf sums, and
-/// what `refit_leaves` does. The same tree for any number of ranks and threads.
+/// records of `binned` receive the quantised gradients. Collective: per level, or per split where the best leaf is
+/// split first, one reduce_scatter of the built histograms, one all_gather of best splits, one all_reduce of row
+/// counts; at the end one all_reduce of leaf sums, and what `refit_leaves` does. The same tree for any number of ranks
+/// and threads.
 Tree grow_tree(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
                BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch,
                std::span<float> margins);

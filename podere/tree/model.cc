@@ -50,6 +50,11 @@ void read_number(const Json& json, const char* name, std::vector<double>& value)
   for (std::size_t i = 0; i < json.size(); ++i) read_number(json[i], name, value[i]);
 }
 
+void read_number(const Json& json, const char* name, std::string& value) {
+  if (!json.is_string()) throw_input_error("'{}' is {}, which is not a text", name, json.dump());
+  json.get_to(value);
+}
+
 template <typename T>
 Json json_of(const T& value) {
   return value;

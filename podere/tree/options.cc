@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/tree/constraints.h"
 
 namespace podere::tree {
 namespace {
@@ -80,6 +81,7 @@ void validate(const Options& o) {
   check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");
   check(o.depth >= 1 && o.depth <= kMaxDepth, "depth", o.depth, "1 to 30");
   check(o.max_leaves == 0 || o.max_leaves >= 2, "max-leaves", o.max_leaves, "0 (no limit) or at least 2");
+  check(o.max_leaves > 0 || !o.best_first, "max-leaves", o.max_leaves, "at least 2 where the best leaf is split first");
   check(o.bins >= 2 && o.bins <= kMaxBins, "bins", o.bins, "2 to 256");
   check(o.learning_rate > 0 && o.learning_rate <= 1, "learning-rate", o.learning_rate, "above 0, at most 1");
   check(o.lambda >= 0 && std::isfinite(o.lambda), "lambda", o.lambda, "0 or more");
@@ -98,6 +100,7 @@ void validate(const Options& o) {
   } else {
     check(o.n_classes == 0, "classes", o.n_classes, "0: only softmax has classes to count");
   }
+  check_constraints(o);
 }
 
 }  // namespace podere::tree

@@ -39,6 +39,7 @@ struct Options {
   int n_trees = 100;                 ///< rounds; softmax grows n_classes trees in each
   int depth = 6;                     ///< edges from root to deepest leaf, 1 .. 30
   int max_leaves = 0;                ///< of one tree, 0: no limit; the best splits of a level come first
+  bool best_first = false;           ///< split the leaf that gains most, not level by level; needs max_leaves
   int bins = 256;                    ///< histogram bins of a feature, 2 .. 256; missing values take one of them
   double learning_rate = 0.1;        ///< (0, 1]
   double lambda = 1.0;               ///< L2 penalty on leaf values, >= 0
@@ -49,6 +50,8 @@ struct Options {
   double validation_fraction = 0.0;  ///< share of training rows set aside to validate, [0, 1)
   int early_stopping_rounds = 0;     ///< stop after so many rounds without a lower validation loss; 0: never
   std::uint64_t seed = 0;
+  std::string monotone;      ///< "pt:+1,eta:-1": features with which predictions only rise, only fall; not for softmax
+  std::string interactions;  ///< "a,b;c,d,e": features that may meet on a path; those not named meet none
 };
 
 /// Calls visit(name, member) for every option but the objective, under the names that files use.
@@ -64,6 +67,7 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("n_trees", options.n_trees);
   visit("depth", options.depth);
   visit("max_leaves", options.max_leaves);
+  visit("best_first", options.best_first);
   visit("bins", options.bins);
   visit("learning_rate", options.learning_rate);
   visit("lambda", options.lambda);
@@ -74,6 +78,8 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("validation_fraction", options.validation_fraction);
   visit("early_stopping_rounds", options.early_stopping_rounds);
   visit("seed", options.seed);
+  visit("monotone", options.monotone);
+  visit("interactions", options.interactions);
 }
 
 /// Throws InputError that names the first option out of its range, its value and what is allowed.

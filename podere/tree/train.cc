@@ -15,6 +15,7 @@
 #include "podere/base/parallel.h"
 #include "podere/evaluate/classification.h"
 #include "podere/tree/binned.h"
+#include "podere/tree/constraints.h"
 #include "podere/tree/cuts.h"
 #include "podere/tree/gradient.h"
 #include "podere/tree/grow.h"
@@ -206,6 +207,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
     throw InputError("early-stopping needs validation data or a validation-fraction");
   }
   check_table(table);
+  const Constraints constraints = resolve_constraints(options, table.schema());
 
   Stopwatch watch;
   Model model{.schema = table.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
@@ -232,7 +234,8 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   if (times != nullptr) times->bin_seconds = watch.restart();
 
   HistogramMemory memory;
-  GrowContext context{model.options, layout, comm, memory, table.n_global_rows(), table.rows(), n_threads, {}};
+  GrowContext context{model.options,         constraints,  layout,    comm, memory,
+                      table.n_global_rows(), table.rows(), n_threads, {}};
   if (options.objective == Objective::kQuantile) {
     context.refit_leaves = quantile_leaves(model.options, labels.rows, table.n_global_rows(), comm, n_threads);
   }

@@ -51,6 +51,7 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal({.n_classes = 2}), "classes is 2, allowed is 0: only softmax has classes to count");
   EXPECT_EQ(refusal({.quantile = 1}), "quantile is 1, allowed is above 0, below 1");
   EXPECT_EQ(refusal({.max_delta_step = 0}), "max-delta-step is 0, allowed is above 0");
+  EXPECT_EQ(refusal({.best_first = true}), "max-leaves is 0, allowed is at least 2 where the best leaf is split first");
   EXPECT_EQ(refusal(Options{.min_child_weight = 0}), "accepted");
 }
 
@@ -59,6 +60,26 @@ TEST(TrainBadArgTest, WhatIsNoCodeOfACategoryIsNamed) {
     EXPECT_EQ(refusal(make_table({{1, 2, value}}, {0, 1, 0}, {}, {{0, std::nullopt}}), {}),
               fmt::format("training data: x0 of row 2 is {}, allowed is the code of a category, 0 to 16777215", value));
   }
+}
+
+TEST(TrainBadArgTest, ConstraintsNameFeaturesThatAreThere) {
+  const std::string features = "; there are x0 (positions 0 to 0)";
+  EXPECT_EQ(refusal({.monotone = "pt:+1"}), "monotone: there is no feature pt" + features);
+  EXPECT_EQ(refusal({.monotone = "1:+1"}), "monotone: there is no feature 1" + features);
+  EXPECT_EQ(refusal({.monotone = "x0:1,0:1"}), "monotone: 0 is given twice");
+  EXPECT_EQ(refusal({.interactions = "x0;x0,eta"}), "interactions: there is no feature eta" + features);
+  for (const char* const term : {"x0", "x0:", "x0:2", ":+1", "x0:+1:", ""}) {
+    EXPECT_EQ(refusal({.monotone = fmt::format("x0:+1,{}", term)}),
+              fmt::format("monotone has '{}', allowed is FEATURE:+1, FEATURE:-1 or FEATURE:0", term));
+  }
+  for (const char* const sets : {"x0,", ";x0", "x0;;x0", ","}) {
+    EXPECT_EQ(refusal({.interactions = sets}),
+              fmt::format("interactions is '{}', allowed are sets of features such as a,b;c,d,e", sets));
+  }
+  EXPECT_EQ(
+      refusal({.objective = Objective::kSoftmax, .monotone = "x0:+1"}),
+      "monotone is 'x0:+1', allowed with softmax is none: where all classes' margins rise, a probability may fall");
+  EXPECT_EQ(refusal({.monotone = "x0:+1", .interactions = "0"}), "accepted");
 }
 
 TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {

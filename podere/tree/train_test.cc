@@ -416,6 +416,54 @@ TEST(TrainTest, LeavesNeverExceedTheirLimit) {
   }
 }
 
+TEST(TrainTest, BestFirstAlwaysSplitsTheLeafThatGainsMost) {
+  const table::Table table = random_table({.has_missing = true}, alone());
+  const Options options{.n_trees = 3, .depth = 7, .max_leaves = 20, .best_first = true};
+  const Model model = train_alone(table, options);
+  // The whole first tree of that depth: what can be split, and what it gains.
+  const Model whole = train_alone(table, {.n_trees = 1, .depth = 7});
+  const Tree& tree = model.trees[0];
+  const Tree& all = whole.trees[0];
+  ASSERT_EQ(tree.nodes.size(), 39);
+  ASSERT_GT(all.nodes.size(), 60);
+  std::map<std::size_t, std::size_t> open{{0, 0}};  // leaves so far, and the same nodes in the whole tree
+  for (std::size_t n_nodes = 1; n_nodes < tree.nodes.size(); n_nodes += 2) {
+    const auto best = std::ranges::max_element(
+        open, [&](const auto& a, const auto& b) { return all.nodes[a.second].gain < all.nodes[b.second].gain; });
+    const auto [n, same] = *best;
+    EXPECT_EQ(tree.nodes[n].feature, all.nodes[same].feature);
+    EXPECT_EQ(tree.nodes[n].threshold, all.nodes[same].threshold);
+    ASSERT_EQ(tree.nodes[n].left, n_nodes);
+    open.erase(best);
+    for (const std::size_t side : {0, 1}) open[n_nodes + side] = static_cast<std::size_t>(all.nodes[same].left) + side;
+  }
+  for (const auto& [n, same] : open) EXPECT_TRUE(tree.nodes[n].is_leaf());
+}
+
+TEST(TrainTest, BestFirstWithRoomForAllIsTheTreeByLevels) {
+  const table::Table table = random_table({.n_rows = 2000}, alone());
+  const auto leaves = [&](const Options& options) {
+    std::vector<float> values;
+    const Model model = train_alone(table, options);
+    for (const Node& node : model.trees[0].nodes) {
+      if (node.is_leaf()) values.push_back(node.value);
+    }
+    std::ranges::sort(values);
+    return values;
+  };
+  EXPECT_EQ(leaves({.n_trees = 1, .depth = 6, .max_leaves = 1000, .best_first = true}),
+            leaves({.n_trees = 1, .depth = 6}));
+}
+
+TEST(TrainTest, BestFirstFitsBetterThanLevelsWithAsManyLeaves) {
+  const table::Table table = random_table({.n_rows = 20'000}, alone());
+  const auto loss = [&](int depth, bool best_first) {
+    return train_alone(table, {.n_trees = 10, .depth = depth, .max_leaves = 32, .best_first = best_first})
+        .history.train_loss.back();
+  };
+  EXPECT_LT(loss(30, true), loss(5, false));
+}
+
 TEST(TrainTest, ColumnSubsamplingLeavesOtherFeaturesOutOfATree) {
   const table::Table table = random_table({.n_features = 10}, alone());
   const Model model = train_alone(table, {.n_trees = 12, .depth = 5, .column_subsample = 0.2});

@@ -102,6 +102,14 @@ def test_a_weight_or_feature_column_that_is_not_there(podere):
     assert "charge" in train(podere, HEADER + ROWS, "--columns", "a,charge")
 
 
+@pytest.mark.parametrize("executors", [1, 2])
+@pytest.mark.parametrize("option, value", [("--monotone", "charge:+1"), ("--monotone", "2:+1"),
+                                           ("--interactions", "a,charge"), ("--monotone", "a:1,0:1")])
+def test_a_constraint_on_a_feature_that_is_not_there_or_given_twice(podere, option, value, executors):
+    message = train(podere, HEADER + ROWS, option, value, "--executors", executors)
+    assert option.removeprefix("--") in message and ("charge" in message or "2" in message or "twice" in message)
+
+
 @pytest.mark.parametrize("label", ["2", "-1", "0.5", "NaN", ""])
 def test_a_label_that_is_not_0_or_1(podere, label):
     assert "label" in train(podere, HEADER + ROWS + f"{label},3,4\n")
@@ -194,6 +202,7 @@ def test_a_temporary_folder_without_room(podere):
     ("--learning-rate", "nan"), ("--learning-rate", "0"), ("--learning-rate", "1.5"), ("--learning-rate", "fast"),
     ("--lambda", "-1"), ("--lambda", "inf"), ("--min-child-weight", "-0.1"), ("--min-gain", "nan"),
     ("--subsample", "0"), ("--column-subsample", "1.01"), ("--max-leaves", "1"), ("--early-stopping", "-3"),
+    ("--growth", "leafwise"), ("--monotone", "a:up"), ("--monotone", "a"), ("--interactions", "a,b;"),
     ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
     ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
@@ -219,6 +228,8 @@ def test_weights_of_classes_that_make_no_sense(podere, weights, told):
     ["generate", "higgs", "--events", "many", "-o", "x.csv"], ["generate", "higgs", "--events", "0", "-o", "x.csv"],
     ["train", "gbt", "a.csv", "-o", "m.json", "--validation", "b.csv", "--validation-fraction", "0.1"],
     ["train", "gbt", "collider:100", "-o", "m.json", "--early-stopping", "3"],
+    ["train", "gbt", "collider:100", "-o", "m.json", "--growth", "best-first"],
+    ["train", "gbt", "collider:100", "-o", "m.json", "--objective", "softmax", "--monotone", "0:+1"],
 ])
 def test_a_command_line_that_makes_no_sense(podere, arguments):
     podere.refused(*arguments)

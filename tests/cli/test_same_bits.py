@@ -1,6 +1,7 @@
 """The model file is the same, bit for bit, on any number of executors and threads."""
 
 import hashlib
+import json
 
 import numpy
 import pytest
@@ -59,6 +60,27 @@ def test_25_rounds_and_25_more_are_the_file_of_50(podere, table, executors):
     podere.done("train", "gbt", table, "-o", "half.json", "--trees", 25, *chosen, *options)
     podere.done("train", "gbt", table, "-o", "both.json", "--trees", 25, "--from", "half.json", "--label", "class", *options)
     assert (podere.folder / "both.json").read_bytes() == (podere.folder / "whole.json").read_bytes()
+
+
+@pytest.mark.parametrize("options", [
+    ["--monotone", "x0:+1,x1:-1,2:1", "--interactions", "x0,x1,x3;x2,x3", "--depth", 6],
+    ["--growth", "best-first", "--max-leaves", 24],
+    ["--growth", "best-first", "--max-leaves", 24, "--depth", 8, "--monotone", "x0:+1", "--interactions", "0,1"],
+])
+def test_constraints_and_growth_do_not_depend_on_executors_or_threads(podere, table, options):
+    texts = set()
+    for executors in (1, 2, 3, 5):
+        for cores in (1, 3):
+            podere.done("train", "gbt", table, "-o", "model.json", "--label", "target", "--objective", "squared-error",
+                        "--weight", "weight", "--columns", "x0,x1,x2,x3,x4,x5", "--trees", 6, "--subsample", 0.7,
+                        *options, "--executors", executors, "--cores", cores)
+            texts.add((podere.folder / "model.json").read_bytes())
+    assert len(texts) == 1
+    trained_with = json.loads(texts.pop())["model"]["options"]
+    for option, value in zip(options[::2], options[1::2]):
+        name = option.removeprefix("--").replace("-", "_")
+        assert name == "growth" or trained_with[name] == value
+    assert trained_with["best_first"] == ("best-first" in options)
 
 
 def test_another_seed_gives_another_model(podere, table):

@@ -13,6 +13,11 @@ PODERE = os.environ.get("PODERE", str(pathlib.Path(__file__).parents[2] / "build
 TIMEOUT = 60
 
 
+def needed(name):
+    """A module that make test installs; only a person's own run may go without."""
+    return __import__(name) if os.environ.get("CI") else pytest.importorskip(name)
+
+
 class Podere:
     """The program in a folder of its own. A mark in the environment finds all processes that it started."""
 

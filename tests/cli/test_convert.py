@@ -1,18 +1,14 @@
 """podere convert: what it writes is what other programs read, and what they predict is what Podere predicts."""
 
 import json
-import os
 import pathlib
 
 import numpy
 import pytest
 
+from conftest import needed
+
 MODELS = pathlib.Path(__file__).parents[1] / "data/models"
-
-
-def needed(name):
-    """A module that make test installs; only a person's own run may go without."""
-    return __import__(name) if os.environ.get("CI") else pytest.importorskip(name)
 
 
 def write_table(podere, objective, categorical):

@@ -119,6 +119,7 @@ void define(CLI::App& app, TrainOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
   add_categorical_option(app, options.source);
+  app.get_option("--categorical")->excludes("--from");  // which remembers its own
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
       ->check(file_name())

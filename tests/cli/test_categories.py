@@ -121,6 +121,7 @@ def test_a_model_with_categories_is_continued_on_its_own_texts(podere, table):
     rows = ["--rows", ":300", "--depth", 4]
     podere.done("train", "gbt", table, "--categorical", "town,kind", *rows, "--trees", 6, "-o", "whole.json")
     podere.done("train", "gbt", table, "--categorical", "town,kind", *rows, "--trees", 3, "-o", "half.json")
+    assert "--from" in podere.refused("train", "gbt", table, "--from", "half.json", "--categorical", "town", "-o", "m.json")
     podere.done("train", "gbt", table, "--from", "half.json", *rows, "--trees", 3, "-o", "both.json")
     assert (podere.folder / "both.json").read_bytes() == (podere.folder / "whole.json").read_bytes()
     more = podere.done("train", "gbt", table, "--from", "half.json", "--trees", 3, "-o", "more.json", "--json")

@@ -25,6 +25,9 @@ std::string outcome(const std::string& path, const CsvOptions& options, int n_th
     std::string text = fmt::format("{} rows:", table.n_rows());
     for (const std::string& name : table.schema().features) text += fmt::format(" {}", name);
     for (const std::uint32_t bits : podere::io::table_bits(table)) text += fmt::format(" {:08x}", bits);
+    for (const auto& [feature, texts] : table.schema().categories) {
+      for (const std::string& category : *texts) text += fmt::format(" {}", category);
+    }
     return text;
   } catch (const podere::InputError& error) {
     return error.what();
@@ -45,6 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 3 == 1) options.header = n_bytes % 2 == 0;
   if (n_bytes % 5 == 1) options.label = "0";
   if (n_bytes % 5 == 2) options.columns = {"1"};
+  if (n_bytes % 5 == 3) options.categorical = {"0", "1"};
   if (n_bytes % 7 == 1) options.delimiter = " ,;\t"[n_bytes % 4];
   if (n_bytes % 11 == 1) options.first_row = 1;
   const std::string expected = outcome(path, options, 1);

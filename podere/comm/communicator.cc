@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "podere/base/clock.h"
 #include "podere/base/error.h"
 
 namespace podere::comm {
@@ -109,6 +110,23 @@ void in_calls(std::size_t n_elements, Call&& call) {
   }
 }
 
+/// Counts a collective for as long as it lives.
+class Counted {
+ public:
+  Counted(TrafficByKind& traffic, Collective collective, std::size_t bytes)
+      : traffic_(traffic[static_cast<std::size_t>(collective)]) {
+    ++traffic_.calls;
+    traffic_.bytes += bytes;
+  }
+  ~Counted() { traffic_.seconds += watch_.seconds(); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  Traffic& traffic_;
+  Stopwatch watch_;
+};
+
 /// Large blocks between two ranks are cut in runs; both sides cut alike.
 template <typename Call>
 void in_calls_or_none(std::size_t n_elements, Call&& call) {
@@ -116,6 +134,20 @@ void in_calls_or_none(std::size_t n_elements, Call&& call) {
 }
 
 }  // namespace
+
+std::string_view to_string(Collective collective) {
+  constexpr std::array<std::string_view, kCollectives> kNames = {
+      "barrier", "broadcast", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "scan"};
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+TrafficByKind traffic_since(const TrafficByKind& before, const TrafficByKind& now) {
+  TrafficByKind added;
+  for (std::size_t k = 0; k < kCollectives; ++k) {
+    added[k] = {now[k].calls - before[k].calls, now[k].bytes - before[k].bytes, now[k].seconds - before[k].seconds};
+  }
+  return added;
+}
 
 struct Communicator::Handle {
   Handle(MPI_Comm group, bool is_owned) : comm(group), owned(is_owned) {
@@ -129,6 +161,7 @@ struct Communicator::Handle {
 
   MPI_Comm comm;
   bool owned;
+  TrafficByKind traffic;
 };
 
 struct Communicator::Request {
@@ -159,9 +192,19 @@ Communicator Communicator::self() { return Communicator(std::make_unique<Handle>
 
 void Communicator::set_max_call_elements(std::size_t n) { max_call_elements = n; }
 
-void Communicator::barrier() const { check(MPI_Barrier(handle_->comm), "MPI_Barrier"); }
+const TrafficByKind& Communicator::traffic() const { return handle_->traffic; }
+
+std::size_t Communicator::shared_bytes(std::size_t n_bytes) const {
+  return n_bytes - n_bytes / static_cast<std::size_t>(size_);
+}
+
+void Communicator::barrier() const {
+  const Counted counted(handle_->traffic, Collective::kBarrier, 0);
+  check(MPI_Barrier(handle_->comm), "MPI_Barrier");
+}
 
 void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
+  const Counted counted(handle_->traffic, Collective::kBroadcast, size_ == 1 ? 0 : bytes.size());
   if (size_ == 1) return;
   in_calls(bytes.size(), [&](std::size_t first, int n) {
     check(MPI_Bcast(bytes.data() + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
@@ -177,6 +220,7 @@ std::string Communicator::broadcast_text(std::string text, int root) const {
 }
 
 void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const {
+  const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
   if (size_ == 1) return;
   in_calls(n, [&](std::size_t first, int count) {
     check(MPI_Allreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm),
@@ -187,6 +231,7 @@ void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type,
 void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                                       std::span<const std::size_t> counts, ElementType type,
                                       Reduction reduction) const {
+  const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
   if (size_ == 1) {
     check_scatter(n, n_received, counts);
     if (n > 0) std::memcpy(received, values, n * element_bytes(type));
@@ -199,8 +244,8 @@ void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* r
         "MPI_Reduce_scatter");
     return;
   }
-  const RequestPtr request = start_reduce_scatter_raw(values, n, received, n_received, counts, type, reduction);
-  wait_for(*request);
+  check_scatter(n, n_received, counts);
+  wait_for(*start_large_reduce_scatter(values, received, counts, type, reduction));
 }
 
 void Communicator::check_scatter(std::size_t n, std::size_t n_received, std::span<const std::size_t> counts) const {
@@ -212,6 +257,7 @@ void Communicator::check_scatter(std::size_t n, std::size_t n_received, std::spa
 
 Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::size_t n, ElementType type,
                                                             Reduction reduction) const {
+  const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
   RequestPtr request(new Request);
   in_calls(n, [&](std::size_t first, int count) {
     check(MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm,
@@ -226,15 +272,21 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
                                                                 std::span<const std::size_t> counts, ElementType type,
                                                                 Reduction reduction) const {
   check_scatter(n, n_received, counts);
+  const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
+  if (n > max_call_elements) return start_large_reduce_scatter(values, received, counts, type, reduction);
   RequestPtr request(new Request);
-  if (n <= max_call_elements) {
-    request->counts = to_ints(counts);
-    check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction),
-                              handle_->comm, &request->requests.emplace_back(MPI_REQUEST_NULL)),
-          "MPI_Ireduce_scatter");
-    return request;
-  }
-  // Too much for one call: each rank's run is reduced to it in pieces.
+  request->counts = to_ints(counts);
+  check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
+                            &request->requests.emplace_back(MPI_REQUEST_NULL)),
+        "MPI_Ireduce_scatter");
+  return request;
+}
+
+/// Too much for one call: each rank's run is reduced to it in pieces.
+Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* values, void* received,
+                                                                  std::span<const std::size_t> counts, ElementType type,
+                                                                  Reduction reduction) const {
+  RequestPtr request(new Request);
   std::size_t run = 0;
   for (int root = 0; root < size_; ++root) {
     const std::size_t run_elements = counts[static_cast<std::size_t>(root)];
@@ -256,6 +308,8 @@ void Communicator::wait_for(Request& request) {
 void Communicator::gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered,
                               ElementType type) const {
   const auto own = static_cast<std::size_t>(rank_);
+  const auto others = static_cast<std::size_t>(size_ - 1);
+  const Counted counted(handle_->traffic, Collective::kAllGather, counts[own] * others * element_bytes(type));
   if (sum(counts) <= max_call_elements) {
     const std::vector<int> int_counts = to_ints(counts);
     std::vector<int> starts(counts.size());
@@ -270,7 +324,9 @@ void Communicator::gather_raw(const void* values, const std::vector<std::size_t>
     const std::size_t run_bytes = counts[static_cast<std::size_t>(root)] * element_bytes(type);
     std::byte* const target = at(gathered, run, type);
     if (root == rank_ && run_bytes > 0) std::memcpy(target, values, run_bytes);
-    broadcast_bytes({target, run_bytes}, root);
+    in_calls(run_bytes, [&](std::size_t first, int n) {
+      check(MPI_Bcast(target + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+    });
     run += counts[static_cast<std::size_t>(root)];
   }
 }
@@ -280,6 +336,8 @@ void Communicator::all_to_all_raw(const void* values, std::size_t n, std::span<c
                                   ElementType type) const {
   if (sum(counts) != n) throw_error("all_to_all: {} values do not fit the counts", n);
   const auto p = static_cast<std::size_t>(size_);
+  const std::size_t n_kept = counts[static_cast<std::size_t>(rank_)];
+  const Counted counted(handle_->traffic, Collective::kAllToAll, (n - n_kept) * element_bytes(type));
   std::vector<std::size_t> sent_starts(p);
   std::vector<std::size_t> received_starts(p);
   std::exclusive_scan(counts.begin(), counts.end(), sent_starts.begin(), std::size_t{0});
@@ -311,6 +369,7 @@ void Communicator::all_to_all_raw(const void* values, std::size_t n, std::span<c
 }
 
 void Communicator::exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const {
+  const Counted counted(handle_->traffic, Collective::kScan, size_ == 1 ? 0 : element_bytes(type));
   check(MPI_Exscan(value, result, 1, mpi_type(type), mpi_op(reduction), handle_->comm), "MPI_Exscan");
 }
 
@@ -322,6 +381,7 @@ std::vector<std::size_t> Communicator::exchange_counts(std::span<const std::size
   if (counts.size() != static_cast<std::size_t>(size_))
     throw_error("all_to_all: {} counts for {} ranks", counts.size(), size_);
   std::vector<std::size_t> received(counts.size());
+  const Counted counted(handle_->traffic, Collective::kAllToAll, (counts.size() - 1) * sizeof(std::uint64_t));
   check(MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm), "MPI_Alltoall");
   return received;
 }

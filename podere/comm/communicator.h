@@ -1,12 +1,14 @@
 // A group of executors and what they can do together. The only room that includes <mpi.h>.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,21 @@ struct ElementTypeOf<float> : IsSentAs<ElementType::kFloat> {};
 template <>
 struct ElementTypeOf<double> : IsSentAs<ElementType::kDouble> {};
 
+enum class Collective { kBarrier, kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kScan };
+inline constexpr std::size_t kCollectives = 7;
+/// "all_reduce" and so on.
+std::string_view to_string(Collective collective);
+
+/// What collectives of one kind cost a rank.
+struct Traffic {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  ///< that it sent, as stands beside each collective: MPI may send more, never less
+  double seconds = 0;       ///< in the calls: sending, combining, and waiting for ranks that came later
+};
+using TrafficByKind = std::array<Traffic, kCollectives>;
+/// What was added since `before`.
+TrafficByKind traffic_since(const TrafficByKind& before, const TrafficByKind& now);
+
 /// Starts MPI for the life of the process. A process that was not started by mpirun or srun is a group of one.
 /// Make exactly one, in main, before any Communicator.
 class Environment {
@@ -58,10 +75,10 @@ class Pending;
 
 /// A group of executors.
 ///
-/// Every member function but rank(), size() and is_root() is collective: all ranks call it, in the same order, with
-/// the same root, reduction and (where not said otherwise) counts, from one thread and outside parallel regions.
-/// Counts may exceed 2^31. Steps and bytes are per rank, for p ranks and n bytes, as Open MPI does them for large
-/// buffers. Throws Error if MPI reports a failure.
+/// Every member function but rank(), size(), is_root() and traffic() is collective: all ranks call it, in the same
+/// order, with the same root, reduction and (where not said otherwise) counts, from one thread and outside parallel
+/// regions. Counts may exceed 2^31. Steps and bytes are per rank, for p ranks and n bytes, as Open MPI does them for
+/// large buffers. Throws Error if MPI reports a failure.
 class Communicator {
  public:
   /// Borrows the group of all processes.
@@ -76,6 +93,9 @@ class Communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
+  /// What this group's collectives have cost this rank since it was made. Of those that were only started, the wait
+  /// is not counted.
+  const TrafficByKind& traffic() const;
 
   void barrier() const;
 
@@ -196,6 +216,8 @@ class Communicator {
   void all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts, void* received,
                       std::span<const std::size_t> received_counts, ElementType type) const;
   void exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const;
+  /// Bytes of what is not this rank's own share of n bytes.
+  std::size_t shared_bytes(std::size_t n_bytes) const;
   void check_scatter(std::size_t n, std::size_t n_received, std::span<const std::size_t> counts) const;
   std::vector<std::size_t> all_counts(std::size_t n) const;
   std::vector<std::size_t> exchange_counts(std::span<const std::size_t> counts) const;
@@ -208,6 +230,9 @@ class Communicator {
   RequestPtr start_all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const;
   RequestPtr start_reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                                       std::span<const std::size_t> counts, ElementType type, Reduction reduction) const;
+
+  RequestPtr start_large_reduce_scatter(const void* values, void* received, std::span<const std::size_t> counts,
+                                        ElementType type, Reduction reduction) const;
 
   std::unique_ptr<Handle> handle_;
   int rank_ = 0;

@@ -154,6 +154,34 @@ TEST_P(CommunicatorTest, SelfIsAGroupOfOne) {
   EXPECT_EQ(self.all_to_all_v(std::span<const float>(), std::vector<std::size_t>{0}), std::vector<float>());
 }
 
+TEST_P(CommunicatorTest, CallsAndBytesAreCountedByKind) {
+  const Communicator group = world_.split(0, rank_);
+  const auto count = [&](Collective kind) { return group.traffic()[static_cast<std::size_t>(kind)]; };
+  const TrafficByKind before = group.traffic();
+  std::vector<std::int64_t> values(4 * p_, 1);
+  group.all_reduce(std::span(values), Reduction::kSum);
+  group.all_reduce(std::span(values), Reduction::kSum);
+  EXPECT_EQ(count(Collective::kAllReduce).calls, 2);
+  EXPECT_EQ(count(Collective::kAllReduce).bytes, 2 * 2 * 8 * 4 * (p_ - 1));
+  EXPECT_GE(count(Collective::kAllReduce).seconds, 0);
+
+  std::vector<std::int64_t> received(4);
+  group.reduce_scatter(std::span<const std::int64_t>(values), std::span(received), std::vector<std::size_t>(p_, 4),
+                       Reduction::kSum);
+  EXPECT_EQ(count(Collective::kReduceScatter).calls, 1);
+  EXPECT_EQ(count(Collective::kReduceScatter).bytes, 8 * 4 * (p_ - 1));
+
+  group.all_gather(std::span<const std::int64_t>(received));
+  EXPECT_EQ(count(Collective::kAllGather).calls, 1);
+  EXPECT_EQ(count(Collective::kAllGather).bytes, 8 * 4 * (p_ - 1));
+
+  group.broadcast(std::span(received));
+  EXPECT_EQ(count(Collective::kBroadcast).bytes, size_ == 1 ? 0 : 32);
+  EXPECT_EQ(count(Collective::kAllToAll).calls, 0);
+  EXPECT_EQ(traffic_since(before, group.traffic())[static_cast<std::size_t>(Collective::kAllReduce)].calls, 2);
+  EXPECT_EQ(to_string(Collective::kScan), "scan");
+}
+
 TEST_P(CommunicatorTest, AgreeReturnsWhereNobodyFails) {
   int calls = 0;
   world_.agree([&] { ++calls; });

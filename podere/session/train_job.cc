@@ -40,6 +40,19 @@ std::uint64_t count_training_rows(const table::Table& table, const tree::Options
   return comm.all_reduce(n_rows, comm::Reduction::kSum);
 }
 
+/// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
+Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
+  Json told = Json::object();
+  for (std::size_t k = 0; k < comm::kCollectives; ++k) {
+    if (traffic[k].calls == 0) continue;
+    told[std::string(comm::to_string(static_cast<comm::Collective>(k)))] = {
+        {"calls", traffic[k].calls},
+        {"bytes", comm.all_reduce(traffic[k].bytes, comm::Reduction::kMax)},
+        {"seconds", comm.all_reduce(traffic[k].seconds, comm::Reduction::kMax)}};
+  }
+  return told;
+}
+
 /// How many rounds there were, and which of them is the model's last.
 Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
   const std::size_t n_kept = model.n_rounds();
@@ -86,7 +99,8 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
                 {"objective", tree::to_string(model.options.objective)},
                 {"load_seconds", load_seconds},
                 {"bin_seconds", times.bin_seconds},
-                {"train_seconds", times.boost_seconds}};
+                {"train_seconds", times.boost_seconds},
+                {"communication", tell_communication(times.boost_traffic, comm)}};
   facts.update(tell_rounds(recorder, model));
   if (validation || from) facts["unknown_categories"] = unknown;
   for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;

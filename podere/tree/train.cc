@@ -232,6 +232,7 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   BinnedRows binned(table, find_cuts(table, is_training, options.bins, options.seed, comm, n_threads), n_threads);
   const HistogramLayout layout(binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
+  const comm::TrafficByKind traffic_before = comm.traffic();
 
   HistogramMemory memory;
   GrowContext context{model.options,         constraints,  layout,    comm, memory,
@@ -292,7 +293,10 @@ Model train(const table::Table& table, const table::Table* validation_table, con
     if (is_last || stop_requested != 0) break;
   }
   if (options.early_stopping_rounds > 0) keep_rounds(model, stopping.best_round() + 1);
-  if (times != nullptr) times->boost_seconds = watch.seconds();
+  if (times != nullptr) {
+    times->boost_seconds = watch.seconds();
+    times->boost_traffic = comm::traffic_since(traffic_before, comm.traffic());
+  }
   return model;
 }
 

@@ -13,6 +13,7 @@ namespace podere::tree {
 struct TrainTimes {
   double bin_seconds = 0;    ///< cuts and binning
   double boost_seconds = 0;  ///< all rounds
+  comm::TrafficByKind boost_traffic;
 };
 
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).

@@ -286,7 +286,7 @@ def test_describe_tells_infinite_values_where_there_are_any(podere):
 
 FACTS = {"rows", "training_rows", "validation_rows", "features", "objective", "trees", "rounds_run", "best_round",
          "stopped_early", "was_stopped", "start_seconds", "load_seconds",
-         "bin_seconds", "train_seconds", "loss", "executors", "cores", "peak_memory_bytes", "model"}
+         "bin_seconds", "train_seconds", "communication", "loss", "executors", "cores", "peak_memory_bytes", "model"}
 
 
 def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
@@ -299,6 +299,8 @@ def test_json_of_training_has_the_documented_keys_and_is_all_there_is(podere):
     assert (facts["training_rows"], facts["validation_rows"]) == (3000, 1000)
     assert (facts["rounds_run"], facts["best_round"], facts["stopped_early"]) == (3, None, False)
     assert facts["was_stopped"] is False and facts["peak_memory_bytes"] > 1e6
+    histograms = facts["communication"]["reduce_scatter"]
+    assert 3 <= histograms["calls"] <= 3 * 6 and histograms["bytes"] > 3 * 3000 and 0 < histograms["seconds"]
 
 
 @pytest.mark.parametrize("arguments, keys", [

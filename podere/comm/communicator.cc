@@ -305,9 +305,12 @@ void Communicator::wait_for(Request& request) {
   check(MPI_Waitall(to_int(request.requests.size()), request.requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
-void Communicator::gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered,
+void Communicator::gather_raw(const void* values, std::size_t n, const std::vector<std::size_t>& counts, void* gathered,
                               ElementType type) const {
   const auto own = static_cast<std::size_t>(rank_);
+  if (counts.size() != static_cast<std::size_t>(size_) || counts[own] != n) {
+    throw_error("all_gather: {} values do not fit the counts", n);
+  }
   const auto others = static_cast<std::size_t>(size_ - 1);
   const Counted counted(handle_->traffic, Collective::kAllGather, counts[own] * others * element_bytes(type));
   if (sum(counts) <= max_call_elements) {
@@ -324,8 +327,8 @@ void Communicator::gather_raw(const void* values, const std::vector<std::size_t>
     const std::size_t run_bytes = counts[static_cast<std::size_t>(root)] * element_bytes(type);
     std::byte* const target = at(gathered, run, type);
     if (root == rank_ && run_bytes > 0) std::memcpy(target, values, run_bytes);
-    in_calls(run_bytes, [&](std::size_t first, int n) {
-      check(MPI_Bcast(target + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+    in_calls(run_bytes, [&](std::size_t first, int count) {
+      check(MPI_Bcast(target + first, count, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
     });
     run += counts[static_cast<std::size_t>(root)];
   }

@@ -133,8 +133,8 @@ class Communicator {
   template <typename T>
   std::vector<T> all_gather(std::span<const T> values) const {
     std::vector<T> gathered(values.size() * static_cast<std::size_t>(size_));
-    gather_raw(values.data(), std::vector<std::size_t>(static_cast<std::size_t>(size_), values.size()), gathered.data(),
-               ElementTypeOf<T>::value);
+    const std::vector<std::size_t> counts(static_cast<std::size_t>(size_), values.size());
+    gather_raw(values.data(), values.size(), counts, gathered.data(), ElementTypeOf<T>::value);
     return gathered;
   }
   template <typename T>
@@ -145,11 +145,15 @@ class Communicator {
   /// As all_gather, where every rank may give another number of values. Counts are exchanged first.
   template <typename T>
   std::vector<T> all_gather_v(std::span<const T> values) const {
-    const std::vector<std::size_t> counts = all_counts(values.size());
+    return all_gather_v(values, all_counts(values.size()));
+  }
+  /// The same where all ranks know how many values each gives: `counts` [p].
+  template <typename T>
+  std::vector<T> all_gather_v(std::span<const T> values, const std::vector<std::size_t>& counts) const {
     std::size_t total = 0;
     for (const std::size_t count : counts) total += count;
     std::vector<T> gathered(total);
-    gather_raw(values.data(), counts, gathered.data(), ElementTypeOf<T>::value);
+    gather_raw(values.data(), values.size(), counts, gathered.data(), ElementTypeOf<T>::value);
     return gathered;
   }
 
@@ -212,7 +216,8 @@ class Communicator {
   void all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const;
   void reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                           std::span<const std::size_t> counts, ElementType type, Reduction reduction) const;
-  void gather_raw(const void* values, const std::vector<std::size_t>& counts, void* gathered, ElementType type) const;
+  void gather_raw(const void* values, std::size_t n, const std::vector<std::size_t>& counts, void* gathered,
+                  ElementType type) const;
   void all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts, void* received,
                       std::span<const std::size_t> received_counts, ElementType type) const;
   void exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const;

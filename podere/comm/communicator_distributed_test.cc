@@ -96,6 +96,7 @@ TEST_P(CommunicatorTest, AllGatherVTakesUnevenAndEmptyRanks) {
   std::vector<float> expected;
   for (std::size_t i = 0; i < p_; ++i) expected.insert(expected.end(), i, static_cast<float>(i));
   EXPECT_EQ(world_.all_gather_v(std::span<const float>(own)), expected);
+  EXPECT_EQ(world_.all_gather_v(std::span<const float>(own), growing_counts(p_)), expected);
 }
 
 TEST_P(CommunicatorTest, AllToAllTransposes) {

@@ -199,7 +199,13 @@ class Grower {
       if (is_better(smaller_best[i], best[2 * f])) best[2 * f] = smaller_best[i];
       if (is_better(larger_best[i], best[2 * f + 1])) best[2 * f + 1] = larger_best[i];
     }
-    const std::vector<std::byte> gathered = context_.comm.all_gather(std::as_bytes(std::span<const Split>(best)));
+    // Of many ranks only a few own features.
+    std::vector<std::size_t> counts;
+    for (int rank = 0; rank < context_.comm.size(); ++rank) {
+      counts.push_back(context_.layout.width(rank) > 0 ? best.size() * sizeof(Split) : 0);
+    }
+    const auto told = std::as_bytes(std::span<const Split>(best)).first(n_own > 0 ? best.size() * sizeof(Split) : 0);
+    const std::vector<std::byte> gathered = context_.comm.all_gather_v(told, counts);
     std::vector<Split> of_ranks(gathered.size() / sizeof(Split));
     std::memcpy(static_cast<void*>(of_ranks.data()), gathered.data(), gathered.size());
     for (std::size_t i = 0; i < of_ranks.size(); ++i) {

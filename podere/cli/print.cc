@@ -123,7 +123,7 @@ void warn_of_unknown_categories(const nlohmann::ordered_json& facts) {
   std::string columns;
   const auto unknown = facts.find("unknown_categories");
   if (unknown == facts.end()) return;
-  for (const auto& [name, n] : unknown->items()) {
+  for (const auto& [name, n] : unknown->get_ref<const nlohmann::ordered_json::object_t&>()) {
     columns +=
         fmt::format("{}{} of column '{}'", columns.empty() ? "" : ", ", with_commas(n.get<std::uint64_t>()), name);
   }

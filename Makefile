@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test bench bench-trees format lint asan tsan fuzz clean help
+.PHONY: run test bench bench-trees bench-communication format lint asan tsan fuzz clean help
 
 # ccache where there is one; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -31,6 +31,12 @@ bench-trees:  ## measure boosted trees beside the peers (PARTS=quick: 3 minutes;
 	@$(BUILD) release --target podere
 	@bench/peers.sh
 	@bench/trees.sh $(PARTS)
+
+bench-communication:  ## measure and model what the network costs (PARTS="predict check"; bench/communication.py --help)
+	@tools/setup.sh build network
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere communication_bench
+	@bench/communication.py $(PARTS)
 
 format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
@@ -63,4 +69,4 @@ clean:  ## remove all that was built
 	@rm -rf build
 
 help:  ## show this list
-	@sed -nE 's/^([a-z-]+): .*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
+	@sed -nE 's/^([a-z-]+): .*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 21

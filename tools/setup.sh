@@ -9,6 +9,7 @@ declare -A group=(
   [test]="libgtest-dev python3 python3-pytest python3-numpy python3-xgboost python3-onnx git
           clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev"
   [bench]="python3 python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
+  [network]="python3 iproute2"
   [fresh]="debootstrap git"
 )
 

@@ -57,7 +57,9 @@ std::int64_t whole(const Json& object, const char* name, std::optional<std::int6
 template <typename T>
 T element(const Json& value, const char* name) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (value.is_number() && std::abs(value.get<double>()) <= std::numeric_limits<T>::max()) return value.get<T>();
+    // The shortest text of the largest float is a larger double.
+    const T number = value.is_number() ? static_cast<T>(value.get<double>()) : std::numeric_limits<T>::infinity();
+    if (std::isfinite(number)) return number;
   } else if (value.is_boolean()) {
     return static_cast<T>(value.get<bool>());
   } else if (value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>())) {

@@ -103,3 +103,10 @@ def test_models_are_not_written_over_themselves_or_as_other_things(podere, model
     podere.refused("convert", "m.json", "-o", "m.json")
     podere.refused("convert", "m.json", "--to", "lightgbm", "-o", "out")
     podere.refused("convert", "absent.json", "-o", "out")
+
+
+def test_the_largest_thresholds_come_back(podere):
+    """LightGBM's splits of missing values have the lowest float as their threshold."""
+    lightgbm = pathlib.Path(__file__).parents[1] / "data/models/lightgbm/decisions.model.txt"
+    podere.done("convert", lightgbm, "--to", "xgboost", "-o", "x.json")
+    podere.done("convert", "x.json", "-o", "back.json")

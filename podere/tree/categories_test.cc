@@ -17,11 +17,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::map<std::size_t, table::Dictionary> kFirstIsCategorical = {{0, std::nullopt}};
 
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
   Progress progress;
   return train(table, validation, options, alone(), 2, progress);

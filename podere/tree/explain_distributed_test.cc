@@ -9,16 +9,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& world() {
-  static const comm::Communicator group = comm::Communicator::world();
-  return group;
-}
-
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 class ExplainDistributed : public testing::TestWithParam<Objective> {};
 INSTANTIATE_TEST_SUITE_P(Objectives, ExplainDistributed,
                          testing::Values(Objective::kBinaryLogistic, Objective::kSoftmax, Objective::kSquaredError));

@@ -12,16 +12,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& world() {
-  static const comm::Communicator group = comm::Communicator::world();
-  return group;
-}
-
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 /// One row in so many is at the ends of what quantised gradients can be: g = levels, h = -levels.
 constexpr std::uint64_t kStride = 23;
 

@@ -18,11 +18,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 std::vector<std::uint32_t> all_rows(std::size_t n) {
   std::vector<std::uint32_t> rows(n);
   std::iota(rows.begin(), rows.end(), 0);

@@ -18,11 +18,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 Model trained_on(const table::Table& table, Objective objective) {
   Progress progress;
   return train(table, nullptr, {.objective = objective, .n_trees = 10, .depth = 4}, alone(), 1, progress);

@@ -18,6 +18,18 @@
 
 namespace podere::tree {
 
+/// All ranks that the test was started on.
+inline const comm::Communicator& world() {
+  static const comm::Communicator group = comm::Communicator::world();
+  return group;
+}
+
+/// This process by itself.
+inline const comm::Communicator& alone() {
+  static const comm::Communicator self = comm::Communicator::self();
+  return self;
+}
+
 inline table::Schema numbered_schema(std::size_t n_features, bool has_weight) {
   table::Schema schema;
   for (std::size_t j = 0; j < n_features; ++j) schema.features.push_back(fmt::format("x{}", j));

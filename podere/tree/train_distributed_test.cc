@@ -9,16 +9,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& world() {
-  static const comm::Communicator group = comm::Communicator::world();
-  return group;
-}
-
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 struct Case {
   const char* name;
   RandomTable table;

@@ -15,11 +15,6 @@
 namespace podere::tree {
 namespace {
 
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
-
 Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
   Progress progress;
   return train(table, validation, options, alone(), 2, progress);

@@ -1,6 +1,7 @@
 #include "podere/tree/gradient.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "podere/base/error.h"
@@ -8,6 +9,7 @@
 #include "podere/base/parallel.h"
 #include "podere/base/portable_math.h"
 #include "podere/comm/exact_reduce.h"
+#include "podere/tree/fixed_point.h"
 #include "podere/tree/gradient_kernel.h"
 
 namespace podere::tree {
@@ -66,6 +68,7 @@ void find_bounds(const Options& options, double max_abs_weight, const comm::Comm
 void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients) {
   const std::size_t n_rows = rows.label.size();
+  gradients.n_rows = n_rows;
   gradients.values.resize(n_outputs * n_rows);
   const auto kernel = kernel_of(options.objective);
   const double hessian_factor = portable_exp(options.max_delta_step);
@@ -85,6 +88,28 @@ void compute_gradients(const Options& options, const LabelledRows& rows, std::sp
   comm::all_reduce(comm, std::span(losses).first(1));
   gradients.loss = losses[0].value() / rows.weight_sum;
   find_bounds(options, rows.max_abs_weight, comm, gradients);
+}
+
+double gradient_noise(const Gradients& gradients, std::size_t output, std::span<const std::uint32_t> rows,
+                      std::uint64_t n_global_rows, const comm::Communicator& comm, int n_threads) {
+  const std::span<const Gradient> own = gradients.of_output(output);
+  const double g_scale = fixed_point_scale(gradients.max_abs_g * gradients.max_abs_g, n_global_rows);
+  const double h_scale = fixed_point_scale(gradients.max_abs_h, n_global_rows);
+  std::vector<std::int64_t> sums(2);
+  constexpr std::size_t kGrain = 65536;
+  parallel_for_slices(n_threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    std::int64_t g = 0;
+    std::int64_t h = 0;
+    for (const std::uint32_t row : rows.subspan(begin, end - begin)) {
+      const Gradient& gradient = own[row];
+      g += static_cast<std::int64_t>(static_cast<double>(gradient.g) * gradient.g * g_scale);
+      h += static_cast<std::int64_t>(gradient.h * h_scale);
+    }
+    std::atomic_ref(sums[0]) += g;
+    std::atomic_ref(sums[1]) += h;
+  });
+  comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+  return sums[1] > 0 ? static_cast<double>(sums[0]) / g_scale / (static_cast<double>(sums[1]) / h_scale) : 0;
 }
 
 }  // namespace podere::tree

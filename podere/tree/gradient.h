@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,9 +21,14 @@ struct Gradient {
 /// The gradients of all rows at one point of the training, and their bounds over all ranks.
 struct Gradients {
   std::vector<Gradient> values;  ///< [n_outputs x n_rows]
-  double max_abs_g = 0;          ///< |g| <= this, on every rank
-  double max_abs_h = 0;          ///< |h| <= this, on every rank
-  double loss = 0;               ///< weighted mean over the rows of all ranks
+  std::size_t n_rows = 0;
+  double max_abs_g = 0;  ///< |g| <= this, on every rank
+  double max_abs_h = 0;  ///< |h| <= this, on every rank
+  double loss = 0;       ///< weighted mean over the rows of all ranks
+
+  std::span<const Gradient> of_output(std::size_t output) const {
+    return std::span(values).subspan(output * n_rows, n_rows);
+  }
 };
 
 /// The rows that gradients are made of; the first begins a row block. Rows set aside for validation have weight 0.
@@ -50,5 +56,11 @@ struct LabelledRows {
 /// ranks and threads.
 void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
+
+/// What G^2 / H of a few rows is on average if nothing tells them from the others: the sum of g^2 over the sum of h,
+/// of `output` and of `rows` (local row numbers) on all ranks, which are at most `n_global_rows`. 0 where h sums to 0
+/// or less. Collective: one all_reduce of two words. The same bits for any number of ranks and threads.
+double gradient_noise(const Gradients& gradients, std::size_t output, std::span<const std::uint32_t> rows,
+                      std::uint64_t n_global_rows, const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::tree

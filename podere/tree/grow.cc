@@ -1,16 +1,14 @@
 #include "podere/tree/grow.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <queue>
 
 #include "podere/base/hash.h"
-#include "podere/tree/category_split.h"
-#include "podere/tree/fixed_point.h"
+#include "podere/tree/finish_tree.h"
+#include "podere/tree/grow_node.h"
 #include "podere/tree/monotone.h"
 #include "podere/tree/partition.h"
 #include "podere/tree/split_kernel.h"
@@ -18,19 +16,6 @@
 
 namespace podere::tree {
 namespace {
-
-/// A node of the tree under growth. Its place in the list of nodes is its place in the tree.
-struct GrowNode {
-  Slice rows;                       // its piece of the row list
-  std::int64_t total = 0;           // quantised sums of its rows on all ranks
-  std::uint64_t n_global_rows = 0;  // its rows on all ranks
-  Split split;                      // none: a leaf
-  std::size_t left = 0;             // children: left and left + 1
-  int depth = 0;
-  std::span<std::int64_t> cells;  // this rank's share of its histogram; a larger sibling's: at first its parent's
-  ValueBounds bounds;             // of what the leaves below say, before the learning rate
-  OpenSets open_sets;
-};
 
 /// One node, or two siblings, to be split next. Only the smaller sibling's histogram is built; the other's is the
 /// parent's less that.
@@ -46,25 +31,30 @@ class Grower {
       : context_(context),
         options_(context.options),
         gradients_(gradients),
-        own_gradients_(std::span(gradients.values).subspan(output * binned.n_rows(), binned.n_rows())),
+        output_(output),
         quantisation_(choose_quantisation(gradients, context.n_global_rows)),
-        rule_{quantisation_.g_unit, quantisation_.h_unit, options_.lambda, options_.min_child_weight,
-              /*noise=*/0},
+        rule_{.g_unit = quantisation_.g_unit,
+              .h_unit = quantisation_.h_unit,
+              .lambda = options_.lambda,
+              .min_child_weight = options_.min_child_weight},
         binned_(binned),
         rows_(rows),
         scratch_(scratch) {
     context.memory.clear();
     draw_columns(tree_number);
     plant_root(tree_number);
-    rule_.noise = gradient_noise();
+    if (has_categories()) {
+      rule_.noise = gradient_noise(gradients, output, rows_, context.n_global_rows, context.comm, context.n_threads);
+    }
   }
 
   Tree grow(std::span<float> margins) {
     options_.best_first ? grow_best_first() : grow_levels();
-    Tree tree = finish_tree();
-    if (context_.refit_leaves) context_.refit_leaves(leaves(), rows_, margins, tree);
+    const GrownTree grown{nodes_, rows_, binned_};
+    Tree tree = finish_tree(context_, grown, gradients_, output_);
+    if (context_.refit_leaves) context_.refit_leaves(leaves_of(grown), rows_, margins, tree);
     if (!context_.constraints.monotone.empty()) make_monotone(context_.constraints.monotone, tree);
-    add_to_margins(tree, margins);
+    add_to_margins(grown, tree, context_.n_threads, margins);
     return tree;
   }
 
@@ -125,35 +115,18 @@ class Grower {
 
   void plant_root(std::uint64_t tree_number) {
     GrowNode root{.rows = {0, rows_.size()}};
-    root.total = quantise_gradients(own_gradients_, rows_, context_.table_rows, quantisation_,
+    root.total = quantise_gradients(gradients_.of_output(output_), rows_, context_.table_rows, quantisation_,
                                     hash64(options_.seed, kRoundingStream, tree_number), context_.n_threads, binned_);
     root.total = context_.comm.all_reduce(root.total, comm::Reduction::kSum);
     root.n_global_rows = context_.comm.all_reduce(std::uint64_t{rows_.size()}, comm::Reduction::kSum);
     nodes_.push_back(root);
   }
 
-  /// What G^2 / H of a few rows is on average if nothing tells them from the others: sum of g^2 over sum of h.
-  double gradient_noise() const {
-    bool any_categorical = false;
-    for (std::size_t j = 0; j < binned_.n_features(); ++j) any_categorical |= binned_.cuts(j).is_categorical;
-    if (!any_categorical) return 0;
-    const double g_scale = fixed_point_scale(gradients_.max_abs_g * gradients_.max_abs_g, context_.n_global_rows);
-    const double h_scale = fixed_point_scale(gradients_.max_abs_h, context_.n_global_rows);
-    std::vector<std::int64_t> sums(2);
-    constexpr std::size_t kGrain = 65536;
-    parallel_for_slices(context_.n_threads, rows_.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
-      std::int64_t g = 0;
-      std::int64_t h = 0;
-      for (const std::uint32_t row : rows_.subspan(begin, end - begin)) {
-        const Gradient& gradient = own_gradients_[row];
-        g += static_cast<std::int64_t>(static_cast<double>(gradient.g) * gradient.g * g_scale);
-        h += static_cast<std::int64_t>(gradient.h * h_scale);
-      }
-      std::atomic_ref(sums[0]) += g;
-      std::atomic_ref(sums[1]) += h;
-    });
-    context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
-    return sums[1] > 0 ? static_cast<double>(sums[0]) / g_scale / (static_cast<double>(sums[1]) / h_scale) : 0;
+  bool has_categories() const {
+    for (std::size_t j = 0; j < binned_.n_features(); ++j) {
+      if (binned_.cuts(j).is_categorical) return true;
+    }
+    return false;
   }
 
   void build_smaller_siblings(const std::vector<Family>& families) {
@@ -199,20 +172,24 @@ class Grower {
       if (is_better(smaller_best[i], best[2 * f])) best[2 * f] = smaller_best[i];
       if (is_better(larger_best[i], best[2 * f + 1])) best[2 * f + 1] = larger_best[i];
     }
-    // Of many ranks only a few own features.
-    std::vector<std::size_t> counts;
-    for (int rank = 0; rank < context_.comm.size(); ++rank) {
-      counts.push_back(context_.layout.width(rank) > 0 ? best.size() * sizeof(Split) : 0);
-    }
-    const auto told = std::as_bytes(std::span<const Split>(best)).first(n_own > 0 ? best.size() * sizeof(Split) : 0);
-    const std::vector<std::byte> gathered = context_.comm.all_gather_v(told, counts);
-    std::vector<Split> of_ranks(gathered.size() / sizeof(Split));
-    std::memcpy(static_cast<void*>(of_ranks.data()), gathered.data(), gathered.size());
+    const std::vector<Split> of_ranks = gather_splits(best);
     for (std::size_t i = 0; i < of_ranks.size(); ++i) {
       const Family& family = families[i % best.size() / 2];
       GrowNode& node = nodes_[i % 2 == 0 ? family.smaller : family.larger];
       if (is_better(of_ranks[i], node.split)) node.split = of_ranks[i];
     }
+  }
+
+  /// The splits of all ranks that own features, of many ranks only a few; those of each in the order of its `own`.
+  std::vector<Split> gather_splits(std::span<const Split> own) const {
+    const auto n_told = [&](int rank) { return context_.layout.width(rank) > 0 ? own.size_bytes() : 0; };
+    std::vector<std::size_t> counts;
+    for (int rank = 0; rank < context_.comm.size(); ++rank) counts.push_back(n_told(rank));
+    const std::vector<std::byte> gathered =
+        context_.comm.all_gather_v(std::as_bytes(own).first(n_told(context_.comm.rank())), counts);
+    std::vector<Split> splits(gathered.size() / sizeof(Split));
+    std::memcpy(static_cast<void*>(splits.data()), gathered.data(), gathered.size());
+    return splits;
   }
 
   /// Whether a split on `feature` is allowed here. Siblings are alike, and what is not allowed is not below.
@@ -315,117 +292,6 @@ class Grower {
     return next;
   }
 
-  /// Leaf values -learning_rate * G / (H + lambda) and covers, from sums of the gradients as they were before they were
-  /// quantised: fixed-point numbers, so that the sums are exact.
-  Tree finish_tree() const {
-    const double g_scale = fixed_point_scale(gradients_.max_abs_g, context_.n_global_rows);
-    const double h_scale = fixed_point_scale(gradients_.max_abs_h, context_.n_global_rows);
-    std::vector<std::int64_t> sums(2 * nodes_.size());
-    for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
-      std::int64_t g = 0;
-      std::int64_t h = 0;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        prefetch_ahead(own_gradients_.data(), rows, i);
-        const Gradient& gradient = own_gradients_[rows[i]];
-        g += static_cast<std::int64_t>(gradient.g * g_scale);
-        h += static_cast<std::int64_t>(gradient.h * h_scale);
-      }
-      std::atomic_ref(sums[2 * n]) += g;
-      std::atomic_ref(sums[2 * n + 1]) += h;
-    });
-    context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
-
-    // Without a limit a few large counts could take the exponential beyond all numbers in one step.
-    const double max_step =
-        options_.objective == Objective::kPoisson ? options_.max_delta_step : std::numeric_limits<double>::infinity();
-    Tree tree;
-    tree.nodes.resize(nodes_.size());
-    for (std::size_t n = nodes_.size(); n-- > 0;) {  // children before parents
-      Node& node = tree.nodes[n];
-      const Split& split = nodes_[n].split;
-      if (split.is_found()) {
-        const std::size_t left = nodes_[n].left;
-        sums[2 * n + 1] = sums[2 * left + 1] + sums[2 * left + 3];
-        node.feature = split.feature;
-        const FeatureCuts& cuts = binned_.cuts(static_cast<std::size_t>(split.feature));
-        if (split.is_categorical) {
-          node.category_set = static_cast<std::int32_t>(tree.category_sets.size());
-          tree.category_sets.push_back(category_set(split, cuts));
-        } else {
-          node.threshold = cuts.cuts[static_cast<std::size_t>(split.bin)];
-        }
-        node.missing_left = split.missing_left;
-        node.left = static_cast<std::int32_t>(left);
-        node.gain = static_cast<float>(split.gain);
-      } else {
-        const double g = static_cast<double>(sums[2 * n]) / g_scale;
-        const double denominator = static_cast<double>(sums[2 * n + 1]) / h_scale + options_.lambda;
-        // Negative weights can leave a leaf without weight: it then says nothing.
-        const double step = denominator > 0 ? std::clamp(-g / denominator, -max_step, max_step) : 0.0;
-        node.value = static_cast<float>(options_.learning_rate * step);
-      }
-      node.cover = static_cast<float>(static_cast<double>(sums[2 * n + 1]) / h_scale);
-    }
-    return tree;
-  }
-
-  std::vector<LeafRows> leaves() const {
-    std::vector<LeafRows> found;
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      if (!nodes_[n].split.is_found()) found.push_back({n, nodes_[n].rows});
-    }
-    return found;
-  }
-
-  void add_to_margins(const Tree& tree, std::span<float> margins) const {
-    for_each_leaf_run([&](std::size_t n, std::span<const std::uint32_t> rows) {
-      const float value = tree.nodes[n].value;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        prefetch_ahead(margins.data(), rows, i);
-        margins[rows[i]] += value;
-      }
-    });
-    if (rows_.size() == binned_.n_rows()) return;
-    // Rows that the tree was not grown on.
-    std::vector<std::uint8_t> is_done(binned_.n_rows());
-    for (const std::uint32_t row : rows_) is_done[row] = 1;
-    constexpr std::size_t kGrain = 4096;
-    parallel_for_slices(context_.n_threads, binned_.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t row = begin; row < end; ++row) {
-        if (is_done[row] == 0) margins[row] += tree.nodes[leaf_of(row)].value;
-      }
-    });
-  }
-
-  std::size_t leaf_of(std::size_t row) const {
-    std::size_t n = 0;
-    while (nodes_[n].split.is_found()) {
-      const Split& split = nodes_[n].split;
-      const auto feature = static_cast<std::size_t>(split.feature);
-      const std::size_t bin = binned_.column(feature)[row];
-      const bool is_missing = std::cmp_equal(bin, binned_.cuts(feature).missing_bin());
-      n = nodes_[n].left + ((is_missing ? split.missing_left : split.value_goes_left(bin)) ? 0 : 1);
-    }
-    return n;
-  }
-
-  /// Calls `body(node, rows)` in parallel for runs of rows that cover all leaves.
-  template <typename Body>
-  void for_each_leaf_run(Body&& body) const {
-    constexpr std::size_t kRunRows = 8192;
-    std::vector<std::pair<std::size_t, Slice>> runs;
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      if (nodes_[n].split.is_found()) continue;
-      for (std::size_t begin = nodes_[n].rows.begin; begin < nodes_[n].rows.end; begin += kRunRows) {
-        runs.push_back({n, {begin, std::min(begin + kRunRows, nodes_[n].rows.end)}});
-      }
-    }
-    parallel_for(context_.n_threads, runs.size(), [&](std::size_t r, int) {
-      const auto& [n, slice] = runs[r];
-      body(n, std::span<const std::uint32_t>(rows_).subspan(slice.begin, slice.end - slice.begin));
-    });
-  }
-
   std::span<const std::uint32_t> rows_of(const GrowNode& node) const {
     return std::span<const std::uint32_t>(rows_).subspan(node.rows.begin, node.rows.end - node.rows.begin);
   }
@@ -433,7 +299,7 @@ class Grower {
   const GrowContext& context_;
   const Options& options_;
   const Gradients& gradients_;
-  std::span<const Gradient> own_gradients_;  // of this tree's output [n_rows]
+  std::size_t output_;
   Quantisation quantisation_;
   SplitRule rule_;
   BinnedRows& binned_;

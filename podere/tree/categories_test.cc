@@ -8,19 +8,13 @@
 #include "podere/tree/category_bins.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/streams.h"
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::map<std::size_t, table::Dictionary> kFirstIsCategorical = {{0, std::nullopt}};
-
-Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
-  Progress progress;
-  return train(table, validation, options, alone(), 2, progress);
-}
 
 std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
   return find_cuts(table, std::vector<std::uint8_t>(table.n_rows(), 1), max_bins, 1, alone(), 2);

@@ -4,8 +4,7 @@
 
 #include <set>
 
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
@@ -60,25 +59,23 @@ void expect_paths_within(const Model& model, const std::vector<std::set<std::int
 }
 
 TEST(ConstraintsTest, PathsStayWithinTheSets) {
-  Progress progress;
   for (const bool best_first : {false, true}) {
-    const table::Table table = random_table({.has_missing = true}, comm::Communicator::self());
+    const table::Table table = random_table({.has_missing = true}, alone());
     const Options options{.n_trees = 30,
                           .depth = 5,
                           .max_leaves = best_first ? 16 : 0,
                           .best_first = best_first,
                           .interactions = "x0,x1;x1,2,x3;x5,x6"};
-    const Model model = train(table, nullptr, options, comm::Communicator::self(), 2, progress);
+    const Model model = train_alone(table, options);
     expect_paths_within(model, {{0, 1}, {1, 2, 3}, {4}, {5, 6}});
   }
 }
 
 TEST(ConstraintsTest, OneSetOfAllFeaturesIsNoConstraint) {
-  Progress progress;
-  const table::Table table = random_table({}, comm::Communicator::self());
+  const table::Table table = random_table({}, alone());
   const auto trees_with = [&](const char* interactions) {
     const Options options{.n_trees = 3, .depth = 5, .interactions = interactions};
-    return train(table, nullptr, options, comm::Communicator::self(), 2, progress).trees;
+    return train_alone(table, options).trees;
   };
   EXPECT_EQ(trees_with("x0,x1,x2,x3,x4,x5,x6"), trees_with(""));
 }

@@ -11,8 +11,7 @@
 
 #include "podere/base/hash.h"
 #include "podere/tree/predict.h"
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
@@ -154,7 +153,6 @@ TEST(MonotoneTest, ATreeInOrderStaysAsItIs) {
 }
 
 TEST(MonotoneTest, TrainedModelsAreMonotoneOnAnyTable) {
-  Progress progress;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     const Objective objective = std::array{Objective::kBinaryLogistic, Objective::kSquaredError, Objective::kQuantile,
                                            Objective::kPoisson}[seed % 4];
@@ -165,7 +163,7 @@ TEST(MonotoneTest, TrainedModelsAreMonotoneOnAnyTable) {
                                              .has_missing = seed % 3 == 0,
                                              .has_weight = seed % 5 == 1,
                                              .seed = seed},
-                                            comm::Communicator::self());
+                                            alone());
     const Options options{.objective = objective,
                           .n_trees = 15,
                           .depth = 7,
@@ -176,18 +174,17 @@ TEST(MonotoneTest, TrainedModelsAreMonotoneOnAnyTable) {
                           .subsample = seed % 5 == 2 ? 0.6 : 1.0,
                           .seed = seed,
                           .monotone = "x0:+1,x1:-1,x3:+1,x4:-1"};
-    const Model model = train(table, nullptr, options, comm::Communicator::self(), 2, progress);
+    const Model model = train_alone(table, options);
     expect_monotone(model, {1, -1, 0, 1, -1}, seed);
     EXPECT_LT(model.history.train_loss.back(), model.history.train_loss.front());
   }
 }
 
 TEST(MonotoneTest, AConstraintThatTheTableKeepsCostsLittle) {
-  Progress progress;
-  const table::Table table = random_table({.objective = Objective::kSquaredError}, comm::Communicator::self());
+  const table::Table table = random_table({.objective = Objective::kSquaredError}, alone());
   const auto loss_with = [&](const char* monotone) {
     const Options options{.objective = Objective::kSquaredError, .n_trees = 40, .depth = 5, .monotone = monotone};
-    return train(table, nullptr, options, comm::Communicator::self(), 2, progress).history.train_loss.back();
+    return train_alone(table, options).history.train_loss.back();
   };
   const double free = loss_with("");
   EXPECT_LT(loss_with("x0:+1"), 1.15 * free);

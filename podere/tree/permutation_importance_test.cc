@@ -12,15 +12,13 @@
 #include "podere/table/permute.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/streams.h"
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
 
 Model trained_on(const table::Table& table, Objective objective) {
-  Progress progress;
-  return train(table, nullptr, {.objective = objective, .n_trees = 10, .depth = 4}, alone(), 1, progress);
+  return train_alone(table, {.objective = objective, .n_trees = 10, .depth = 4});
 }
 
 PermutationImportance importance_of(const Model& model, const table::Table& table, int repeats = 3,

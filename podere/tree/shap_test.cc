@@ -11,8 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/tree/predict.h"
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
@@ -209,11 +208,8 @@ TEST(Shap, TreesOfSeveralClassesGiveABlockEach) {
 
 TEST(Shap, ValuesAndBiasOfATrainedModelAddUpToTheMargin) {
   for (const auto objective : {Objective::kBinaryLogistic, Objective::kSquaredError, Objective::kSoftmax}) {
-    const table::Table table =
-        random_table({.n_rows = 3000, .objective = objective, .has_missing = true}, comm::Communicator::self());
-    Progress progress;
-    const Model model = train(table, nullptr, {.objective = objective, .n_trees = 20, .depth = 7},
-                              comm::Communicator::self(), 1, progress);
+    const table::Table table = random_table({.n_rows = 3000, .objective = objective, .has_missing = true}, alone());
+    const Model model = train_alone(table, {.objective = objective, .n_trees = 20, .depth = 7});
     const std::vector<double> values = shap_values(model, table, 1);
     const std::vector<float> margins = predict_margins(model, table, 1);
     const std::size_t n_columns = table.n_features() + 1;
@@ -237,9 +233,7 @@ TEST(Shap, TheMeanOfAFeaturesValuesOverItsTrainingRowsIsSmallAndUnusedFeaturesHa
     y.push_back(i < 300 ? 1.0F : 4.0F);
   }
   const table::Table table = make_table({x, std::vector<float>(1000, 5)}, y);
-  Progress progress;
-  const Model model = train(table, nullptr, {.objective = Objective::kSquaredError, .n_trees = 30, .depth = 2},
-                            comm::Communicator::self(), 1, progress);
+  const Model model = train_alone(table, {.objective = Objective::kSquaredError, .n_trees = 30, .depth = 2});
   const std::vector<double> values = shap_values(model, table, 1);
   double sum = 0;
   for (std::size_t i = 0; i < 1000; ++i) {

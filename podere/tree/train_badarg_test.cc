@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "podere/base/error.h"
-#include "podere/tree/test_tables.h"
-#include "podere/tree/train.h"
+#include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
@@ -15,10 +14,10 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 const std::string kTwoClasses = ": encode two classes so; for more use --objective softmax, for numbers squared-error";
 
-std::string refusal(const table::Table& table, const Options& options, const table::Table* validation = nullptr) {
-  Progress progress;
+std::string refusal(const table::Table& table, const Options& options, const table::Table* validation = nullptr,
+                    const Model* base = nullptr) {
   try {
-    train(table, validation, options, comm::Communicator::self(), 2, progress);
+    train_alone(table, options, validation, base);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -131,18 +130,11 @@ TEST(TrainBadArgTest, ClassWeightsAndBaseScoresMustFitTheObjective) {
 }
 
 TEST(TrainBadArgTest, AModelIsContinuedOnlyAsWhatItIs) {
-  const auto train_from = [](const Model& base, const table::Table& table, const Options& options) -> std::string {
-    Progress progress;
-    try {
-      train(table, nullptr, options, comm::Communicator::self(), 1, progress, nullptr, &base);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "accepted";
+  const auto train_from = [](const Model& base, const table::Table& table, const Options& options) {
+    return refusal(table, options, nullptr, &base);
   };
-  Progress progress;
   const table::Table table = make_table({{1, 2, 3, 4}, {4, 1, 3, 2}}, {0, 1, 0, 1});
-  const Model base = train(table, nullptr, {.n_trees = 2}, comm::Communicator::self(), 1, progress);
+  const Model base = train_alone(table, {.n_trees = 2});
   EXPECT_EQ(train_from(base, table, {.n_trees = 2, .depth = 3, .learning_rate = 0.5}), "accepted");
   EXPECT_EQ(train_from(base, table, {.objective = Objective::kSquaredError}),
             "objective is squared-error, the model to continue has logistic");
@@ -158,11 +150,11 @@ TEST(TrainBadArgTest, AModelIsContinuedOnlyAsWhatItIs) {
   EXPECT_EQ(train_from(base, table, {.n_trees = kMaxTrees}),
             "trees is 100000 beyond the 2 of the model to continue, allowed are 100000 in all");
   Options median{.objective = Objective::kQuantile, .n_trees = 2};
-  const Model quantile = train(table, nullptr, median, comm::Communicator::self(), 1, progress);
+  const Model quantile = train_alone(table, median);
   median.quantile = 0.75;
   EXPECT_EQ(train_from(quantile, table, median), "quantile is 0.75, the model to continue has 0.5");
   const Options softmax{.objective = Objective::kSoftmax, .n_trees = 2};
-  const Model classes = train(table, nullptr, softmax, comm::Communicator::self(), 1, progress);
+  const Model classes = train_alone(table, softmax);
   EXPECT_EQ(train_from(classes, table, {.objective = Objective::kSoftmax, .n_classes = 3}),
             "classes is 3, the model to continue has 2");
 }

@@ -9,14 +9,10 @@
 
 #include "podere/base/hash.h"
 #include "podere/tree/fixed_point.h"
+#include "podere/tree/test_tables.h"
 
 namespace podere::tree {
 namespace {
-
-const comm::Communicator& alone() {
-  static const comm::Communicator self = comm::Communicator::self();
-  return self;
-}
 
 float quantile_of(const std::vector<float>& values, const std::vector<std::int64_t>& weights, double q) {
   const std::vector<Slice> whole{{0, values.size()}};

@@ -126,6 +126,16 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
       ->type_name("C");
 }
 
+void add_model_argument(CLI::App& app, std::string& path) {
+  app.add_option("MODEL", path, "Model file")->required()->type_name("");
+}
+
+void add_rounds_option(CLI::App& app, std::size_t& n_rounds) {
+  app.add_option("--rounds", n_rounds, "Use the first N rounds of the model only; 0: all [0]")
+      ->transform(count())
+      ->type_name("N");
+}
+
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source) {
   io::CsvOptions& csv = source.csv;
   app.add_option(name, source.location, "A file of delimited text, plain or gzip, or collider:N?seed=S")

@@ -31,6 +31,11 @@ struct GroupOptions {
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
 
+/// The positional argument MODEL.
+void add_model_argument(CLI::App& app, std::string& path);
+/// "--rounds N": how many rounds of the model count; 0: all.
+void add_rounds_option(CLI::App& app, std::size_t& n_rounds);
+
 /// The positional argument `name`, and the options that say how to read it.
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
 

@@ -6,6 +6,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -51,11 +52,7 @@ void print_table(const session::Json& result) {
 int run(const DescribeOptions& options) {
   count_interrupts();
   const auto result = run_job(options.group, options.output, session::DescribeJob{options.source});
-  if (options.output.json) {
-    print_json(result);
-  } else {
-    print_table(result);
-  }
+  show_result(options.output, result, STDOUT_FILENO, [&] { print_table(result); });
   return kDone;
 }
 

@@ -1,11 +1,8 @@
 // podere evaluate: how good a model is on a table.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
-#include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
@@ -29,28 +26,22 @@ struct EvaluateOptions {
 };
 
 void define(CLI::App& app, EvaluateOptions& options) {
-  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
   app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
   app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
-  app.add_option("--rounds", options.rounds, "Use the first N rounds of the model only; 0: all [0]")
-      ->transform(count())
-      ->type_name("N");
+  add_rounds_option(app, options.rounds);
   app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
 
-double real(const session::Json& json) {
-  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
 evaluate::Roc roc_of(const session::Json& result) {
-  evaluate::Roc roc{.auc = real(result.at("auc")), .points = {}};
+  evaluate::Roc roc{.auc = session::real(result.at("auc")), .points = {}};
   for (const auto& point : result.at("roc"))
-    roc.points.push_back({real(point.at(0)), real(point.at(1)), real(point.at(2))});
+    roc.points.push_back({session::real(point.at(0)), session::real(point.at(1)), session::real(point.at(2))});
   return roc;
 }
 
@@ -74,18 +65,10 @@ std::string confusion_text(const session::Json& confusion) {
   return table.text();
 }
 
-constexpr std::array<std::pair<const char*, const char*>, 4> kOfNumbers = {{
-    {"mean_poisson_deviance", "Poisson deviance"},
-    {"pinball_loss", "pinball loss"},
-    {"root_mean_squared_error", "RMSE"},
-    {"mean_absolute_error", "MAE"},
-}};
-
 /// A line for each stage, with its measures beside each other.
 std::string stages_text(const session::Json& stages) {
   std::vector<std::string> header;
-  for (const auto& [name, ignored] : stages.at(0).items()) header.push_back(name);
-  std::ranges::for_each(header, [](std::string& name) { std::ranges::replace(name, '_', ' '); });
+  for (const auto& [name, ignored] : stages.at(0).items()) header.push_back(in_words(name));
   TextTable table(std::move(header));
   for (const auto& stage : stages) {
     std::vector<std::string> row;
@@ -101,10 +84,9 @@ void print_measures(const session::Json& result, int descriptor) {
   if (result.contains("auc")) {
     lines.emplace_back("AUC", result["auc"].is_number() ? number(result["auc"]) : "undefined (one class only)");
   }
-  if (result.contains("accuracy")) lines.emplace_back("accuracy", number(result["accuracy"]));
-  if (result.contains("log_loss")) lines.emplace_back("log loss", number(result["log_loss"]));
-  for (const auto& [key, name] : kOfNumbers) {
-    if (result.contains(key)) lines.emplace_back(name, number(result[key]));
+  for (const char* name : {"accuracy", "log_loss", "mean_poisson_deviance", "pinball_loss", "root_mean_squared_error",
+                           "mean_absolute_error"}) {
+    if (result.contains(name)) lines.emplace_back(measure_in_words(name), number(result[name]));
   }
   print(facts_text(lines), descriptor);
   if (result.contains("stages")) print("\n" + stages_text(result["stages"]), descriptor);
@@ -112,10 +94,8 @@ void print_measures(const session::Json& result, int descriptor) {
 }
 
 int run(const EvaluateOptions& options) {
-  const std::vector<NamedFile> outputs = {{"--roc", options.roc}, {"--plot", options.plot}};
-  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
-  const int facts_to = facts_descriptor(outputs);
-  count_interrupts();  // before there is a file that would be left behind
+  const int facts_to = prepare_outputs({{"--roc", options.roc}, {"--plot", options.plot}},
+                                       {{"MODEL", options.model}, named_file("DATA", options.source)});
   std::optional<AtomicFile> roc_file;
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
@@ -134,12 +114,7 @@ int run(const EvaluateOptions& options) {
     if (plot_file) plot_file->commit();
     result.erase("roc");
   }
-  if (options.output.json) {
-    print_json(result, facts_to);
-  } else {
-    print_measures(result, facts_to);
-  }
-  warn_of_unknown_categories(result);
+  show_result(options.output, result, facts_to, [&] { print_measures(result, facts_to); });
   return kDone;
 }
 

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "podere/base/atomic_file.h"
-#include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
@@ -32,7 +29,7 @@ struct ExplainOptions {
 };
 
 void define(CLI::App& app, ExplainOptions& options) {
-  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or position [--permutation: the first]");
   app.add_option("-o,--output", options.path, "Write SHAP values and bias of each row, which sum to its margin")
@@ -55,27 +52,18 @@ void define(CLI::App& app, ExplainOptions& options) {
   app.footer("Example: podere explain model.json higgs.csv --label 0 -o shap.csv --permutation 5 --plot bars.svg");
 }
 
-double real(const session::Json& json) {
-  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
 /// The larger first; what is no number last.
 void sort_by_size(session::Json& features) {
   const auto size = [](const session::Json& feature) {
-    const double value = real(feature.at("mean_abs_shap"));
+    const double value = session::real(feature.at("mean_abs_shap"));
     return std::isnan(value) ? -1 : value;
   };
   std::stable_sort(features.begin(), features.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
 }
 
-/// "fall of AUC".
+/// "fall of AUC", "rise of RMSE".
 std::string permutation_caption(const std::string& measure) {
-  if (measure == "auc") return "fall of AUC";
-  if (measure == "log_loss") return "rise of log loss";
-  if (measure == "mean_poisson_deviance") return "rise of Poisson deviance";
-  if (measure == "pinball_loss") return "rise of pinball loss";
-  if (measure == "root_mean_squared_error") return "rise of RMSE";
-  return "rise of " + measure;
+  return (measure == "auc" ? "fall of " : "rise of ") + measure_in_words(measure);
 }
 
 std::string shap_caption(const session::Json& result) {
@@ -88,8 +76,7 @@ void print_summary(const session::Json& result, const std::string& path, int des
       {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.at("bias").size() == 1) facts.emplace_back("expected margin (bias)", number(result.at("bias")[0]));
   if (has_permutation) {
-    facts.emplace_back(permutation_caption(result.at("measure")).substr(8) + " as it is",
-                       number(result.at("baseline")));
+    facts.emplace_back(measure_in_words(result.at("measure")) + " as it is", number(result.at("baseline")));
   }
   if (!path.empty()) facts.emplace_back("SHAP values of each row", path);
   std::vector<std::string> header = {"feature", shap_caption(result)};
@@ -115,10 +102,10 @@ std::string plot_of(const session::Json& result, const std::string& title) {
   evaluate::ImportanceBars permutation;
   for (const auto& feature : result.at("features")) {
     names.push_back(feature.at("name").get<std::string>());
-    shap.size.push_back(real(feature.at("mean_abs_shap")));
+    shap.size.push_back(session::real(feature.at("mean_abs_shap")));
     if (!result.contains("measure")) continue;
-    permutation.size.push_back(real(feature.at("permutation_mean")));
-    permutation.spread.push_back(real(feature.at("permutation_std")));
+    permutation.size.push_back(session::real(feature.at("permutation_mean")));
+    permutation.spread.push_back(session::real(feature.at("permutation_std")));
   }
   std::vector<evaluate::ImportanceBars> columns = {std::move(shap)};
   if (result.contains("measure")) {
@@ -129,10 +116,8 @@ std::string plot_of(const session::Json& result, const std::string& title) {
 }
 
 int run(const ExplainOptions& options) {
-  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--plot", options.plot}};
-  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
-  const int facts_to = facts_descriptor(outputs);
-  count_interrupts();  // before there is a file that would be left behind
+  const int facts_to = prepare_outputs({{"-o", options.path}, {"--plot", options.plot}},
+                                       {{"MODEL", options.model}, named_file("DATA", options.source)});
   std::optional<SharedFile> file;
   std::optional<AtomicFile> plot_file;
   if (!options.path.empty()) file.emplace(options.path);
@@ -145,12 +130,7 @@ int run(const ExplainOptions& options) {
   if (file) file->commit();
   if (plot_file) plot_file->commit();
   if (!options.path.empty()) result["output"] = options.path;
-  if (options.output.json) {
-    print_json(result, facts_to);
-  } else {
-    print_summary(result, options.path, facts_to);
-  }
-  warn_of_unknown_categories(result);
+  show_result(options.output, result, facts_to, [&] { print_summary(result, options.path, facts_to); });
   return kDone;
 }
 

@@ -3,7 +3,6 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/job_progress.h"
@@ -38,8 +37,7 @@ void define(CLI::App& app, GenerateOptions& options) {
 
 int run(const GenerateOptions& options) {
   if (options.n_events == 0) throw_input_error("--events is 0, allowed is 1 or more");
-  const int facts_to = facts_descriptor({{"-o", options.path}});
-  count_interrupts();
+  const int facts_to = prepare_outputs({{"-o", options.path}}, {});
   const Stopwatch watch;
   JobProgress progress(options.output);
   collider::write_csv(options.path, options.seed, options.n_events, options.header, options.cores, progress);

@@ -50,9 +50,7 @@ std::string step_text(const ProgressStep& step) {
   if (step.total <= 1 && unit == "steps") return step.phase;
   std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
   for (const auto& [name, value] : step.metrics) {
-    std::string words = name;
-    std::ranges::replace(words, '_', ' ');
-    text += fmt::format(", {} {:.4f}", words, value);
+    text += fmt::format(", {} {:.4f}", in_words(name), value);
   }
   return text;
 }

@@ -18,7 +18,7 @@ struct ModelOptions {
 };
 
 void define(CLI::App& app, ModelOptions& options) {
-  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_model_argument(app, options.model);
   add_output_options(app, options.output);
   app.footer("Example: podere model model.json");
 }

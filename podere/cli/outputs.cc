@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/print.h"
 
 namespace podere::cli {
 namespace {
@@ -56,6 +58,23 @@ int facts_descriptor(const std::vector<NamedFile>& outputs) {
     return !output.path.empty() && stat(output.path.c_str(), &status) == 0 && is_same(status, standard_output);
   });
   return is_taken ? STDERR_FILENO : STDOUT_FILENO;
+}
+
+int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  check_outputs(outputs, inputs);
+  const int facts_to = facts_descriptor(outputs);
+  count_interrupts();  // before there is a file that would be left behind
+  return facts_to;
+}
+
+void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
+                 const std::function<void()>& print_text) {
+  if (output.json) {
+    print_json(result, descriptor);
+  } else {
+    print_text();
+  }
+  warn_of_unknown_categories(result);
 }
 
 }  // namespace podere::cli

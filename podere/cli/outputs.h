@@ -1,10 +1,12 @@
-// Files that a command writes.
+// What a command writes: files, and how it went.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "podere/session/source.h"
+#include "podere/cli/arguments.h"
+#include "podere/session/job.h"
 
 namespace podere::cli {
 
@@ -23,5 +25,14 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
 /// Where a command says how it went: the descriptor of standard output, or of standard error where one of the outputs
 /// takes standard output. To be called before they are written.
 int facts_descriptor(const std::vector<NamedFile>& outputs);
+
+/// All that comes before a command that can be interrupted opens its outputs: check_outputs and count_interrupts.
+/// Returns facts_descriptor.
+int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+
+/// Says how a job went, as `output` wants it: its result as JSON, or whatever `print_text` prints. Then warns of
+/// categories that the model did not know.
+void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
+                 const std::function<void()>& print_text);
 
 }  // namespace podere::cli

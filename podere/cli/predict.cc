@@ -1,7 +1,6 @@
 // podere predict: one line per row from a model and a table.
 #include <fmt/format.h>
 
-#include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
@@ -22,38 +21,31 @@ struct PredictOptions {
 };
 
 void define(CLI::App& app, PredictOptions& options) {
-  app.add_option("MODEL", options.model, "Model file")->required()->type_name("");
+  add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.add_option("-o,--output", options.path, "File to write: a line per row, numbers with commas between")
       ->required()
       ->check(file_name())
       ->type_name("FILE");
   app.add_flag("--margin", options.margin, "Write sums of leaf values instead of probabilities");
-  app.add_option("--rounds", options.rounds, "Use the first N rounds of the model only; 0: all [0]")
-      ->transform(count())
-      ->type_name("N");
+  add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }
 
 int run(const PredictOptions& options) {
-  const std::vector<NamedFile> outputs = {{"-o", options.path}};
-  check_outputs(outputs, {{"MODEL", options.model}, named_file("DATA", options.source)});
-  const int facts_to = facts_descriptor(outputs);
-  count_interrupts();  // before there is a file that would be left behind
+  const int facts_to =
+      prepare_outputs({{"-o", options.path}}, {{"MODEL", options.model}, named_file("DATA", options.source)});
   SharedFile file(options.path);
   auto facts = run_job(options.group, options.output,
                        session::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},
                        [&](const session::Json&) { file.commit(); });
   facts["output"] = options.path;
-  if (options.output.json) {
-    print_json(facts, facts_to);
-  } else {
+  show_result(options.output, facts, facts_to, [&] {
     print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path),
           facts_to);
-  }
-  warn_of_unknown_categories(facts);
+  });
   return kDone;
 }
 

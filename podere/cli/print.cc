@@ -46,6 +46,19 @@ std::string number(const nlohmann::ordered_json& value) {
   return value.is_number() ? number(value.get<double>()) : "-";
 }
 
+std::string in_words(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+std::string measure_in_words(const std::string& name) {
+  if (name == "auc") return "AUC";
+  if (name == "mean_poisson_deviance") return "Poisson deviance";
+  if (name == "root_mean_squared_error") return "RMSE";
+  if (name == "mean_absolute_error") return "MAE";
+  return in_words(name);
+}
+
 std::string bars(std::span<const std::uint64_t> counts) {
   static constexpr std::array<const char*, 9> blocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::uint64_t most = counts.empty() ? 0 : std::ranges::max(counts);

@@ -22,6 +22,11 @@ std::string number(double value);
 /// The same for a JSON number; "-" for null or nothing.
 std::string number(const nlohmann::ordered_json& value);
 
+/// "validation loss" of "validation_loss".
+std::string in_words(std::string name);
+/// The name of a measure as people know it: "RMSE" of "root_mean_squared_error".
+std::string measure_in_words(const std::string& name);
+
 /// "▁▂▅█": one block per count, scaled to the largest; a space for none.
 std::string bars(std::span<const std::uint64_t> counts);
 

@@ -5,7 +5,6 @@
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
-#include "podere/base/interrupt.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
@@ -211,9 +210,7 @@ void print_facts(const session::Json& facts, int descriptor) {
   }
   for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
     if (!facts.contains(name)) continue;
-    std::string words = name;
-    std::ranges::replace(words, '_', ' ');
-    lines.emplace_back(words, number(facts.at(name)));
+    lines.emplace_back(in_words(name), number(facts.at(name)));
   }
   lines.emplace_back("peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor");
   lines.emplace_back("model", facts.at("model").get<std::string>());
@@ -223,11 +220,9 @@ void print_facts(const session::Json& facts, int descriptor) {
 int run(TrainOptions& options) {
   check(options);
   const session::TrainJob job = job_of(options);
-  const std::vector<NamedFile> outputs = {{"-o", options.model}};
-  check_outputs(outputs, {named_file("DATA", job.table), NamedFile{"--from", job.from},
-                          job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
-  const int facts_to = facts_descriptor(outputs);
-  count_interrupts();              // before there is a file that would be left behind
+  const int facts_to = prepare_outputs({{"-o", options.model}},
+                                       {named_file("DATA", job.table), NamedFile{"--from", job.from},
+                                        job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
   const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
@@ -235,12 +230,7 @@ int run(TrainOptions& options) {
 
   session::Json facts = result.at("facts");
   facts["model"] = options.model;
-  if (options.output.json) {
-    print_json(facts, facts_to);
-  } else {
-    print_facts(facts, facts_to);
-  }
-  warn_of_unknown_categories(facts);
+  show_result(options.output, facts, facts_to, [&] { print_facts(facts, facts_to); });
   if (!facts.at("was_stopped").get<bool>()) return kDone;
   print_error(fmt::format("interrupted after {} trees; the model so far is in {}", facts.at("trees").get<int>(),
                           options.model));

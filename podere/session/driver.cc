@@ -1,7 +1,6 @@
 #include "podere/session/driver.h"
 
 #include <algorithm>
-#include <limits>
 #include <regex>
 #include <string_view>
 #include <type_traits>
@@ -48,7 +47,7 @@ ProgressStep step_of(Json& event) {
                     {}};
   const Json metrics = take(event, "metrics", Json::object());
   for (const auto& [name, value] : metrics.items()) {
-    step.metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
+    step.metrics.emplace_back(name, real(value));
   }
   return step;
 }

@@ -191,6 +191,10 @@ constexpr std::array<const char*, 5> kKinds = {"train", "evaluate", "predict", "
 
 }  // namespace
 
+double real(const Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
 Json to_json(const Job& job) {
   Json json = {{"kind", kKinds[job.index()]}};
   std::visit([&](const auto& j) { json.update(write(j)); }, job);

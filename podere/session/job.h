@@ -15,6 +15,9 @@ namespace podere::session {
 
 using Json = nlohmann::ordered_json;
 
+/// A number of a result; NaN for null, as which JSON has what is not finite.
+double real(const Json& json);
+
 /// Result: "model" (the model file's content) and "facts".
 struct TrainJob {
   SourceSpec table;

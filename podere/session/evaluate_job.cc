@@ -92,12 +92,10 @@ Json measure(const Communicator& comm, const tree::Model& model, const std::vect
 }  // namespace
 
 Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
-  const tree::Model model = load_shared_model(job.model, comm, job.rounds);
-  Stopwatch watch;
-  io::UnknownTexts unknown;
-  const table::Table table = load_for_model(job.table, true, model.schema, comm, n_threads, progress, unknown);
-  const double load_seconds = watch.restart();
-  check_label_name(job.table, table, model);
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, comm, n_threads, progress);
+  const tree::Model& model = loaded.model;
+  const table::Table& table = loaded.table;
+  const Stopwatch watch;
   std::vector<std::span<const float>> columns;
   comm.agree([&] {
     check_labels(table, model);
@@ -130,8 +128,8 @@ Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progre
     }
     result["stages"] = std::move(stages);
   }
-  result["unknown_categories"] = unknown;
-  result["load_seconds"] = load_seconds;
+  result["unknown_categories"] = loaded.unknown;
+  result["load_seconds"] = loaded.load_seconds;
   result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));
   return result;

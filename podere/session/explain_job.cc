@@ -164,27 +164,25 @@ void add_permutation(const tree::PermutationImportance& importance, Json& result
 }  // namespace
 
 Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
-  const tree::Model model = load_shared_model(job.model, comm);
-  Stopwatch watch;
   const bool needs_label = job.permutation_repeats != 0;
-  io::UnknownTexts unknown;
-  const table::Table table = load_for_model(job.table, needs_label, model.schema, comm, n_threads, progress, unknown);
-  const double load_seconds = watch.restart();
-  if (needs_label) check_label_name(job.table, table, model);
+  const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, comm, n_threads, progress);
+  const tree::Model& model = loaded.model;
+  const table::Table& table = loaded.table;
+  Stopwatch watch;
   comm.agree([&] { check_weights(table); });
 
   Explanation explanation(job, model, table, n_threads);
   comm.agree([&] { explanation.run(comm.is_root(), progress); });
-  Json result = {{"rows", table.n_global_rows()},  {"objective", tree::to_string(model.options.objective)},
-                 {"bias", tree::shap_bias(model)}, {"features", features_of(model, explanation.means(comm))},
-                 {"load_seconds", load_seconds},   {"explain_seconds", watch.restart()}};
+  Json result = {{"rows", table.n_global_rows()},       {"objective", tree::to_string(model.options.objective)},
+                 {"bias", tree::shap_bias(model)},      {"features", features_of(model, explanation.means(comm))},
+                 {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};
   if (needs_label) {
     add_permutation(
         tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads, progress),
         result);
     result["permutation_seconds"] = watch.seconds();
   }
-  result["unknown_categories"] = unknown;
+  result["unknown_categories"] = loaded.unknown;
   result.update(resources(comm, n_threads));
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/memory.h"
 #include "podere/table/features.h"
@@ -45,6 +46,18 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, spec.location, *found);
+}
+
+ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
+                                   bool needs_label, const comm::Communicator& comm, int n_threads,
+                                   Progress& progress) {
+  tree::Model of_file = load_shared_model(model, comm, rounds);
+  const Stopwatch watch;
+  io::UnknownTexts unknown;
+  table::Table table = load_for_model(spec, needs_label, of_file.schema, comm, n_threads, progress, unknown);
+  const double load_seconds = watch.seconds();
+  if (needs_label) check_label_name(spec, table, of_file);
+  return {std::move(of_file), std::move(table), std::move(unknown), load_seconds};
 }
 
 Json resources(const comm::Communicator& comm, int n_threads) {

@@ -20,7 +20,7 @@ Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, 
 table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                            Progress& progress);
 /// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
-/// counted in `unknown`: what results have as "unknown_categories".
+/// counted in `unknown`.
 table::Table load_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
                             const comm::Communicator& comm, int n_threads, Progress& progress,
                             io::UnknownTexts& unknown);
@@ -28,6 +28,18 @@ table::Table load_for_model(const SourceSpec& spec, bool needs_label, const tabl
 /// The model of a file that rank 0 can read, on all ranks; its first `rounds` only, or all for 0. Collective. Throws
 /// InputError on all ranks.
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds = 0);
+
+/// A model and a table to use it on.
+struct ModelAndTable {
+  tree::Model model;
+  table::Table table;
+  io::UnknownTexts unknown;  ///< what results have as "unknown_categories"
+  double load_seconds;       ///< of the table
+};
+
+/// load_shared_model, load_for_model and, where a label is needed, check_label_name.
+ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
+                                   bool needs_label, const comm::Communicator& comm, int n_threads, Progress& progress);
 
 /// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
 /// Throws InputError if its name, as `table` has it, is not that of the model's label.

@@ -33,11 +33,10 @@ std::vector<std::string> format_rows(const std::vector<float>& values, std::size
 }  // namespace
 
 Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
-  const tree::Model model = load_shared_model(job.model, comm, job.rounds);
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, comm, n_threads, progress);
+  const tree::Model& model = loaded.model;
+  const table::Table& table = loaded.table;
   Stopwatch watch;
-  io::UnknownTexts unknown;
-  const table::Table table = load_for_model(job.table, false, model.schema, comm, n_threads, progress, unknown);
-  const double load_seconds = watch.restart();
   std::vector<float> values;
   comm.agree([&] {
     values = job.margin ? tree::predict_margins(model, table, n_threads) : tree::predict(model, table, n_threads);
@@ -56,8 +55,8 @@ Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, P
     }
   });
   Json result = {{"rows", table.n_global_rows()},
-                 {"unknown_categories", unknown},
-                 {"load_seconds", load_seconds},
+                 {"unknown_categories", loaded.unknown},
+                 {"load_seconds", loaded.load_seconds},
                  {"predict_seconds", predict_seconds},
                  {"write_seconds", watch.seconds()}};
   result.update(resources(comm, n_threads));

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <numeric>
 
@@ -110,6 +109,12 @@ void in_calls(std::size_t n_elements, Call&& call) {
   }
 }
 
+/// The same without a call on nothing, for messages between two ranks.
+template <typename Call>
+void in_calls_or_none(std::size_t n_elements, Call&& call) {
+  if (n_elements > 0) in_calls(n_elements, call);
+}
+
 /// Counts a collective for as long as it lives.
 class Counted {
  public:
@@ -127,27 +132,7 @@ class Counted {
   Stopwatch watch_;
 };
 
-/// Large blocks between two ranks are cut in runs; both sides cut alike.
-template <typename Call>
-void in_calls_or_none(std::size_t n_elements, Call&& call) {
-  if (n_elements > 0) in_calls(n_elements, call);
-}
-
 }  // namespace
-
-std::string_view to_string(Collective collective) {
-  constexpr std::array<std::string_view, kCollectives> kNames = {
-      "barrier", "broadcast", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "scan"};
-  return kNames[static_cast<std::size_t>(collective)];
-}
-
-TrafficByKind traffic_since(const TrafficByKind& before, const TrafficByKind& now) {
-  TrafficByKind added;
-  for (std::size_t k = 0; k < kCollectives; ++k) {
-    added[k] = {now[k].calls - before[k].calls, now[k].bytes - before[k].bytes, now[k].seconds - before[k].seconds};
-  }
-  return added;
-}
 
 struct Communicator::Handle {
   Handle(MPI_Comm group, bool is_owned) : comm(group), owned(is_owned) {
@@ -231,20 +216,18 @@ void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type,
 void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                                       std::span<const std::size_t> counts, ElementType type,
                                       Reduction reduction) const {
+  check_scatter(n, n_received, counts);
   const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
   if (size_ == 1) {
-    check_scatter(n, n_received, counts);
     if (n > 0) std::memcpy(received, values, n * element_bytes(type));
     return;
   }
   if (n <= max_call_elements) {
-    check_scatter(n, n_received, counts);
     check(
         MPI_Reduce_scatter(values, received, to_ints(counts).data(), mpi_type(type), mpi_op(reduction), handle_->comm),
         "MPI_Reduce_scatter");
     return;
   }
-  check_scatter(n, n_received, counts);
   wait_for(*start_large_reduce_scatter(values, received, counts, type, reduction));
 }
 
@@ -393,35 +376,6 @@ Communicator Communicator::split(int color, int key) const {
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(handle_->comm, color, key, &part), "MPI_Comm_split");
   return Communicator(std::make_unique<Handle>(part, true));
-}
-
-void Communicator::agree(const std::function<void()>& phase) const {
-  enum : std::int32_t { kFine, kFailed, kUserMistake };
-  std::int32_t outcome = kFine;
-  std::string message;
-  std::exception_ptr own;
-  try {
-    phase();
-  } catch (const InputError& error) {
-    outcome = kUserMistake;
-    message = error.what();
-    own = std::current_exception();
-  } catch (const std::exception& error) {
-    outcome = kFailed;
-    message = error.what();
-    own = std::current_exception();
-  } catch (...) {
-    outcome = kFailed;
-    message = "an unknown failure";
-    own = std::current_exception();
-  }
-  const std::int32_t lowest = all_reduce<std::int32_t>(outcome == kFine ? size_ : rank_, Reduction::kMin);
-  if (lowest == size_) return;
-  broadcast(std::span(&outcome, 1), lowest);
-  message = broadcast_text(std::move(message), lowest);
-  if (own) std::rethrow_exception(own);
-  if (outcome == kUserMistake) throw InputError(message);
-  throw Error(message);
 }
 
 }  // namespace podere::comm

@@ -1,16 +1,16 @@
 // A group of executors and what they can do together. The only room that includes <mpi.h>.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "podere/comm/traffic.h"
 
 namespace podere::comm {
 
@@ -43,21 +43,6 @@ template <>
 struct ElementTypeOf<float> : IsSentAs<ElementType::kFloat> {};
 template <>
 struct ElementTypeOf<double> : IsSentAs<ElementType::kDouble> {};
-
-enum class Collective { kBarrier, kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kScan };
-inline constexpr std::size_t kCollectives = 7;
-/// "all_reduce" and so on.
-std::string_view to_string(Collective collective);
-
-/// What collectives of one kind cost a rank.
-struct Traffic {
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;  ///< that it sent, as stands beside each collective: MPI may send more, never less
-  double seconds = 0;       ///< in the calls: sending, combining, and waiting for ranks that came later
-};
-using TrafficByKind = std::array<Traffic, kCollectives>;
-/// What was added since `before`.
-TrafficByKind traffic_since(const TrafficByKind& before, const TrafficByKind& now);
 
 /// Starts MPI for the life of the process. A process that was not started by mpirun or srun is a group of one.
 /// Make exactly one, in main, before any Communicator.

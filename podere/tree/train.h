@@ -1,4 +1,4 @@
-// Gradient-boosted trees by histograms, level by level, on rows spread over executors.
+// Gradient-boosted trees by histograms, on rows spread over executors.
 #pragma once
 
 #include "podere/base/progress.h"

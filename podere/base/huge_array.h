@@ -1,8 +1,6 @@
 // Arrays large enough that the pages they lie in matter.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -12,8 +10,24 @@
 
 namespace podere {
 
+/// Pages straight from the system. <sys/mman.h> stays out of headers: its macros have the names of others' constants.
+class HugePages {
+ public:
+  static constexpr std::size_t kPage = std::size_t{1} << 16;  ///< the largest that Linux has as its usual one
+  static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+  /// New memory that begins at a huge page, and is of huge pages if the system has them. `bytes` are whole pages.
+  /// Throws std::bad_alloc.
+  static void* map(std::size_t bytes);
+  /// Of the same `bytes`.
+  static void unmap(void* begin, std::size_t bytes);
+  /// Lets go of pages that stay mapped, and are empty when next used.
+  static void give_back(void* begin, std::size_t bytes);
+};
+
 /// `size` values, not set, on huge pages where the system has them: loops that jump about in many megabytes otherwise
-/// wait for address translation (docs/performance.md). Small arrays are as any other.
+/// wait for address translation (docs/performance.md). What is freed goes back to the system at once, so that it does
+/// not count towards the memory of what comes later. Small arrays are as any other.
 template <typename T>
 class HugeArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -22,12 +36,14 @@ class HugeArray {
   HugeArray() = default;
   /// Throws std::bad_alloc.
   explicit HugeArray(std::size_t size) : size_(size) {
-    constexpr std::size_t kHugePage = std::size_t{1} << 21;
-    const std::size_t bytes = size * sizeof(T);
-    const std::size_t alignment = bytes < kHugePage ? 64 : kHugePage;
-    values_.reset(static_cast<T*>(std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment)));
-    if (!values_) throw std::bad_alloc();
-    if (alignment == kHugePage) madvise(values_.get(), bytes, MADV_HUGEPAGE);  // a wish: pages stay small without it
+    const std::size_t bytes = size * sizeof(T) + kLine;  // vector loads may reach beyond the end
+    if (bytes < HugePages::kHugePage) {
+      values_.reset(static_cast<T*>(std::aligned_alloc(kLine, bytes / kLine * kLine + kLine)));
+      if (!values_) throw std::bad_alloc();
+    } else {
+      const std::size_t mapped_bytes = (bytes + HugePages::kPage - 1) / HugePages::kPage * HugePages::kPage;
+      values_ = {static_cast<T*>(HugePages::map(mapped_bytes)), Free{mapped_bytes}};
+    }
   }
 
   std::size_t size() const { return size_; }
@@ -38,9 +54,28 @@ class HugeArray {
   std::span<T> span() { return {data(), size_}; }
   std::span<const T> span() const { return {data(), size_}; }
 
+  /// Gives back to the system the pages that lie within [begin, end), whose values are then not set. A small array
+  /// keeps its memory.
+  void give_back(std::size_t begin, std::size_t end) {
+    if (values_.get_deleter().mapped_bytes == 0) return;
+    constexpr std::size_t kPage = HugePages::kPage;
+    const std::size_t first = (begin * sizeof(T) + kPage - 1) / kPage * kPage;
+    const std::size_t last = end * sizeof(T) / kPage * kPage;
+    if (first < last) HugePages::give_back(reinterpret_cast<char*>(values_.get()) + first, last - first);
+  }
+
  private:
+  static constexpr std::size_t kLine = 64;
+
   struct Free {
-    void operator()(T* values) const { std::free(values); }
+    std::size_t mapped_bytes = 0;  // 0: from the heap
+    void operator()(T* values) const {
+      if (mapped_bytes > 0) {
+        HugePages::unmap(values, mapped_bytes);
+      } else {
+        std::free(values);
+      }
+    }
   };
   std::unique_ptr<T[], Free> values_;
   std::size_t size_ = 0;

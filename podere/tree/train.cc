@@ -12,6 +12,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/base/huge_array.h"
 #include "podere/base/parallel.h"
 #include "podere/evaluate/classification.h"
 #include "podere/tree/binned.h"
@@ -92,24 +93,37 @@ std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const 
   return is_training;
 }
 
-/// The rows of round `round`, rising: those to train on, thinned by hash of (seed, round, global row).
-std::vector<std::uint32_t> draw_rows(const table::Table& table, std::span<const std::uint8_t> is_training,
-                                     const Options& options, std::uint64_t round, int n_threads) {
+/// Memory for lists of rows, as long as the training: got anew for every round, the system would clear it each time.
+struct RowLists {
+  explicit RowLists(std::size_t n_rows) : drawn(n_rows), scratch(n_rows) {}
+  HugeArray<std::uint32_t> drawn;
+  HugeArray<std::uint32_t> scratch;
+};
+
+/// The rows of round `round`, rising, in `lists.drawn`: those to train on, thinned by hash of (seed, round, global
+/// row).
+std::span<std::uint32_t> draw_rows(const table::Table& table, std::span<const std::uint8_t> is_training,
+                                   const Options& options, std::uint64_t round, int n_threads, RowLists& lists) {
   constexpr std::size_t kGrain = 65536;
   const std::uint64_t key = hash64(options.seed, kSubsampleStream, round);
-  std::vector<std::vector<std::uint32_t>> pieces((table.n_rows() + kGrain - 1) / kGrain);
+  // Each slice of the table draws where it lies in `scratch`; then the slices close up.
+  std::vector<std::size_t> ends((table.n_rows() + kGrain - 1) / kGrain);
   parallel_for_slices(n_threads, table.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
-    std::vector<std::uint32_t>& piece = pieces[begin / kGrain];
-    piece.reserve(end - begin);
+    std::size_t n = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t row = table.global({i}).value;
       const bool is_drawn = options.subsample >= 1 || uniform01(mix64(key + row * kGoldenGamma)) < options.subsample;
-      if (is_training[i] != 0 && is_drawn) piece.push_back(static_cast<std::uint32_t>(i));
+      lists.scratch[begin + n] = static_cast<std::uint32_t>(i);
+      n += is_training[i] != 0 && is_drawn ? 1 : 0;
     }
+    ends[begin / kGrain] = n;
   });
-  std::vector<std::uint32_t> rows;
-  for (const std::vector<std::uint32_t>& piece : pieces) rows.insert(rows.end(), piece.begin(), piece.end());
-  return rows;
+  std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
+  parallel_for(n_threads, ends.size(), [&](std::size_t slice, int) {
+    const std::size_t first = slice > 0 ? ends[slice - 1] : 0;
+    std::copy_n(lists.scratch.data() + slice * kGrain, ends[slice] - first, lists.drawn.data() + first);
+  });
+  return lists.drawn.span().first(ends.empty() ? 0 : ends.back());
 }
 
 /// Follows the validation loss from round to round.
@@ -268,13 +282,13 @@ Model train(const table::Table& table, const table::Table* validation_table, con
   }
   const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
   model.options.n_trees = static_cast<int>(n_rounds);
+  RowLists lists(table.n_rows());
   for (std::size_t round = n_base_rounds; round < n_rounds; ++round) {
-    const std::vector<std::uint32_t> drawn = draw_rows(table, is_training, options, round, n_threads);
-    std::vector<std::uint32_t> rows(drawn.size());
-    std::vector<std::uint32_t> scratch(drawn.size());
     for (std::size_t k = 0; k < n_outputs; ++k) {
-      std::copy(drawn.begin(), drawn.end(), rows.begin());
-      model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows, scratch,
+      // Anew for each tree, since growing reorders them.
+      const std::span<std::uint32_t> rows = draw_rows(table, is_training, options, round, n_threads, lists);
+      model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows,
+                                      lists.scratch.span().first(rows.size()),
                                       std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
     }
     take_losses(round + 1);

@@ -1,5 +1,6 @@
 // Training: tables in, a model and the facts of the run out.
 #include <map>
+#include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/session/jobs.h"
@@ -73,8 +74,8 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
   io::UnknownTexts unknown;
   std::optional<tree::Model> from;
   if (!job.from.empty()) from = load_shared_model(job.from, comm);
-  const table::Table table = from ? load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown)
-                                  : load_reported(job.table, true, comm, n_threads, progress);
+  table::Table table = from ? load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown)
+                            : load_reported(job.table, true, comm, n_threads, progress);
   if (from) check_label_name(job.table, table, *from);
   std::optional<table::Table> validation;
   if (job.validation) {
@@ -84,18 +85,20 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
   }
   const double load_seconds = load_watch.seconds();
 
+  const std::uint64_t n_rows = table.n_global_rows();
+  const std::size_t n_features = table.n_features();
+  const std::uint64_t n_training = count_training_rows(table, job.options, comm);
+  const std::uint64_t n_validation = validation ? validation->n_global_rows() : n_rows - n_training;
   RecordingProgress recorder(progress);
   tree::TrainTimes times;
-  const tree::Model model = tree::train(table, validation ? &*validation : nullptr, job.options, comm, n_threads,
-                                        recorder, &times, from ? &*from : nullptr);
+  const tree::Model model = tree::train(std::move(table), validation ? &*validation : nullptr, job.options, comm,
+                                        n_threads, recorder, &times, from ? &*from : nullptr);
 
-  const std::uint64_t n_training = count_training_rows(table, job.options, comm);
-  const std::uint64_t n_validation = validation ? validation->n_global_rows() : table.n_global_rows() - n_training;
   const bool validates = validation || job.options.validation_fraction > 0;
-  Json facts = {{"rows", table.n_global_rows()},
+  Json facts = {{"rows", n_rows},
                 {"training_rows", n_training},
                 {"validation_rows", validates ? Json(n_validation) : Json()},
-                {"features", table.n_features()},
+                {"features", n_features},
                 {"objective", tree::to_string(model.options.objective)},
                 {"load_seconds", load_seconds},
                 {"bin_seconds", times.bin_seconds},

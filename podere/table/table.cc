@@ -16,7 +16,7 @@ Table::Table(Schema schema, std::uint64_t n_global_rows, RowRange rows)
   }
   const std::size_t n_columns = n_features() + (schema_.label ? 1 : 0) + (schema_.weight ? 1 : 0);
   // Not zeroed: pages are first touched by the threads that fill them.
-  values_ = std::make_unique_for_overwrite<float[]>(n_columns * n_rows());
+  values_ = HugeArray<float>(n_columns * n_rows());
 }
 
 }  // namespace podere::table

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "podere/base/huge_array.h"
 #include "podere/table/row.h"
 
 namespace podere::table {
@@ -53,6 +53,9 @@ class Table {
 
   std::span<float> feature(std::size_t j) { return column(j); }
   std::span<const float> feature(std::size_t j) const { return column(j); }
+  /// Gives the memory of the first `n` features back to the system, whose values are then not set: for those who come
+  /// last to read them. A small table keeps its memory.
+  void give_back_features(std::size_t n) { values_.give_back(0, n * n_rows()); }
   /// Empty if the table has none.
   std::span<float> label() { return schema_.label ? column(n_features()) : std::span<float>(); }
   std::span<const float> label() const { return const_cast<Table*>(this)->label(); }
@@ -62,12 +65,13 @@ class Table {
   std::span<const float> weight() const { return const_cast<Table*>(this)->weight(); }
 
  private:
-  std::span<float> column(std::size_t j) const { return {values_.get() + j * n_rows(), n_rows()}; }
+  std::span<float> column(std::size_t j) { return values_.span().subspan(j * n_rows(), n_rows()); }
+  std::span<const float> column(std::size_t j) const { return values_.span().subspan(j * n_rows(), n_rows()); }
 
   Schema schema_;
   std::uint64_t n_global_rows_;
   RowRange rows_;
-  std::unique_ptr<float[]> values_;  // column by column: features, label, weight
+  HugeArray<float> values_;  // column by column: features, label, weight
 };
 
 }  // namespace podere::table

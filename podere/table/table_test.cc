@@ -57,6 +57,20 @@ TEST(Table, KeepsItsValuesWhenMoved) {
   EXPECT_EQ(moved.feature(0)[1], 5);
 }
 
+TEST(Table, KeepsAllElseWhenFeaturesAreGivenBack) {
+  constexpr std::uint64_t kRows = 400'000;
+  Table table({{"a", "b", "c"}, "y", "w"}, kRows, {0, kRows});
+  std::ranges::fill(table.feature(2), 2.0F);
+  std::ranges::fill(table.label(), 10.0F);
+  std::ranges::fill(table.weight(), 20.0F);
+  table.give_back_features(1);
+  table.give_back_features(2);
+  EXPECT_EQ(std::ranges::count(table.feature(2), 2.0F), kRows);
+  table.give_back_features(3);
+  EXPECT_EQ(std::ranges::count(table.label(), 10.0F), kRows);
+  EXPECT_EQ(std::ranges::count(table.weight(), 20.0F), kRows);
+}
+
 TEST(Table, RefusesRowsBeyondTheTable) {
   EXPECT_THROW(Table({{"a"}, {}, {}}, 10, {5, 11}), InputError);
   EXPECT_THROW(Table({{"a"}, {}, {}}, 10, {6, 5}), InputError);

@@ -8,8 +8,8 @@
 
 namespace podere::tree {
 
-BinnedRows::BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts, int n_threads)
-    : cuts_(std::move(cuts)), n_rows_(table.n_rows()) {
+BinnedRows::BinnedRows(const TrainingTable& training_table, std::vector<FeatureCuts> cuts, int n_threads)
+    : cuts_(std::move(cuts)), n_rows_(training_table.table().n_rows()) {
   const std::size_t n_panels = std::max<std::size_t>(1, (n_features() + kPanelFeatures - 1) / kPanelFeatures);
   for (std::size_t p = 0; p < n_panels; ++p) {
     const Slice features = slice_of(n_features(), p, n_panels);
@@ -17,18 +17,30 @@ BinnedRows::BinnedRows(const table::Table& table, std::vector<FeatureCuts> cuts,
     for (std::size_t j = features.begin; j < features.end; ++j) panel_of_.push_back(p);
   }
   panel_begin_.push_back(n_features());
-  records_ = HugeArray<RowRecord>(n_panels * n_rows_);
-  columns_ = HugeArray<std::uint8_t>(n_features() * n_rows_);
 
-  const std::vector<CutTable> tables(cuts_.begin(), cuts_.end());
+  columns_ = HugeArray<std::uint8_t>(n_features() * n_rows_);
+  constexpr std::size_t kGrain = 16384;
+  for (std::size_t j = 0; j < n_features(); ++j) {
+    const CutTable cut_table(cuts_[j]);
+    const std::span<const float> values = training_table.table().feature(j);
+    std::uint8_t* const bins = columns_.data() + j * n_rows_;
+    parallel_for_slices(n_threads, n_rows_, kGrain, [&](std::size_t begin, std::size_t end, int) {
+      find_bins(cut_table, values.subspan(begin, end - begin), bins + begin);
+    });
+    training_table.give_back_features(j + 1);
+  }
+  set_records(n_threads);
+}
+
+void BinnedRows::set_records(int n_threads) {
+  records_ = HugeArray<RowRecord>(n_panels() * n_rows_);
   constexpr std::size_t kTileRows = 512;  // of records: 16 KB, half of the first-level cache
   parallel_for_slices(n_threads, n_rows_, kTileRows, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t p = 0; p < n_panels; ++p) {
+    for (std::size_t p = 0; p < n_panels(); ++p) {
       RowRecord* const records = panel(p).data();
       std::fill(records + begin, records + end, RowRecord{});
       for (std::size_t j = panel_begin(p); j < panel_end(p); ++j) {
-        std::uint8_t* const bins = columns_.data() + j * n_rows_;
-        find_bins(tables[j], table.feature(j).subspan(begin, end - begin), bins + begin);
+        const std::span<const std::uint8_t> bins = column(j);
         const std::size_t lane = j - panel_begin(p);
         for (std::size_t i = begin; i < end; ++i) records[i].bins[lane] = bins[i];
       }

@@ -142,5 +142,22 @@ TEST(TrainTest, OneRowOfARegressionIsItsOwnMean) {
   EXPECT_EQ(predict(model, table, 1), std::vector<float>{7.0F});
 }
 
+TEST(TrainTest, ATableThatIsHandedOverGivesTheSameModel) {
+  // Large enough that features do go back to the system. Rows set aside, a model to continue and leaves of quantiles
+  // need more than bins.
+  const RandomTable large = {.n_rows = 150'000, .objective = Objective::kSquaredError, .has_missing = true};
+  for (const Objective objective : {Objective::kSquaredError, Objective::kQuantile}) {
+    const Options options = {.objective = objective, .n_trees = 3, .depth = 4, .validation_fraction = 0.2};
+    const auto train_and_spend = [&](const Model* base) {
+      Progress progress;
+      return train(random_table(large, alone()), nullptr, options, alone(), 2, progress, nullptr, base);
+    };
+    const table::Table kept = random_table(large, alone());
+    const Model base = train_alone(kept, options);
+    EXPECT_EQ(to_text(train_and_spend(nullptr)), to_text(base));
+    EXPECT_EQ(to_text(train_and_spend(&base)), to_text(train_alone(kept, options, nullptr, &base)));
+  }
+}
+
 }  // namespace
 }  // namespace podere::tree

@@ -31,6 +31,12 @@ std::vector<std::uint32_t> sample_rows(const table::Table& table, std::span<cons
   return rows;
 }
 
+std::vector<float> values_at(std::span<const float> values, std::span<const std::uint32_t> rows) {
+  std::vector<float> found(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) found[i] = values[rows[i]];
+  return found;
+}
+
 /// 1 for each feature that is missing in some row of some rank.
 std::vector<std::int32_t> find_missing(const table::Table& table, const comm::Communicator& comm, int n_threads) {
   std::vector<std::int32_t> has_missing(table.n_features());
@@ -87,23 +93,28 @@ std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const st
 
   // Rank r finds the cuts of its slice of the features: it receives their sampled values from all ranks.
   const std::vector<std::uint32_t> rows = sample_rows(table, is_used, seed);
-  std::vector<float> sample(n_features * rows.size());
-  parallel_for(n_threads, n_features, [&](std::size_t j, int) {
-    for (std::size_t i = 0; i < rows.size(); ++i) sample[j * rows.size() + i] = table.feature(j)[rows[i]];
-  });
-  std::vector<std::size_t> counts(n_ranks);
-  for (std::size_t r = 0; r < n_ranks; ++r) {
-    const Slice slice = slice_of(n_features, r, n_ranks);
-    counts[r] = (slice.end - slice.begin) * rows.size();
+  const bool is_alone = n_ranks == 1;  // and needs no more than one feature's values at a time
+  std::vector<float> received;
+  if (!is_alone) {
+    std::vector<float> sample(n_features * rows.size());
+    parallel_for(n_threads, n_features, [&](std::size_t j, int) {
+      std::ranges::copy(values_at(table.feature(j), rows),
+                        sample.begin() + static_cast<std::ptrdiff_t>(j * rows.size()));
+    });
+    std::vector<std::size_t> counts(n_ranks);
+    for (std::size_t r = 0; r < n_ranks; ++r) {
+      const Slice slice = slice_of(n_features, r, n_ranks);
+      counts[r] = (slice.end - slice.begin) * rows.size();
+    }
+    received = comm.all_to_all_v(std::span<const float>(sample), counts);
   }
-  const std::vector<float> received = comm.all_to_all_v(std::span<const float>(sample), counts);
-  sample = std::vector<float>();
   const std::vector<std::uint64_t> rows_from = comm.all_gather(static_cast<std::uint64_t>(rows.size()));
 
   const Slice own = slice_of(n_features, static_cast<std::size_t>(comm.rank()), n_ranks);
   const std::size_t n_own = own.end - own.begin;
   std::vector<std::vector<float>> own_cuts(n_own);
-  parallel_for(n_threads, n_own, [&](std::size_t j, int) {
+  const auto sampled_on_all_ranks = [&](std::size_t j) {
+    if (is_alone) return values_at(table.feature(j), rows);
     std::vector<float> values;
     std::size_t run = 0;
     for (const std::uint64_t n : rows_from) {
@@ -111,6 +122,10 @@ std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const st
       values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(n));
       run += n_own * n;
     }
+    return values;
+  };
+  parallel_for(n_threads, n_own, [&](std::size_t j, int) {
+    std::vector<float> values = sampled_on_all_ranks(j);
     own_cuts[j] = cuts_of_sample(values, has_missing[own.begin + j] != 0, max_bins);
   });
 

@@ -23,6 +23,7 @@ struct TrainOptions {
   std::string validation;
   std::optional<std::string> objective;
   std::string from;
+  bool low_memory = false;
   tree::Options tree;
   std::string model;
 };
@@ -123,6 +124,8 @@ void define(CLI::App& app, TrainOptions& options) {
       ->required()
       ->check(file_name())
       ->type_name("MODEL");
+  app.add_flag("--low-memory", options.low_memory, "Hold bins instead of DATA, which is read three times")
+      ->excludes("--from");
   auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
                          ->check(file_name())
                          ->type_name("DATA");
@@ -152,7 +155,7 @@ void check(TrainOptions& options) {
 }
 
 session::TrainJob job_of(const TrainOptions& options) {
-  session::TrainJob job{options.source, {}, options.tree, options.from};
+  session::TrainJob job{options.source, {}, options.tree, options.from, options.low_memory};
   if (!options.validation.empty()) {
     job.validation = options.source;
     job.validation->location = options.validation;

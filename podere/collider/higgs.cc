@@ -35,10 +35,10 @@ table::Schema higgs_schema() {
   return {.features = {kFeatureNames.begin(), kFeatureNames.end()}, .label = "label", .weight = {}};
 }
 
-table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const comm::Communicator& comm,
-                            int n_threads) {
-  if (first > last) throw_input_error("events from {} to {}: the first must not be after the last", first, last);
-  table::Table table(higgs_schema(), last - first, table::rows_of(last - first, comm.rank(), comm.size()));
+namespace {
+
+/// Row i of all is event `first` + i.
+void fill(table::Table& table, std::uint64_t seed, std::uint64_t first, int n_threads) {
   const std::uint64_t first_here = first + table.rows().begin;
   constexpr std::size_t kGrain = 256;
   parallel_for_slices(n_threads, table.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
@@ -48,7 +48,27 @@ table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64
       for (std::size_t j = 0; j < kFeatures; ++j) table.feature(j)[i] = event.features[j];
     }
   });
+}
+
+void check_range(std::uint64_t first, std::uint64_t last) {
+  if (first > last) throw_input_error("events from {} to {}: the first must not be after the last", first, last);
+}
+
+}  // namespace
+
+table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const comm::Communicator& comm,
+                            int n_threads) {
+  check_range(first, last);
+  table::Table table(higgs_schema(), last - first, table::rows_of(last - first, comm.rank(), comm.size()));
+  fill(table, seed, first, n_threads);
   return table;
+}
+
+table::ReadRows generate_rows(std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                              const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
+  check_range(first, last);
+  const auto make = [=](table::Table& window) { fill(window, seed, first, n_threads); };
+  return {higgs_schema(), last - first, table::rows_of(last - first, comm.rank(), comm.size()), make, window_bytes};
 }
 
 }  // namespace podere::collider

@@ -19,6 +19,7 @@
 
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
+#include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::collider {
@@ -41,6 +42,11 @@ table::Schema higgs_schema();
 /// communication. Throws InputError if first > last.
 table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const comm::Communicator& comm,
                             int n_threads);
+
+/// The same rows, made anew each time somebody goes through them, and once here.
+table::ReadRows generate_rows(std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                              const comm::Communicator& comm, int n_threads,
+                              std::size_t window_bytes = table::kWindowBytes);
 
 /// Writes events [0, n_events) to `path` as text in the UCI layout (no header, label first, %.18e), or with a line of
 /// names first. Written to a temporary name and renamed. Local. Memory does not grow with n_events. Throws InputError

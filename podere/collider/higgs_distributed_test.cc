@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "podere/collider/higgs.h"
 
 namespace podere::collider {
@@ -22,6 +24,24 @@ TEST(HiggsDistributed, RanksMakeTheRowsOfOneAndTheSameTable) {
       }
     }
   }
+}
+
+TEST(HiggsDistributed, RowsThatAreNotHeldAreThoseThatAre) {
+  const auto world = comm::Communicator::world();
+  const auto table = generate_table(9, 70'000, 73'500, world, 1);
+  const auto rows = generate_rows(9, 70'000, 73'500, world, 2, 1);
+  EXPECT_EQ(rows.schema(), table.schema());
+  EXPECT_EQ(rows.labels().n_global_rows(), table.n_global_rows());
+  std::uint64_t n_rows = 0;
+  rows.for_each_window([&](const table::Table& window) {
+    const std::uint64_t offset = window.rows().begin - table.rows().begin;
+    for (std::size_t j = 0; j < kFeatures; ++j) {
+      EXPECT_TRUE(std::ranges::equal(window.feature(j), table.feature(j).subspan(offset, window.n_rows())));
+    }
+    n_rows += window.n_rows();
+  });
+  EXPECT_EQ(n_rows, table.n_rows());
+  EXPECT_TRUE(std::ranges::equal(rows.labels().label(), table.label()));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "podere/io/csv.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -45,57 +46,111 @@ std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
   return number;
 }
 
-}  // namespace
+/// A fault in the text of a file.
+class CsvFault : public InputError {
+ public:
+  using InputError::InputError;
+};
 
-table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
-                      int n_threads, UnknownTexts* unknown) {
-  const std::string name = path.string();
-  std::unique_ptr<ByteSource> source;
-  CsvLayout layout;
+/// Runs `read` on all ranks. Of all CsvFaults the first in the file is thrown, on all ranks: ranks hold rows in the
+/// order of the file, so it is that of the lowest rank.
+void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read) {
+  std::optional<CsvFault> fault;
   comm.agree([&] {
-    source = open_bytes(path);
-    layout = find_layout(*source, name, options);
+    try {
+      read();
+    } catch (const CsvFault& found) {
+      fault = found;
+    }
   });
-  const LineIndex index = index_lines(*source, name, options.chunk_bytes, comm, n_threads);
-  const table::RowRange lines = choose_lines(name, options, layout.has_header, index.n_lines);
-  const table::RowRange rows = table::rows_of(lines.size(), comm.rank(), comm.size());
-  const MissingTokens missing(options.missing);
-
-  Categories categories(layout.schema, layout.finds_categories);
-
-  std::optional<table::Table> table;
-  std::optional<SourceFault> fault;
+  const std::vector<std::int32_t> has_fault = comm.all_gather(std::int32_t{fault ? 1 : 0});
+  const auto first = std::ranges::find(has_fault, 1);
   comm.agree([&] {
-    table.emplace(layout.schema, lines.size(), rows);
+    if (first - has_fault.begin() == comm.rank()) throw InputError(*fault);
+  });
+}
+
+/// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
+struct OpenCsv {
+  /// Collective. Throws InputError on all ranks.
+  OpenCsv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm, int n_threads)
+      : name(path.string()), missing(options.missing), max_line_bytes(options.max_line_bytes) {
+    comm.agree([&] {
+      source = open_bytes(path);
+      layout = find_layout(*source, name, options);
+    });
+    index = index_lines(*source, name, options.chunk_bytes, comm, n_threads);
+    lines = choose_lines(name, options, layout.has_header, index.n_lines);
+    rows = table::rows_of(lines.size(), comm.rank(), comm.size());
+  }
+
+  /// Sets the values of `table`, which has some of the rows. Throws CsvFault for the first that cannot be read.
+  /// Local.
+  void read(table::Table& table, Categories& categories, int n_threads) const {
     const LoadPlan plan{.source = *source,
                         .name = name,
                         .layout = layout,
                         .missing = missing,
                         .categories = categories,
                         .index = index,
-                        .lines = {lines.begin + rows.begin, lines.begin + rows.end},
-                        .max_line_bytes = options.max_line_bytes};
+                        .lines = {lines.begin + table.rows().begin, lines.begin + table.rows().end},
+                        .max_line_bytes = max_line_bytes};
     try {
-      load_rows(plan, *table, n_threads);
-    } catch (const SourceFault& found) {
-      fault = found;
+      load_rows(plan, table, n_threads);
+    } catch (const SourceFault& fault) {
+      throw CsvFault(fmt::format("{}:{}: {}", name, line_number(*source, fault.offset), fault.message));
     }
-  });
-
-  // Ranks hold rows in the order of the file: the first fault is that of the lowest rank.
-  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<std::uint64_t> offsets = comm.all_gather(fault ? fault->offset : kNone);
-  const auto first = std::find_if(offsets.begin(), offsets.end(), [](std::uint64_t offset) { return offset != kNone; });
-  if (first != offsets.end()) {
-    comm.agree([&] {
-      if (first - offsets.begin() != comm.rank()) return;
-      throw_input_error("{}:{}: {}", name, line_number(*source, fault->offset), fault->message);
-    });
   }
-  categories.agree_on_codes(name, comm, n_threads, *table);
+
+  std::string name;
+  MissingTokens missing;
+  std::size_t max_line_bytes;
+  std::unique_ptr<ByteSource> source;
+  CsvLayout layout;
+  LineIndex index;
+  table::RowRange lines;  // of the file, that become the table
+  table::RowRange rows;   // of the table, that this rank holds
+};
+
+}  // namespace
+
+table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
+                      int n_threads, UnknownTexts* unknown) {
+  const OpenCsv csv(path, options, comm, n_threads);
+  Categories categories(csv.layout.schema, csv.layout.finds_categories);
+  std::optional<table::Table> table;
+  agree_on_fault(comm, [&] {
+    table.emplace(csv.layout.schema, csv.lines.size(), csv.rows);
+    csv.read(*table, categories, n_threads);
+  });
+  categories.agree_on_codes(csv.name, comm, n_threads, *table);
   const UnknownTexts found = categories.sum_unknown(comm);
   if (unknown != nullptr) *unknown = found;
   return std::move(*table);
+}
+
+std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
+                                           const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
+  const auto csv = std::make_shared<OpenCsv>(path, options, comm, n_threads);
+  if (csv->layout.finds_categories) {
+    Categories categories(csv->layout.schema, true);
+    const auto find = [&](table::Table& window) { csv->read(window, categories, n_threads); };
+    agree_on_fault(comm,
+                   [&] { table::ReadRows(csv->layout.schema, csv->lines.size(), csv->rows, find, window_bytes); });
+    table::Table none(csv->layout.schema, 0, {});
+    categories.agree_on_codes(csv->name, comm, n_threads, none);
+    csv->layout.schema = none.schema();
+    csv->layout.finds_categories = false;
+  }
+  const auto read = [csv, n_threads](table::Table& window) {
+    Categories categories(csv->layout.schema, false);
+    csv->read(window, categories, n_threads);
+  };
+  std::unique_ptr<table::RowSource> rows;
+  agree_on_fault(comm, [&] {
+    rows = std::make_unique<table::ReadRows>(csv->layout.schema, csv->lines.size(), csv->rows, read, window_bytes);
+  });
+  return rows;
 }
 
 }  // namespace podere::io

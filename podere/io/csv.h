@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
+#include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
@@ -52,5 +54,12 @@ using UnknownTexts = std::map<std::string, std::uint64_t>;
 /// cannot be read. Rows that are not asked for are only counted.
 table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
                       int n_threads, UnknownTexts* unknown = nullptr);
+
+/// The same rows without holding their features: the file is read anew each time somebody goes through them, and twice
+/// here (once more where texts of categories are to be found). Collective; throws as read_csv. Memory: labels and
+/// weights, and a window of `window_bytes`.
+std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
+                                           const comm::Communicator& comm, int n_threads,
+                                           std::size_t window_bytes = table::kWindowBytes);
 
 }  // namespace podere::io

@@ -130,6 +130,43 @@ TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
   }
 }
 
+/// All windows in one table.
+table::Table joined(const table::RowSource& rows) {
+  table::Table table(rows.schema(), rows.labels().n_global_rows(), rows.labels().rows());
+  const auto copy = [&](std::span<const float> from, std::span<float> to, const table::Table& window) {
+    std::ranges::copy(from, to.subspan(window.rows().begin - table.rows().begin, from.size()).begin());
+  };
+  rows.for_each_window([&](const table::Table& window) {
+    for (std::size_t j = 0; j < table.n_features(); ++j) copy(window.feature(j), table.feature(j), window);
+  });
+  copy(rows.labels().label(), table.label(), table);
+  copy(rows.labels().weight(), table.weight(), table);
+  return table;
+}
+
+TEST(CsvDistributed, RowsThatAreNotHeldAreThoseThatAre) {
+  const std::string text = text_of_rows(6000);
+  const SharedFile plain(text), packed(gzip(text));
+  for (const auto* const file : {&plain, &packed}) {
+    for (const std::size_t chunk_bytes : {4096UL, 1UL << 20}) {
+      for (const std::size_t window_bytes : {1UL, table::kWindowBytes}) {
+        const CsvOptions options{.label = "y",
+                                 .weight = "b",
+                                 .columns = {"a", "note"},
+                                 .categorical = {"note"},
+                                 .first_row = 50,
+                                 .last_row = 5900,
+                                 .chunk_bytes = chunk_bytes};
+        const table::Table table = joined(*open_csv(file->path(), options, world(), 3, window_bytes));
+        const table::Table expected = read_csv(file->path(), options, world(), 2);
+        EXPECT_EQ(table.schema(), expected.schema());
+        EXPECT_EQ(table.n_global_rows(), 5850);
+        EXPECT_EQ(table_bits(table), table_bits(expected));
+      }
+    }
+  }
+}
+
 TEST(CsvDistributed, RanksWithoutRowsHoldAnEmptyTable) {
   const SharedFile file("a,b\n1,2\n");
   const auto table = read_csv(file.path(), {}, world(), 2);
@@ -160,6 +197,18 @@ TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
                     "the column out with --columns, name the text with --missing, or "
                     "train with --categorical");
     }
+  }
+}
+
+TEST(CsvDistributed, RowsThatAreNotHeldHaveTheSameFaults) {
+  std::string text = "a,b\n";
+  for (std::size_t i = 0; i < 9000; ++i) text += i == 4321 ? "1,x\n" : i == 8500 ? "1\n" : "1,2\n";
+  const SharedFile file(text);
+  try {
+    open_csv(file.path(), {.header = true}, world(), 2, 1);
+    FAIL() << "it was read";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), message_of(file.path(), {.header = true}, 1));
   }
 }
 

@@ -35,6 +35,7 @@ void visit_job(Job& job, Visit&& visit) {
     visit("validation", job.validation);
     visit("options", job.options);
     visit("from", job.from);
+    visit("low_memory", job.low_memory);
   } else if constexpr (std::is_same_v<J, EvaluateJob>) {
     visit("model", job.model);
     visit("roc_points", job.roc_points);

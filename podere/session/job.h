@@ -23,7 +23,8 @@ struct TrainJob {
   SourceSpec table;
   std::optional<SourceSpec> validation;
   tree::Options options;
-  std::string from;  ///< path of a model that is to be continued; empty: none
+  std::string from;         ///< path of a model that is to be continued; empty: none
+  bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with `from`
 };
 
 /// Result: "rows" and the measures that fit the model's objective.

@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kColliderPrefix = "collider:";
 constexpr std::string_view kSeedPrefix = "?seed=";
 
-table::Table generate(const SourceSpec& spec, const ColliderSource& source, const comm::Communicator& comm,
-                      int n_threads) {
+/// The events that a job asks for, by their numbers.
+table::RowRange choose_events(const SourceSpec& spec, const ColliderSource& source) {
   const io::CsvOptions& csv = spec.csv;
   if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty()) {
     throw_input_error(
@@ -24,7 +24,13 @@ table::Table generate(const SourceSpec& spec, const ColliderSource& source, cons
   if (csv.first_row >= last) {
     throw_input_error("{}: rows {} to {} hold no event", spec.location, csv.first_row, last);
   }
-  return collider::generate_table(source.seed, csv.first_row, last, comm, n_threads);
+  return {csv.first_row, last};
+}
+
+/// The label is in the first column of a file unless another was chosen.
+SourceSpec with_label(SourceSpec spec) {
+  if (!spec.csv.label) spec.csv.label = "0";
+  return spec;
 }
 
 }  // namespace
@@ -43,11 +49,24 @@ std::optional<ColliderSource> parse_collider(const std::string& location) {
   return ColliderSource{*n_events, *seed};
 }
 
-table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads,
+table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown) {
-  if (const auto events = parse_collider(spec.location)) return generate(spec, *events, comm, n_threads);
-  if (needs_label && !spec.csv.label) spec.csv.label = "0";
-  return io::read_csv(spec.location, spec.csv, comm, n_threads, unknown);
+  if (const auto source = parse_collider(spec.location)) {
+    const table::RowRange events = choose_events(spec, *source);
+    return collider::generate_table(source->seed, events.begin, events.end, comm, n_threads);
+  }
+  const SourceSpec file = needs_label ? with_label(spec) : spec;
+  return io::read_csv(file.location, file.csv, comm, n_threads, unknown);
+}
+
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads) {
+  if (const auto source = parse_collider(spec.location)) {
+    const table::RowRange events = choose_events(spec, *source);
+    return std::make_unique<table::ReadRows>(
+        collider::generate_rows(source->seed, events.begin, events.end, comm, n_threads));
+  }
+  const SourceSpec file = with_label(spec);
+  return io::open_csv(file.location, file.csv, comm, n_threads);
 }
 
 }  // namespace podere::session

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "podere/comm/communicator.h"
 #include "podere/io/csv.h"
+#include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::session {
@@ -29,7 +31,10 @@ std::optional<ColliderSource> parse_collider(const std::string& location);
 /// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, a file whose label was not chosen has it
 /// in the first column. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted. Collective.
 /// Throws InputError on all ranks.
-table::Table load(SourceSpec spec, bool needs_label, const comm::Communicator& comm, int n_threads,
+table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown = nullptr);
+
+/// The same rows, with a label, whose features are not held. Collective. Throws InputError on all ranks.
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::session

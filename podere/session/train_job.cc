@@ -1,5 +1,7 @@
 // Training: tables in, a model and the facts of the run out.
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "podere/base/clock.h"
@@ -33,6 +35,23 @@ class RecordingProgress : public Progress {
   std::map<std::size_t, std::vector<std::pair<std::string, double>>> metrics_;
   bool is_stopped_ = false;
 };
+
+/// The table of a job, held here or not. What is held lies in `memory` and is handed over.
+std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from,
+                                            const comm::Communicator& comm, int n_threads, Progress& progress,
+                                            io::UnknownTexts& unknown, std::optional<table::Table>& memory) {
+  if (job.low_memory) {
+    progress.report({"read", 0, 1, {}});
+    return open(job.table, comm, n_threads);
+  }
+  if (from != nullptr) {
+    memory = load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown);
+    check_label_name(job.table, *memory, *from);
+  } else {
+    memory = load_reported(job.table, true, comm, n_threads, progress);
+  }
+  return std::make_unique<table::HeldRows>(std::move(*memory));
+}
 
 std::uint64_t count_training_rows(const table::Table& table, const tree::Options& options,
                                   const comm::Communicator& comm) {
@@ -74,31 +93,29 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
   io::UnknownTexts unknown;
   std::optional<tree::Model> from;
   if (!job.from.empty()) from = load_shared_model(job.from, comm);
-  table::Table table = from ? load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown)
-                            : load_reported(job.table, true, comm, n_threads, progress);
-  if (from) check_label_name(job.table, table, *from);
+  std::optional<table::Table> memory;
+  const auto rows = open_rows(job, from ? &*from : nullptr, comm, n_threads, progress, unknown, memory);
   std::optional<table::Table> validation;
   if (job.validation) {
     io::UnknownTexts of_validation;
-    validation = load_for_model(*job.validation, true, table.schema(), comm, n_threads, progress, of_validation);
+    validation = load_for_model(*job.validation, true, rows->schema(), comm, n_threads, progress, of_validation);
     for (const auto& [column, n] : of_validation) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
-  const std::uint64_t n_rows = table.n_global_rows();
-  const std::size_t n_features = table.n_features();
-  const std::uint64_t n_training = count_training_rows(table, job.options, comm);
-  const std::uint64_t n_validation = validation ? validation->n_global_rows() : n_rows - n_training;
   RecordingProgress recorder(progress);
   tree::TrainTimes times;
-  const tree::Model model = tree::train(std::move(table), validation ? &*validation : nullptr, job.options, comm,
-                                        n_threads, recorder, &times, from ? &*from : nullptr);
+  const tree::Model model = tree::train(*rows, validation ? &*validation : nullptr, job.options, comm, n_threads,
+                                        recorder, &times, from ? &*from : nullptr);
 
+  const std::uint64_t n_training = count_training_rows(rows->labels(), job.options, comm);
+  const std::uint64_t n_rows = rows->labels().n_global_rows();
+  const std::uint64_t n_validation = validation ? validation->n_global_rows() : n_rows - n_training;
   const bool validates = validation || job.options.validation_fraction > 0;
   Json facts = {{"rows", n_rows},
                 {"training_rows", n_training},
                 {"validation_rows", validates ? Json(n_validation) : Json()},
-                {"features", n_features},
+                {"features", rows->schema().features.size()},
                 {"objective", tree::to_string(model.options.objective)},
                 {"load_seconds", load_seconds},
                 {"bin_seconds", times.bin_seconds},

@@ -8,8 +8,8 @@
 
 namespace podere::tree {
 
-BinnedRows::BinnedRows(const TrainingTable& training_table, std::vector<FeatureCuts> cuts, int n_threads)
-    : cuts_(std::move(cuts)), n_rows_(training_table.table().n_rows()) {
+BinnedRows::BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cuts, int n_threads)
+    : cuts_(std::move(cuts)), n_rows_(rows.labels().n_rows()) {
   const std::size_t n_panels = std::max<std::size_t>(1, (n_features() + kPanelFeatures - 1) / kPanelFeatures);
   for (std::size_t p = 0; p < n_panels; ++p) {
     const Slice features = slice_of(n_features(), p, n_panels);
@@ -19,16 +19,19 @@ BinnedRows::BinnedRows(const TrainingTable& training_table, std::vector<FeatureC
   panel_begin_.push_back(n_features());
 
   columns_ = HugeArray<std::uint8_t>(n_features() * n_rows_);
-  constexpr std::size_t kGrain = 16384;
-  for (std::size_t j = 0; j < n_features(); ++j) {
-    const CutTable cut_table(cuts_[j]);
-    const std::span<const float> values = training_table.table().feature(j);
-    std::uint8_t* const bins = columns_.data() + j * n_rows_;
-    parallel_for_slices(n_threads, n_rows_, kGrain, [&](std::size_t begin, std::size_t end, int) {
-      find_bins(cut_table, values.subspan(begin, end - begin), bins + begin);
-    });
-    training_table.give_back_features(j + 1);
-  }
+  const std::vector<CutTable> tables(cuts_.begin(), cuts_.end());
+  rows.for_each_window([&](const table::Table& window) {
+    const std::size_t first = window.rows().begin - rows.labels().rows().begin;
+    for (std::size_t j = 0; j < n_features(); ++j) {
+      constexpr std::size_t kGrain = 16384;
+      const std::span<const float> values = window.feature(j);
+      std::uint8_t* const bins = columns_.data() + j * n_rows_ + first;
+      parallel_for_slices(n_threads, values.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+        find_bins(tables[j], values.subspan(begin, end - begin), bins + begin);
+      });
+      rows.give_back_features(j + 1);
+    }
+  });
   set_records(n_threads);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "podere/base/huge_array.h"
-#include "podere/table/table.h"
+#include "podere/table/row_source.h"
 #include "podere/tree/cuts.h"
 
 namespace podere::tree {
@@ -36,30 +36,14 @@ void prefetch_ahead(const T* values, std::span<const std::uint32_t> rows, std::s
   __builtin_prefetch(values + rows[std::min(i + kAhead, rows.size() - 1)]);
 }
 
-/// A table to train on. One that is handed over gives the memory of its features back as they are binned, so that they
-/// are never all there beside their bins; its label and weight stay.
-class TrainingTable {
- public:
-  TrainingTable(const table::Table& borrowed) : table_(borrowed) {}
-  TrainingTable(table::Table&& handed_over) : table_(handed_over), handed_over_(&handed_over) {}
-
-  const table::Table& table() const { return table_; }
-  /// Of the first `n` features, which nobody will read again.
-  void give_back_features(std::size_t n) const {
-    if (handed_over_ != nullptr) handed_over_->give_back_features(n);
-  }
-
- private:
-  const table::Table& table_;
-  table::Table* handed_over_ = nullptr;
-};
-
 /// All rows held here, twice: row by row for histograms, [n_panels x n_rows] records, with the features dealt to panels
 /// in order and evenly; and column by column for partitioning, which reads one feature of scattered rows: a column of
 /// bins fits a cache in which the records do not.
 class BinnedRows {
  public:
-  BinnedRows(const TrainingTable& training_table, std::vector<FeatureCuts> cuts, int n_threads);
+  /// Goes through the rows once, and gives each feature back when it is binned: those that are held are never all there
+  /// beside their bins. Throws InputError if the rows cannot be read.
+  BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cuts, int n_threads);
 
   std::size_t n_rows() const { return n_rows_; }
   std::size_t n_features() const { return cuts_.size(); }

@@ -17,7 +17,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::map<std::size_t, table::Dictionary> kFirstIsCategorical = {{0, std::nullopt}};
 
 std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
-  return find_cuts(table, std::vector<std::uint8_t>(table.n_rows(), 1), max_bins, 1, alone(), 2);
+  return find_cuts(table::HeldRows(table), std::vector<std::uint8_t>(table.n_rows(), 1), max_bins, 1, alone(), 2);
 }
 
 /// A regression tree that can fit what its table says exactly.
@@ -36,7 +36,7 @@ TEST(CategoryBinsTest, TheMostFrequentCategoriesHaveBinsAndTheRestShareOne) {
   EXPECT_EQ(all.n_bins(), 6);
   const FeatureCuts some = cuts_of(table, 4)[0];
   EXPECT_EQ(some.cuts, (std::vector<float>{7, 2}));
-  const BinnedRows binned(table, {some}, 1);
+  const BinnedRows binned(table::HeldRows(table), {some}, 1);
   const std::span<const std::uint8_t> bins = binned.column(0);
   EXPECT_EQ(std::vector<int>(bins.begin(), bins.end()), (std::vector<int>{0, 0, 0, 1, 1, 2, 2, 2, 3}));
 }
@@ -44,7 +44,7 @@ TEST(CategoryBinsTest, TheMostFrequentCategoriesHaveBinsAndTheRestShareOne) {
 TEST(CategoryBinsTest, RowsThatAreNotUsedDoNotCount) {
   const table::Table table = make_table({{5, 5, 5, 1, 0}}, std::vector<float>(5), {}, kFirstIsCategorical);
   const std::vector<std::uint8_t> is_used = {0, 0, 0, 1, 1};
-  EXPECT_EQ(find_cuts(table, is_used, 16, 1, alone(), 1)[0].cuts, (std::vector<float>{0, 1}));
+  EXPECT_EQ(find_cuts(table::HeldRows(table), is_used, 16, 1, alone(), 1)[0].cuts, (std::vector<float>{0, 1}));
 }
 
 TEST(CategoryBinsTest, ThreeHundredCategoriesFitInto256Bins) {

@@ -20,34 +20,55 @@ float cut_between(float a, float b) {
   return std::isfinite(b) ? b : std::numeric_limits<float>::max();
 }
 
-std::vector<std::uint32_t> sample_rows(const table::Table& table, std::span<const std::uint8_t> is_used,
-                                       std::uint64_t seed) {
-  const double share = static_cast<double>(kCutSampleRows) / static_cast<double>(table.n_global_rows());
-  std::vector<std::uint32_t> rows;
-  for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    const std::uint64_t hash = hash64(seed, kCutStream, table.global({i}).value);
-    if (is_used[i] != 0 && uniform01(hash) < share) rows.push_back(static_cast<std::uint32_t>(i));
+/// What all windows of rows say about their features.
+class Sample {
+ public:
+  /// Of `n_global_rows` about kCutSampleRows will be taken.
+  Sample(std::size_t n_features, std::uint64_t n_global_rows, std::uint64_t seed)
+      : share_(static_cast<double>(kCutSampleRows) / static_cast<double>(n_global_rows)),
+        seed_(seed),
+        has_missing_(n_features),
+        values_(n_features) {}
+
+  /// Rows with a zero in `is_used` [n_rows] are looked at for missing values only.
+  void take(const table::Table& window, std::span<const std::uint8_t> is_used, int n_threads) {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t i = 0; i < window.n_rows(); ++i) {
+      const std::uint64_t hash = hash64(seed_, kCutStream, window.global({i}).value);
+      if (is_used[i] != 0 && uniform01(hash) < share_) rows.push_back(static_cast<std::uint32_t>(i));
+    }
+    n_rows_ += rows.size();
+    parallel_for(n_threads, values_.size(), [&](std::size_t j, int) {
+      const std::span<const float> column = window.feature(j);
+      int any = 0;
+      for (const float value : column) any |= value != value ? 1 : 0;
+      has_missing_[j] |= any;
+      for (const std::uint32_t row : rows) values_[j].push_back(column[row]);
+    });
   }
-  return rows;
-}
 
-std::vector<float> values_at(std::span<const float> values, std::span<const std::uint32_t> rows) {
-  std::vector<float> found(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) found[i] = values[rows[i]];
-  return found;
-}
+  std::size_t n_rows() const { return n_rows_; }
+  /// 1 for each feature that is missing in some row here.
+  const std::vector<std::int32_t>& has_missing() const { return has_missing_; }
 
-/// 1 for each feature that is missing in some row of some rank.
-std::vector<std::int32_t> find_missing(const table::Table& table, const comm::Communicator& comm, int n_threads) {
-  std::vector<std::int32_t> has_missing(table.n_features());
-  parallel_for(n_threads, table.n_features(), [&](std::size_t j, int) {
-    int any = 0;
-    for (const float value : table.feature(j)) any |= value != value ? 1 : 0;
-    has_missing[j] = any;
-  });
-  comm.all_reduce(std::span(has_missing), comm::Reduction::kMax);
-  return has_missing;
-}
+  /// The values of all features, one after the other [n_features x n_rows]. Leaves none here.
+  std::vector<float> move_out() {
+    std::vector<float> all;
+    all.reserve(values_.size() * n_rows_);
+    for (std::vector<float>& values : values_) {
+      all.insert(all.end(), values.begin(), values.end());
+      values = std::vector<float>();
+    }
+    return all;
+  }
+
+ private:
+  double share_;
+  std::uint64_t seed_;
+  std::size_t n_rows_ = 0;
+  std::vector<std::int32_t> has_missing_;
+  std::vector<std::vector<float>> values_;  // by feature [n_rows_]
+};
 
 std::vector<float> cuts_of_sample(std::span<float> values, bool has_missing, int max_bins) {
   const auto end = std::remove_if(values.begin(), values.end(), [](float value) { return value != value; });
@@ -85,36 +106,36 @@ std::vector<float> quantile_cuts(std::span<const float> values, int max_bins) {
   return cuts;
 }
 
-std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const std::uint8_t> is_used, int max_bins,
+std::vector<FeatureCuts> find_cuts(const table::RowSource& rows, std::span<const std::uint8_t> is_used, int max_bins,
                                    std::uint64_t seed, const comm::Communicator& comm, int n_threads) {
-  const std::size_t n_features = table.n_features();
+  const std::size_t n_features = rows.schema().features.size();
   const auto n_ranks = static_cast<std::size_t>(comm.size());
-  const std::vector<std::int32_t> has_missing = find_missing(table, comm, n_threads);
+  Sample sample(n_features, rows.labels().n_global_rows(), seed);
+  CategoryCounts categories(rows.schema());
+  comm.agree([&] {
+    rows.for_each_window([&](const table::Table& window) {
+      const auto here = is_used.subspan(window.rows().begin - rows.labels().rows().begin, window.n_rows());
+      sample.take(window, here, n_threads);
+      categories.take(window, here, n_threads);
+    });
+  });
+  std::vector<std::int32_t> has_missing = sample.has_missing();
+  comm.all_reduce(std::span(has_missing), comm::Reduction::kMax);
 
   // Rank r finds the cuts of its slice of the features: it receives their sampled values from all ranks.
-  const std::vector<std::uint32_t> rows = sample_rows(table, is_used, seed);
-  const bool is_alone = n_ranks == 1;  // and needs no more than one feature's values at a time
-  std::vector<float> received;
-  if (!is_alone) {
-    std::vector<float> sample(n_features * rows.size());
-    parallel_for(n_threads, n_features, [&](std::size_t j, int) {
-      std::ranges::copy(values_at(table.feature(j), rows),
-                        sample.begin() + static_cast<std::ptrdiff_t>(j * rows.size()));
-    });
-    std::vector<std::size_t> counts(n_ranks);
-    for (std::size_t r = 0; r < n_ranks; ++r) {
-      const Slice slice = slice_of(n_features, r, n_ranks);
-      counts[r] = (slice.end - slice.begin) * rows.size();
-    }
-    received = comm.all_to_all_v(std::span<const float>(sample), counts);
+  std::vector<std::size_t> counts(n_ranks);
+  for (std::size_t r = 0; r < n_ranks; ++r) {
+    const Slice slice = slice_of(n_features, r, n_ranks);
+    counts[r] = (slice.end - slice.begin) * sample.n_rows();
   }
-  const std::vector<std::uint64_t> rows_from = comm.all_gather(static_cast<std::uint64_t>(rows.size()));
+  std::vector<float> received = sample.move_out();
+  if (n_ranks > 1) received = comm.all_to_all_v(std::span<const float>(received), counts);
+  const std::vector<std::uint64_t> rows_from = comm.all_gather(static_cast<std::uint64_t>(sample.n_rows()));
 
   const Slice own = slice_of(n_features, static_cast<std::size_t>(comm.rank()), n_ranks);
   const std::size_t n_own = own.end - own.begin;
   std::vector<std::vector<float>> own_cuts(n_own);
-  const auto sampled_on_all_ranks = [&](std::size_t j) {
-    if (is_alone) return values_at(table.feature(j), rows);
+  parallel_for(n_threads, n_own, [&](std::size_t j, int) {
     std::vector<float> values;
     std::size_t run = 0;
     for (const std::uint64_t n : rows_from) {
@@ -122,10 +143,6 @@ std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const st
       values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(n));
       run += n_own * n;
     }
-    return values;
-  };
-  parallel_for(n_threads, n_own, [&](std::size_t j, int) {
-    std::vector<float> values = sampled_on_all_ranks(j);
     own_cuts[j] = cuts_of_sample(values, has_missing[own.begin + j] != 0, max_bins);
   });
 
@@ -144,7 +161,7 @@ std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const st
     features[j] = {.cuts = std::vector<float>(next, end), .has_missing = has_missing[j] != 0};
     next = end;
   }
-  find_category_bins(table, is_used, max_bins, comm, n_threads, features);
+  categories.find_bins(max_bins, comm, n_threads, features);
   return features;
 }
 

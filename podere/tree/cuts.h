@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/table/table.h"
+#include "podere/table/row_source.h"
 
 namespace podere::tree {
 
@@ -29,9 +29,10 @@ std::vector<float> quantile_cuts(std::span<const float> values, int max_bins);
 /// Cuts of all features [n_features], the same on every rank, for at most `max_bins` bins including the missing one
 /// (or 3 bins where values are missing, if that is more).
 /// From all rows where there are few, else from about kCutSampleRows of them, chosen by hash of (seed, global row).
-/// Rows with a zero in `is_used` [n_rows] are passed over. Collective: one all_reduce
+/// Rows with a zero in `is_used` [n_rows] are passed over. Goes through the rows once. Collective: one all_reduce
 /// of flags, one all_to_all_v of the sample, one all_gather of its sizes, two all_gather_v of the cuts and their sizes.
-std::vector<FeatureCuts> find_cuts(const table::Table& table, std::span<const std::uint8_t> is_used, int max_bins,
+/// Throws InputError, on all ranks, if the rows cannot be read or a category is none.
+std::vector<FeatureCuts> find_cuts(const table::RowSource& rows, std::span<const std::uint8_t> is_used, int max_bins,
                                    std::uint64_t seed, const comm::Communicator& comm, int n_threads);
 
 inline constexpr std::uint64_t kCutSampleRows = 1 << 17;

@@ -19,7 +19,7 @@ constexpr float kMax = std::numeric_limits<float>::max();
 std::vector<FeatureCuts> cuts_of(const std::vector<float>& feature, int max_bins) {
   const table::Table table = make_table({feature}, std::vector<float>(feature.size()));
   const std::vector<std::uint8_t> is_used(feature.size(), 1);
-  return find_cuts(table, is_used, max_bins, 0, alone(), 1);
+  return find_cuts(table::HeldRows(table), is_used, max_bins, 0, alone(), 1);
 }
 
 std::vector<std::uint8_t> bins_of(const FeatureCuts& cuts, const std::vector<float>& values) {
@@ -106,7 +106,7 @@ TEST(CutsTest, AColumnWithoutValuesHasNoCuts) {
 TEST(CutsTest, RowsThatAreNotUsedDoNotCount) {
   const table::Table table = make_table({{1, 2, 3, 4}}, {0, 0, 0, 0});
   const std::vector<std::uint8_t> is_used{1, 0, 0, 1};
-  EXPECT_EQ(find_cuts(table, is_used, 256, 0, alone(), 1)[0].cuts, std::vector<float>{2.5});
+  EXPECT_EQ(find_cuts(table::HeldRows(table), is_used, 256, 0, alone(), 1)[0].cuts, std::vector<float>{2.5});
 }
 
 }  // namespace

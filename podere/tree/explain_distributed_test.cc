@@ -19,8 +19,8 @@ TEST_P(ExplainDistributed, ValuesAndImportancesDoNotDependOnRanksOrThreads) {
     const RandomTable want{.n_rows = n_rows, .objective = GetParam(), .has_missing = true, .has_weight = true};
     const table::Table whole = random_table(want, alone());
     const table::Table part = random_table(want, world());
-    const Model model =
-        train(whole, nullptr, {.objective = GetParam(), .n_trees = 4, .depth = 5}, alone(), 1, progress);
+    const Model model = train(table::HeldRows(whole), nullptr, {.objective = GetParam(), .n_trees = 4, .depth = 5},
+                              alone(), 1, progress);
     const auto expected = permutation_importance(model, whole, 2, 5, alone(), 1, progress);
     const std::vector<double> values = shap_values(model, whole, 1);
     for (const int n_threads : {1, 3}) {

@@ -24,7 +24,7 @@ BinnedRows bin(const table::Table& table, std::vector<FeatureCuts> cuts, const Q
     };
     gradients.push_back(row % kStride == 0 ? Gradient{1, -1} : Gradient{draw(1), draw(2)});
   }
-  BinnedRows binned(table, std::move(cuts), 1);
+  BinnedRows binned(table::HeldRows(table), std::move(cuts), 1);
   std::vector<std::uint32_t> rows(table.n_rows());
   std::iota(rows.begin(), rows.end(), 0);
   quantise_gradients(gradients, rows, table.rows(), quantisation, 3, 1, binned);
@@ -39,7 +39,8 @@ TEST(HistogramDistributedTest, CellsOfWideAndNarrowNodesEqualThePlainSumsOfAllRo
   const Quantisation quantisation = choose_quantisation(bounds, want.n_rows);
   const auto most = static_cast<std::size_t>(quantisation.rows_per_flush());
   ASSERT_LT(most * kStride, want.n_rows);
-  std::vector<FeatureCuts> cuts = find_cuts(whole, std::vector<std::uint8_t>(want.n_rows, 1), 61, 0, alone(), 1);
+  std::vector<FeatureCuts> cuts =
+      find_cuts(table::HeldRows(whole), std::vector<std::uint8_t>(want.n_rows, 1), 61, 0, alone(), 1);
   cuts[0].cuts = {2.0F};  // above all values: the cell of bin 0 has all rows of a node
   const BinnedRows all = bin(whole, cuts, quantisation);
   const BinnedRows own = bin(part, cuts, quantisation);

@@ -32,20 +32,22 @@ namespace {
 /// Rows that judge the model and do not shape it: a table of their own, or rows set aside of the training table.
 class Validation {
  public:
-  Validation(const table::Table& table, std::span<const std::uint8_t> is_training, const Model& model,
+  /// Of all rows of a table of their own, or of those in the training table with a zero in `is_training` [n_rows].
+  Validation(const table::Table& table, std::optional<std::span<const std::uint8_t>> is_training, const Model& model,
              const comm::Communicator& comm, int n_threads)
       : comm_(comm),
         n_threads_(n_threads),
         options_(model.options),
         n_outputs_(model.n_outputs()),
-        labels_(weigh_labels(table, is_training, 0, model.options, "validation", comm)) {
-    if (is_training.empty()) {
+        labels_(weigh_labels(table, is_training.value_or(std::span<const std::uint8_t>()), 0, model.options,
+                             "validation", comm)) {
+    if (!is_training) {
       columns_ = feature_columns(model.schema, table);
       own_margins_ = start_margins(model.base_margin, table.n_rows());
     }
     const bool has_weights = !table.weight().empty();
     for (std::size_t i = 0; i < table.n_rows(); ++i) {
-      if (!is_training.empty() && is_training[i] != 0) continue;
+      if (is_training && (*is_training)[i] != 0) continue;
       rows_.push_back(i);
       label_.push_back(table.label()[i]);
       if (has_weights) weight_.push_back(table.weight()[i]);
@@ -147,7 +149,7 @@ class EarlyStopping {
 };
 
 /// Throws InputError if `base` cannot be continued on this table with these options.
-void check_base(const Model& base, const table::Table& table, const Options& options) {
+void check_base(const Model& base, const table::Schema& schema, const Options& options) {
   const Options& old = base.options;
   if (old.objective != options.objective) {
     throw_input_error("objective is {}, the model to continue has {}", to_string(options.objective),
@@ -159,12 +161,12 @@ void check_base(const Model& base, const table::Table& table, const Options& opt
   if (options.objective == Objective::kQuantile && old.quantile != options.quantile) {
     throw_input_error("quantile is {}, the model to continue has {}", options.quantile, old.quantile);
   }
-  const std::vector<std::size_t> places = match_features(base.schema.features, table.schema());
-  if (places.size() != table.n_features() || !std::ranges::is_sorted(places)) {
+  const std::vector<std::size_t> places = match_features(base.schema.features, schema);
+  if (places.size() != schema.features.size() || !std::ranges::is_sorted(places)) {
     throw_input_error("the model to continue has the features {}, the data {}: choose them in that order",
-                      fmt::join(base.schema.features, ","), fmt::join(table.schema().features, ","));
+                      fmt::join(base.schema.features, ","), fmt::join(schema.features, ","));
   }
-  if (base.schema.categories != table.schema().categories) {
+  if (base.schema.categories != schema.categories) {
     throw InputError("the model to continue and the data have other categories");
   }
   if (base.n_rounds() + static_cast<std::size_t>(options.n_trees) > kMaxTrees) {
@@ -182,11 +184,12 @@ void keep_rounds(Model& model, std::size_t n_rounds) {
 /// Sums of quantised gradients hold so many rows (quantise.h).
 constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
-void check_table(const table::Table& table) {
+void check_rows(const table::RowSource& source) {
+  const table::Table& table = source.labels();
   if (table.n_global_rows() > kMaxRows) {
     throw_input_error("training data: there are {} rows, allowed are at most {}", table.n_global_rows(), kMaxRows);
   }
-  if (table.n_features() == 0) throw InputError("training data: there are no feature columns");
+  if (source.schema().features.empty()) throw InputError("training data: there are no feature columns");
   if (table.rows().begin % table::kBlockRows != 0 && table.n_rows() > 0) {
     throw_error("rows {} to {} do not begin at a row block", table.rows().begin, table.rows().end);
   }
@@ -210,9 +213,10 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
   return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
 }
 
-Model train(const TrainingTable& training_table, const table::Table* validation_table, const Options& options,
+Model train(const table::RowSource& source, const table::Table* validation_table, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times, const Model* base) {
-  const table::Table& table = training_table.table();
+  const table::Table& table = source.labels();
+  const table::Schema& schema = source.schema();
   validate(options);
   const bool has_validation = validation_table != nullptr || options.validation_fraction > 0;
   if (validation_table != nullptr && options.validation_fraction > 0) {
@@ -221,15 +225,18 @@ Model train(const TrainingTable& training_table, const table::Table* validation_
   if (options.early_stopping_rounds > 0 && !has_validation) {
     throw InputError("early-stopping needs validation data or a validation-fraction");
   }
-  check_table(table);
-  const Constraints constraints = resolve_constraints(options, table.schema());
+  if (base != nullptr && !source.holds_features()) {
+    throw InputError("a model can only be continued on data whose features are held in memory");
+  }
+  check_rows(source);
+  const Constraints constraints = resolve_constraints(options, schema);
 
   Stopwatch watch;
-  Model model{.schema = table.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
+  Model model{.schema = schema, .options = options, .base_margin = {}, .trees = {}, .history = {}};
   if (base != nullptr && options.n_classes == 0) model.options.n_classes = base->options.n_classes;
   model.options.n_classes = count_classes(table, model.options, comm);
   validate(model.options);
-  if (base != nullptr) check_base(*base, table, model.options);
+  if (base != nullptr) check_base(*base, schema, model.options);
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, options);
   if (options.balance_classes) {
     model.options.class_weight = balanced_class_weights(table, is_training, model.options, comm);
@@ -239,7 +246,7 @@ Model train(const TrainingTable& training_table, const table::Table* validation_
   const std::size_t n_outputs = model.n_outputs();
   std::optional<Validation> validation;
   if (validation_table != nullptr) {
-    validation.emplace(*validation_table, std::span<const std::uint8_t>(), model, comm, n_threads);
+    validation.emplace(*validation_table, std::nullopt, model, comm, n_threads);
   } else if (has_validation) {
     validation.emplace(table, is_training, model, comm, n_threads);
   }
@@ -272,9 +279,10 @@ Model train(const TrainingTable& training_table, const table::Table* validation_
   }
   // From here on nobody reads features.
   const double seconds_before_bins = watch.restart();
-  BinnedRows binned(training_table, find_cuts(table, is_training, options.bins, options.seed, comm, n_threads),
-                    n_threads);
-  const HistogramLayout layout(binned, comm.size());
+  std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
+  std::optional<BinnedRows> binned;
+  comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
+  const HistogramLayout layout(*binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
   const comm::TrafficByKind traffic_before = comm.traffic();
 
@@ -292,7 +300,7 @@ Model train(const TrainingTable& training_table, const table::Table* validation_
     for (std::size_t k = 0; k < n_outputs; ++k) {
       // Anew for each tree, since growing reorders them.
       const std::span<std::uint32_t> rows = draw_rows(table, is_training, options, round, n_threads, lists);
-      model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, binned, rows,
+      model.trees.push_back(grow_tree(context, round * n_outputs + k, gradients, k, *binned, rows,
                                       lists.scratch.span().first(rows.size()),
                                       std::span(margins).subspan(k * table.n_rows(), table.n_rows())));
     }

@@ -3,8 +3,7 @@
 
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
-#include "podere/table/table.h"
-#include "podere/tree/binned.h"
+#include "podere/table/row_source.h"
 #include "podere/tree/model.h"
 #include "podere/tree/options.h"
 
@@ -13,14 +12,15 @@ namespace podere::tree {
 /// Where the time and the memory of a training run went, in seconds on this rank.
 struct TrainTimes {
   double bin_seconds = 0;    ///< cuts and binning
-  double boost_seconds = 0;  ///< all else: labels and rounds
+  double boost_seconds = 0;  ///< all rounds
   comm::TrafficByKind boost_traffic;
 };
 
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).
 bool is_training_row(table::GlobalRow row, const Options& options);
 
-/// Trains on a table whose label must be there and whose rows must begin at a row block on every rank. `validation`
+/// Trains on rows whose label must be there and which must begin at a row block on every rank; goes through them twice,
+/// and gives their features back at the second time. `validation`
 /// (may be null) has the same features. Collective. The model is the same, bit for bit, for any number of ranks and
 /// threads. Stops after the round in which rank 0's progress says stop_requested(), or by early stopping, which keeps
 /// the best round as the last. With a `base` its trees come first and options.n_trees are added: the table has the same
@@ -31,7 +31,7 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// 2^31 - 1, a label missing, out of its set or all of one class, weights that are not finite or do not sum to more
 /// than zero, a loss that grows beyond bounds, a `base` that does not fit. Source: Chen and Guestrin, KDD 2016 (gain,
 /// sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
-Model train(const TrainingTable& training_table, const table::Table* validation, const Options& options,
+Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
             const Model* base = nullptr);
 

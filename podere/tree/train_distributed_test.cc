@@ -100,16 +100,20 @@ class SameBitsTest : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Cases, SameBitsTest, testing::Range(std::size_t{0}, cases().size()),
                          [](const auto& param) { return cases()[param.param].name; });
 
-/// Trains on the case's tables, with these options; goes on from `base` if there is one.
-Model train_case(const Case& c, const Options& options, const comm::Communicator& comm, int n_threads,
-                 const Model* base = nullptr) {
-  const table::Table table = random_table(c.table, comm);
+Model train_rows(const table::RowSource& rows, const Case& c, const Options& options, const comm::Communicator& comm,
+                 int n_threads, const Model* base = nullptr) {
   RandomTable other = c.table;
   other.seed = 77;
   const table::Table validation = random_table(other, comm);
   Progress progress;
-  return train(table, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr,
-               base);
+  return train(rows, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr, base);
+}
+
+/// Trains on the case's tables, with these options; goes on from `base` if there is one.
+Model train_case(const Case& c, const Options& options, const comm::Communicator& comm, int n_threads,
+                 const Model* base = nullptr) {
+  const table::Table table = random_table(c.table, comm);
+  return train_rows(table::HeldRows(table), c, options, comm, n_threads, base);
 }
 
 std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
@@ -137,11 +141,27 @@ TEST_P(SameBitsTest, AModelContinuedIsThatOfOneRun) {
   EXPECT_EQ(to_text(train_case(c, rest, world(), 1, &first)), expected);
 }
 
+TEST_P(SameBitsTest, TheModelDoesNotDependOnWhetherFeaturesAreHeld) {
+  const Case& c = cases()[GetParam()];
+  const table::Table whole = random_table(c.table, alone());
+  const auto copy = [&](table::Table& window) {
+    const auto part = [&](std::span<const float> all) { return all.subspan(window.rows().begin, window.n_rows()); };
+    for (std::size_t j = 0; j < window.n_features(); ++j) {
+      std::ranges::copy(part(whole.feature(j)), window.feature(j).begin());
+    }
+    std::ranges::copy(part(whole.label()), window.label().begin());
+    if (!whole.weight().empty()) std::ranges::copy(part(whole.weight()), window.weight().begin());
+  };
+  const table::RowRange here = table::rows_of(whole.n_rows(), world().rank(), world().size());
+  const table::ReadRows rows(whole.schema(), whole.n_rows(), here, copy, 1);
+  EXPECT_EQ(to_text(train_rows(rows, c, c.options, world(), 2)), model_text(c, alone(), 1));
+}
+
 TEST(TrainDistributedTest, PredictionsAreThoseOfOneRank) {
   const RandomTable want{.n_rows = 3000, .has_missing = true};
   Progress progress;
   const table::Table part = random_table(want, world());
-  const Model model = train(part, nullptr, {.n_trees = 4, .depth = 5}, world(), 2, progress);
+  const Model model = train(table::HeldRows(part), nullptr, {.n_trees = 4, .depth = 5}, world(), 2, progress);
   const std::vector<float> own = predict(model, part, 2);
   EXPECT_EQ(world().all_gather_v(std::span<const float>(own)), predict(model, random_table(want, alone()), 1));
 }
@@ -152,7 +172,7 @@ TEST(TrainDistributedTest, ABadLabelOnOneRankIsToldOnAll) {
   if (table.rows().begin <= bad_row && bad_row < table.rows().end) table.label()[bad_row - table.rows().begin] = 9;
   Progress progress;
   try {
-    train(table, nullptr, {}, world(), 1, progress);
+    train(table::HeldRows(table), nullptr, {}, world(), 1, progress);
     FAIL() << "trained";
   } catch (const InputError& error) {
     EXPECT_TRUE(std::string_view(error.what()).starts_with("training data: label of row 4321 is 9, allowed is 0 or 1"));
@@ -163,7 +183,8 @@ TEST(TrainDistributedTest, AStopRequestOnRankZeroEndsAllRanksAlike) {
   struct StopOnRoot : Progress {
     bool stop_requested() override { return world().is_root(); }
   } progress;
-  EXPECT_EQ(train(random_table({}, world()), nullptr, {.depth = 3}, world(), 1, progress).trees.size(), 1);
+  EXPECT_EQ(train(table::HeldRows(random_table({}, world())), nullptr, {.depth = 3}, world(), 1, progress).trees.size(),
+            1);
 }
 
 }  // namespace

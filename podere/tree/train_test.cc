@@ -132,7 +132,8 @@ TEST(TrainTest, AStopRequestEndsAfterTheTreeUnderWay) {
     bool stop_requested() override { return done == 3; }
     std::size_t done = 0;
   } progress;
-  const Model model = train(random_table({}, alone()), nullptr, {.n_trees = 10, .depth = 3}, alone(), 2, progress);
+  const Model model =
+      train(table::HeldRows(random_table({}, alone())), nullptr, {.n_trees = 10, .depth = 3}, alone(), 2, progress);
   EXPECT_EQ(model.trees.size(), 3);
 }
 
@@ -150,7 +151,8 @@ TEST(TrainTest, ATableThatIsHandedOverGivesTheSameModel) {
     const Options options = {.objective = objective, .n_trees = 3, .depth = 4, .validation_fraction = 0.2};
     const auto train_and_spend = [&](const Model* base) {
       Progress progress;
-      return train(random_table(large, alone()), nullptr, options, alone(), 2, progress, nullptr, base);
+      return train(table::HeldRows(random_table(large, alone())), nullptr, options, alone(), 2, progress, nullptr,
+                   base);
     };
     const table::Table kept = random_table(large, alone());
     const Model base = train_alone(kept, options);

@@ -264,6 +264,7 @@ def test_a_model_that_cannot_be_continued(podere, model, events):
     assert "absent.json" in podere.refused(*go_on, "--from", "absent.json")
     assert "objective is squared-error" in podere.refused(*go_on, "--from", model, "--objective", "squared-error")
     assert "m_bb" in podere.refused(*go_on, "--from", model, "--columns", "m_jj")
+    assert "--low-memory" in podere.refused(*go_on, "--from", model, "--low-memory")
 
 
 def test_a_model_that_is_missing_or_a_directory(podere, events):

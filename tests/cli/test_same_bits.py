@@ -83,6 +83,29 @@ def test_constraints_and_growth_do_not_depend_on_executors_or_threads(podere, ta
     assert trained_with["best_first"] == ("best-first" in options)
 
 
+def test_low_memory_gives_the_same_model(podere, table):
+    texts = set()
+    for executors in (1, 3):
+        for held in ([], ["--low-memory"]):
+            podere.done("train", "gbt", table, "-o", "model.json", "--label", "binary", "--weight", "weight",
+                        "--columns", "x0,x1,x2,x3,x4,x5,town", "--categorical", "town", "--validation", table,
+                        "--trees", 6, "--executors", executors, "--cores", 2, *held)
+            texts.add((podere.folder / "model.json").read_bytes())
+    assert len(texts) == 1
+
+
+def test_low_memory_takes_less(podere):
+    """A million events are 112 MB of features, and 60 MB of bins."""
+    peaks, texts = [], set()
+    for held in ([], ["--low-memory"]):
+        facts = json.loads(podere.done("train", "gbt", "collider:1e6", "-o", "model.json", "--trees", 1, "--depth", 3,
+                                       "--cores", 2, "--json", *held).stdout)
+        peaks.append(facts["peak_memory_bytes"])
+        texts.add((podere.folder / "model.json").read_bytes())
+    assert len(texts) == 1
+    assert peaks[1] < 112e6 < peaks[0]
+
+
 def test_another_seed_gives_another_model(podere, table):
     texts = set()
     for seed in (1, 2):

@@ -21,7 +21,7 @@ table::Table load_for_model(const SourceSpec& spec, bool needs_label, const tabl
   progress.report({"read", 0, 1, {}});
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  return load(std::move(coded), needs_label, comm, n_threads, &unknown);
+  return load(coded, needs_label, comm, n_threads, &unknown);
 }
 
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {

@@ -70,11 +70,22 @@ void agree_on_fault(const comm::Communicator& comm, const std::function<void()>&
   });
 }
 
+/// What tells one state of a file from another.
+struct FileVersion {
+  explicit FileVersion(const std::filesystem::path& path)
+      : size(std::filesystem::file_size(path, error)), time(std::filesystem::last_write_time(path, error)) {}
+  bool operator==(const FileVersion& other) const { return size == other.size && time == other.time; }
+
+  std::error_code error;
+  std::uintmax_t size;
+  std::filesystem::file_time_type time;
+};
+
 /// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
 struct OpenCsv {
   /// Collective. Throws InputError on all ranks.
   OpenCsv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm, int n_threads)
-      : name(path.string()), missing(options.missing), max_line_bytes(options.max_line_bytes) {
+      : name(path.string()), version(path), missing(options.missing), max_line_bytes(options.max_line_bytes) {
     comm.agree([&] {
       source = open_bytes(path);
       layout = find_layout(*source, name, options);
@@ -102,7 +113,13 @@ struct OpenCsv {
     }
   }
 
+  /// Throws InputError if the file is not what it was: for those who read it more than once.
+  void check_unchanged() const {
+    if (FileVersion(name) != version) throw_input_error("{}: changed while it was read", name);
+  }
+
   std::string name;
+  FileVersion version;
   MissingTokens missing;
   std::size_t max_line_bytes;
   std::unique_ptr<ByteSource> source;
@@ -145,6 +162,7 @@ std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, co
   const auto read = [csv, n_threads](table::Table& window) {
     Categories categories(csv->layout.schema, false);
     csv->read(window, categories, n_threads);
+    csv->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
   agree_on_fault(comm, [&] {

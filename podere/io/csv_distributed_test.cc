@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -210,6 +211,16 @@ TEST(CsvDistributed, RowsThatAreNotHeldHaveTheSameFaults) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), message_of(file.path(), {.header = true}, 1));
   }
+}
+
+TEST(CsvDistributed, RowsThatAreNotHeldMustNotChange) {
+  const SharedFile file("y,a\n0,1\n1,2\n0,3\n");
+  const auto rows = open_csv(file.path(), {.label = "y"}, world(), 1, 1);
+  world().barrier();
+  if (world().is_root()) std::ofstream(file.path()) << "y,a\n0,1\n1,2\n0,4\n" << std::flush;
+  world().barrier();
+  if (!world().is_root()) return;  // all rows are there
+  EXPECT_THROW(rows->for_each_window([](const table::Table&) {}), InputError);
 }
 
 TEST(CsvDistributed, AFileThatIsNotThereIsToldOnAllRanks) {

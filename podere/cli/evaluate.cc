@@ -3,6 +3,7 @@
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
@@ -22,7 +23,7 @@ struct EvaluateOptions {
   std::string roc;
   std::string plot;
   std::size_t rounds = 0;
-  std::size_t staged = 0;
+  std::string staged;
 };
 
 void define(CLI::App& app, EvaluateOptions& options) {
@@ -32,7 +33,9 @@ void define(CLI::App& app, EvaluateOptions& options) {
   app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
   app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
   add_rounds_option(app, options.rounds);
-  app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
+  app.add_flag("--staged{1}", options.staged,
+               "Measures after each round too, or after every K-th (--staged=K)");  // a text: CLI11 reads numbers of
+                                                                                    // flags by std::stoll
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
@@ -93,7 +96,16 @@ void print_measures(const session::Json& result, int descriptor) {
   if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]), descriptor);
 }
 
+/// Of --staged: 0 where it was not given.
+std::size_t rounds_of_stage(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto n_rounds = parse_count(text);
+  if (!n_rounds || *n_rounds == 0) throw_input_error("--staged: '{}' is not a whole number from 1", text);
+  return *n_rounds;
+}
+
 int run(const EvaluateOptions& options) {
+  const std::size_t staged = rounds_of_stage(options.staged);
   const int facts_to = prepare_outputs({{"--roc", options.roc}, {"--plot", options.plot}},
                                        {{"MODEL", options.model}, named_file("DATA", options.source)});
   std::optional<AtomicFile> roc_file;
@@ -102,7 +114,7 @@ int run(const EvaluateOptions& options) {
   if (!options.plot.empty()) plot_file.emplace(options.plot);
   auto result = run_job(options.group, options.output,
                         session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0,
-                                             options.rounds, options.staged});
+                                             options.rounds, staged});
   if ((roc_file || plot_file) && !result.contains("roc")) {
     throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
   }

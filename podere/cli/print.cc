@@ -75,7 +75,14 @@ TextTable::TextTable(std::vector<std::string> header, bool all_left) : all_left_
   if (!header.empty()) rows_.push_back(std::move(header));
 }
 
-void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+void TextTable::add(std::vector<std::string> row) {
+  // A name may hold what would break lines or reach the terminal as an order.
+  for (std::string& cell : row) {
+    std::ranges::replace_if(
+        cell, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  }
+  rows_.push_back(std::move(row));
+}
 
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;

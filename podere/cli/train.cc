@@ -36,13 +36,13 @@ void read_class_weight(const std::string& text, tree::Options& tree) {
   for (const std::string& pair : CLI::detail::split(text, ',')) {
     const auto colon = std::min(pair.find(':'), pair.size());
     const auto k = parse_count(std::string_view(pair).substr(0, colon));
-    std::string weight = pair.substr(std::min(colon + 1, pair.size()));
-    if (!k || *k >= static_cast<std::uint64_t>(tree::kMaxClasses) || !real_number()(weight).empty()) {
+    const std::string weight = pair.substr(std::min(colon + 1, pair.size()));
+    if (!k || *k >= static_cast<std::uint64_t>(tree::kMaxClasses) || !parse_real(weight)) {
       throw CLI::ValidationError("--class-weight",
                                  fmt::format("'{}' is neither balanced nor CLASS:WEIGHT with a class from 0", pair));
     }
     tree.class_weight.resize(std::max(tree.class_weight.size(), static_cast<std::size_t>(*k) + 1), 1.0);
-    tree.class_weight[*k] = std::stod(weight);
+    tree.class_weight[*k] = *parse_real(weight);
   }
 }
 

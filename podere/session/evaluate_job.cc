@@ -12,12 +12,12 @@ namespace {
 using comm::Communicator;
 using tree::Objective;
 
-/// Local.
-void check_labels(const table::Table& table, const tree::Model& model) {
-  const auto labels = table.label();
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    tree::check_label(labels[i], table.global({i}), model.options, "evaluation");
-  }
+/// Of rows as they are: weights of classes are a matter of training.
+void check_labels(const table::Table& table, const tree::Model& model, const Communicator& comm) {
+  tree::Options options = model.options;
+  options.class_weight.clear();
+  options.scale_pos_weight = 1;
+  tree::weigh_labels(table, {}, 0, options, "evaluation", comm);
 }
 
 Json to_json(const evaluate::ConfusionMatrix& matrix) {
@@ -97,10 +97,8 @@ Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progre
   const table::Table& table = loaded.table;
   const Stopwatch watch;
   std::vector<std::span<const float>> columns;
-  comm.agree([&] {
-    check_labels(table, model);
-    columns = tree::feature_columns(model.schema, table);
-  });
+  check_labels(table, model, comm);
+  comm.agree([&] { columns = tree::feature_columns(model.schema, table); });
 
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
   // A stage goes on from the margins of the one before.

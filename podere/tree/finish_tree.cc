@@ -69,6 +69,12 @@ class NodeSums {
   std::vector<std::int64_t> sums_;  // [n_nodes x 2] of g and h
 };
 
+/// The nearest finite float: models hold no others.
+float finite_float(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(value, -kMost, kMost));
+}
+
 /// From bins to values. The set of a split of categories goes to `category_sets`.
 Node split_node(const GrowNode& grown, const BinnedRows& binned,
                 std::vector<std::vector<std::int32_t>>& category_sets) {
@@ -78,7 +84,7 @@ Node split_node(const GrowNode& grown, const BinnedRows& binned,
   node.feature = split.feature;
   node.left = static_cast<std::int32_t>(grown.left);
   node.missing_left = split.missing_left;
-  node.gain = static_cast<float>(split.gain);
+  node.gain = finite_float(split.gain);
   if (split.is_categorical) {
     node.category_set = static_cast<std::int32_t>(category_sets.size());
     category_sets.push_back(category_set(split, cuts));
@@ -128,11 +134,11 @@ Tree finish_tree(const GrowContext& context, const GrownTree& grown, const Gradi
     Node& node = tree.nodes[n];
     if (from.is_leaf()) {
       const double step = step_of(sums.g(n), sums.h(n), context.options);
-      node.value = static_cast<float>(context.options.learning_rate * step);
+      node.value = finite_float(context.options.learning_rate * step);
     } else {
       node = split_node(from, grown.binned, tree.category_sets);
     }
-    node.cover = static_cast<float>(sums.h(n));
+    node.cover = finite_float(sums.h(n));
   }
   return tree;
 }

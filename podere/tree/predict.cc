@@ -131,7 +131,7 @@ std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, 
     if (found[j]) places.push_back(*found[j]);
     if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted[j];
   }
-  if (absent.empty()) return places;
+  if (places.size() == wanted.size()) return places;
   if (table::is_made_up(wanted) != table::is_made_up(schema.features)) {
     throw_input_error(
         "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",

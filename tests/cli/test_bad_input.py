@@ -259,6 +259,29 @@ def test_more_rounds_than_a_model_has(podere, model, events):
     assert "rounds is 11" in podere.refused("predict", model, events, "--rounds", 11, "-o", "out.csv")
 
 
+@pytest.mark.parametrize("stage", ["0", "-1", "x", "99999999999999999999"])
+def test_stages_that_make_no_sense(podere, model, events, stage):
+    assert "--staged" in podere.refused("evaluate", model, events, f"--staged={stage}")
+
+
+def test_weights_that_measure_nothing(podere):
+    rows = "".join(f"{k % 2},{k},-1,0\n" for k in range(40))
+    podere.write("table.csv", "y,x,negative,zero\n" + rows)
+    podere.done("train", "gbt", "table.csv", "--columns", "x", "--trees", 2, "-o", "m.json")
+    for weight in ("negative", "zero"):
+        assert "weight" in podere.refused("evaluate", "m.json", "table.csv", "--weight", weight)
+
+
+def test_gains_beyond_what_a_model_holds(podere):
+    podere.write("table.csv", "y,x\n" + "".join(f"{'-' if k % 2 else ''}1e20,{k % 2}\n" for k in range(1000)))
+    podere.done("train", "gbt", "table.csv", "--objective", "squared-error", "--trees", 2, "-o", "m.json")
+    podere.done("model", "m.json")
+
+
+def test_a_weight_of_a_class_that_is_hardly_any(podere, events):
+    assert "one class" in podere.refused("train", "gbt", events, "--class-weight", "0:1e-310", "--trees", 1, "-o", "m.json")
+
+
 def test_a_model_that_cannot_be_continued(podere, model, events):
     go_on = ["train", "gbt", events, "-o", "new.json", "--trees", 2]
     assert "absent.json" in podere.refused(*go_on, "--from", "absent.json")

@@ -71,8 +71,10 @@ ReadModel read_model(const std::string& text, const std::string& name) {
   if (is_podere(text)) return {Format::kPodere, tree::from_text(text, name)};  // which tells the name itself
   return with_name(name, [&]() -> ReadModel {
     check_beginning(text);
-    if (is_lightgbm(text)) return {Format::kLightgbm, from_lightgbm(text)};
-    return {Format::kXgboost, from_xgboost(text)};
+    ReadModel read = is_lightgbm(text) ? ReadModel{Format::kLightgbm, from_lightgbm(text)}
+                                       : ReadModel{Format::kXgboost, from_xgboost(text)};
+    tree::validate(read.model);
+    return read;
   });
 }
 

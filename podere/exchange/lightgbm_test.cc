@@ -6,6 +6,7 @@
 
 #include "podere/base/error.h"
 #include "podere/exchange/cases.h"
+#include "podere/exchange/format.h"
 
 namespace podere::exchange {
 namespace {
@@ -113,6 +114,16 @@ TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
   expect_refused("cat_boundaries=0 1", "cat_boundaries=-1 1");
   expect_refused("cat_boundaries=", "cat_bounds=");
   expect_refused("cat_threshold=", "cat_threshold=-");
+}
+
+TEST(LightgbmBadarg, ANameThatIsNotUtf8IsRefused) {
+  const std::string text = model_text("binary");
+  EXPECT_EQ(read_model(text, "x.txt").format, Format::kLightgbm);
+  EXPECT_THROW(read_model(with(text, "feature_names=",
+                               "feature_names=gr\xf6\xdf"
+                               "e_"),
+                          "x.txt"),
+               InputError);
 }
 
 TEST(LightgbmBadarg, EveryShortenedTextIsRefused) {

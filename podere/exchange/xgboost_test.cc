@@ -4,6 +4,7 @@
 
 #include "podere/base/error.h"
 #include "podere/exchange/cases.h"
+#include "podere/exchange/format.h"
 
 namespace podere::exchange {
 namespace {
@@ -138,6 +139,21 @@ TEST(XgboostBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
   expect_refused(R"("categories_sizes":[2])", R"("categories_sizes":[3])");
   expect_refused(R"("categories_sizes":[2])", R"("categories_sizes":[-2])");
   expect_refused(R"("categories_nodes":[0])", R"("categories_nodes":[1])");
+}
+
+TEST(XgboostBadarg, WhatPodereCouldNotReadBackIsRefused) {
+  const std::string text = model_text(kCases[0]);
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    EXPECT_THROW(read_model(with(text, old, replacement), "x.json"), InputError) << replacement;
+  };
+  EXPECT_EQ(read_model(text, "x.json").format, Format::kXgboost);
+  expect_refused(R"("feature_names":[])", R"("feature_names":["a","b","c",""])");
+  expect_refused(R"("feature_names":[])", R"("feature_names":["a","b","c","a"])");
+  expect_refused(R"("feature_types":[])", R"("feature_types":["c","c","c","c"])");
+  tree::Model model = from_xgboost(text);
+  model.base_margin = {3e38};
+  model.trees[0].nodes.back().value = 3e38F;
+  EXPECT_THROW(to_xgboost(model), InputError);
 }
 
 TEST(XgboostBadarg, EveryShortenedTextIsRefused) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
@@ -109,6 +110,9 @@ Json trees_to_json(const tree::Model& model) {
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     // Predictions begin with the base margin as float32; adding it to the first leaf rounds as they do.
     const float base = t < model.n_outputs() ? static_cast<float>(model.base_margin[t]) : 0.0F;
+    for (const Node& node : model.trees[t].nodes) {
+      if (!std::isfinite(node.value + base)) throw InputError("a leaf and the base margin together are beyond float32");
+    }
     trees.push_back(to_json(model.trees[t], t, model.schema.features.size(), base));
   }
   return trees;

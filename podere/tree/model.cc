@@ -3,10 +3,14 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -143,13 +147,28 @@ void check_category_set(const Tree& tree, const Node& node, const table::Schema&
     throw InputError("a category set has codes that do not rise or that its feature does not have");
 }
 
+/// Features are found by their names, which go into JSON.
+void check_names(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (names[j].empty()) throw_input_error("feature {} has no name", j);
+    if (!seen.insert(names[j]).second) throw_input_error("two features are named {}", names[j]);
+    try {
+      Json(names[j]).dump();
+    } catch (const Json::exception&) {
+      throw_input_error("the name of feature {} is not UTF-8", j);
+    }
+  }
+}
+
 /// Refuses trees in which a walk from the root could leave the tree or never end.
 void check_tree(const Tree& tree, const table::Schema& schema) {
   if (tree.nodes.empty()) throw InputError("a tree has no nodes");
   const auto n_nodes = static_cast<std::int64_t>(tree.nodes.size());
   for (std::int64_t i = 0; i < n_nodes; ++i) {
     const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    if (!std::isfinite(node.threshold) || !std::isfinite(node.value))
+    if (!std::ranges::all_of(std::array{node.threshold, node.value, node.gain, node.cover},
+                             [](float number) { return std::isfinite(number); }))
       throw InputError("a node has a number that is not finite");
     if (node.is_leaf()) continue;
     if (static_cast<std::size_t>(node.feature) >= schema.features.size())
@@ -217,20 +236,28 @@ Model model_from_content(const Json& content) {
   Model model;
   model.schema = schema_from_json(content.at("schema"));
   model.options = options_from_json(content.at("options"));
-  validate(model.options);
   content.at("base_margin").get_to(model.base_margin);
   content.at("history").at("train_loss").get_to(model.history.train_loss);
   content.at("history").at("validation_loss").get_to(model.history.validation_loss);
   for (const Json& tree : content.at("trees")) model.trees.push_back(tree_from_json(tree));
-
-  const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
-  if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
-  if (model.trees.size() % n_outputs != 0) throw InputError("the number of trees does not fit the objective");
-  for (const Tree& tree : model.trees) check_tree(tree, model.schema);
+  validate(model);
   return model;
 }
 
 }  // namespace
+
+void validate(const Model& model) {
+  validate(model.options);
+  check_names(model.schema.features);
+  const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
+  if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
+  for (const double margin : model.base_margin) {
+    if (!(std::abs(margin) <= std::numeric_limits<float>::max()))
+      throw_input_error("base_margin {} is beyond float32", margin);
+  }
+  if (model.trees.size() % n_outputs != 0) throw InputError("the number of trees does not fit the objective");
+  for (const Tree& tree : model.trees) check_tree(tree, model.schema);
+}
 
 Importance importance(const Model& model) {
   const std::size_t n_features = model.schema.features.size();

@@ -67,6 +67,10 @@ struct Model {
   std::size_t n_rounds() const { return trees.size() / n_outputs(); }
 };
 
+/// Throws InputError for a model that cannot be used: trees that could lead out of bounds, numbers that are not finite,
+/// features without names, with the same name or with one that is not UTF-8.
+void validate(const Model& model);
+
 /// What each feature did for the model, summed over all splits [n_features].
 struct Importance {
   std::vector<double> gain;

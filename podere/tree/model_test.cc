@@ -94,6 +94,10 @@ TEST(ModelTest, TreesThatLeadOutOfBoundsAreRefused) {
   EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes.clear(); }), "accepted");
   EXPECT_NE(refusal_of([](Model& m) { m.base_margin.clear(); }), "accepted");
   EXPECT_NE(refusal_of([](Model& m) { m.base_margin = {0, 0}; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.base_margin = {1e300}; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.trees[0].nodes[0].gain = INFINITY; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.schema.features.at(1) = ""; }), "accepted");
+  EXPECT_NE(refusal_of([](Model& m) { m.schema.features.at(1) = m.schema.features.at(0); }), "accepted");
   EXPECT_EQ(refusal_of([](Model&) {}), "accepted");
 }
 

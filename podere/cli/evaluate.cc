@@ -33,9 +33,8 @@ void define(CLI::App& app, EvaluateOptions& options) {
   app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
   app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
   add_rounds_option(app, options.rounds);
-  app.add_flag("--staged{1}", options.staged,
-               "Measures after each round too, or after every K-th (--staged=K)");  // a text: CLI11 reads numbers of
-                                                                                    // flags by std::stoll
+  // Into a text: CLI11 reads flags that are numbers by std::stoll, which has words of its own for wrong ones.
+  app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -33,32 +34,6 @@ class FirstException {
   std::exception_ptr exception_;
 };
 
-/// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads; tasks are handed out
-/// in order as threads become free. `thread` is in [0, n_threads). The exception of the lowest task that threw is
-/// thrown here; tasks above it may or may not have run. A loop within a task runs on the task's thread alone
-/// (as thread 0). No collectives inside.
-template <typename Body>
-void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
-  const int team = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks));
-  if (team <= 1 || ThreadTeam::is_inside()) {
-    for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
-    return;
-  }
-  FirstException first;
-  std::atomic<std::size_t> next = 0;
-  const auto take_tasks = [&](int thread) {
-    for (std::size_t task = next++; task < n_tasks; task = next++) {
-      try {
-        body(task, thread);
-      } catch (...) {
-        first.keep(task, std::current_exception());
-      }
-    }
-  };
-  ThreadTeam::instance().run(team, take_tasks);
-  first.rethrow();
-}
-
 /// A piece [begin, end) of a range of items.
 struct Slice {
   std::size_t begin;
@@ -68,6 +43,48 @@ struct Slice {
 /// Piece `i` of `n` nearly equal pieces of [0, n_items).
 inline Slice slice_of(std::size_t n_items, std::size_t i, std::size_t n) {
   return {n_items / n * i + std::min(i, n_items % n), n_items / n * (i + 1) + std::min(i + 1, n_items % n)};
+}
+
+/// Tasks [next, end) that nobody has taken yet.
+struct alignas(64) Share {  // a cache line of its own
+  std::atomic<std::size_t> next = 0;
+  std::size_t end = 0;
+};
+
+/// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads. Each takes a share of the
+/// tasks, neighbours in a row, then what others have left of theirs: loops over the same items, one after the other,
+/// find most of them in the cache of the processor that had them before. `thread` is in [0, n_threads). The exception
+/// of the lowest task that threw is thrown here; tasks above it may or may not have run. A loop within a task runs on
+/// the task's thread alone (as thread 0). No collectives inside.
+template <typename Body>
+void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
+  const int team = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks));
+  if (team <= 1 || ThreadTeam::is_inside()) {
+    for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
+    return;
+  }
+  FirstException first;
+  const auto n_shares = static_cast<std::size_t>(team);
+  const auto shares = std::make_unique<Share[]>(n_shares);
+  for (std::size_t i = 0; i < n_shares; ++i) {
+    const Slice tasks = slice_of(n_tasks, i, n_shares);
+    shares[i].next = tasks.begin;
+    shares[i].end = tasks.end;
+  }
+  const auto take_tasks = [&](int thread) {
+    for (std::size_t i = 0; i < n_shares; ++i) {
+      Share& share = shares[(static_cast<std::size_t>(thread) + i) % n_shares];
+      for (std::size_t task = share.next++; task < share.end; task = share.next++) {
+        try {
+          body(task, thread);
+        } catch (...) {
+          first.keep(task, std::current_exception());
+        }
+      }
+    }
+  };
+  ThreadTeam::instance().run(team, take_tasks);
+  first.rethrow();
 }
 
 /// Calls `body(begin, end, thread)` on pieces of [0, n_items) of at most `grain` items.

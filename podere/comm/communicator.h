@@ -201,6 +201,8 @@ class Communicator {
   void all_reduce_raw(void* values, std::size_t n, ElementType type, Reduction reduction) const;
   void reduce_scatter_raw(const void* values, std::size_t n, void* received, std::size_t n_received,
                           std::span<const std::size_t> counts, ElementType type, Reduction reduction) const;
+  void reduce_pairwise(const void* values, void* received, std::span<const std::size_t> counts, ElementType type,
+                       Reduction reduction) const;
   void gather_raw(const void* values, std::size_t n, const std::vector<std::size_t>& counts, void* gathered,
                   ElementType type) const;
   void all_to_all_raw(const void* values, std::size_t n, std::span<const std::size_t> counts, void* received,

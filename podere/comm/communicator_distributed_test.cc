@@ -73,6 +73,20 @@ TEST_P(CommunicatorTest, ReduceScatterGivesEachRankItsRun) {
   }
 }
 
+TEST_P(CommunicatorTest, ReduceScatterOfLargeUnevenRuns) {
+  if (GetParam() < 1000) GTEST_SKIP() << "a million messages";
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < p_; ++i) counts.push_back(40'000 * i + i % 2);  // pieces end at 32,768; rank 0 has none
+  std::vector<std::int64_t> values(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  std::iota(values.begin(), values.end(), rank_);
+  std::vector<std::int64_t> received(counts[r_]);
+  world_.reduce_scatter(std::span<const std::int64_t>(values), std::span(received), counts, Reduction::kSum);
+  const std::size_t start = std::accumulate(counts.begin(), counts.begin() + rank_, std::size_t{0});
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    ASSERT_EQ(received[i], static_cast<std::int64_t>(start + i) * size_ + size_ * (size_ - 1) / 2);
+  }
+}
+
 TEST_P(CommunicatorTest, CountsThatDoNotFitAreRefused) {
   std::vector<std::int32_t> values(p_ + 1);
   std::vector<std::int32_t> received(1);

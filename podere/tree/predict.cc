@@ -1,103 +1,16 @@
 #include "podere/tree/predict.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <optional>
 
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 #include "podere/base/portable_math.h"
 #include "podere/table/features.h"
+#include "podere/tree/flat_tree.h"
 
 namespace podere::tree {
 namespace {
-
-constexpr std::size_t kTileRows = 128;
-constexpr std::size_t kRowsAtOnce = 16;  // that walk down a tree side by side, none waiting for another's memory
-
-/// Larger for larger values, 0 for a missing one, at most 0xff800000. -0 is 0.
-std::uint32_t ordered_key(float value) {
-  if (value != value) return 0;
-  const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);
-  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
-}
-
-/// A node as prediction reads it: a row goes left where its key in `plane` is below the threshold. Leaves lead to
-/// themselves. So there is nothing to branch on.
-struct FlatNode {
-  std::uint32_t threshold;
-  std::uint16_t plane;  // of the tile
-  std::uint16_t right;  // the left child is right - 1
-};
-
-/// A tree in 8 bytes a node.
-struct FlatTree {
-  std::vector<FlatNode> nodes;
-  std::vector<float> values;
-  int depth = 0;
-};
-
-/// Nothing for a tree that splits by categories, or has too many nodes or features for 16 bits.
-std::optional<FlatTree> flatten(const Tree& tree) {
-  constexpr std::size_t kMaxNodes = std::size_t{1} << 16;
-  constexpr std::int32_t kMaxFeature = (1 << 15) - 1;  // two planes each
-  if (!tree.category_sets.empty() || tree.nodes.size() > kMaxNodes) return {};
-  FlatTree flat;
-  std::vector<int> depths(tree.nodes.size());
-  for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
-    const Node& node = tree.nodes[n];
-    if (node.feature > kMaxFeature) return {};
-    flat.values.push_back(node.value);
-    if (node.is_leaf()) {
-      flat.nodes.push_back({0, 0, static_cast<std::uint16_t>(n)});
-    } else {
-      const auto left = static_cast<std::size_t>(node.left);
-      depths[left] = depths[left + 1] = depths[n] + 1;
-      flat.depth = std::max(flat.depth, depths[left]);
-      const std::uint32_t missing_right = node.missing_left ? 0 : 1;
-      flat.nodes.push_back({ordered_key(node.threshold) - missing_right,
-                            static_cast<std::uint16_t>(2 * static_cast<std::uint32_t>(node.feature) + missing_right),
-                            static_cast<std::uint16_t>(left + 1)});
-    }
-  }
-  return flat;
-}
-
-/// Keys of a run of rows [2 n_features x kTileRows]: for each feature a plane in which missing values lie below all
-/// thresholds, and one with all keys less by one, in which 0 has become the largest.
-using Keys = std::vector<std::uint32_t>;
-
-void set_keys(std::span<const float> column, std::size_t feature, Keys& keys) {
-  std::uint32_t* const missing_left = keys.data() + 2 * feature * kTileRows;
-  std::uint32_t* const missing_right = missing_left + kTileRows;
-  for (std::size_t i = 0; i < column.size(); ++i) {
-    missing_left[i] = ordered_key(column[i]);
-    missing_right[i] = missing_left[i] - 1;
-  }
-}
-
-/// target[i] += the value of row i's leaf for the first `n` rows of the tile. Rows beyond walk down with them unseen.
-void add_leaf_values(const FlatTree& tree, const Keys& keys, std::size_t n, float* target) {
-  constexpr int kStepsBetweenLooks = 4;
-  const FlatNode* const nodes = tree.nodes.data();
-  for (std::size_t first = 0; first < n; first += kRowsAtOnce) {
-    const std::uint32_t* const rows = keys.data() + first;
-    std::array<std::uint32_t, kRowsAtOnce> at{};
-    for (int level = 0; level < tree.depth; ++level) {
-#pragma GCC unroll 16
-      for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
-        const FlatNode node = nodes[at[i]];
-        at[i] = node.right - (rows[node.plane * kTileRows + i] < node.threshold ? 1U : 0U);
-      }
-      if (level % kStepsBetweenLooks != kStepsBetweenLooks - 1) continue;
-      std::uint32_t moving = 0;
-      for (const std::uint32_t node : at) moving |= nodes[node].right ^ node;
-      if (moving == 0) break;
-    }
-    for (std::size_t i = 0; i < std::min(kRowsAtOnce, n - first); ++i) target[first + i] += tree.values[at[i]];
-  }
-}
 
 /// For any tree.
 float leaf_value(const Tree& tree, std::span<const std::span<const float>> features, std::size_t row) {
@@ -147,16 +60,14 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
   for (const Tree& tree : trees) flat.push_back(flatten(tree));
   constexpr std::size_t kGrainRows = 4096;
   parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
-    Keys keys(2 * features.size() * kTileRows);
-    for (std::size_t first = begin; first < end; first += kTileRows) {
-      const std::size_t n = std::min(kTileRows, end - first);
-      for (std::size_t j = 0; j < features.size(); ++j) {
-        set_keys(features[j].subspan(first, n), j, keys);
-      }
+    KeyTile tile(features.size());
+    for (std::size_t first = begin; first < end; first += KeyTile::kRows) {
+      const std::size_t n = std::min(KeyTile::kRows, end - first);
+      for (std::size_t j = 0; j < features.size(); ++j) tile.set(j, features[j].subspan(first, n));
       for (std::size_t t = 0; t < flat.size(); ++t) {
         float* const target = margins.data() + t % n_outputs * n_rows + first;
         if (flat[t]) {
-          add_leaf_values(*flat[t], keys, n, target);
+          add_leaf_values(*flat[t], tile, n, target);
         } else {
           for (std::size_t i = 0; i < n; ++i) target[i] += leaf_value(trees[t], features, first + i);
         }

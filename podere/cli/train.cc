@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -33,6 +34,7 @@ void read_class_weight(const std::string& text, tree::Options& tree) {
   tree.class_weight.clear();
   tree.balance_classes = text == "balanced";
   if (tree.balance_classes) return;
+  std::set<std::uint64_t> named;
   for (const std::string& pair : CLI::detail::split(text, ',')) {
     const auto colon = std::min(pair.find(':'), pair.size());
     const auto k = parse_count(std::string_view(pair).substr(0, colon));
@@ -40,6 +42,9 @@ void read_class_weight(const std::string& text, tree::Options& tree) {
     if (!k || *k >= static_cast<std::uint64_t>(tree::kMaxClasses) || !parse_real(weight)) {
       throw CLI::ValidationError("--class-weight",
                                  fmt::format("'{}' is neither balanced nor CLASS:WEIGHT with a class from 0", pair));
+    }
+    if (!named.insert(*k).second) {
+      throw CLI::ValidationError("--class-weight", fmt::format("class {} is named twice in '{}'", *k, text));
     }
     tree.class_weight.resize(std::max(tree.class_weight.size(), static_cast<std::size_t>(*k) + 1), 1.0);
     tree.class_weight[*k] = *parse_real(weight);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -47,7 +48,7 @@ std::int64_t whole(const Json& object, const char* name, std::optional<std::int6
   const Json& value = object.at(name);
   if (value.is_string()) {
     const auto number = parse_count(value.get_ref<const std::string&>());
-    if (number) return static_cast<std::int64_t>(*number);
+    if (number && std::in_range<std::int64_t>(*number)) return static_cast<std::int64_t>(*number);
   } else if (value.is_number_integer() && std::in_range<std::int64_t>(value.get<std::uint64_t>())) {
     return value.get<std::int64_t>();
   }
@@ -277,7 +278,8 @@ tree::Model from_xgboost(const std::string& text) {
   try {
     return read_model(file);
   } catch (const Json::exception& error) {
-    throw_input_error("is not a whole XGBoost model ({})", error.what());
+    const std::string_view cause = error.what();  // "[json.exception...] key 'name' not found"
+    throw_input_error("is not a whole XGBoost model ({})", cause.substr(cause.find("] ") + 2));
   }
 }
 

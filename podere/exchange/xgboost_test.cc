@@ -68,6 +68,7 @@ TEST(Xgboost, TakesTheRoundsUpToTheBestOfEarlyStopping) {
   };
   EXPECT_EQ(with_best("1").n_rounds(), 2U);
   EXPECT_EQ(with_best("99").n_rounds(), 4U);
+  EXPECT_THROW(with_best("18446744073709551615"), InputError);
 }
 
 TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {

@@ -215,7 +215,8 @@ def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, optio
     assert option in message and (value in message or "99999999999" in value)
 
 
-@pytest.mark.parametrize("weights, told", [("1:0", "is 0"), ("2:3", "class 2"), ("0:1,1", "'1'"), ("x:1", "'x:1'")])
+@pytest.mark.parametrize("weights, told", [("1:0", "is 0"), ("2:3", "class 2"), ("0:1,1", "'1'"), ("x:1", "'x:1'"),
+                                           ("0:1,0:2", "twice")])
 def test_weights_of_classes_that_make_no_sense(podere, weights, told):
     message = podere.refused("train", "gbt", "no-such-data.csv", "-o", "model.json", "--class-weight", weights)
     assert "--class-weight" in message and told in message

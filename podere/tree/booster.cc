@@ -1,5 +1,6 @@
 #include "podere/tree/booster.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -35,9 +36,13 @@ class Booster::Validation {
     }
   }
 
-  /// Takes in the trees of a round; returns the loss. `training_margins` are those of the training table.
-  double update(std::span<const Tree> trees, std::span<const float> training_margins) {
+  /// Takes in the trees of one or more rounds.
+  void take_trees(std::span<const Tree> trees) {
     if (!own_margins_.empty()) add_trees(trees, n_outputs_, columns_, n_threads_, own_margins_);
+  }
+
+  /// The loss. `training_margins` are those of the training table.
+  double loss(std::span<const float> training_margins) {
     compute_gradients(options_, labels_.rows, margins(training_margins), n_outputs_, comm_, n_threads_, gradients_);
     return gradients_.loss;
   }
@@ -69,11 +74,12 @@ class Booster::Validation {
   Gradients gradients_;
 };
 
-Booster::Booster(Model& model, const table::Table& table, const LabelledRows& rows, const comm::Communicator& comm,
-                 int n_threads)
+Booster::Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
+                 const comm::Communicator& comm, int n_threads)
     : model_(model),
       table_(table),
       rows_(rows),
+      n_base_rounds_(n_base_rounds),
       comm_(comm),
       n_threads_(n_threads),
       margins_(start_margins(model.base_margin, rows.label.size())) {
@@ -92,10 +98,28 @@ void Booster::replay(const Model& base) {
   for (std::size_t round = 0; round < base.n_rounds(); ++round) {
     const auto trees = std::span(base.trees).subspan(round * n_outputs, n_outputs);
     add_trees(trees, n_outputs, columns, n_threads_, margins_);
-    // All rounds of `base` stay: the last one counts as the best so far.
-    best_loss_ = std::numeric_limits<double>::infinity();
     take_round({trees.begin(), trees.end()});
   }
+}
+
+void Booster::resume(const Model& checkpoint, const table::RowSource& source) {
+  const std::size_t n_outputs = checkpoint.n_outputs();
+  std::size_t first = 0;
+  source.for_each_window([&](const table::Table& window) {
+    std::vector<float> window_margins = start_margins(model_.base_margin, window.n_rows());
+    add_trees(checkpoint.trees, n_outputs, feature_columns(checkpoint.schema, window), n_threads_, window_margins);
+    for (std::size_t k = 0; k < n_outputs; ++k) {
+      const auto of_output = std::span(window_margins).subspan(k * window.n_rows(), window.n_rows());
+      std::ranges::copy(of_output, margins(k).subspan(first).begin());
+    }
+    first += window.n_rows();
+  });
+  if (validation_) validation_->take_trees(checkpoint.trees);
+  model_.trees = checkpoint.trees;
+  model_.history = checkpoint.history;
+  const std::vector<double>& losses = model_.history.validation_loss;
+  for (std::size_t round = 0; round < losses.size(); ++round) follow_validation_loss(losses[round], round);
+  compute_gradients_and_check();
 }
 
 void Booster::compute_gradients_and_check() {
@@ -116,12 +140,17 @@ void Booster::take_round(std::vector<Tree> trees) {
   compute_gradients_and_check();
   model_.history.train_loss.push_back(gradients_.loss);
   if (!validation_) return;
-  const double loss = validation_->update(std::span(model_.trees).last(model_.n_outputs()), margins_);
+  validation_->take_trees(std::span(model_.trees).last(model_.n_outputs()));
+  const double loss = validation_->loss(margins_);
   model_.history.validation_loss.push_back(loss);
-  if (loss < best_loss_) {
-    best_loss_ = loss;
-    best_round_ = model_.n_rounds() - 1;
-  }
+  follow_validation_loss(loss, model_.n_rounds() - 1);
+}
+
+/// Base rounds stay: of them the last counts as the best so far.
+void Booster::follow_validation_loss(double loss, std::size_t round) {
+  if (loss >= best_loss_ && round >= n_base_rounds_) return;
+  best_loss_ = loss;
+  best_round_ = round;
 }
 
 ProgressStep Booster::progress(std::size_t n_rounds) const {
@@ -135,7 +164,7 @@ ProgressStep Booster::progress(std::size_t n_rounds) const {
 
 bool Booster::has_converged() const {
   const auto patience = static_cast<std::size_t>(model_.options.early_stopping_rounds);
-  return patience > 0 && model_.n_rounds() - 1 - best_round_ >= patience;
+  return patience > 0 && model_.n_rounds() > best_round_ + patience;
 }
 
 void Booster::keep_best_rounds() {

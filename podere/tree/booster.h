@@ -11,7 +11,7 @@
 
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
-#include "podere/table/table.h"
+#include "podere/table/row_source.h"
 #include "podere/tree/gradient.h"
 #include "podere/tree/model.h"
 
@@ -21,9 +21,10 @@ namespace podere::tree {
 class Booster {
  public:
   /// Fills `model`, which has base margins and no trees, from `table` with labels and weights `rows` (0 where a row is
-  /// not trained on); all outlive this. Collective. Throws InputError, on all ranks, where the loss overflows.
-  Booster(Model& model, const table::Table& table, const LabelledRows& rows, const comm::Communicator& comm,
-          int n_threads);
+  /// not trained on); all outlive this. Early stopping keeps the first `n_base_rounds`. Collective. Throws InputError,
+  /// on all ranks, where the loss overflows.
+  Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
+          const comm::Communicator& comm, int n_threads);
   ~Booster();
   Booster(const Booster&) = delete;
   Booster& operator=(const Booster&) = delete;
@@ -35,6 +36,10 @@ class Booster {
   /// Takes the rounds of `base`, whose features the training table holds, one by one: the same additions in the same
   /// order as when they were grown. Collective. Throws as take_round.
   void replay(const Model& base);
+
+  /// Takes all rounds of a model that was trained on these rows, and its history. `source` has the features of the
+  /// training table. Collective. Throws as take_round.
+  void resume(const Model& checkpoint, const table::RowSource& source);
 
   /// At the margins so far.
   const Gradients& gradients() const { return gradients_; }
@@ -55,10 +60,12 @@ class Booster {
   class Validation;
   std::size_t n_rows() const { return rows_.label.size(); }
   void compute_gradients_and_check();
+  void follow_validation_loss(double loss, std::size_t round);
 
   Model& model_;
   const table::Table& table_;
   const LabelledRows& rows_;
+  const std::size_t n_base_rounds_;
   const comm::Communicator& comm_;
   int n_threads_;
   std::vector<float> margins_;  // [n_outputs x n_rows]

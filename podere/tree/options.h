@@ -52,6 +52,7 @@ struct Options {
   std::uint64_t seed = 0;
   std::string monotone;      ///< "pt:+1,eta:-1": features with which predictions only rise, only fall; not for softmax
   std::string interactions;  ///< "a,b;c,d,e": features that may meet on a path; those not named meet none
+  bool operator==(const Options&) const = default;
 };
 
 /// Calls visit(name, member) for every option but the objective, under the names that files use.

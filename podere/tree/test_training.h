@@ -10,7 +10,7 @@ namespace podere::tree {
 inline Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr,
                          const Model* base = nullptr) {
   Progress progress;
-  return train(table::HeldRows(table), validation, options, alone(), 2, progress, nullptr, base);
+  return train(table::HeldRows(table), validation, options, alone(), 2, progress, nullptr, {.base = base});
 }
 
 }  // namespace podere::tree

@@ -94,6 +94,15 @@ void check_base(const Model& base, const table::Schema& schema, const Options& o
   }
 }
 
+/// Throws InputError if `checkpoint` is not of the run whose `model` has no trees yet.
+void check_checkpoint(const Model& checkpoint, const Model& model) {
+  if (checkpoint.options == model.options && checkpoint.schema == model.schema &&
+      checkpoint.base_margin == model.base_margin) {
+    return;
+  }
+  throw InputError("the checkpoint is of another run: data, options or the model to continue have changed");
+}
+
 /// Sums of quantised gradients hold so many rows (quantise.h).
 constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
@@ -127,7 +136,9 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 }
 
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times, const Model* base) {
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
+            const Continuation& continuation) {
+  const Model* const base = continuation.base;
   check_request(source, validation, options, base);
   const table::Table& table = source.labels();
   const Constraints constraints = resolve_constraints(options, source.schema());
@@ -145,13 +156,23 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   const WeightedLabels labels = weigh_labels(table, is_training, 1, model.options, "training", comm);
   model.base_margin = base != nullptr ? base->base_margin : base_margins(labels.rows, model.options, comm);
 
-  Booster booster(model, table, labels.rows, comm, n_threads);
+  const std::size_t n_base_rounds = base != nullptr ? base->n_rounds() : 0;
+  const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
+  model.options.n_trees = static_cast<int>(n_rounds);
+  if (continuation.checkpoint != nullptr) check_checkpoint(*continuation.checkpoint, model);
+
+  Booster booster(model, table, labels.rows, n_base_rounds, comm, n_threads);
   if (validation != nullptr) {
     booster.validate_on(*validation, std::nullopt);
   } else if (options.validation_fraction > 0) {
     booster.validate_on(table, is_training);
   }
-  if (base != nullptr) booster.replay(*base);
+  if (continuation.checkpoint != nullptr) {
+    booster.resume(*continuation.checkpoint, source);
+    progress.report(booster.progress(n_rounds));
+  } else if (base != nullptr) {
+    booster.replay(*base);
+  }
   // From here on nobody reads features.
   const double seconds_before_bins = watch.restart();
   std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
@@ -169,9 +190,7 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   }
   RowLists lists(table.n_rows());
   const std::size_t n_outputs = model.n_outputs();
-  const std::size_t n_rounds = model.n_rounds() + static_cast<std::size_t>(options.n_trees);
-  model.options.n_trees = static_cast<int>(n_rounds);
-  for (std::size_t round = model.n_rounds(); round < n_rounds; ++round) {
+  for (std::size_t round = model.n_rounds(); round < n_rounds && !booster.has_converged(); ++round) {
     std::vector<Tree> trees;
     for (std::size_t k = 0; k < n_outputs; ++k) {
       // Anew for each tree, since growing reorders them.
@@ -180,10 +199,11 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
                                 lists.scratch.span().first(rows.size()), booster.margins(k)));
     }
     booster.take_round(std::move(trees));
+    if (continuation.offer) continuation.offer(model);
     progress.report(booster.progress(n_rounds));
     std::int32_t stop_requested = progress.stop_requested() ? 1 : 0;
     comm.broadcast(std::span(&stop_requested, 1));
-    if (booster.has_converged() || stop_requested != 0) break;
+    if (stop_requested != 0) break;
   }
   if (options.early_stopping_rounds > 0) booster.keep_best_rounds();
   if (times != nullptr) {

@@ -1,6 +1,8 @@
 // Gradient-boosted trees by histograms, on rows spread over executors.
 #pragma once
 
+#include <functional>
+
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/table/row_source.h"
@@ -16,23 +18,33 @@ struct TrainTimes {
   comm::TrafficByKind boost_traffic;
 };
 
+/// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
+struct Continuation {
+  /// Its trees come first and options.n_trees are added: the table has the same features in the same order, objective,
+  /// classes and quantile are the same, other options may differ; the history tells losses on this run's data. On the
+  /// data and with the options of `base` the model is that of a single run. Early stopping keeps all of it.
+  const Model* base = nullptr;
+  /// What `offer` was given in a run with the same data, options and base, on any number of executors. The run goes on
+  /// from there and ends with the same model.
+  const Model* checkpoint = nullptr;
+  /// Called with the model so far after each round, on every rank.
+  std::function<void(const Model& so_far)> offer = {};
+};
+
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).
 bool is_training_row(table::GlobalRow row, const Options& options);
 
-/// Trains on rows whose label must be there and which must begin at a row block on every rank; goes through them twice,
-/// and gives their features back at the second time. `validation`
-/// (may be null) has the same features. Collective. The model is the same, bit for bit, for any number of ranks and
-/// threads. Stops after the round in which rank 0's progress says stop_requested(), or by early stopping, which keeps
-/// the best round as the last. With a `base` its trees come first and options.n_trees are added: the table has the same
-/// features in the same order, objective, classes and quantile are the same, other options may differ; the history
-/// tells losses on this run's data. On the data and with the options of `base` the model is that of a single run. Early
-/// stopping keeps all of `base`. Reports a ProgressStep {"train", trees done, n_trees, {loss, validation_loss,
-/// validation_auc}} after each round. Throws InputError, on all ranks, for options out of range, no rows or more than
-/// 2^31 - 1, a label missing, out of its set or all of one class, weights that are not finite or do not sum to more
-/// than zero, a loss that grows beyond bounds, a `base` that does not fit. Source: Chen and Guestrin, KDD 2016 (gain,
-/// sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
+/// Trains on rows whose label must be there and which must begin at a row block on every rank; goes through them twice
+/// (three times from a checkpoint), and gives their features back at the last time. `validation` (may be null) has the
+/// same features. Collective. The model is the same, bit for bit, for any number of ranks and threads. Stops after the
+/// round in which rank 0's progress says stop_requested(), or by early stopping, which keeps the best round as the
+/// last. Reports a ProgressStep {"train", trees done, n_trees, {loss, validation_loss, validation_auc}} after each
+/// round, and of the checkpoint it begins with. Throws InputError, on all ranks, for options out of range, no rows or
+/// more than 2^31 - 1, a label missing, out of its set or all of one class, weights that are not finite or do not sum
+/// to more than zero, a loss that grows beyond bounds, a base that does not fit, a checkpoint of another run. Source:
+/// Chen and Guestrin, KDD 2016 (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
-            const Model* base = nullptr);
+            const Continuation& continuation = {});
 
 }  // namespace podere::tree

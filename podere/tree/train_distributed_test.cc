@@ -101,19 +101,20 @@ INSTANTIATE_TEST_SUITE_P(Cases, SameBitsTest, testing::Range(std::size_t{0}, cas
                          [](const auto& param) { return cases()[param.param].name; });
 
 Model train_rows(const table::RowSource& rows, const Case& c, const Options& options, const comm::Communicator& comm,
-                 int n_threads, const Model* base = nullptr) {
+                 int n_threads, const Continuation& continuation = {}) {
   RandomTable other = c.table;
   other.seed = 77;
   const table::Table validation = random_table(other, comm);
   Progress progress;
-  return train(rows, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr, base);
+  return train(rows, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr,
+               continuation);
 }
 
-/// Trains on the case's tables, with these options; goes on from `base` if there is one.
+/// Trains on the case's tables, with these options.
 Model train_case(const Case& c, const Options& options, const comm::Communicator& comm, int n_threads,
-                 const Model* base = nullptr) {
+                 const Continuation& continuation = {}) {
   const table::Table table = random_table(c.table, comm);
-  return train_rows(table::HeldRows(table), c, options, comm, n_threads, base);
+  return train_rows(table::HeldRows(table), c, options, comm, n_threads, continuation);
 }
 
 std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
@@ -138,7 +139,32 @@ TEST_P(SameBitsTest, AModelContinuedIsThatOfOneRun) {
   Options rest = c.options;
   rest.n_trees = c.options.n_trees - half.n_trees;
   const Model first = from_text(to_text(train_case(c, half, world(), 2)), "first");
-  EXPECT_EQ(to_text(train_case(c, rest, world(), 1, &first)), expected);
+  EXPECT_EQ(to_text(train_case(c, rest, world(), 1, {.base = &first})), expected);
+}
+
+TEST_P(SameBitsTest, ARunThatIsBrokenOffAnywhereEndsWithTheSameModel) {
+  const Case& c = cases()[GetParam()];
+  const Model base = train_case(c, c.options, alone(), 1);
+  for (const Model* from : {static_cast<const Model*>(nullptr), &base}) {
+    std::vector<std::string> checkpoints;
+    const auto keep = [&](const Model& so_far) { checkpoints.push_back(to_text(so_far)); };
+    const std::string expected = to_text(train_case(c, c.options, world(), 2, {.base = from, .offer = keep}));
+    ASSERT_FALSE(checkpoints.empty());
+    for (const std::size_t place : {std::size_t{0}, checkpoints.size() / 2, checkpoints.size() - 1}) {
+      const Model checkpoint = from_text(checkpoints[place], "checkpoint");
+      const Continuation rest = {.base = from, .checkpoint = &checkpoint};
+      EXPECT_EQ(to_text(train_case(c, c.options, alone(), 1, rest)), expected) << "after round " << place + 1;
+      EXPECT_EQ(to_text(train_case(c, c.options, world(), 1, rest)), expected) << "after round " << place + 1;
+    }
+  }
+}
+
+TEST(TrainDistributedTest, ACheckpointOfAnotherRunIsRefused) {
+  const Case& c = cases()[0];
+  const Model checkpoint = train_case(c, c.options, world(), 1);
+  Options other = c.options;
+  other.depth += 1;
+  EXPECT_THROW(train_case(c, other, world(), 1, {.checkpoint = &checkpoint}), InputError);
 }
 
 TEST_P(SameBitsTest, TheModelDoesNotDependOnWhetherFeaturesAreHeld) {

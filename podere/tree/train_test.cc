@@ -152,7 +152,7 @@ TEST(TrainTest, ATableThatIsHandedOverGivesTheSameModel) {
     const auto train_and_spend = [&](const Model* base) {
       Progress progress;
       return train(table::HeldRows(random_table(large, alone())), nullptr, options, alone(), 2, progress, nullptr,
-                   base);
+                   {.base = base});
     };
     const table::Table kept = random_table(large, alone());
     const Model base = train_alone(kept, options);

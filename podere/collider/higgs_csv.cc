@@ -52,12 +52,13 @@ void write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint6
       const std::uint64_t begin = done + k * kSliceEvents;
       write_lines(seed, begin, std::min(end, begin + kSliceEvents), slices[k]);
     });
+    // Asked before it is written: a pipe whose reader is asleep would take no interrupt that came before.
+    if (progress.stop_requested()) {
+      throw_error("{}: not written: stopped after {} of {} events", path.string(), done, n_events);
+    }
     for (std::size_t k = 0; k < n_slices; ++k) file.write(slices[k]);
     done = end;
     progress.report({.phase = "generate", .done = done, .total = n_events, .metrics = {}});
-    if (done < n_events && progress.stop_requested()) {
-      throw_error("{}: not written: stopped after {} of {} events", path.string(), done, n_events);
-    }
   }
   file.commit();
 }

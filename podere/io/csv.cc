@@ -13,6 +13,7 @@
 #include "podere/io/csv_index.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/csv_load.h"
+#include "podere/io/file_version.h"
 
 namespace podere::io {
 namespace {
@@ -69,17 +70,6 @@ void agree_on_fault(const comm::Communicator& comm, const std::function<void()>&
     if (first - has_fault.begin() == comm.rank()) throw InputError(*fault);
   });
 }
-
-/// What tells one state of a file from another.
-struct FileVersion {
-  explicit FileVersion(const std::filesystem::path& path)
-      : size(std::filesystem::file_size(path, error)), time(std::filesystem::last_write_time(path, error)) {}
-  bool operator==(const FileVersion& other) const { return size == other.size && time == other.time; }
-
-  std::error_code error;
-  std::uintmax_t size;
-  std::filesystem::file_time_type time;
-};
 
 /// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
 struct OpenCsv {

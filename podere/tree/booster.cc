@@ -156,7 +156,7 @@ void Booster::follow_validation_loss(double loss, std::size_t round) {
 ProgressStep Booster::progress(std::size_t n_rounds) const {
   ProgressStep step{
       .phase = "train", .done = model_.n_rounds(), .total = n_rounds, .metrics = {{"loss", gradients_.loss}}};
-  if (!validation_) return step;
+  if (!validation_ || model_.history.validation_loss.empty()) return step;
   step.metrics.emplace_back("validation_loss", model_.history.validation_loss.back());
   if (const auto auc = validation_->auc(margins_)) step.metrics.emplace_back("validation_auc", *auc);
   return step;

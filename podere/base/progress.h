@@ -21,6 +21,8 @@ class Progress {
  public:
   virtual ~Progress() = default;
   virtual void report(const ProgressStep& /*step*/) {}
+  /// Tells what the user should know though the job goes on: one line.
+  virtual void warn(const std::string& /*message*/) {}
   /// True once the user asked to stop. May differ from rank to rank: algorithms agree on rank 0's answer.
   virtual bool stop_requested() { return false; }
 };

@@ -24,6 +24,7 @@ inline constexpr int kMostCores = 4096;
 
 struct GroupOptions {
   int executors = 1;
+  int least_executors = 1;   ///< with so many the work goes on when others are lost
   std::optional<int> cores;  ///< of each executor; unset: an even share of the cores that this process may use
   int cores_each() const;
   /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.

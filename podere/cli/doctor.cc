@@ -47,7 +47,8 @@ Finding start_two_executors(const OutputOptions& output) {
   try {
     const Stopwatch watch;
     JobProgress progress(JobProgress::Style::kNone);
-    start_executors({.executors = 2, .cores = 1}, output, progress).end();
+    const TemporaryFolder folder(launch::temporary_folder());
+    start_session({.executors = 2, .cores = 1}, output, folder, progress).end();
     return {"2 executors", fmt::format("started and ended in {:.2f} s", watch.seconds())};
   } catch (const Error& error) {
     return {"2 executors", "do not start", error.what()};

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/machine.h"
@@ -11,31 +12,57 @@
 
 namespace podere::cli {
 
-session::Driver start_executors(const GroupOptions& group, const OutputOptions& output, Progress& progress) {
-  const int cores = group.cores_each();
+namespace {
+
+constexpr int kHeartbeatSeconds = 2;
+constexpr double kSilenceSeconds = 30;
+
+/// Where training keeps what it has, if it was not told where.
+session::Job with_checkpoint(session::Job job, const TemporaryFolder& folder) {
+  auto* train = std::get_if<session::TrainJob>(&job);
+  if (train != nullptr && train->checkpoint.empty()) train->checkpoint = (folder.path() / "checkpoint.json").string();
+  return job;
+}
+
+}  // namespace
+
+session::Session start_session(const GroupOptions& group, const OutputOptions& output, const TemporaryFolder& folder,
+                               Progress& progress) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::vector<std::string> program = {self,          "executor",
+                                            "--cores",     std::to_string(group.cores_each()),
+                                            "--heartbeat", std::to_string(kHeartbeatSeconds)};
   if (group.executors > 1) launch::find_mpirun();
-  launch::check_session_folder(launch::temporary_folder(), group.executors);
-  session::Driver::Options options{.n_executors = group.executors};
-  if (output.debug) options.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  return {launch::local(group.executors, {self, "executor", "--cores", std::to_string(cores)}), std::move(options),
-          progress};
+  launch::check_session_folder(folder.path(), group.executors);
+  session::Session::Options options{
+      .n_executors = group.executors,
+      .least = group.least_executors,
+      .launch = [program, path = folder.path()](int n) { return launch::local(n, program, path); },
+      .driver = {.silence_seconds = kSilenceSeconds}};
+  if (output.debug) {
+    options.driver.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  }
+  return {std::move(options), progress};
 }
 
 session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
                       const std::function<void(const session::Json&)>& keep) {
   const Stopwatch watch;
   JobProgress progress(output);
-  session::Driver driver = start_executors(group, output, progress);
+  const TemporaryFolder folder(launch::temporary_folder());
+  session::Session session = start_session(group, output, folder, progress);
   const double start_seconds = watch.seconds();
   const int usable_cores = this_machine().usable_cores();
   const std::string warning = group.too_many(usable_cores);
   if (!warning.empty()) print_error("warning: " + warning);
-  session::Json result = driver.run(job, progress);
+  session::Json result = session.run(with_checkpoint(job, folder), progress);
   progress.clear();
   if (keep) keep(result);
-  driver.end();
+  session.end();
+  session::Json losses = std::move(result.at("losses"));
+  result.erase("losses");
   session::Json& facts = result.contains("facts") ? result["facts"] : result;
+  facts["losses"] = std::move(losses);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;
   if (!warning.empty()) facts["warning"] = warning;

@@ -86,6 +86,11 @@ void JobProgress::report(const ProgressStep& step) {
   std::fprintf(stderr, "\r\x1b[K%s %s", bar(step).c_str(), words.substr(0, room).c_str());
 }
 
+void JobProgress::warn(const std::string& message) {
+  clear();
+  print_error(message);
+}
+
 bool JobProgress::stop_requested() {
   const int n = interrupts();
   if (n == 0) return false;

@@ -22,6 +22,7 @@ class JobProgress : public Progress {
   ~JobProgress() override { clear(); }
 
   void report(const ProgressStep& step) override;
+  void warn(const std::string& message) override;
   /// True after the first Ctrl-C in training, which can end with the model so far. Otherwise, or after the second
   /// one, throws Interrupted.
   bool stop_requested() override;

@@ -1,6 +1,7 @@
 // podere train gbt: a model from a table.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -25,6 +26,8 @@ struct TrainOptions {
   std::optional<std::string> objective;
   std::string from;
   bool low_memory = false;
+  std::string checkpoint;
+  double checkpoint_seconds = session::TrainJob().checkpoint_seconds;
   tree::Options tree;
   std::string model;
 };
@@ -129,6 +132,13 @@ void define(CLI::App& app, TrainOptions& options) {
       ->required()
       ->check(file_name())
       ->type_name("MODEL");
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Keep the model so far here; the same command goes on from it [in a temporary folder]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")
+      ->check(real_number())
+      ->type_name("S");
   app.add_flag("--low-memory", options.low_memory, "Hold bins instead of DATA, which is read three times")
       ->excludes("--from");
   auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
@@ -146,6 +156,9 @@ void define(CLI::App& app, TrainOptions& options) {
 
 /// The ranges are those of the tree room, the names here those of options.
 void check(TrainOptions& options) {
+  if (!std::isfinite(options.checkpoint_seconds) || options.checkpoint_seconds < 0) {
+    throw_input_error("--checkpoint-every is {}, allowed is a number of seconds from 0", options.checkpoint_seconds);
+  }
   if (!options.validation.empty()) options.tree.validation_fraction = 0;  // that of --from
   try {
     if (options.objective) options.tree.objective = tree::parse_objective(*options.objective);
@@ -160,7 +173,13 @@ void check(TrainOptions& options) {
 }
 
 session::TrainJob job_of(const TrainOptions& options) {
-  session::TrainJob job{options.source, {}, options.tree, options.from, options.low_memory};
+  session::TrainJob job{options.source,
+                        {},
+                        options.tree,
+                        options.from,
+                        options.low_memory,
+                        options.checkpoint,
+                        options.checkpoint_seconds};
   if (!options.validation.empty()) {
     job.validation = options.source;
     job.validation->location = options.validation;
@@ -211,6 +230,9 @@ void print_facts(const session::Json& facts, int descriptor) {
       {"to bin", seconds("bin_seconds")},
       {"to train", seconds("train_seconds")},
   };
+  if (const std::size_t n_losses = facts.at("losses").size(); n_losses > 0) {
+    lines.insert(lines.begin() + 2, {"losses of executors", std::to_string(n_losses)});
+  }
   if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
     lines.insert(lines.begin() + 1,
                  {"trained, validated on", fmt::format("{}, {} rows", with_commas(facts.at("training_rows")),
@@ -228,12 +250,16 @@ void print_facts(const session::Json& facts, int descriptor) {
 int run(TrainOptions& options) {
   check(options);
   const session::TrainJob job = job_of(options);
-  const int facts_to = prepare_outputs({{"-o", options.model}},
+  const int facts_to = prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
                                        {named_file("DATA", job.table), NamedFile{"--from", job.from},
                                         job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  if (!options.checkpoint.empty()) AtomicFile(options.checkpoint);
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
   const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
+    if (!options.checkpoint.empty() && !done.at("facts").at("was_stopped").get<bool>()) {
+      std::filesystem::remove(options.checkpoint);
+    }
   });
 
   session::Json facts = result.at("facts");

@@ -16,7 +16,7 @@ constexpr off_t kSessionBytes = 10'000'000;  // two segments of 4 MiB that hold 
 
 }  // namespace
 
-CommandLine local(int n_executors, const std::vector<std::string>& program) {
+CommandLine local(int n_executors, const std::vector<std::string>& program, const std::filesystem::path& folder) {
   if (n_executors < 1) throw_input_error("{} executors: at least 1 is needed", n_executors);
   CommandLine command{
       .argv = program,
@@ -29,6 +29,7 @@ CommandLine local(int n_executors, const std::vector<std::string>& program) {
               {"OMPI_MCA_ess_singleton_isolated", "1"},
               // Reading another process's memory is forbidden in most containers.
               {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+              {"OMPI_MCA_orte_tmpdir_base", folder.string()},
           },
       // Podere may itself run inside a job of mpirun or Slurm, which is not the one to start here.
       .without = {"OMPI_", "ORTE_", "PMIX_", "PMI_", "SLURM_"},

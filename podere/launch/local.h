@@ -10,9 +10,10 @@
 namespace podere::launch {
 
 /// The command that runs `program` (a path and its arguments) as a group of `n_executors` processes on this machine,
-/// without mpirun if it is one: MPI makes that a group of one.
+/// without mpirun if it is one: MPI makes that a group of one. MPI keeps its session files in `folder`, which should be
+/// the group's own: where two groups share one, the first to end may take it from the other.
 /// Pure. Throws InputError for fewer than 1.
-CommandLine local(int n_executors, const std::vector<std::string>& program);
+CommandLine local(int n_executors, const std::vector<std::string>& program, const std::filesystem::path& folder);
 
 /// The path of mpirun. Throws InputError that says how to get it.
 std::string find_mpirun();

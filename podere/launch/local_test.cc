@@ -16,26 +16,27 @@ std::string variable(const CommandLine& command, const std::string& name) {
 }
 
 TEST(Local, SeveralExecutorsAreStartedByOneMpirun) {
-  const auto command = local(3, {"/opt/podere", "executor"});
+  const auto command = local(3, {"/opt/podere", "executor"}, "/tmp/own");
   EXPECT_EQ(command.argv, (std::vector<std::string>{"mpirun", "-n", "3", "/opt/podere", "executor"}));
   EXPECT_EQ(variable(command, "OMPI_MCA_rmaps_base_oversubscribe"), "1");
   EXPECT_EQ(variable(command, "OMPI_ALLOW_RUN_AS_ROOT"), "1");
+  EXPECT_EQ(variable(command, "OMPI_MCA_orte_tmpdir_base"), "/tmp/own");
 }
 
 TEST(Local, OneExecutorNeedsNoMpirun) {
-  const auto command = local(1, {"/opt/podere", "executor"});
+  const auto command = local(1, {"/opt/podere", "executor"}, "/tmp/own");
   EXPECT_EQ(command.argv, (std::vector<std::string>{"/opt/podere", "executor"}));
   EXPECT_EQ(variable(command, "OMPI_MCA_rmaps_base_oversubscribe"), "unset");
 }
 
 TEST(Local, RefusesNoExecutors) {
-  EXPECT_THROW(local(0, {"x"}), InputError);
-  EXPECT_THROW(local(-2, {"x"}), InputError);
+  EXPECT_THROW(local(0, {"x"}, "/tmp"), InputError);
+  EXPECT_THROW(local(-2, {"x"}, "/tmp"), InputError);
 }
 
 // This test program is an MPI process itself.
 TEST(Local, StartsAsManyProcessesAsAskedForEvenFromWithinAnMpiJob) {
-  Subprocess group(local(3, {"/bin/sh", "-c", "echo $OMPI_COMM_WORLD_SIZE"}));
+  Subprocess group(local(3, {"/bin/sh", "-c", "echo $OMPI_COMM_WORLD_SIZE"}, testing::TempDir()));
   int n_lines = 0;
   while (const auto line = group.next_line(20'000)) {
     EXPECT_EQ(line->text, "3");

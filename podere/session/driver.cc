@@ -8,6 +8,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 #include "podere/session/event_stream.h"
 
 namespace podere::session {
@@ -68,10 +69,12 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     progress.stop_requested();
     event = next_event();
     if (event.empty() && watch.seconds() > kStartSeconds) {
-      throw_error("the executors did not come up within {} s{}", kStartSeconds, telling_words());
+      const std::string words = telling_words();
+      throw_error("the executors did not come up within {} s{}{}", kStartSeconds, words.empty() ? "" : ": ", words);
     }
   }
   is_up_ = true;
+  since_heard_of_.resize(static_cast<std::size_t>(options_.n_executors));
   const auto kind = take(event, "event", std::string());
   if (kind == "failed") throw_failure(event);
   const int n_executors = take(event, "executors", 0);
@@ -106,6 +109,7 @@ Json Driver::run(const Job& job, Progress& progress) {
     }
     if (event.value("id", Json()) != id) continue;
     if (kind == "progress") progress.report(step_of(event));
+    if (kind == "warning") progress.warn(take(event, "message", std::string()));
     if (kind == "result") return take(event, "result", Json::object());
   }
 }
@@ -123,22 +127,35 @@ void Driver::end() {
 }
 
 Json Driver::next_event() {
-  while (const auto line = executors_.next_line(kPollMs)) {
-    if (line->stream == Subprocess::Stream::kError) {
-      keep_error_line(line->text);
-      continue;
-    }
+  const auto line = executors_.next_line(kPollMs);
+  if (line && line->stream == Subprocess::Stream::kOutput) {
     // Half a line that another rank's failure cut through is no event.
     Json event = Json::parse(line->text, nullptr, false);
-    if (event.is_object() && event.contains("event")) return event;
+    return event.is_object() && event.contains("event") ? event : Json::object();
   }
+  if (line) keep_error_line(line->text);
   // Open MPI 4.1 may hang once it has told that the group is over.
   const bool hangs = since_end_was_told_ && since_end_was_told_->seconds() > kMpirunSeconds;
-  if (executors_.streams_ended() || hangs) throw_cause_of_death();
+  if (!line && (executors_.streams_ended() || hangs)) throw_cause_of_death();
+  check_heartbeats();
   return Json::object();
 }
 
+void Driver::check_heartbeats() {
+  if (options_.silence_seconds <= 0) return;
+  for (std::size_t rank = 0; rank < since_heard_of_.size(); ++rank) {
+    if (since_heard_of_[rank].seconds() < options_.silence_seconds) continue;
+    executors_.terminate();
+    throw GroupLost(fmt::format("executor {}", rank), fmt::format("silent for {:g} s", options_.silence_seconds));
+  }
+}
+
 void Driver::keep_error_line(const std::string& line) {
+  if (line.starts_with(kAlive)) {
+    const auto rank = parse_count(std::string_view(line).substr(kAlive.size()));
+    if (rank && *rank < since_heard_of_.size()) since_heard_of_[*rank].restart();
+    return;
+  }
   if (options_.on_error_line) options_.on_error_line(line);
   if (line.starts_with("mpirun noticed that") || line.starts_with("mpirun detected that"))
     since_end_was_told_.emplace();
@@ -152,14 +169,14 @@ void Driver::throw_cause_of_death() {
   std::smatch match;
   for (const std::string& line : last_error_lines_) {
     if (std::regex_search(line, match, by_signal)) {
-      throw_error("executor {} was killed by signal {}{}", match[1].str(), match[2].str(),
-                  match[2] == "9" ? " (perhaps there was not enough memory)" : "");
+      throw GroupLost("executor " + match[1].str(), "killed by signal " + match[2].str());
     }
   }
-  if (exit_code > 128) throw_error("the executors were killed by signal {}", exit_code - 128);
-  const std::string words = telling_words();
-  throw_error("the executors {}{}", is_up_ ? "ended too early" : "could not be started",
-              words.empty() ? fmt::format(", with exit code {}", exit_code) : words);
+  if (exit_code > 128) throw GroupLost("executor 0", fmt::format("killed by signal {}", exit_code - 128));
+  std::string words = telling_words();
+  if (words.empty()) words = fmt::format("exit code {}", exit_code);
+  if (is_up_) throw GroupLost("the executors", words);
+  throw_error("the executors could not be started: {}", words);
 }
 
 std::string Driver::telling_words() const {
@@ -167,8 +184,8 @@ std::string Driver::telling_words() const {
   const auto first = std::ranges::find_if(last_error_lines_, has_words);
   if (first == last_error_lines_.end()) return "";
   // What MPI says first when it cannot start is the cause, the rest is what came of it.
-  if (!is_up_) return ": " + *first + (options_.on_error_line ? "" : " (--debug shows all that was said)");
-  return ": " + *std::find_if(last_error_lines_.rbegin(), last_error_lines_.rend(), has_words);
+  if (!is_up_) return *first + (options_.on_error_line ? "" : " (--debug shows all that was said)");
+  return *std::find_if(last_error_lines_.rbegin(), last_error_lines_.rend(), has_words);
 }
 
 }  // namespace podere::session

@@ -6,19 +6,33 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "podere/base/clock.h"
+#include "podere/base/error.h"
 #include "podere/base/progress.h"
 #include "podere/base/subprocess.h"
 #include "podere/session/job.h"
 
 namespace podere::session {
 
+/// The group ended, or fell silent, without a word of its own on why: another group may have more luck.
+class GroupLost : public Error {
+ public:
+  GroupLost(const std::string& whom, const std::string& cause)
+      : Error(whom + " lost: " + cause), who(whom), how(cause) {}
+  std::string who;  ///< "executor 3", "the executors"
+  std::string how;  ///< "killed by signal 9"
+};
+
 /// A group of executors and the conversation with them. Ends them when it goes. Not thread-safe.
 class Driver {
  public:
   struct Options {
     int n_executors = 1;
+    /// A group is lost when one of them has said nothing for so long; 0: they do not say anything.
+    double silence_seconds = 0;
     /// Called with each line that executors write to standard error.
     std::function<void(const std::string&)> on_error_line = {};
   };
@@ -29,24 +43,26 @@ class Driver {
 
   /// Runs a job and returns its result. Passes reports to `progress`, and its wish to stop to the executors: training
   /// then ends after the current round with what there is. Throws InputError or Error with the executors' own message
-  /// if the job failed, and Error if the group died, which this session does not survive.
+  /// if the job failed, and GroupLost if the group died, upon which this driver is of no more use.
   Json run(const Job& job, Progress& progress);
 
   /// Ends the executors in order; kills them if that takes longer than 5 s.
   void end();
 
  private:
-  /// The next event; empty if there was none for a while. Throws Error if the group died.
+  /// The next event; empty if there was none for a moment. Throws GroupLost if the group died.
   Json next_event();
   void keep_error_line(const std::string& line);
+  void check_heartbeats();
   [[noreturn]] void throw_cause_of_death();
-  /// ": " and the line of standard error that says most about their end; empty without one.
+  /// The line of standard error that says most about their end; empty without one.
   std::string telling_words() const;
 
   Options options_;
   Subprocess executors_;
   std::deque<std::string> last_error_lines_;
   std::optional<Stopwatch> since_end_was_told_;  // by mpirun
+  std::vector<Stopwatch> since_heard_of_;        // [n_executors] once they are up
   bool is_up_ = false;
   std::int64_t last_id_ = 0;
 };

@@ -98,14 +98,14 @@ TEST(Driver, FindsAFailureThatFellIntoAnotherRanksLine) {
 TEST(Driver, NamesTheExecutorThatWasKilled) {
   EXPECT_EQ(failure_of("read order; echo 'mpirun noticed that process rank 3 with PID 7 on node n exited on signal 9 "
                        "(Killed).' >&2; exit 137"),
-            "internal: executor 3 was killed by signal 9 (perhaps there was not enough memory)");
-  EXPECT_EQ(failure_of("read order; kill -11 $$"), "internal: the executors were killed by signal 11");
+            "internal: executor 3 lost: killed by signal 9");
+  EXPECT_EQ(failure_of("read order; kill -11 $$"), "internal: executor 0 lost: killed by signal 11");
 }
 
 TEST(Driver, TellsTheLastWordsOfExecutorsThatJustEnd) {
   EXPECT_EQ(failure_of("read order; echo 'no such device' >&2; echo '-----' >&2; exit 3"),
-            "internal: the executors ended too early: no such device");
-  EXPECT_EQ(failure_of("exit 3"), "internal: the executors ended too early, with exit code 3");
+            "internal: the executors lost: no such device");
+  EXPECT_EQ(failure_of("exit 3"), "internal: the executors lost: exit code 3");
 }
 
 TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
@@ -120,7 +120,7 @@ TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
   };
   EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo 'so I give up' >&2; exit 1"),
             "the executors could not be started: no room (--debug shows all that was said)");
-  EXPECT_EQ(failure("exit 3"), "the executors could not be started, with exit code 3");
+  EXPECT_EQ(failure("exit 3"), "the executors could not be started: exit code 3");
   // As mpirun of Open MPI 4.1 does, which then hangs.
   EXPECT_EQ(failure("echo 'no room' >&2; echo 'mpirun detected that one or more processes exited' >&2; sleep 50"),
             "the executors could not be started: no room (--debug shows all that was said)");

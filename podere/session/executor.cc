@@ -64,7 +64,7 @@ class ExecutorProgress : public Progress {
 
   void report(const ProgressStep& step) override {
     fail_if_asked(fault_, step.phase, rank_, step.done);
-    const bool is_first_or_last = step.done <= 1 || step.done == step.total;
+    const bool is_first_or_last = std::exchange(phase_, step.phase) != step.phase || step.done == step.total;
     if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
     since_report_.restart();
     Json metrics = Json::object();
@@ -76,6 +76,9 @@ class ExecutorProgress : public Progress {
                    {"total", step.total},
                    {"metrics", std::move(metrics)}});
   }
+  void warn(const std::string& message) override {
+    events_.write({{"event", "warning"}, {"id", id_}, {"message", message}});
+  }
   bool stop_requested() override { return orders_ != nullptr && orders_->is_cancelled(); }
 
  private:
@@ -84,6 +87,7 @@ class ExecutorProgress : public Progress {
   EventWriter& events_;
   const OrderReader* orders_;  // of rank 0
   const std::string fault_ = fault_asked_for();
+  std::string phase_;
   Stopwatch since_report_;
 };
 
@@ -110,6 +114,33 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable agreed_;
   bool has_agreed_ = false;
+  std::thread thread_;
+};
+
+/// Says at intervals that this rank is alive.
+class Heartbeat {
+ public:
+  Heartbeat(int rank, double interval_seconds)
+      : line_(fmt::format("{}{}\n", kAlive, rank)), thread_([this, interval_seconds] {
+          std::unique_lock lock(mutex_);
+          while (!ended_.wait_for(lock, std::chrono::duration<double>(interval_seconds), [&] { return has_ended_; })) {
+            if (::write(STDERR_FILENO, line_.data(), line_.size()) < 0) return;  // nobody listens
+          }
+        }) {}
+  ~Heartbeat() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  const std::string line_;
   std::thread thread_;
 };
 
@@ -164,13 +195,15 @@ void serve_until_end(const Communicator& control, int n_threads, EventWriter& ev
 
 }  // namespace
 
-int run_executor(int n_threads) {
+int run_executor(int n_threads, double heartbeat_seconds) {
   // mpirun or the driver may be killed without a chance to end this process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);
   EventWriter events(take_over_stdout());
   const comm::Environment environment;
   const Communicator control = Communicator::world().split(0, Communicator::world().rank());
+  std::optional<Heartbeat> heartbeat;
+  if (heartbeat_seconds > 0) heartbeat.emplace(control.rank(), heartbeat_seconds);
   std::unique_ptr<OrderReader> orders;
   if (control.is_root()) {
     orders = std::make_unique<OrderReader>(STDIN_FILENO, events);

@@ -10,8 +10,11 @@ namespace podere::session {
 /// A job that fails on all ranks alike leaves the group as it was. One that fails on some ranks while the others wait
 /// in a collective ends the group after two seconds, with the failing rank's message as its last word.
 ///
+/// Where `heartbeat_seconds` is above 0, every rank says so often on standard error that it is alive (kAlive), whatever
+/// else it is doing.
+///
 /// The environment variable PODERE_FAULT makes one rank fail, for tests: "read:rank=1" when it starts to load a table,
 /// "train:rank=1:tree=3" after the third round, "answer:rank=0" when the job is done and is to be told.
-int run_executor(int n_threads);
+int run_executor(int n_threads, double heartbeat_seconds);
 
 }  // namespace podere::session

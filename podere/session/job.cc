@@ -36,6 +36,8 @@ void visit_job(Job& job, Visit&& visit) {
     visit("options", job.options);
     visit("from", job.from);
     visit("low_memory", job.low_memory);
+    visit("checkpoint", job.checkpoint);
+    visit("checkpoint_seconds", job.checkpoint_seconds);
   } else if constexpr (std::is_same_v<J, EvaluateJob>) {
     visit("model", job.model);
     visit("roc_points", job.roc_points);

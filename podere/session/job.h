@@ -25,6 +25,8 @@ struct TrainJob {
   tree::Options options;
   std::string from;         ///< path of a model that is to be continued; empty: none
   bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with `from`
+  std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
+  double checkpoint_seconds = 2;  ///< least time between two of them
 };
 
 /// Result: "rows" and the measures that fit the model's objective.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "podere/base/clock.h"
+#include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
 #include "podere/tree/train.h"
 
@@ -20,6 +21,7 @@ class RecordingProgress : public Progress {
     metrics_[step.done] = step.metrics;
     next_.report(step);
   }
+  void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return is_stopped_ = is_stopped_ || next_.stop_requested(); }
 
   /// Of the state after `round` rounds.
@@ -105,8 +107,13 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
 
   RecordingProgress recorder(progress);
   tree::TrainTimes times;
-  const tree::Model model = tree::train(*rows, validation ? &*validation : nullptr, job.options, comm, n_threads,
-                                        recorder, &times, from ? &*from : nullptr);
+  Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
+  const std::optional<tree::Model> so_far = checkpoint.read();
+  const tree::Model model =
+      tree::train(*rows, validation ? &*validation : nullptr, job.options, comm, n_threads, recorder, &times,
+                  {.base = from ? &*from : nullptr,
+                   .checkpoint = so_far ? &*so_far : nullptr,
+                   .offer = [&](const tree::Model& grown) { checkpoint.offer(grown); }});
 
   const std::uint64_t n_training = count_training_rows(rows->labels(), job.options, comm);
   const std::uint64_t n_rows = rows->labels().n_global_rows();
@@ -123,6 +130,8 @@ Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Pro
                 {"communication", tell_communication(times.boost_traffic, comm)}};
   facts.update(tell_rounds(recorder, model));
   if (validation || from) facts["unknown_categories"] = unknown;
+  facts["loss"] = model.history.train_loss.back();
+  if (validates) facts["validation_loss"] = model.history.validation_loss.back();
   for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;
   facts.update(resources(comm, n_threads));
   return {{"facts", std::move(facts)}, {"model", comm.is_root() ? tree::to_text(model) : ""}};

@@ -1,12 +1,9 @@
 """Runs `podere` as a user does: a program, its output, its exit code and the files it leaves."""
 
-import atexit
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import uuid
 
@@ -14,10 +11,6 @@ import pytest
 
 PODERE = os.environ.get("PODERE", str(pathlib.Path(__file__).parents[2] / "build/release/bin/podere"))
 TIMEOUT = 60
-
-# Tests run beside others, and one mpirun may remove the folder that another is about to use.
-MPI_FOLDER = tempfile.mkdtemp(prefix="podere-mpi-")
-atexit.register(shutil.rmtree, MPI_FOLDER, ignore_errors=True)
 
 
 def needed(name):
@@ -35,8 +28,6 @@ class Podere:
     def environment(self, **variables):
         name, value = self.mark.split("=")
         kept = {k: v for k, v in os.environ.items() if k != "PODERE_FAULT"}
-        if "TMPDIR" not in variables:
-            kept["OMPI_MCA_orte_tmpdir_base"] = MPI_FOLDER
         return {**kept, name: value, **variables}
 
     def run(self, *arguments, environment=None, timeout=TIMEOUT, **options):

@@ -206,7 +206,7 @@ def test_a_temporary_folder_without_room(podere):
     ("--validation-fraction", "1"), ("--objective", "hinge"), ("--seed", "-1"), ("--executors", "0"),
     ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
-    ("--class-weight", "heavy"),
+    ("--class-weight", "heavy"), ("--checkpoint-every", "-1"), ("--checkpoint-every", "nan"), ("--checkpoint-every", "often"),
     ("--scale-pos-weight", "0"), ("--base-score", "1"), ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
 ])
 def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):

@@ -1,0 +1,167 @@
+#include "podere/session/session.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/io/file_version.h"
+
+namespace podere::session {
+namespace {
+
+constexpr int kMostStarts = 3;   // of one group
+constexpr int kMostLosses = 20;  // of one job
+
+std::string executors_text(int n) { return fmt::format("{} executor{}", n, n == 1 ? "" : "s"); }
+
+/// Where a job is, in words.
+std::string place_text(const ProgressStep& step) {
+  if (step.phase == "train") return fmt::format("tree {}", step.done);
+  return step.phase.empty() ? "the start" : fmt::format("the phase '{}'", step.phase);
+}
+
+/// The files that a job reads, as they were when this was made.
+class Inputs {
+ public:
+  explicit Inputs(const Job& job) {
+    std::visit([&](const auto& any) { add(any.table.location); }, job);
+    const auto* train = std::get_if<TrainJob>(&job);
+    if (train == nullptr) return;
+    if (train->validation) add(train->validation->location);
+    add(train->from);
+  }
+
+  /// Throws InputError if one has changed: a job that read it again would be another job.
+  void check_unchanged() const {
+    for (const auto& [path, version] : versions_) {
+      if (io::FileVersion(path) == version) continue;
+      throw_input_error("{}: changed since it was read, so executors that were lost cannot be made up for", path);
+    }
+  }
+
+ private:
+  void add(const std::string& path) { versions_.emplace(path, io::FileVersion(path)); }
+  std::map<std::string, io::FileVersion> versions_;
+};
+
+/// What a job writes itself begins anew with it.
+void empty_outputs(const Job& job) {
+  const auto empty = [](const std::string& path) {
+    if (!path.empty() && std::filesystem::is_regular_file(path)) std::filesystem::resize_file(path, 0);
+  };
+  if (const auto* predict = std::get_if<PredictJob>(&job)) empty(predict->output);
+  if (const auto* explain = std::get_if<ExplainJob>(&job)) empty(explain->output);
+}
+
+}  // namespace
+
+/// Passes reports on, and keeps what is to be told of losses.
+class Session::Watch : public Progress {
+ public:
+  explicit Watch(Progress& next) : next_(next) {}
+
+  void report(const ProgressStep& step) override {
+    if (lost_ && (step.phase == "train" || lost_->step.phase != "train")) tell_loss(step);
+    if (step.phase == "train") reached_.try_emplace(step.done, watch_.seconds());
+    step_ = step;
+    next_.report(step);
+  }
+  void warn(const std::string& message) override { next_.warn(message); }
+  bool stop_requested() override { return next_.stop_requested(); }
+
+  /// Throws Error if the job should be given up.
+  void lose(const GroupLost& loss, int n_left) {
+    const bool no_further = last_ && step_.done <= last_->step.done && step_.phase == last_->step.phase;
+    if (no_further && loss.how == last_->how) {
+      throw_error("given up: executors were lost the same way twice at {}: {}{}", place_text(step_), loss.how,
+                  loss.how == "killed by signal 9" ? " (perhaps there is not enough memory)" : "");
+    }
+    if (++n_losses_ > kMostLosses) throw_error("given up after {} losses of executors: {}", n_losses_, loss.what());
+    last_ = lost_ = Loss{loss.who, loss.how, step_, n_left, watch_.seconds()};
+  }
+
+  Json losses;
+
+ private:
+  struct Loss {
+    std::string who;
+    std::string how;
+    ProgressStep step;
+    int n_left;
+    double seconds;
+  };
+
+  /// The job is at `step` again. What was first reached then is reached again now.
+  void tell_loss(const ProgressStep& step) {
+    const auto reached = reached_.upper_bound(step.done);
+    const double seconds = watch_.seconds() - (reached == reached_.begin() ? 0 : std::prev(reached)->second);
+    const bool from_checkpoint = !reached_.empty() && step.done > reached_.begin()->first;
+    next_.warn(fmt::format("lost {} ({}) at {}; going on with {} from {}; {:.1f} s lost", lost_->who, lost_->how,
+                           place_text(lost_->step), executors_text(lost_->n_left),
+                           from_checkpoint ? place_text(step) : "the beginning", seconds));
+    losses.push_back({{"executor", lost_->who},
+                      {"how", lost_->how},
+                      {"at", place_text(lost_->step)},
+                      {"executors_left", lost_->n_left},
+                      {"lost_at_seconds", lost_->seconds},
+                      {"back_at_seconds", watch_.seconds()},
+                      {"seconds_lost", seconds}});
+    lost_.reset();
+  }
+
+  Progress& next_;
+  Stopwatch watch_;
+  ProgressStep step_;                      // the last one
+  std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
+  std::optional<Loss> lost_;               // not told yet
+  std::optional<Loss> last_;
+  int n_losses_ = 0;
+};
+
+Session::Session(Options options, Progress& progress) : options_(std::move(options)) { start(progress); }
+
+void Session::start(Progress& progress) {
+  for (int attempt = 1; !driver_; ++attempt) {
+    Driver::Options driver = options_.driver;
+    driver.n_executors = options_.n_executors;
+    try {
+      driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
+    } catch (const GroupLost& loss) {
+      if (attempt == kMostStarts) throw Error(loss.what());
+      lose_one();
+      progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,
+                                executors_text(options_.n_executors)));
+    }
+  }
+}
+
+void Session::lose_one() {
+  driver_.reset();
+  options_.n_executors = std::max(options_.least, options_.n_executors - 1);
+}
+
+Json Session::run(const Job& job, Progress& progress) {
+  const Inputs inputs(job);
+  Watch watch(progress);
+  watch.losses = Json::array();
+  while (true) {
+    try {
+      start(watch);
+      Json result = driver_->run(job, watch);
+      result["losses"] = std::move(watch.losses);
+      return result;
+    } catch (const GroupLost& loss) {
+      lose_one();
+      watch.lose(loss, options_.n_executors);
+      inputs.check_unchanged();
+      empty_outputs(job);
+    }
+  }
+}
+
+void Session::end() { driver_->end(); }
+
+}  // namespace podere::session

@@ -1,0 +1,130 @@
+// The session against executors that are a few lines of shell. A file counts how often they were started.
+#include "podere/session/session.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "podere/base/error.h"
+#include "podere/base/temporary_folder.h"
+
+namespace podere::session {
+namespace {
+
+class RecordedProgress : public Progress {
+ public:
+  void report(const ProgressStep& step) override { steps.push_back(step); }
+  void warn(const std::string& message) override { warnings.push_back(message); }
+  std::vector<ProgressStep> steps;
+  std::vector<std::string> warnings;
+};
+
+std::string train_event(int done) {
+  return fmt::format(R"(echo '{{"event":"progress","id":1,"phase":"train","done":{},"total":9}}'; )", done);
+}
+const std::string kResult = R"(echo '{"event":"result","id":1,"result":{}}'; cat)";
+
+class SessionTest : public testing::Test {
+ protected:
+  /// Group number k does scripts[k] once it has its order; the last one's is done by those beyond too.
+  Session session_of(std::vector<std::string> scripts, int n_executors, int least) {
+    Session::Options options{.n_executors = n_executors, .least = least};
+    options.launch = [this, scripts](int n) {
+      launched.push_back(n);
+      const std::string ready =
+          fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+      return CommandLine{{"sh", "-c", ready + scripts[std::min(launched.size(), scripts.size()) - 1]}};
+    };
+    return {std::move(options), progress};
+  }
+
+  std::string failure_of(std::vector<std::string> scripts) {
+    try {
+      session_of(std::move(scripts), 2, 1).run(DescribeJob{{"x.csv", {}}}, progress);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  RecordedProgress progress;
+  std::vector<int> launched;
+};
+
+TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
+  const std::string dies = train_event(0) + train_event(4) + train_event(6) + "sleep 0.2; kill -9 $$";
+  const Json result = session_of({dies, train_event(4) + kResult}, 3, 1).run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{3, 2}));
+  ASSERT_EQ(progress.warnings.size(), 1U);
+  EXPECT_TRUE(progress.warnings[0].starts_with(
+      "lost executor 0 (killed by signal 9) at tree 6; going on with 2 executors from tree 4; "))
+      << progress.warnings[0];
+  ASSERT_EQ(result.at("losses").size(), 1U);
+  EXPECT_EQ(result["losses"][0]["executors_left"], 2);
+  EXPECT_GT(result["losses"][0]["seconds_lost"].get<double>(), 0.2);
+}
+
+TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
+  const auto dies_at = [](int tree) { return train_event(0) + train_event(tree) + "kill -9 $$"; };
+  session_of({dies_at(1), dies_at(2), dies_at(3), train_event(0) + kResult}, 4, 3)
+      .run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{4, 3, 3, 3}));
+  ASSERT_EQ(progress.warnings.size(), 3U);
+  EXPECT_NE(progress.warnings[2].find("from the beginning"), std::string::npos) << progress.warnings[2];
+}
+
+TEST_F(SessionTest, GivesUpWhereTheSameIsLostTwiceWithNothingGained) {
+  EXPECT_EQ(
+      failure_of({train_event(3) + "kill -9 $$"}),
+      "given up: executors were lost the same way twice at tree 3: killed by signal 9 (perhaps there is not enough "
+      "memory)");
+  EXPECT_EQ(launched.size(), 2U);
+}
+
+TEST_F(SessionTest, GivesUpAfterManyLosses) {
+  std::vector<std::string> scripts;
+  for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");
+  EXPECT_TRUE(failure_of(scripts).starts_with("given up after 21 losses")) << failure_of(scripts);
+}
+
+TEST_F(SessionTest, FailuresThatExecutorsTellAreNotTriedAgain) {
+  EXPECT_EQ(failure_of({R"(echo '{"event":"failed","id":1,"kind":"input","message":"no file"}'; cat)"}), "no file");
+  EXPECT_EQ(launched.size(), 1U);
+}
+
+TEST_F(SessionTest, AFileThatChangedIsNotReadAgain) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string path = folder.path() / "x.csv";
+  std::ofstream(path) << "1,2\n";
+  Session session = session_of({"echo more >> " + path + "; kill -9 $$", kResult}, 2, 1);
+  EXPECT_THROW(session.run(DescribeJob{{path, {}}}, progress), InputError);
+}
+
+TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string path = folder.path() / "out.csv";
+  std::ofstream(path).close();
+  Session session = session_of({"echo half >> " + path + "; kill -9 $$", "wc -c < " + path + " >&2; " + kResult}, 2, 1);
+  session.run(PredictJob{{"x.csv", {}}, "model.json", path}, progress);
+  EXPECT_EQ(std::filesystem::file_size(path), 0U);
+}
+
+TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
+  Session::Options options{.n_executors = 2, .driver = {.silence_seconds = 0.6}};
+  options.launch = [this](int n) {
+    launched.push_back(n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string speaks_for_rank_0 = "while :; do echo podere-alive 0 >&2; sleep 0.1; done";
+    return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? speaks_for_rank_0 : train_event(0) + kResult)}};
+  };
+  Session session(std::move(options), progress);
+  session.run(TrainJob{{"x.csv", {}}}, progress);
+  ASSERT_EQ(progress.warnings.size(), 1U);
+  EXPECT_TRUE(
+      progress.warnings[0].starts_with("lost executor 1 (silent for 0.6 s) at the start; going on with 1 executor "))
+      << progress.warnings[0];
+}
+
+}  // namespace
+}  // namespace podere::session

@@ -1,0 +1,144 @@
+"""Executors that are lost while they work: the command goes on with the others and ends with the same bytes."""
+
+import hashlib
+import json
+import os
+import pathlib
+import random
+import signal
+import time
+
+import pytest
+
+from conftest import wait_until
+
+TRAIN = ["train", "gbt", "collider:20000", "--depth", "7", "--cores", "1", "-o", "model.json", "--checkpoint-every", "0.1"]
+
+
+def sha256(podere, name="model.json"):
+    return hashlib.sha256((podere.folder / name).read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """SHA-256 of the model that TRAIN makes, by --trees."""
+    from conftest import Podere
+
+    podere = Podere(tmp_path_factory.mktemp("undisturbed"))
+    known = {}
+
+    def of(n_trees, *arguments):
+        if (n_trees, arguments) not in known:
+            podere.done(*TRAIN, "--trees", n_trees, *arguments)
+            known[n_trees, arguments] = sha256(podere)
+        return known[n_trees, arguments]
+
+    return of
+
+
+def trees_of_checkpoint(podere):
+    try:
+        return len(json.loads((podere.folder / "c.json").read_text())["model"]["trees"])
+    except FileNotFoundError:
+        return 0
+
+
+@pytest.mark.parametrize("executors, flags", [(1, []), (2, ["--low-memory"]), (4, [])])
+def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed, executors, flags):
+    process = podere.start(*TRAIN, "--trees", "300", "--executors", str(executors), "--checkpoint", "c.json", "--json", *flags)
+    wait_until(lambda: trees_of_checkpoint(podere) > 0, seconds=60)
+    os.kill(random.choice(podere.executors(executors)), signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    left = max(1, executors - 1)
+    assert stderr.startswith("podere: lost executor ") and stderr.count("\n") == 1
+    assert f"(killed by signal 9) at tree " in stderr and f"; going on with {left} executor" in stderr
+    assert "from the beginning" not in stderr
+    facts = json.loads(stdout)
+    assert facts["executors"] == left
+    assert [loss["executors_left"] for loss in facts["losses"]] == [left]
+    assert sha256(podere) == undisturbed(300)
+    assert os.listdir(podere.folder) == ["model.json"]
+    assert podere.processes() == []
+
+
+def test_executors_lost_again_and_again(podere, undisturbed):
+    process = podere.start(*TRAIN, "--trees", "400", "--executors", "3:4", "--checkpoint", "c.json", "--json")
+    for n_executors in (4, 3, 3):
+        before = trees_of_checkpoint(podere)
+        wait_until(lambda: trees_of_checkpoint(podere) > before, seconds=60)
+        time.sleep(0.3)  # for the driver to hear of those trees
+        group = podere.executors(n_executors)
+        os.kill(random.choice(group), signal.SIGKILL)
+        wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in group), seconds=30)
+    stdout, stderr = process.communicate(timeout=180)
+    assert process.returncode == 0, stderr
+    assert len(json.loads(stdout)["losses"]) == 3 and json.loads(stdout)["executors"] == 3
+    assert sha256(podere) == undisturbed(400)
+    assert podere.processes() == []
+
+
+def test_an_executor_lost_while_reading(podere, undisturbed):
+    process = podere.start(*TRAIN, "--trees", "5", "--executors", "2")
+    os.kill(podere.executors(2)[0], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert "going on with 1 executor from the beginning" in stderr or "at the start; starting 1 executor" in stderr
+    assert sha256(podere) == undisturbed(5)
+
+
+def test_predictions_begin_anew(podere, model):
+    podere.done("predict", model, "collider:300000", "-o", "expected.csv")
+    process = podere.start("predict", str(model), "collider:300000", "-o", "p.csv", "--executors", "2", "--cores", "1")
+    victim = podere.executors(2)[1]
+    time.sleep(0.2)
+    os.kill(victim, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0 and "lost executor" in stderr
+    assert sha256(podere, "p.csv") == sha256(podere, "expected.csv")
+
+
+def test_the_same_command_goes_on_after_its_driver_was_killed(podere, undisturbed):
+    command = [*TRAIN, "--trees", "250", "--executors", "2", "--checkpoint", "c.json"]
+    process = podere.start(*command)
+    wait_until(lambda: trees_of_checkpoint(podere) > 0, seconds=60)
+    process.kill()
+    process.communicate(timeout=10)
+    assert podere.processes(wait=10) == []
+    reached = trees_of_checkpoint(podere)
+    facts = json.loads(podere.done(*command, "--json").stdout)
+    assert 0 < reached < 250 and facts["trees"] == 250
+    assert sha256(podere) == undisturbed(250)
+    assert not (podere.folder / "c.json").exists()
+
+
+def test_nothing_is_left_of_a_driver_that_was_killed(podere, tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    environment = {"TMPDIR": str(folder)}
+    process = podere.start(*TRAIN, "--trees", "10000", "--executors", "2", environment=environment)
+    podere.executors(2)
+    process.kill()
+    process.communicate(timeout=10)
+    assert podere.processes(wait=10) == []
+    podere.done("describe", "collider:100", environment=environment)
+    assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "other run", "text"])
+def test_a_checkpoint_that_does_not_fit_is_refused(podere, damage):
+    podere.done(*TRAIN, "--trees", 5)
+    text = (podere.folder / "model.json").read_text()
+    podere.write("c.json", {"cut": text[: len(text) // 2], "other run": text, "text": "hello"}[damage])
+    message = podere.refused(*TRAIN, "--trees", 7, "--checkpoint", "c.json")
+    assert "checkpoint" in message or "c.json" in message
+
+
+def test_a_checkpoint_needs_a_place(podere):
+    assert "nowhere" in podere.refused(*TRAIN, "--checkpoint", "nowhere/c.json")
+    assert "same file" in podere.refused(*TRAIN, "--checkpoint", "model.json")
+
+
+@pytest.mark.parametrize("executors", ["0", "3:2", "0:2", "2:", ":2", "2:3:4", "many", "1:5000"])
+def test_a_range_of_executors_that_is_none(podere, executors):
+    assert executors in podere.refused("describe", "collider:100", "--executors", executors)

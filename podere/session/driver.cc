@@ -172,7 +172,11 @@ void Driver::throw_cause_of_death() {
       throw GroupLost("executor " + match[1].str(), "killed by signal " + match[2].str());
     }
   }
-  if (exit_code > 128) throw GroupLost("executor 0", fmt::format("killed by signal {}", exit_code - 128));
+  if (exit_code > 128) {
+    // Of several, what was killed is that which started them.
+    throw GroupLost(options_.n_executors == 1 ? "executor 0" : "the executors",
+                    fmt::format("killed by signal {}", exit_code - 128));
+  }
   std::string words = telling_words();
   if (words.empty()) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);

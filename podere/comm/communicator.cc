@@ -99,6 +99,10 @@ const std::byte* at(const void* values, std::size_t element, ElementType type) {
   return static_cast<const std::byte*>(values) + element * element_bytes(type);
 }
 
+void copy_elements(const void* values, std::size_t n, void* copies, ElementType type) {
+  if (n > 0) std::memcpy(copies, values, n * element_bytes(type));
+}
+
 /// Calls `call(first, n)` for runs of [0, n_elements) that MPI can take at once. At least one call, so that a
 /// collective on nothing is still collective.
 template <typename Call>
@@ -135,6 +139,8 @@ class Counted {
 }  // namespace
 
 struct Communicator::Handle {
+  /// No group of MPI: this process alone.
+  Handle() = default;
   Handle(MPI_Comm group, bool is_owned) : comm(group), owned(is_owned) {
     check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
@@ -144,8 +150,8 @@ struct Communicator::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  MPI_Comm comm;
-  bool owned;
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool owned = false;
   TrafficByKind traffic;
 };
 
@@ -164,6 +170,7 @@ Environment::Environment() {
 Environment::~Environment() { MPI_Finalize(); }
 
 Communicator::Communicator(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {
+  if (handle_->comm == MPI_COMM_NULL) return;
   check(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
 }
@@ -173,7 +180,7 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Communicator Communicator::world() { return Communicator(std::make_unique<Handle>(MPI_COMM_WORLD, false)); }
-Communicator Communicator::self() { return Communicator(std::make_unique<Handle>(MPI_COMM_SELF, false)); }
+Communicator Communicator::self() { return Communicator(std::make_unique<Handle>()); }
 
 void Communicator::set_max_call_elements(std::size_t n) { max_call_elements = n; }
 
@@ -185,6 +192,7 @@ std::size_t Communicator::shared_bytes(std::size_t n_bytes) const {
 
 void Communicator::barrier() const {
   const Counted counted(handle_->traffic, Collective::kBarrier, 0);
+  if (size_ == 1) return;
   check(MPI_Barrier(handle_->comm), "MPI_Barrier");
 }
 
@@ -219,7 +227,7 @@ void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* r
   check_scatter(n, n_received, counts);
   const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
   if (size_ == 1) {
-    if (n > 0) std::memcpy(received, values, n * element_bytes(type));
+    copy_elements(values, n, received, type);
     return;
   }
   constexpr std::size_t kLargeRunBytes = 16 << 10;
@@ -273,6 +281,7 @@ Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::s
                                                             Reduction reduction) const {
   const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
   RequestPtr request(new Request);
+  if (size_ == 1) return request;
   in_calls(n, [&](std::size_t first, int count) {
     check(MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm,
                          &request->requests.emplace_back(MPI_REQUEST_NULL)),
@@ -287,6 +296,10 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
                                                                 Reduction reduction) const {
   check_scatter(n, n_received, counts);
   const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
+  if (size_ == 1) {
+    copy_elements(values, n, received, type);
+    return RequestPtr(new Request);
+  }
   if (n > max_call_elements) return start_large_reduce_scatter(values, received, counts, type, reduction);
   RequestPtr request(new Request);
   request->counts = to_ints(counts);
@@ -316,6 +329,7 @@ Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* va
 }
 
 void Communicator::wait_for(Request& request) {
+  if (request.requests.empty()) return;
   check(MPI_Waitall(to_int(request.requests.size()), request.requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
@@ -327,6 +341,10 @@ void Communicator::gather_raw(const void* values, std::size_t n, const std::vect
   }
   const auto others = static_cast<std::size_t>(size_ - 1);
   const Counted counted(handle_->traffic, Collective::kAllGather, counts[own] * others * element_bytes(type));
+  if (size_ == 1) {
+    copy_elements(values, n, gathered, type);
+    return;
+  }
   if (sum(counts) <= max_call_elements) {
     const std::vector<int> int_counts = to_ints(counts);
     std::vector<int> starts(counts.size());
@@ -387,6 +405,7 @@ void Communicator::all_to_all_raw(const void* values, std::size_t n, std::span<c
 
 void Communicator::exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const {
   const Counted counted(handle_->traffic, Collective::kScan, size_ == 1 ? 0 : element_bytes(type));
+  if (size_ == 1) return;
   check(MPI_Exscan(value, result, 1, mpi_type(type), mpi_op(reduction), handle_->comm), "MPI_Exscan");
 }
 
@@ -397,13 +416,15 @@ std::vector<std::size_t> Communicator::all_counts(std::size_t n) const {
 std::vector<std::size_t> Communicator::exchange_counts(std::span<const std::size_t> counts) const {
   if (counts.size() != static_cast<std::size_t>(size_))
     throw_error("all_to_all: {} counts for {} ranks", counts.size(), size_);
-  std::vector<std::size_t> received(counts.size());
   const Counted counted(handle_->traffic, Collective::kAllToAll, (counts.size() - 1) * sizeof(std::uint64_t));
+  if (size_ == 1) return {counts.begin(), counts.end()};
+  std::vector<std::size_t> received(counts.size());
   check(MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm), "MPI_Alltoall");
   return received;
 }
 
 Communicator Communicator::split(int color, int key) const {
+  if (handle_->comm == MPI_COMM_NULL) return self();
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(handle_->comm, color, key, &part), "MPI_Comm_split");
   return Communicator(std::make_unique<Handle>(part, true));

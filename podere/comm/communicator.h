@@ -68,7 +68,7 @@ class Communicator {
  public:
   /// Borrows the group of all processes.
   static Communicator world();
-  /// A group of this process alone.
+  /// A group of this process alone. Needs no Environment, and never calls MPI: for processes that MPI did not start.
   static Communicator self();
 
   Communicator(Communicator&&) noexcept;

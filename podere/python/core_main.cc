@@ -1,0 +1,244 @@
+// podere._core: what the Python package needs of C++, and nothing of how its estimators behave.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/base/machine.h"
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/python/columns.h"
+#include "podere/tree/model.h"
+#include "podere/tree/predict.h"
+#include "podere/tree/train.h"
+
+namespace py = pybind11;
+
+namespace podere::python {
+namespace {
+
+Element element_of(const py::dtype& type) {
+  static const std::map<std::pair<char, py::ssize_t>, Element> kElements = {
+      {{'b', 1}, Element::kBool},    {{'i', 1}, Element::kInt8},    {{'i', 2}, Element::kInt16},
+      {{'i', 4}, Element::kInt32},   {{'i', 8}, Element::kInt64},   {{'u', 1}, Element::kUint8},
+      {{'u', 2}, Element::kUint16},  {{'u', 4}, Element::kUint32},  {{'u', 8}, Element::kUint64},
+      {{'f', 4}, Element::kFloat32}, {{'f', 8}, Element::kFloat64},
+  };
+  const auto found = kElements.find({type.kind(), type.itemsize()});
+  if (found == kElements.end() || !type.attr("isnative").cast<bool>()) {
+    throw py::type_error(
+        fmt::format("an array of {}, allowed are whole numbers, float32 and float64 in this machine's byte order",
+                    type.attr("__str__")().cast<std::string>()));
+  }
+  return found->second;
+}
+
+/// A matrix [n_rows x n_columns], or one column [n_rows].
+StridedMatrix matrix_of(const py::array& array) {
+  if (array.ndim() != 1 && array.ndim() != 2) throw py::value_error("an array of one or two dimensions is needed");
+  const bool is_column = array.ndim() == 1;
+  return {.begin = static_cast<const std::byte*>(array.data()),
+          .n_rows = static_cast<std::size_t>(array.shape(0)),
+          .n_columns = is_column ? 1 : static_cast<std::size_t>(array.shape(1)),
+          .row_stride = array.strides(0),
+          .column_stride = is_column ? 0 : array.strides(1),
+          .element = element_of(array.dtype())};
+}
+
+template <typename T>
+std::span<const T> span_of(const py::array_t<T, py::array::c_style>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+/// Rows on their way into training or prediction.
+class Rows {
+ public:
+  Rows(std::uint64_t n_rows, std::vector<std::string> features, std::map<std::size_t, table::Dictionary> categories,
+       std::optional<std::string> label, std::optional<std::string> weight)
+      : table_({.features = std::move(features),
+                .label = std::move(label),
+                .weight = std::move(weight),
+                .categories = std::move(categories)},
+               n_rows, {0, n_rows}) {}
+
+  void set_features(const py::array& values, std::size_t first, int n_threads) {
+    const StridedMatrix matrix = matrix_of(values);
+    const py::gil_scoped_release unlocked;
+    fill_features(matrix, "X", table_, first, n_threads);
+  }
+
+  template <typename Index, typename Value>
+  void set_sparse_features(const py::array_t<Index, py::array::c_style>& starts,
+                           const py::array_t<Index, py::array::c_style>& rows,
+                           const py::array_t<Value, py::array::c_style>& values, int n_threads) {
+    const SparseColumns<Index, Value> columns{table_.n_rows(), span_of(starts), span_of(rows), span_of(values)};
+    const py::gil_scoped_release unlocked;
+    fill_features(columns, "X", table_, n_threads);
+  }
+
+  void set_label(const py::array& values, int n_threads) { set_column(values, "y", table_.label(), n_threads); }
+  void set_weight(const py::array& values, int n_threads) {
+    set_column(values, "sample_weight", table_.weight(), n_threads);
+  }
+
+  const table::Table& table() const { return table_; }
+  table::Table& table() { return table_; }
+
+ private:
+  static void set_column(const py::array& values, const char* name, std::span<float> column, int n_threads) {
+    const StridedMatrix matrix = matrix_of(values);
+    const py::gil_scoped_release unlocked;
+    fill_column(matrix, name, column, n_threads);
+  }
+
+  table::Table table_;
+};
+
+/// Asks Python, a few times a second, whether a signal came that raises an exception: Ctrl-C.
+class SignalProgress final : public Progress {
+ public:
+  bool stop_requested() override {
+    constexpr double kSeconds = 0.1;
+    if (since_.seconds() < kSeconds) return false;
+    since_.restart();
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) raised_.emplace();
+    return raised_.has_value();
+  }
+
+  /// With the GIL.
+  void rethrow() const {
+    if (raised_) throw py::error_already_set(*raised_);
+  }
+
+ private:
+  Stopwatch since_;
+  std::optional<py::error_already_set> raised_;
+};
+
+tree::Options options_of(const std::string& objective, const py::dict& given) {
+  tree::Options options;
+  options.objective = tree::parse_objective(objective);
+  std::size_t n_taken = 0;
+  tree::visit_options(options, [&](const char* name, auto& value) {
+    if (!given.contains(name)) return;
+    value = given[name].cast<std::decay_t<decltype(value)>>();
+    ++n_taken;
+  });
+  if (n_taken != given.size()) throw py::key_error("options of training that there are not");
+  return options;
+}
+
+tree::Model train(Rows& rows, const Rows* validation, const std::string& objective, const py::dict& given,
+                  int n_threads) {
+  const tree::Options options = options_of(objective, given);
+  SignalProgress progress;
+  std::optional<tree::Model> model;
+  {
+    const py::gil_scoped_release unlocked;
+    model =
+        tree::train(table::HeldRows(std::move(rows.table())), validation != nullptr ? &validation->table() : nullptr,
+                    options, comm::Communicator::self(), n_threads, progress);
+  }
+  progress.rethrow();
+  return std::move(*model);
+}
+
+/// What margins or predictions are, [n_outputs x n_rows].
+py::array_t<float> predict(const tree::Model& model, const Rows& rows, bool margins, int n_threads) {
+  std::vector<float> values;
+  {
+    const py::gil_scoped_release unlocked;
+    values =
+        margins ? tree::predict_margins(model, rows.table(), n_threads) : tree::predict(model, rows.table(), n_threads);
+  }
+  auto kept = std::make_unique<std::vector<float>>(std::move(values));
+  const float* const begin = kept->data();
+  const py::capsule owner(kept.release(), [](void* held) { delete static_cast<std::vector<float>*>(held); });
+  return py::array_t<float>({model.n_outputs(), rows.table().n_rows()}, begin, owner);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  const py::gil_scoped_release unlocked;
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string read_model_text(const std::string& path) {
+  const py::gil_scoped_release unlocked;
+  return tree::read_model_text(path);
+}
+
+void define_rows(py::module_& module) {
+  py::class_<Rows>(module, "Rows")
+      .def(py::init<std::uint64_t, std::vector<std::string>, std::map<std::size_t, table::Dictionary>,
+                    std::optional<std::string>, std::optional<std::string>>(),
+           py::arg("n_rows"), py::arg("features"), py::arg("categories"), py::arg("label") = py::none(),
+           py::arg("weight") = py::none())
+      .def("set_features", &Rows::set_features, py::arg("values"), py::arg("first"), py::arg("n_threads"))
+      .def("set_sparse_features", &Rows::set_sparse_features<std::int32_t, float>, py::arg("starts").noconvert(),
+           py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
+      .def("set_sparse_features", &Rows::set_sparse_features<std::int32_t, double>, py::arg("starts").noconvert(),
+           py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
+      .def("set_sparse_features", &Rows::set_sparse_features<std::int64_t, float>, py::arg("starts").noconvert(),
+           py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
+      .def("set_sparse_features", &Rows::set_sparse_features<std::int64_t, double>, py::arg("starts").noconvert(),
+           py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
+      .def("set_label", &Rows::set_label, py::arg("values"), py::arg("n_threads"))
+      .def("set_weight", &Rows::set_weight, py::arg("values"), py::arg("n_threads"));
+}
+
+void define_model(py::module_& module) {
+  py::class_<tree::Model>(module, "Model")
+      .def_static(
+          "from_text",
+          [](const std::string& text, const std::string& name) {
+            const py::gil_scoped_release unlocked;
+            return tree::from_text(text, name);
+          },
+          py::arg("text"), py::arg("name"))
+      .def("to_text", &tree::to_text, py::call_guard<py::gil_scoped_release>())
+      .def("predict", &predict, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
+      .def_property_readonly("n_outputs", &tree::Model::n_outputs)
+      .def_property_readonly("n_rounds", &tree::Model::n_rounds)
+      .def_property_readonly("features", [](const tree::Model& model) { return model.schema.features; })
+      .def_property_readonly("categories", [](const tree::Model& model) { return model.schema.categories; })
+      .def_property_readonly("train_loss", [](const tree::Model& model) { return model.history.train_loss; })
+      .def_property_readonly("validation_loss", [](const tree::Model& model) { return model.history.validation_loss; })
+      .def_property_readonly("early_stopping_rounds",
+                             [](const tree::Model& model) { return model.options.early_stopping_rounds; })
+      .def_property_readonly("gain", [](const tree::Model& model) { return tree::importance(model).gain; });
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  // pybind11 asks the translator that came last first.
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(std::move(thrown));
+    } catch (const InputError& error) {
+      PyErr_SetString(PyExc_ValueError, error.what());
+    }  // Error is a std::runtime_error, which is a RuntimeError
+  });
+  define_rows(module);
+  define_model(module);
+  module.def("train", &train, py::arg("rows"), py::arg("validation").none(true), py::arg("objective"),
+             py::arg("options"), py::arg("n_threads"));
+  module.def("usable_cores", [] { return this_machine().usable_cores(); });
+  module.def("write_file", &write_file, py::arg("path"), py::arg("text"));
+  module.def("read_model_text", &read_model_text, py::arg("path"));
+  module.attr("__version__") = PODERE_VERSION;
+}
+
+}  // namespace podere::python

@@ -10,7 +10,7 @@ BUILD = cmake --build --preset
 run:  ## set up, build, train on real and on generated collision events
 	@tools/setup.sh build
 	@$(CONFIGURE) release -DBUILD_TESTING=OFF
-	@$(BUILD) release --target podere
+	@$(BUILD) release --target podere podere_core
 	@tools/main_job.sh
 
 test:  ## set up, build, run all tests

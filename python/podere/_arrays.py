@@ -1,0 +1,186 @@
+"""From what users hand over (NumPy, pandas, SciPy) to columns of a table, in one copy."""
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Sequence
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_consistent_length
+
+from . import _core
+from ._sklearn import check_array, remember_or_check_features
+
+#: Texts of the categories of a feature, sorted; None where its values are their codes.
+Categories = dict[int, "list[str] | None"]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a DataFrame of pandas."""
+    return all(hasattr(X, name) for name in ("iloc", "columns", "dtypes"))
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X [n_rows x n_features] as a DataFrame, an array of numbers or a sparse matrix by columns.
+
+    With `reset` its width and names are remembered in the estimator, else compared with them.
+    """
+    if is_frame(X):
+        remember_or_check_features(estimator, X, reset=reset)
+        for count, what in zip(X.shape, ("sample", "feature")):
+            if count == 0:
+                raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+        return X
+    checked = check_array(X, accept_sparse="csc", allow_infinite=True, estimator=estimator, input_name="X")
+    remember_or_check_features(estimator, X if hasattr(X, "shape") else checked, reset=reset)
+    return checked
+
+
+def check_weight(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Weights [n_rows] as float64; negative ones are allowed."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        return np.full(X.shape[0], float(sample_weight))
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight has {weights.ndim} dimensions, allowed is one: a weight for each row")
+    check_consistent_length(X, weights)
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row, allowed are weights that sum to more than zero")
+    return weights
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """The names that the model gives the features: those of the columns, or f0, f1, ..."""
+    if hasattr(estimator, "feature_names_in_"):
+        names = [str(name) for name in estimator.feature_names_in_]
+        if len(set(names)) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise ValueError(f"X has two columns named {twice!r}, allowed are different names")
+        return names
+    return [f"f{i}" for i in range(estimator.n_features_in_)]
+
+
+def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
+    """Where a feature stands that a parameter gives by name or by position."""
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    if isinstance(feature, Integral) and not isinstance(feature, bool) and 0 <= int(feature) < len(names):
+        return int(feature)
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    raise ValueError(f"{parameter} names the feature {feature!r}; there are {shown} (positions 0 to {len(names) - 1})")
+
+
+# Categories -----------------------------------------------------------------------------------------------------------
+
+def find_categories(X: Any, names: Sequence[str], chosen: Any) -> Categories:
+    """The features of categories: those `chosen` by name, position or mask, and columns of pandas' category dtype."""
+    if chosen is None:
+        places = set()
+    elif isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
+        raise TypeError(f"categorical_features is {chosen!r}, allowed is a list of names or positions, or a mask")
+    else:
+        chosen = list(chosen)
+        if chosen and all(isinstance(value, (bool, np.bool_)) for value in chosen):
+            if len(chosen) != len(names):
+                raise ValueError(f"categorical_features is a mask of {len(chosen)}, and X has {len(names)} features")
+            places = {place for place, value in enumerate(chosen) if value}
+        else:
+            places = {place_of(value, names, "categorical_features") for value in chosen}
+    if not is_frame(X):
+        return dict.fromkeys(sorted(places))
+    columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
+    places |= {place for place, column in columns.items() if _is_category(column)}
+    return {place: None if _is_number(columns[place]) else _texts(columns[place], names[place])
+            for place in sorted(places)}
+
+
+def _is_category(column: Any) -> bool:
+    return getattr(column.dtype, "name", "") == "category"
+
+
+def _is_number(column: Any) -> bool:
+    return getattr(column.dtype, "kind", "O") in "biuf" and not _is_category(column)
+
+
+def _text_of(category: Any) -> str:
+    """3 and 3.0 are the same category: pandas makes floats of whole numbers where some are missing."""
+    is_number = isinstance(category, Real) and not isinstance(category, (bool, np.bool_))
+    return str(int(category)) if is_number and float(category).is_integer() else str(category)
+
+
+def _texts(column: Any, name: str) -> list[str]:
+    """The categories that occur, as sorted texts."""
+    column = column if _is_category(column) else column.astype("category")
+    codes = column.cat.codes.to_numpy()
+    texts = sorted(_text_of(column.cat.categories[code]) for code in np.unique(codes[codes >= 0]))
+    for text, following in zip(texts, texts[1:]):
+        if text == following:
+            raise ValueError(f"column {name!r} of X has two categories that read {text!r}, allowed are different texts")
+    return texts
+
+
+def _codes(column: Any, texts: Sequence[str]) -> np.ndarray:
+    """The place of each value's text among `texts`; NaN for what is missing or was not there in training."""
+    column = column if _is_category(column) else column.astype("category")
+    place = {text: i for i, text in enumerate(texts)}
+    codes = [place.get(_text_of(category), np.nan) for category in column.cat.categories]
+    return np.array([*codes, np.nan], np.float32)[column.cat.codes.to_numpy()]  # code -1, missing, takes the last
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+def make_rows(X: Any, names: Sequence[str], categories: Categories, n_threads: int, label: str | None = None,
+              weight: str | None = None) -> _core.Rows:
+    """A table of what check_features returned."""
+    rows = _core.Rows(X.shape[0], names, categories, label, weight)
+    if is_frame(X):
+        _set_frame(rows, X, names, categories, n_threads)
+        return rows
+    for place, texts in categories.items():
+        if texts is not None:
+            raise ValueError(f"feature {names[place]!r} has categories of texts; give X as a DataFrame")
+    if scipy.sparse.issparse(X):
+        values = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
+        rows.set_sparse_features(X.indptr, X.indices, values, n_threads)
+    else:
+        rows.set_features(_native(X), 0, n_threads)
+    return rows
+
+
+def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categories, n_threads: int) -> None:
+    first = X.iloc[:, 0]
+    if not categories and all(dtype == first.dtype for dtype in X.dtypes) and _is_plain(first.dtype):
+        if first.to_numpy().strides[0] != first.dtype.itemsize or X.shape[1] == 1:
+            rows.set_features(X.to_numpy(), 0, n_threads)  # one array, row by row: pandas does not copy it
+            return
+    for place in range(X.shape[1]):
+        column = X.iloc[:, place]
+        texts = categories.get(place)
+        values = _codes(column, texts) if texts is not None else _numbers(column, names[place])
+        rows.set_features(values, place, n_threads)
+
+
+def _is_plain(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _numbers(column: Any, name: str) -> np.ndarray:
+    """The numbers of a column; pandas' NA is NaN."""
+    if _is_plain(column.dtype):
+        return _native(column.to_numpy())
+    try:
+        if getattr(column.dtype, "kind", "O") in "biufO" and not _is_category(column):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; texts are taken as categories "
+                     "where the column's dtype is category or categorical_features names it")
+
+
+def _native(values: np.ndarray) -> np.ndarray:
+    """As it is, if Podere reads such numbers."""
+    if values.dtype.isnative and not (values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8)):
+        return values
+    return values.astype(np.float64)

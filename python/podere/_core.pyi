@@ -1,0 +1,69 @@
+"""The C++ below the estimators. Not for users: it changes as they need."""
+from typing import Any, Mapping, Sequence
+
+import numpy
+import numpy.typing
+
+__version__: str
+
+class Rows:
+    """Columns of float32 on their way into training, which empties them, or prediction."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        features: Sequence[str],
+        categories: Mapping[int, Sequence[str] | None],
+        label: str | None = None,
+        weight: str | None = None,
+    ) -> None: ...
+    def set_features(self, values: numpy.typing.NDArray[Any], first: int, n_threads: int) -> None:
+        """Features from number `first` on: [n_rows x n] in any layout, or one of them [n_rows]."""
+    def set_sparse_features(
+        self,
+        starts: numpy.typing.NDArray[Any],
+        rows: numpy.typing.NDArray[Any],
+        values: numpy.typing.NDArray[Any],
+        n_threads: int,
+    ) -> None:
+        """All features: the arrays of a sparse matrix by columns; indices int32 or int64, values float32 or float64."""
+    def set_label(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
+    def set_weight(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
+
+class Model:
+    """Boosted trees."""
+
+    @staticmethod
+    def from_text(text: str, name: str) -> Model: ...
+    def to_text(self) -> str: ...
+    def predict(self, rows: Rows, margins: bool, n_threads: int) -> numpy.typing.NDArray[numpy.float32]:
+        """Margins or predictions [n_outputs x n_rows]."""
+    @property
+    def objective(self) -> str: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def n_rounds(self) -> int: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def categories(self) -> dict[int, list[str] | None]: ...
+    @property
+    def train_loss(self) -> list[float]: ...
+    @property
+    def validation_loss(self) -> list[float]: ...
+    @property
+    def early_stopping_rounds(self) -> int: ...
+    @property
+    def gain(self) -> list[float]: ...
+
+def train(
+    rows: Rows, validation: Rows | None, objective: str, options: Mapping[str, Any], n_threads: int
+) -> Model:
+    """Hands `rows` over: their features are gone afterwards. Raises KeyboardInterrupt after the round it came in."""
+
+def usable_cores() -> int: ...
+def write_file(path: str, text: str) -> None:
+    """Whole or not at all."""
+
+def read_model_text(path: str) -> str: ...

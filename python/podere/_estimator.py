@@ -1,0 +1,261 @@
+"""What estimators of all kinds of models share: rows in, predictions out, files, pickles."""
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import contextmanager
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from . import _arrays, _core, _parameters
+from ._sklearn import check_array
+
+_PICKLE_VERSION = 1
+
+
+class Target:
+    """Labels [n_samples] and what their column is called, if it has a name."""
+
+    def __init__(self, values: np.ndarray, name: Any) -> None:
+        self.values = values
+        self.name = name
+
+
+def _free_name(name: Any, default: str, taken: Sequence[str]) -> str:
+    name = name if isinstance(name, str) and name else default
+    while name in taken:
+        name += "_"
+    return name
+
+
+class Estimator(BaseEstimator):
+    """An estimator that holds its model as `_model`, and names the model's objectives in `_OBJECTIVES`."""
+
+    _OBJECTIVES: tuple[str, ...] = ()
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X = _arrays.check_features(self, X, reset=reset)
+        y_name = getattr(y, "name", None)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return X, Target(y, y_name), _arrays.check_weight(sample_weight, X)
+
+    def _make_rows(self, X: Any, labels: np.ndarray, weight: np.ndarray | None, names: Sequence[str],
+                   categories: _arrays.Categories, threads: int, y: Any = None,
+                   sample_weight: Any = None) -> _core.Rows:
+        """A table of what _check_rows returned; its columns have the names that `y` and `sample_weight` have."""
+        label_name = _free_name(getattr(y, "name", None), "label", names)
+        weight_name = _free_name(getattr(sample_weight, "name", None), "weight", [*names, label_name])
+        rows = _arrays.make_rows(X, names, categories, threads, label_name, None if weight is None else weight_name)
+        rows.set_label(labels, threads)
+        if weight is not None:
+            rows.set_weight(weight, threads)
+        return rows
+
+    @contextmanager
+    def _kept_if_it_fails(self) -> Iterator[None]:
+        """Fitted as before, or not fitted, if an exception leaves it."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
+        """[n_outputs x n_samples]"""
+        check_is_fitted(self)
+        threads = _parameters.n_threads(self.n_jobs)
+        X = _arrays.check_features(self, X, reset=False)
+        rows = _arrays.make_rows(X, self._model.features, self._model.categories, threads)
+        return self._model.predict(rows, margins, threads).astype(np.float64)
+
+    def save_model(self, path: str | os.PathLike[str]) -> None:
+        """Write Podere's model file, which `podere predict`, `podere explain` and the others read.
+
+        The file is there whole or not at all. Parameters of the estimator are not in it; use pickle to keep them.
+        """
+        check_is_fitted(self)
+        _core.write_file(os.fspath(path), self._file_text())
+
+    def load_model(self, path: str | os.PathLike[str]) -> Any:
+        """Take the model from a file that save_model or the command line wrote.
+
+        Parameters of this estimator stay as they are.
+
+        Returns
+        -------
+        self
+        """
+        path = os.fspath(path)
+        text = _core.read_model_text(path)
+        model = _core.Model.from_text(text, path)
+        if model.objective not in self._OBJECTIVES:
+            raise ValueError(f"{path}: its objective is {model.objective}, allowed for {type(self).__name__} are "
+                             f"{', '.join(self._OBJECTIVES)}")
+        with self._kept_if_it_fails():
+            self._model = model
+            self._take_classes(text, path)
+            self.n_features_in_ = len(model.features)
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            if not all(re.fullmatch("f[0-9]+", name) for name in model.features):  # made up where there were none
+                self.feature_names_in_ = np.array(model.features, dtype=object)
+        return self
+
+    def _file_text(self) -> str:
+        return self._model.to_text()
+
+    def _take_classes(self, text: str, path: str) -> None:
+        pass
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        model = state.pop("_model", None)
+        state["_podere"] = {"version": _PICKLE_VERSION, "podere": _core.__version__,
+                            "model": None if model is None else model.to_text()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        header = state.pop("_podere", {})
+        if header.get("version") != _PICKLE_VERSION:
+            raise ValueError(
+                f"this pickle of {type(self).__name__} is of version {header.get('version')} (Podere "
+                f"{header.get('podere', 'unknown')}), Podere {_core.__version__} reads version {_PICKLE_VERSION}: "
+                "train again, or pass models on with save_model and load_model")
+        if header["model"] is not None:
+            state["_model"] = _core.Model.from_text(header["model"], f"pickle of {type(self).__name__}")
+        super().__setstate__(state)
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
+        return {"allow_nan": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """An estimator of classes, whose labels may be anything that sorts."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of classes_.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        predictions = self._predict(X, margins=False)
+        if len(predictions) == 1:
+            predictions = np.stack([1 - predictions[0], predictions[0]])
+        return np.ascontiguousarray(predictions.T)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of predict_proba, of shape (n_samples, n_classes)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Margins: sums of what the trees say. Log odds of the second of two classes; of more, one for each.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+        """
+        margins = self._predict(X, margins=True)
+        return margins[0] if len(margins) == 1 else np.ascontiguousarray(margins.T)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely class of each row.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        margins = self._predict(X, margins=True)
+        return self.classes_[(margins[0] > 0).astype(int) if len(margins) == 1 else margins.argmax(axis=0)]
+
+    def _learn_classes(self, y: Target) -> np.ndarray:
+        """Sets classes_; the place among them of each label [n_samples]."""
+        check_classification_targets(y.values)
+        try:
+            self.classes_, labels = np.unique(y.values, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"y has labels that do not compare with one another ({error}), allowed are all numbers or "
+                             "all texts") from None
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class, {self.classes_[0]!r}, allowed are at least two")
+        return labels
+
+    def _encode(self, y: Target) -> np.ndarray:
+        """Places among classes_ [n_samples]."""
+        unknown = ~np.isin(y.values, self.classes_)
+        if unknown.any():
+            raise ValueError(f"eval_set has the class {y.values[unknown][0]!r}, which is not in y")
+        return np.searchsorted(self.classes_, y.values)
+
+    def _file_text(self) -> str:
+        """The classes stand beside the model, where the command line passes over them."""
+        text = super()._file_text()
+        classes = self.classes_.tolist()
+        if classes == list(range(len(classes))) and self.classes_.dtype.kind in "iu":
+            return text
+        if not all(isinstance(label, (str, int, float)) for label in classes):
+            raise ValueError(f"classes_ has {classes[0]!r}, allowed in a model file are texts and numbers")
+        return text.rstrip().removesuffix("}") + ',"classes":' + json.dumps(classes) + "}\n"
+
+    def _take_classes(self, text: str, path: str) -> None:
+        n_classes = max(2, self._model.n_outputs)
+        classes = json.loads(text).get("classes") if '"classes":' in text else list(range(n_classes))
+        if not isinstance(classes, list) or len(classes) != n_classes:
+            raise ValueError(f"{path}: its classes are not {n_classes}")
+        self.classes_ = np.array(classes)
+
+
+class Regressor(RegressorMixin, Estimator):
+    """An estimator of numbers."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean, or the quantile, for each row.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._predict(X, margins=False)[0]
+
+    def _encode(self, y: Target) -> np.ndarray:
+        """Finite numbers [n_samples]."""
+        return check_array(y.values, ensure_2d=False, dtype=np.float64, input_name="y")

@@ -1,0 +1,316 @@
+"""Gradient-boosted trees with scikit-learn's interface."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _core, _parameters
+from ._estimator import Classifier, Estimator, Regressor, Target
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds of boosting{per_class}. `--trees` of the command line.
+    max_depth : int or None, default=6
+        Levels of a tree, 1 to 30; None is 30. `--depth`.
+    max_leaves : int, default=0
+        Leaves of a tree; 0 is no limit. `--max-leaves`.
+    grow_policy : {{"depthwise", "lossguide"}}, default="depthwise"
+        All nodes of a level at once, or the leaf that gains most first, up to max_leaves. `--growth`.
+    max_bins : int, default=256
+        Histogram bins of a feature, 2 to 256; missing values take one of them. `--bins`.
+    learning_rate : float, default=0.1
+        Step of each tree, above 0, at most 1. `--learning-rate`.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf values. `--lambda`.
+    min_child_weight : float, default=1.0
+        Least sum of second derivatives in a leaf. `--min-child-weight`.
+    min_split_gain : float, default=0.0
+        Least gain of a split. `--min-gain`.
+    subsample : float, default=1.0
+        Share of rows drawn for each round. `--subsample`.
+    colsample_bytree : float, default=1.0
+        Share of features drawn for each tree. `--column-subsample`.
+{own}    base_score : float or None, default=None
+        Prediction before any tree; None is the one that fits best. `--base-score`.
+    early_stopping_rounds : int or None, default=None
+        Stop after so many rounds without a lower loss on `eval_set`, or without one on rows set aside, and keep the
+        best round. `--early-stopping`.
+    validation_fraction : float, default=0.1
+        Share of rows set aside, where there is early_stopping_rounds and no eval_set. `--validation-fraction`.
+    monotone_constraints : dict, sequence of shape (n_features,) or None, default=None
+        Features, by name or position, with which predictions never fall (1) or never rise (-1). `--monotone`.
+    interaction_constraints : list of lists or None, default=None
+        Sets of features, by name or position, that may meet on a path of a tree; those in none meet no other.
+        `--interactions`.
+    categorical_features : list, mask of shape (n_features,) or None, default=None
+        Features of categories, by name or position, besides the columns of pandas' category dtype. Numbers are codes
+        0, 1, 2, ...; texts need a DataFrame, and texts that were not there in training are missing values.
+        `--categorical`.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; None is 0. `--seed`.
+    n_jobs : int or None, default=None
+        Threads. None is all cores that this process may use (affinity, control groups), but at most OMP_NUM_THREADS
+        where that is set; -1 is all, -2 all but one. The model is the same for any number. `--cores`.
+
+    Attributes
+    ----------
+{attributes}    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Gain of all splits on each feature, as a share of all gain.
+    n_estimators_ : int
+        Rounds in the model.
+    best_iteration_ : int or None
+        The round with the lowest validation loss, counted from 1: the last that was kept. None without
+        early_stopping_rounds.
+    history_ : dict
+        "train_loss" and "validation_loss" after each round, each of shape (n_estimators_,); the latter is empty where
+        nothing was validated on.
+"""
+
+
+def _document(per_class: str, own: str, attributes: str) -> Any:
+    def append(estimator: type) -> type:
+        if estimator.__doc__ is None:  # python -OO
+            return estimator
+        description, end = estimator.__doc__.split("    PARAMETERS\n")
+        parameters = _PARAMETERS.format(per_class=per_class, own=own, attributes=attributes).lstrip("\n")
+        estimator.__doc__ = description + parameters + end
+        return estimator
+    return append
+
+
+class _GBT(Estimator):
+    """What both estimators do."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Train, on several threads and with Python's lock free.
+
+        Ctrl-C raises KeyboardInterrupt after the round it came in, and leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Numbers of any type, NaN is a missing value. Zeros that a sparse matrix leaves out are zeros; in memory it
+            becomes a dense table of float32, as anything else.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), number or None, default=None
+            Negative weights are allowed where they sum to more than zero.
+        eval_set : tuple or None, default=None
+            (X, y) or (X, y, sample_weight) to validate on; a list with one such tuple too.
+
+        Returns
+        -------
+        self
+        """
+        with self._kept_if_it_fails():
+            threads = _parameters.n_threads(self.n_jobs)
+            X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
+            names = _arrays.feature_names(self)
+            validation = _check_eval_set(eval_set)
+            options = _parameters.tree_options(self, names, validation is not None)
+            categories = _arrays.find_categories(X, names, self.categorical_features)
+            objective, labels = self._learn_target(y, options)
+            rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
+            validation_rows = None
+            if validation is not None:
+                X, y, weight = self._check_rows(*validation, reset=False)
+                validation_rows = self._make_rows(X, self._encode(y), weight, names, categories, threads)
+            del X, y, weight, labels  # what was made of them for this call is not held while training
+            self._model = _core.train(rows, validation_rows, objective, options, threads)
+        return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        check_is_fitted(self)
+        gain = np.array(self._model.gain)
+        return gain / gain.sum() if gain.sum() > 0 else gain
+
+    @property
+    def n_estimators_(self) -> int:
+        check_is_fitted(self)
+        return self._model.n_rounds
+
+    @property
+    def best_iteration_(self) -> int | None:
+        check_is_fitted(self)
+        return self._model.n_rounds if self._model.early_stopping_rounds > 0 else None
+
+    @property
+    def history_(self) -> dict[str, np.ndarray]:
+        check_is_fitted(self)
+        return {"train_loss": np.array(self._model.train_loss),
+                "validation_loss": np.array(self._model.validation_loss)}
+
+
+def _check_eval_set(eval_set: Any) -> tuple[Any, Any, Any] | None:
+    """(X, y, sample_weight or None)."""
+    if eval_set is None:
+        return None
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+        raise ValueError("eval_set is not (X, y) or (X, y, sample_weight), nor a list of one of these")
+    return (*eval_set, None)[:3]
+
+
+@_document(
+    per_class="; with more than two classes each grows a tree for each class",
+    own="""    class_weight : dict, "balanced" or None, default=None
+        By which weights of rows are multiplied, {class: weight}, 1 for classes that are not named; or so that all
+        classes weigh the same. `--class-weight`.
+    scale_pos_weight : float, default=1.0
+        By which weights of the second of two classes are multiplied besides. `--scale-pos-weight`.
+""",
+    attributes="""    classes_ : ndarray of shape (n_classes,)
+""")
+class GBTClassifier(Classifier, _GBT):
+    """Gradient-boosted trees for two classes or more.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    gbt` trains it on any number of executors.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from podere import GBTClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> GBTClassifier(n_estimators=20).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.9
+    True
+    """
+
+    _OBJECTIVES = ("logistic", "softmax")
+
+    def __init__(self, *, n_estimators: int = 100, max_depth: int | None = 6, max_leaves: int = 0,
+                 grow_policy: str = "depthwise", max_bins: int = 256, learning_rate: float = 0.1,
+                 reg_lambda: float = 1.0, min_child_weight: float = 1.0, min_split_gain: float = 0.0,
+                 subsample: float = 1.0, colsample_bytree: float = 1.0, class_weight: Any = None,
+                 scale_pos_weight: float = 1.0, base_score: float | None = None,
+                 early_stopping_rounds: int | None = None, validation_fraction: float = 0.1,
+                 monotone_constraints: Any = None, interaction_constraints: Any = None,
+                 categorical_features: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.grow_policy = grow_policy
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.reg_lambda = reg_lambda
+        self.min_child_weight = min_child_weight
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.class_weight = class_weight
+        self.scale_pos_weight = scale_pos_weight
+        self.base_score = base_score
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learn_target(self, y: Target, options: dict[str, Any]) -> tuple[str, np.ndarray]:
+        labels = self._learn_classes(y)
+        n_classes = len(self.classes_)
+        if n_classes > 1000:
+            raise ValueError(f"y has {n_classes} classes, allowed are at most 1000")
+        options["scale_pos_weight"] = _parameters.real("scale_pos_weight", self.scale_pos_weight, "a number above 0",
+                                                       above=0)
+        if n_classes > 2:
+            options["n_classes"] = n_classes
+            for name, default in (("scale_pos_weight", 1.0), ("base_score", None)):
+                if options.get(name, default) != default:
+                    raise ValueError(f"{name} is {options[name]!r}, which is for two classes; y has {n_classes}")
+        self._weigh_classes(options)
+        return "softmax" if n_classes > 2 else "logistic", labels
+
+    def _weigh_classes(self, options: dict[str, Any]) -> None:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            options["balance_classes"] = True
+        elif isinstance(self.class_weight, dict):
+            weights = dict.fromkeys(self.classes_.tolist(), 1.0)
+            for label, weight in self.class_weight.items():
+                if label not in weights:
+                    raise ValueError(f"class_weight names the class {label!r}, there are {list(weights)}")
+                weights[label] = _parameters.real("class_weight", weight, "a number above 0 for each class", above=0)
+            options["class_weight"] = list(weights.values())
+        elif self.class_weight is not None:
+            raise ValueError(f"class_weight is {self.class_weight!r}, allowed is a dict, 'balanced' or None")
+
+@_document(
+    per_class="",
+    own="""    objective : {"squared_error", "poisson", "quantile"}, default="squared_error"
+        What is minimised: the squared error, the Poisson deviance of counts or rates (y >= 0), or the pinball loss of
+        a quantile. `--objective`.
+    quantile : float, default=0.5
+        Which quantile, above 0, below 1. `--quantile`.
+    max_delta_step : float, default=0.7
+        Most that a tree of "poisson" adds to the logarithm of the mean before the learning rate. `--max-delta-step`.
+""",
+    attributes="")
+class GBTRegressor(Regressor, _GBT):
+    """Gradient-boosted trees for numbers: means, counts or quantiles.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    gbt` trains it on any number of executors.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from podere import GBTRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> GBTRegressor(n_estimators=50, max_depth=3).fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.3
+    True
+    """
+
+    _OBJECTIVES = ("squared-error", "poisson", "quantile")
+
+    def __init__(self, *, objective: str = "squared_error", quantile: float = 0.5, n_estimators: int = 100,
+                 max_depth: int | None = 6, max_leaves: int = 0, grow_policy: str = "depthwise", max_bins: int = 256,
+                 learning_rate: float = 0.1, reg_lambda: float = 1.0, min_child_weight: float = 1.0,
+                 min_split_gain: float = 0.0, subsample: float = 1.0, colsample_bytree: float = 1.0,
+                 max_delta_step: float = 0.7, base_score: float | None = None,
+                 early_stopping_rounds: int | None = None, validation_fraction: float = 0.1,
+                 monotone_constraints: Any = None, interaction_constraints: Any = None,
+                 categorical_features: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.objective = objective
+        self.quantile = quantile
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.grow_policy = grow_policy
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.reg_lambda = reg_lambda
+        self.min_child_weight = min_child_weight
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.max_delta_step = max_delta_step
+        self.base_score = base_score
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learn_target(self, y: Target, options: dict[str, Any]) -> tuple[str, np.ndarray]:
+        objective = _parameters.choice("objective", self.objective, {name.replace("-", "_"): name
+                                                                     for name in self._OBJECTIVES})
+        options["quantile"] = _parameters.real("quantile", self.quantile, "a number above 0, below 1", above=0, below=1)
+        options["max_delta_step"] = _parameters.real("max_delta_step", self.max_delta_step, "a number above 0", above=0)
+        labels = self._encode(y)
+        if objective == "poisson" and (labels < 0).any():
+            raise ValueError(f"y has {labels[labels < 0][0]}, allowed with objective 'poisson' are numbers from 0")
+        return objective, labels

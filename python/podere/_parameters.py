@@ -1,0 +1,142 @@
+"""Parameters of estimators: what is allowed, how many threads they mean, and their names among Podere's options."""
+from __future__ import annotations
+
+import math
+import os
+from numbers import Integral, Real
+from typing import Any, Mapping, Sequence
+
+from sklearn.utils import check_random_state
+
+from . import _core
+from ._arrays import place_of
+
+_INF = float("inf")
+
+
+def whole(name: str, value: Any, least: int, most: int, none: int | None = None) -> int:
+    """A whole number in [least, most]; `none` is what None stands for, if it is allowed."""
+    if value is None and none is not None:
+        return none
+    allowed = f"allowed is a whole number from {least} to {most}" + (" or None" if none is not None else "")
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {value!r}, {allowed}")
+    if not least <= int(value) <= most:
+        raise ValueError(f"{name} is {value!r}, {allowed}")
+    return int(value)
+
+
+def real(name: str, value: Any, allowed: str, above: float = -_INF, least: float = -_INF, below: float = _INF,
+         most: float = _INF) -> float:
+    """A finite number above, from, below or up to the bounds, which `allowed` says in words."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}, allowed is {allowed}")
+    number = float(value)
+    if not (math.isfinite(number) and above < number < below and least <= number <= most):
+        raise ValueError(f"{name} is {value!r}, allowed is {allowed}")
+    return number
+
+
+def choice(name: str, value: Any, allowed: Mapping[str, Any]) -> Any:
+    """What stands for a text."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}")
+    return allowed[value]
+
+
+def n_threads(n_jobs: Any) -> int:
+    """Threads for n_jobs: None is all cores that this process may use, -1 too, -2 all but one.
+
+    Where OMP_NUM_THREADS is set, None is at most that: joblib sets it in the processes it starts, so that a grid search
+    with n_jobs does not start as many threads in each as the machine has cores.
+    """
+    if n_jobs is None:
+        cores = _core.usable_cores()
+        asked = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(asked)) if asked.isdecimal() and int(asked) > 0 else cores
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs is {n_jobs!r}, allowed is a whole number or None")
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0, allowed is 1 or more, None or -1 for all usable cores, -2 for all but one, ...")
+    return int(n_jobs) if int(n_jobs) > 0 else max(1, _core.usable_cores() + 1 + int(n_jobs))
+
+
+def seed_of(random_state: Any) -> int:
+    """None is 0: training is always repeatable. A generator gives its next number."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return whole("random_state", random_state, 0, 2**64 - 1)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def monotone_text(constraints: Any, names: Sequence[str]) -> str:
+    """{"pt": 1, 3: -1}, or one of -1, 0, 1 for each feature."""
+    if constraints is None:
+        return ""
+    if isinstance(constraints, Mapping):
+        pairs = [(place_of(feature, names, "monotone_constraints"), sign) for feature, sign in constraints.items()]
+    elif isinstance(constraints, str) or not hasattr(constraints, "__len__"):
+        raise TypeError(f"monotone_constraints is {constraints!r}, allowed is a dict or a sequence")
+    elif len(constraints) != len(names):
+        raise ValueError(f"monotone_constraints has {len(constraints)} values, X has {len(names)} features")
+    else:
+        pairs = list(enumerate(constraints))
+    for place, sign in pairs:
+        if sign not in (-1, 0, 1):
+            raise ValueError(f"monotone_constraints has {sign!r} for {names[place]!r}, allowed is -1, 0 or 1")
+    return ",".join(f"{_reference(place, names)}:{int(sign):+d}" for place, sign in pairs if sign != 0)
+
+
+def interaction_text(constraints: Any, names: Sequence[str]) -> str:
+    """[["a", "b"], [2, 3, 4]]."""
+    if constraints is None:
+        return ""
+    if isinstance(constraints, str) or not all(
+            hasattr(group, "__len__") and not isinstance(group, str) and len(group) > 0 for group in constraints):
+        raise TypeError(f"interaction_constraints is {constraints!r}, allowed is a list of lists of features")
+    groups = [[place_of(feature, names, "interaction_constraints") for feature in group] for group in constraints]
+    return ";".join(",".join(_reference(place, names) for place in group) for group in groups)
+
+
+def _reference(place: int, names: Sequence[str]) -> str:
+    """How options name a feature: by its name, or by its position where the name has what parts names there."""
+    if not any(separator in names[place] for separator in ",;"):
+        return names[place]
+    if str(place) in names:
+        raise ValueError(f"feature {names[place]!r} cannot be named in constraints, as {str(place)!r} is a feature too")
+    return str(place)
+
+
+def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+    """Podere's options of boosted trees that both estimators have."""
+    p = estimator
+    best_first = choice("grow_policy", p.grow_policy, {"depthwise": False, "lossguide": True})
+    stopping = whole("early_stopping_rounds", p.early_stopping_rounds, 1, 100000, none=0)
+    fraction = real("validation_fraction", p.validation_fraction, "a number above 0, below 1", above=0, below=1)
+    share = "a number above 0, at most 1"
+    options = {
+        "n_trees": whole("n_estimators", p.n_estimators, 1, 100000),
+        "depth": whole("max_depth", p.max_depth, 1, 30, none=30),
+        "max_leaves": whole("max_leaves", p.max_leaves, 0, 2**31 - 1),
+        "best_first": best_first,
+        "bins": whole("max_bins", p.max_bins, 2, 256),
+        "learning_rate": real("learning_rate", p.learning_rate, share, above=0, most=1),
+        "lambda": real("reg_lambda", p.reg_lambda, "a number, 0 or more", least=0),
+        "min_child_weight": real("min_child_weight", p.min_child_weight, "a number, 0 or more", least=0),
+        "min_gain": real("min_split_gain", p.min_split_gain, "a number, 0 or more", least=0),
+        "subsample": real("subsample", p.subsample, share, above=0, most=1),
+        "column_subsample": real("colsample_bytree", p.colsample_bytree, share, above=0, most=1),
+        "early_stopping_rounds": stopping,
+        "validation_fraction": fraction if stopping > 0 and not has_eval_set else 0.0,
+        "monotone": monotone_text(p.monotone_constraints, names),
+        "interactions": interaction_text(p.interaction_constraints, names),
+        "seed": seed_of(p.random_state),
+    }
+    if options["max_leaves"] == 1:
+        raise ValueError("max_leaves is 1, allowed is 0 (no limit) or at least 2")
+    if best_first and options["max_leaves"] == 0:
+        raise ValueError("max_leaves is 0, allowed is at least 2 where grow_policy is 'lossguide'")
+    if p.base_score is not None:
+        options["base_score"] = real("base_score", p.base_score, "a finite number or None")
+    return options

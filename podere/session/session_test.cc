@@ -23,6 +23,8 @@ class RecordedProgress : public Progress {
 std::string train_event(int done) {
   return fmt::format(R"(echo '{{"event":"progress","id":1,"phase":"train","done":{},"total":9}}'; )", done);
 }
+const std::string kRankTwoKilled =
+    "echo 'mpirun noticed that process rank 2 with PID 7 on node n exited on signal 9 (Killed).' >&2; exit 137";
 const std::string kResult = R"(echo '{"event":"result","id":1,"result":{}}'; cat)";
 
 class SessionTest : public testing::Test {
@@ -53,12 +55,12 @@ class SessionTest : public testing::Test {
 };
 
 TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
-  const std::string dies = train_event(0) + train_event(4) + train_event(6) + "sleep 0.2; kill -9 $$";
+  const std::string dies = train_event(0) + train_event(4) + train_event(6) + "sleep 0.2; " + kRankTwoKilled;
   const Json result = session_of({dies, train_event(4) + kResult}, 3, 1).run(TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{3, 2}));
   ASSERT_EQ(progress.warnings.size(), 1U);
   EXPECT_TRUE(progress.warnings[0].starts_with(
-      "lost executor 0 (killed by signal 9) at tree 6; going on with 2 executors from tree 4; "))
+      "lost executor 2 (killed by signal 9) at tree 6; going on with 2 executors from tree 4; "))
       << progress.warnings[0];
   ASSERT_EQ(result.at("losses").size(), 1U);
   EXPECT_EQ(result["losses"][0]["executors_left"], 2);

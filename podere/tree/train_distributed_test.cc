@@ -154,8 +154,8 @@ TEST_P(SameBitsTest, ARunThatIsBrokenOffAnywhereEndsWithTheSameModel) {
     for (std::size_t place = first; place < checkpoints.size(); place += (checkpoints.size() + 1) / 2) {
       const Model checkpoint = from_text(checkpoints[place], "checkpoint");
       const Continuation rest = {.base = from, .checkpoint = &checkpoint};
-      EXPECT_EQ(to_text(train_case(c, c.options, alone(), 1, rest)), expected) << "after round " << place + 1;
-      EXPECT_EQ(to_text(train_case(c, c.options, world(), 1, rest)), expected) << "after round " << place + 1;
+      EXPECT_EQ(to_text(train_case(c, c.options, place == 0 ? alone() : world(), 1, rest)), expected)
+          << "after round " << place + 1;
     }
   }
 }

@@ -88,8 +88,8 @@ def test_an_executor_lost_while_reading(podere, undisturbed):
 
 
 def test_predictions_begin_anew(podere, model):
-    podere.done("predict", model, "collider:300000", "-o", "expected.csv")
-    process = podere.start("predict", str(model), "collider:300000", "-o", "p.csv", "--executors", "2", "--cores", "1")
+    podere.done("predict", model, "collider:1e6", "-o", "expected.csv")
+    process = podere.start("predict", str(model), "collider:1e6", "-o", "p.csv", "--executors", "2", "--cores", "1")
     victim = podere.executors(2)[1]
     time.sleep(0.2)
     os.kill(victim, signal.SIGKILL)

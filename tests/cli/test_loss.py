@@ -63,7 +63,7 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed, exec
 
 
 def test_executors_lost_again_and_again(podere, undisturbed):
-    process = podere.start(*TRAIN, "--trees", "800", "--executors", "3:4", "--checkpoint", "c.json", "--json")
+    process = podere.start(*TRAIN, "--trees", "400", "--executors", "3:4", "--checkpoint", "c.json", "--json")
     for n_executors in (4, 3, 3):
         before = trees_of_checkpoint(podere)
         wait_until(lambda: trees_of_checkpoint(podere) > before, seconds=60)
@@ -71,10 +71,10 @@ def test_executors_lost_again_and_again(podere, undisturbed):
         group = podere.executors(n_executors)
         os.kill(random.choice(group), signal.SIGKILL)
         wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in group), seconds=30)
-    stdout, stderr = process.communicate(timeout=400)
+    stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 0, stderr
     assert len(json.loads(stdout)["losses"]) == 3 and json.loads(stdout)["executors"] == 3
-    assert sha256(podere) == undisturbed(800)
+    assert sha256(podere) == undisturbed(400)
     assert podere.processes() == []
 
 

@@ -64,7 +64,7 @@ class Session::Watch : public Progress {
   explicit Watch(Progress& next) : next_(next) {}
 
   void report(const ProgressStep& step) override {
-    if (lost_ && (step.phase == "train" || reached_.empty())) tell_loss(step);
+    if (lost_ && (step.phase == "train" || lost_->step.phase != "train")) tell_loss(step);
     if (step.phase == "train") reached_.try_emplace(step.done, watch_.seconds());
     step_ = step;
     next_.report(step);
@@ -80,8 +80,6 @@ class Session::Watch : public Progress {
                   loss.how == "killed by signal 9" ? " (perhaps there is not enough memory)" : "");
     }
     if (++n_losses_ > kMostLosses) throw_error("given up after {} losses of executors: {}", n_losses_, loss.what());
-    // What the earlier one cost is part of what this one does.
-    if (lost_) keep_loss("others were lost before it was made up for", 0);
     last_ = lost_ = Loss{loss.who, loss.how, step_, n_left, watch_.seconds()};
   }
 
@@ -101,13 +99,9 @@ class Session::Watch : public Progress {
     const auto reached = reached_.upper_bound(step.done);
     const double seconds = watch_.seconds() - (reached == reached_.begin() ? 0 : std::prev(reached)->second);
     const bool from_checkpoint = !reached_.empty() && step.done > reached_.begin()->first;
-    keep_loss(fmt::format("going on with {} from {}; {:.1f} s lost", executors_text(lost_->n_left),
-                          from_checkpoint ? place_text(step) : "the beginning", seconds),
-              seconds);
-  }
-
-  void keep_loss(const std::string& words, double seconds) {
-    next_.warn(fmt::format("lost {} ({}) at {}; {}", lost_->who, lost_->how, place_text(lost_->step), words));
+    next_.warn(fmt::format("lost {} ({}) at {}; going on with {} from {}; {:.1f} s lost", lost_->who, lost_->how,
+                           place_text(lost_->step), executors_text(lost_->n_left),
+                           from_checkpoint ? place_text(step) : "the beginning", seconds));
     losses.push_back({{"executor", lost_->who},
                       {"how", lost_->how},
                       {"at", place_text(lost_->step)},

@@ -64,8 +64,11 @@ class Session::Watch : public Progress {
   explicit Watch(Progress& next) : next_(next) {}
 
   void report(const ProgressStep& step) override {
-    if (lost_ && (step.phase == "train" || lost_->step.phase != "train")) tell_loss(step);
-    if (step.phase == "train") reached_.try_emplace(step.done, watch_.seconds());
+    if (lost_ && (step.phase == "train" || reached_.empty())) tell_loss(step);
+    if (step.phase == "train") {
+      reached_.try_emplace(step.done, watch_.seconds());
+      if (!began_) began_ = step.done;
+    }
     step_ = step;
     next_.report(step);
   }
@@ -74,13 +77,19 @@ class Session::Watch : public Progress {
 
   /// Throws Error if the job should be given up.
   void lose(const GroupLost& loss, int n_left) {
-    const bool no_further = last_ && step_.done <= last_->step.done && step_.phase == last_->step.phase;
+    // Whoever began with more trees than the one before has gained, wherever it was lost.
+    const bool no_further =
+        last_ && step_.phase == last_->step.phase && step_.done <= last_->step.done && began_ <= last_->began;
     if (no_further && loss.how == last_->how) {
       throw_error("given up: executors were lost the same way twice at {}: {}{}", place_text(step_), loss.how,
                   loss.how == "killed by signal 9" ? " (perhaps there is not enough memory)" : "");
     }
     if (++n_losses_ > kMostLosses) throw_error("given up after {} losses of executors: {}", n_losses_, loss.what());
-    last_ = lost_ = Loss{loss.who, loss.how, step_, n_left, watch_.seconds()};
+    // What the earlier one cost is part of what this one does.
+    if (lost_) keep_loss("others were lost before it was made up for", 0);
+    last_ = lost_ = Loss{loss.who, loss.how, step_, began_, n_left, watch_.seconds()};
+    step_ = {};
+    began_.reset();
   }
 
   Json losses;
@@ -90,6 +99,7 @@ class Session::Watch : public Progress {
     std::string who;
     std::string how;
     ProgressStep step;
+    std::optional<std::size_t> began;
     int n_left;
     double seconds;
   };
@@ -99,9 +109,13 @@ class Session::Watch : public Progress {
     const auto reached = reached_.upper_bound(step.done);
     const double seconds = watch_.seconds() - (reached == reached_.begin() ? 0 : std::prev(reached)->second);
     const bool from_checkpoint = !reached_.empty() && step.done > reached_.begin()->first;
-    next_.warn(fmt::format("lost {} ({}) at {}; going on with {} from {}; {:.1f} s lost", lost_->who, lost_->how,
-                           place_text(lost_->step), executors_text(lost_->n_left),
-                           from_checkpoint ? place_text(step) : "the beginning", seconds));
+    keep_loss(fmt::format("going on with {} from {}; {:.1f} s lost", executors_text(lost_->n_left),
+                          from_checkpoint ? place_text(step) : "the beginning", seconds),
+              seconds);
+  }
+
+  void keep_loss(const std::string& words, double seconds) {
+    next_.warn(fmt::format("lost {} ({}) at {}; {}", lost_->who, lost_->how, place_text(lost_->step), words));
     losses.push_back({{"executor", lost_->who},
                       {"how", lost_->how},
                       {"at", place_text(lost_->step)},
@@ -114,21 +128,18 @@ class Session::Watch : public Progress {
 
   Progress& next_;
   Stopwatch watch_;
-  ProgressStep step_;                      // the last one
+  ProgressStep step_;                      // the last one of this group
+  std::optional<std::size_t> began_;       // the trees that this group began with
   std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
   std::optional<Loss> lost_;               // not told yet
   std::optional<Loss> last_;
   int n_losses_ = 0;
 };
 
-Session::Session(Options options, Progress& progress) : options_(std::move(options)) { start(progress); }
-
-void Session::start(Progress& progress) {
+Session::Session(Options options, Progress& progress) : options_(std::move(options)) {
   for (int attempt = 1; !driver_; ++attempt) {
-    Driver::Options driver = options_.driver;
-    driver.n_executors = options_.n_executors;
     try {
-      driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
+      start_group(progress);
     } catch (const GroupLost& loss) {
       if (attempt == kMostStarts) throw Error(loss.what());
       lose_one();
@@ -136,6 +147,12 @@ void Session::start(Progress& progress) {
                                 executors_text(options_.n_executors)));
     }
   }
+}
+
+void Session::start_group(Progress& progress) {
+  Driver::Options driver = options_.driver;
+  driver.n_executors = options_.n_executors;
+  driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
 }
 
 void Session::lose_one() {
@@ -149,7 +166,7 @@ Json Session::run(const Job& job, Progress& progress) {
   watch.losses = Json::array();
   while (true) {
     try {
-      start(watch);
+      if (!driver_) start_group(watch);
       Json result = driver_->run(job, watch);
       result["losses"] = std::move(watch.losses);
       return result;

@@ -40,7 +40,7 @@ class Session {
 
  private:
   class Watch;
-  void start(Progress& progress);
+  void start_group(Progress& progress);
   void lose_one();
 
   Options options_;

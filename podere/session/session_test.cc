@@ -67,6 +67,22 @@ TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
   EXPECT_GT(result["losses"][0]["seconds_lost"].get<double>(), 0.2);
 }
 
+TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
+  const std::string read = R"(echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; )";
+  Session session = session_of(
+      {read + train_event(0) + train_event(4) + kRankTwoKilled, read + kRankTwoKilled, read + train_event(4) + kResult},
+      4, 1);
+  const Json result = session.run(TrainJob{{"x.csv", {}}}, progress);
+  ASSERT_EQ(result.at("losses").size(), 2U);
+  ASSERT_EQ(progress.warnings.size(), 2U);
+  EXPECT_EQ(progress.warnings[0],
+            "lost executor 2 (killed by signal 9) at tree 4; others were lost before it was made up for");
+  EXPECT_TRUE(
+      progress.warnings[1].starts_with("lost executor 2 (killed by signal 9) at the phase 'read'; going on with 2 "
+                                       "executors from tree 4; "))
+      << progress.warnings[1];
+}
+
 TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
   const auto dies_at = [](int tree) { return train_event(0) + train_event(tree) + "kill -9 $$"; };
   session_of({dies_at(1), dies_at(2), dies_at(3), train_event(0) + kResult}, 4, 3)
@@ -82,6 +98,14 @@ TEST_F(SessionTest, GivesUpWhereTheSameIsLostTwiceWithNothingGained) {
       "given up: executors were lost the same way twice at tree 3: killed by signal 9 (perhaps there is not enough "
       "memory)");
   EXPECT_EQ(launched.size(), 2U);
+}
+
+TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
+  const auto runs = [](int from, int to) { return train_event(from) + train_event(to) + "kill -9 $$"; };
+  session_of({runs(0, 10), runs(4, 8), runs(6, 8), train_event(7) + kResult}, 4, 1)
+      .run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched.size(), 4U);
+  EXPECT_TRUE(failure_of({runs(0, 10), runs(4, 8), runs(4, 8)}).starts_with("given up: ")) << "nothing gained";
 }
 
 TEST_F(SessionTest, GivesUpAfterManyLosses) {

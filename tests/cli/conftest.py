@@ -67,12 +67,12 @@ class Podere:
             time.sleep(0.05)
         return found
 
-    def executors(self, n, wait=20.0):
-        """Ids of the executors once there are `n` of them."""
+    def executors(self, n, wait=20.0, without=()):
+        """Ids of the executors once there are `n` of them, none of those in `without`."""
         end = time.monotonic() + wait
         while time.monotonic() < end:
             found = [pid for pid in self._marked() if _arguments(pid)[1:2] == ["executor"]]
-            if len(found) == n:
+            if len(found) == n and not set(found) & set(without):
                 return found
             time.sleep(0.02)
         raise AssertionError(f"there are not {n} executors")

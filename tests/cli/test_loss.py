@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import pathlib
 import random
 import signal
 import time
@@ -63,18 +62,20 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed, exec
 
 
 def test_executors_lost_again_and_again(podere, undisturbed):
-    process = podere.start(*TRAIN, "--trees", "400", "--executors", "3:4", "--checkpoint", "c.json", "--json")
+    # So many trees that the run outlasts the kills by far.
+    process = podere.start(*TRAIN, "--trees", "1500", "--executors", "3:4", "--checkpoint", "c.json", "--json")
+    reached, lost = 0, []
     for n_executors in (4, 3, 3):
-        before = trees_of_checkpoint(podere)
-        wait_until(lambda: trees_of_checkpoint(podere) > before, seconds=60)
+        wait_until(lambda: trees_of_checkpoint(podere) > reached or process.poll() is not None, seconds=60)
+        assert process.poll() is None, "the run was over too early"
         time.sleep(0.3)  # for the driver to hear of those trees
-        group = podere.executors(n_executors)
-        os.kill(random.choice(group), signal.SIGKILL)
-        wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in group), seconds=30)
+        reached = trees_of_checkpoint(podere)
+        lost = podere.executors(n_executors, without=lost)
+        os.kill(random.choice(lost), signal.SIGKILL)
     stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 0, stderr
     assert len(json.loads(stdout)["losses"]) == 3 and json.loads(stdout)["executors"] == 3
-    assert sha256(podere) == undisturbed(400)
+    assert sha256(podere) == undisturbed(1500)
     assert podere.processes() == []
 
 

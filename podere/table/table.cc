@@ -14,9 +14,8 @@ Table::Table(Schema schema, std::uint64_t n_global_rows, RowRange rows)
   if (rows.begin > rows.end || rows.end > n_global_rows) {
     throw_input_error("rows {} to {} do not lie in a table of {} rows", rows.begin, rows.end, n_global_rows);
   }
-  const std::size_t n_columns = n_features() + (schema_.label ? 1 : 0) + (schema_.weight ? 1 : 0);
   // Not zeroed: pages are first touched by the threads that fill them.
-  values_ = HugeArray<float>(n_columns * n_rows());
+  values_ = HugeArray<float>(n_columns() * n_rows());
 }
 
 }  // namespace podere::table

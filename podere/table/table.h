@@ -45,12 +45,17 @@ class Table {
   /// For a reader, which learns the texts as it reads. `feature` must be categorical.
   void set_dictionary(std::size_t feature, Dictionary texts) { schema_.categories.at(feature) = std::move(texts); }
   std::size_t n_features() const { return schema_.features.size(); }
+  /// With the label and the weight.
+  std::size_t n_columns() const { return n_features() + (schema_.label ? 1 : 0) + (schema_.weight ? 1 : 0); }
   std::uint64_t n_global_rows() const { return n_global_rows_; }
   RowRange rows() const { return rows_; }
   /// Rows held here.
   std::size_t n_rows() const { return static_cast<std::size_t>(rows_.size()); }
   GlobalRow global(LocalRow row) const { return {rows_.begin + row.value}; }
 
+  /// Features in their order, then label and weight, as far as there are such.
+  std::span<float> column(std::size_t j) { return values_.span().subspan(j * n_rows(), n_rows()); }
+  std::span<const float> column(std::size_t j) const { return values_.span().subspan(j * n_rows(), n_rows()); }
   std::span<float> feature(std::size_t j) { return column(j); }
   std::span<const float> feature(std::size_t j) const { return column(j); }
   /// Gives the memory of the first `n` features back to the system, whose values are then not set: for those who come
@@ -65,9 +70,6 @@ class Table {
   std::span<const float> weight() const { return const_cast<Table*>(this)->weight(); }
 
  private:
-  std::span<float> column(std::size_t j) { return values_.span().subspan(j * n_rows(), n_rows()); }
-  std::span<const float> column(std::size_t j) const { return values_.span().subspan(j * n_rows(), n_rows()); }
-
   Schema schema_;
   std::uint64_t n_global_rows_;
   RowRange rows_;

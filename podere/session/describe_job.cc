@@ -5,9 +5,12 @@
 
 namespace podere::session {
 
-Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
+Json run(const DescribeJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const int n_threads = at.n_threads;
   const Stopwatch watch;
-  const table::Table table = load_reported(job.table, false, comm, n_threads, progress);
+  const JobTable loaded = table_of(job.table, false, at);
+  const table::Table& table = *loaded;
   Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}, {"columns", Json::array()}};
   for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
     result["columns"].push_back({{"name", column.name},

@@ -91,10 +91,12 @@ Json measure(const Communicator& comm, const tree::Model& model, const std::vect
 
 }  // namespace
 
-Json run(const EvaluateJob& job, const Communicator& comm, int n_threads, Progress& progress) {
-  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, comm, n_threads, progress);
+Json run(const EvaluateJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const int n_threads = at.n_threads;
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, at);
   const tree::Model& model = loaded.model;
-  const table::Table& table = loaded.table;
+  const table::Table& table = *loaded.table;
   const Stopwatch watch;
   std::vector<std::span<const float>> columns;
   check_labels(table, model, comm);

@@ -144,11 +144,10 @@ class Heartbeat {
   std::thread thread_;
 };
 
-Outcome attempt(const Json& json, const Communicator& group, int n_threads, Progress& progress) {
+Outcome attempt(const Json& json, const Workplace& at) {
   try {
     const Job job = job_from_json(json);
-    return {.result = std::visit([&](const auto& j) { return run(j, group, n_threads, progress); }, job),
-            .message = {}};
+    return {.result = std::visit([&](const auto& j) { return run(j, at); }, job), .message = {}};
   } catch (...) {
     return failure_in_hand();
   }
@@ -157,11 +156,11 @@ Outcome attempt(const Json& json, const Communicator& group, int n_threads, Prog
 /// Runs one job and lets rank 0 tell how it went: the result, or the failure of the lowest rank that failed.
 /// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
 /// failed half way cannot reach the next.
-void serve(const Order& order, const Communicator& control, int n_threads, EventWriter& events,
+void serve(const Order& order, const Communicator& control, int n_threads, KeptTables& tables, EventWriter& events,
            const OrderReader* orders) {
   ExecutorProgress progress(order.id, control.rank(), events, orders);
   const Communicator group = control.split(0, control.rank());
-  Outcome outcome = attempt(order.job, group, n_threads, progress);
+  Outcome outcome = attempt(order.job, {group, n_threads, progress, tables});
   std::unique_ptr<Watchdog> watchdog;
   if (outcome.failure != FailureKind::kNone) {
     watchdog = std::make_unique<Watchdog>(events, order.id, control.rank(), outcome);
@@ -182,6 +181,7 @@ void serve(const Order& order, const Communicator& control, int n_threads, Event
 }
 
 void serve_until_end(const Communicator& control, int n_threads, EventWriter& events, OrderReader* orders) {
+  KeptTables tables;
   while (true) {
     std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
     // An empty text is the end.
@@ -189,7 +189,7 @@ void serve_until_end(const Communicator& control, int n_threads, EventWriter& ev
         next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");
     if (text.empty()) return;
     const Json json = Json::parse(text);
-    serve({json.at("id"), json.at("job")}, control, n_threads, events, orders);
+    serve({json.at("id"), json.at("job")}, control, n_threads, tables, events, orders);
   }
 }
 

@@ -163,22 +163,24 @@ void add_permutation(const tree::PermutationImportance& importance, Json& result
 
 }  // namespace
 
-Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
+Json run(const ExplainJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const int n_threads = at.n_threads;
   const bool needs_label = job.permutation_repeats != 0;
-  const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, comm, n_threads, progress);
+  const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, at);
   const tree::Model& model = loaded.model;
-  const table::Table& table = loaded.table;
+  const table::Table& table = *loaded.table;
   Stopwatch watch;
   comm.agree([&] { check_weights(table); });
 
   Explanation explanation(job, model, table, n_threads);
-  comm.agree([&] { explanation.run(comm.is_root(), progress); });
+  comm.agree([&] { explanation.run(comm.is_root(), at.progress); });
   Json result = {{"rows", table.n_global_rows()},       {"objective", tree::to_string(model.options.objective)},
                  {"bias", tree::shap_bias(model)},      {"features", features_of(model, explanation.means(comm))},
                  {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};
   if (needs_label) {
     add_permutation(
-        tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads, progress),
+        tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads, at.progress),
         result);
     result["permutation_seconds"] = watch.seconds();
   }

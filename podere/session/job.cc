@@ -1,6 +1,9 @@
 #include "podere/session/job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -30,7 +33,7 @@ void visit_source(Source& source, Visit&& visit) {
 template <typename Job, typename Visit>
 void visit_job(Job& job, Visit&& visit) {
   using J = std::remove_const_t<Job>;
-  visit("table", job.table);
+  if constexpr (requires { job.table; }) visit("table", job.table);
   if constexpr (std::is_same_v<J, TrainJob>) {
     visit("validation", job.validation);
     visit("options", job.options);
@@ -53,6 +56,8 @@ void visit_job(Job& job, Visit&& visit) {
     visit("output", job.output);
     visit("permutation_repeats", job.permutation_repeats);
     visit("seed", job.seed);
+  } else if constexpr (std::is_same_v<J, LoadJob> || std::is_same_v<J, DropJob>) {
+    visit("name", job.name);
   }
 }
 
@@ -186,11 +191,25 @@ template <typename T>
 T read_job(const Json& json, const std::string& kind) {
   T job;
   read(json, kind, job);
-  if (job.table.location.empty()) throw_input_error("job: {}.table.location is missing", kind);
+  if constexpr (requires { job.table; }) {
+    if (job.table.location.empty()) throw_input_error("job: {}.table.location is missing", kind);
+  }
   return job;
 }
 
-constexpr std::array<const char*, 5> kKinds = {"train", "evaluate", "predict", "describe", "explain"};
+// In the order of Job.
+constexpr std::array kKinds = {"train", "evaluate", "predict", "describe", "explain", "load", "drop"};
+static_assert(kKinds.size() == std::variant_size_v<Job>);
+
+template <std::size_t I = 0>
+Job read_any(const Json& json, const std::string& kind) {
+  if constexpr (I < kKinds.size()) {
+    if (kind != kKinds[I]) return read_any<I + 1>(json, kind);
+    return read_job<std::variant_alternative_t<I, Job>>(json, kind);
+  } else {
+    throw_input_error("job: kind must be one of {}", fmt::join(kKinds, ", "));
+  }
+}
 
 }  // namespace
 
@@ -207,12 +226,7 @@ Json to_json(const Job& job) {
 Job job_from_json(const Json& json) {
   std::string kind;
   if (json.is_object() && json.contains("kind")) read(json["kind"], "kind", kind);
-  if (kind == "train") return read_job<TrainJob>(json, kind);
-  if (kind == "evaluate") return read_job<EvaluateJob>(json, kind);
-  if (kind == "predict") return read_job<PredictJob>(json, kind);
-  if (kind == "describe") return read_job<DescribeJob>(json, kind);
-  if (kind == "explain") return read_job<ExplainJob>(json, kind);
-  throw_input_error("job: kind must be train, evaluate, predict, describe or explain");
+  return read_any(json, kind);
 }
 
 }  // namespace podere::session

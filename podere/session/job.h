@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 /// A number of a result; NaN for null, as which JSON has what is not finite.
 double real(const Json& json);
 
+// Wherever a job has a table, it may be a kept one: location "table:NAME" and nothing else.
+
 /// Result: "model" (the model file's content) and "facts".
 struct TrainJob {
   SourceSpec table;
@@ -63,7 +65,19 @@ struct ExplainJob {
   std::uint64_t seed = 0;       ///< of the permutations
 };
 
-using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob>;
+/// Keeps a table in the executors' memory, for jobs whose location is then "table:NAME". Result: "tables", a list of
+/// the tables made, each with "name", "rows", "features", "label", "weight", "categorical" and "memory_bytes".
+struct LoadJob {
+  SourceSpec table;
+  std::string name;
+};
+
+/// Gives the memory of a kept table back. Result: nothing.
+struct DropJob {
+  std::string name;
+};
+
+using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob, LoadJob, DropJob>;
 
 /// {"kind": "train", ...}; what has its default is left out.
 Json to_json(const Job& job);

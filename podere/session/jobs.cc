@@ -9,19 +9,19 @@
 
 namespace podere::session {
 
-table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
-                           Progress& progress) {
-  progress.report({"read", 0, 1, {}});
-  return load(spec, needs_label, comm, n_threads);
+JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at) {
+  if (kept_name(spec.location)) return JobTable(at.tables.find(spec, needs_label));
+  at.progress.report({"read", 0, 1, {}});
+  return JobTable(load(spec, needs_label, at.comm, at.n_threads));
 }
 
-table::Table load_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
-                            const comm::Communicator& comm, int n_threads, Progress& progress,
-                            io::UnknownTexts& unknown) {
-  progress.report({"read", 0, 1, {}});
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
+                         io::UnknownTexts& unknown) {
+  if (kept_name(spec.location)) return coded_as(at.tables.find(spec, needs_label), model, at.comm, unknown);
+  at.progress.report({"read", 0, 1, {}});
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  return load(coded, needs_label, comm, n_threads, &unknown);
+  return JobTable(load(coded, needs_label, at.comm, at.n_threads, &unknown));
 }
 
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {
@@ -42,21 +42,20 @@ tree::Model load_shared_model(const std::string& path, const comm::Communicator&
 void check_label_name(const SourceSpec& spec, const table::Table& table, const tree::Model& model) {
   const auto& found = table.schema().label;
   const auto& wanted = model.schema.label;
-  if (spec.csv.label || !found || !wanted || *found == *wanted) return;
+  if (spec.csv.label || kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, spec.location, *found);
 }
 
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
-                                   bool needs_label, const comm::Communicator& comm, int n_threads,
-                                   Progress& progress) {
-  tree::Model of_file = load_shared_model(model, comm, rounds);
+                                   bool needs_label, const Workplace& at) {
+  tree::Model of_file = load_shared_model(model, at.comm, rounds);
   const Stopwatch watch;
   io::UnknownTexts unknown;
-  table::Table table = load_for_model(spec, needs_label, of_file.schema, comm, n_threads, progress, unknown);
+  JobTable table = table_for_model(spec, needs_label, of_file.schema, at, unknown);
   const double load_seconds = watch.seconds();
-  if (needs_label) check_label_name(spec, table, of_file);
+  if (needs_label) check_label_name(spec, *table, of_file);
   return {std::move(of_file), std::move(table), std::move(unknown), load_seconds};
 }
 

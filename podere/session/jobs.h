@@ -4,26 +4,35 @@
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/session/job.h"
+#include "podere/session/kept_tables.h"
 #include "podere/tree/model.h"
 
 namespace podere::session {
 
+/// What an executor has to do a job with.
+struct Workplace {
+  const comm::Communicator& comm;
+  int n_threads;
+  Progress& progress;
+  KeptTables& tables;
+};
+
 /// Runs a job on this group and returns its result, which only counts on rank 0. Collective. Throws InputError or
 /// Error.
-Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
-Json run(const EvaluateJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
-Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
-Json run(const ExplainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
-Json run(const DescribeJob& job, const comm::Communicator& comm, int n_threads, Progress& progress);
+Json run(const TrainJob& job, const Workplace& at);
+Json run(const EvaluateJob& job, const Workplace& at);
+Json run(const PredictJob& job, const Workplace& at);
+Json run(const ExplainJob& job, const Workplace& at);
+Json run(const DescribeJob& job, const Workplace& at);
+Json run(const LoadJob& job, const Workplace& at);
+Json run(const DropJob& job, const Workplace& at);
 
-/// As session::load, after a report of the phase "read".
-table::Table load_reported(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
-                           Progress& progress);
+/// The table of a job: kept, or loaded as session::load does, after a report of the phase "read".
+JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at);
 /// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
 /// counted in `unknown`.
-table::Table load_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
-                            const comm::Communicator& comm, int n_threads, Progress& progress,
-                            io::UnknownTexts& unknown);
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
+                         io::UnknownTexts& unknown);
 
 /// The model of a file that rank 0 can read, on all ranks; its first `rounds` only, or all for 0. Collective. Throws
 /// InputError on all ranks.
@@ -32,14 +41,14 @@ tree::Model load_shared_model(const std::string& path, const comm::Communicator&
 /// A model and a table to use it on.
 struct ModelAndTable {
   tree::Model model;
-  table::Table table;
+  JobTable table;
   io::UnknownTexts unknown;  ///< what results have as "unknown_categories"
   double load_seconds;       ///< of the table
 };
 
-/// load_shared_model, load_for_model and, where a label is needed, check_label_name.
+/// load_shared_model, table_for_model and, where a label is needed, check_label_name.
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
-                                   bool needs_label, const comm::Communicator& comm, int n_threads, Progress& progress);
+                                   bool needs_label, const Workplace& at);
 
 /// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
 /// Throws InputError if its name, as `table` has it, is not that of the model's label.

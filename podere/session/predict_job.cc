@@ -32,10 +32,12 @@ std::vector<std::string> format_rows(const std::vector<float>& values, std::size
 
 }  // namespace
 
-Json run(const PredictJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
-  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, comm, n_threads, progress);
+Json run(const PredictJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const int n_threads = at.n_threads;
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, at);
   const tree::Model& model = loaded.model;
-  const table::Table& table = loaded.table;
+  const table::Table& table = *loaded.table;
   Stopwatch watch;
   std::vector<float> values;
   comm.agree([&] {

@@ -27,7 +27,11 @@ std::string place_text(const ProgressStep& step) {
 class Inputs {
  public:
   explicit Inputs(const Job& job) {
-    std::visit([&](const auto& any) { add(any.table.location); }, job);
+    std::visit(
+        [&](const auto& any) {
+          if constexpr (requires { any.table; }) add(any.table.location);
+        },
+        job);
     const auto* train = std::get_if<TrainJob>(&job);
     if (train == nullptr) return;
     if (train->validation) add(train->validation->location);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "podere/base/clock.h"
+#include "podere/base/error.h"
 #include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
 #include "podere/tree/train.h"
@@ -38,21 +39,21 @@ class RecordingProgress : public Progress {
   bool is_stopped_ = false;
 };
 
-/// The table of a job, held here or not. What is held lies in `memory` and is handed over.
-std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from,
-                                            const comm::Communicator& comm, int n_threads, Progress& progress,
-                                            io::UnknownTexts& unknown, std::optional<table::Table>& memory) {
+/// The table of a job, held here or not. What is held lies in `memory`.
+std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const Workplace& at,
+                                            io::UnknownTexts& unknown, std::optional<JobTable>& memory) {
   if (job.low_memory) {
-    progress.report({"read", 0, 1, {}});
-    return open(job.table, comm, n_threads);
+    if (kept_name(job.table.location)) throw_input_error("{}: what is kept is in memory already", job.table.location);
+    at.progress.report({"read", 0, 1, {}});
+    return open(job.table, at.comm, at.n_threads);
   }
   if (from != nullptr) {
-    memory = load_for_model(job.table, true, from->schema, comm, n_threads, progress, unknown);
-    check_label_name(job.table, *memory, *from);
+    memory.emplace(table_for_model(job.table, true, from->schema, at, unknown));
+    check_label_name(job.table, **memory, *from);
   } else {
-    memory = load_reported(job.table, true, comm, n_threads, progress);
+    memory.emplace(table_of(job.table, true, at));
   }
-  return std::make_unique<table::HeldRows>(std::move(*memory));
+  return memory->rows();
 }
 
 std::uint64_t count_training_rows(const table::Table& table, const tree::Options& options,
@@ -89,35 +90,37 @@ Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
 
 }  // namespace
 
-Json run(const TrainJob& job, const comm::Communicator& comm, int n_threads, Progress& progress) {
+Json run(const TrainJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const int n_threads = at.n_threads;
   tree::validate(job.options);
   const Stopwatch load_watch;
   io::UnknownTexts unknown;
   std::optional<tree::Model> from;
   if (!job.from.empty()) from = load_shared_model(job.from, comm);
-  std::optional<table::Table> memory;
-  const auto rows = open_rows(job, from ? &*from : nullptr, comm, n_threads, progress, unknown, memory);
-  std::optional<table::Table> validation;
+  std::optional<JobTable> memory;
+  const auto rows = open_rows(job, from ? &*from : nullptr, at, unknown, memory);
+  std::optional<JobTable> validation;
   if (job.validation) {
     io::UnknownTexts of_validation;
-    validation = load_for_model(*job.validation, true, rows->schema(), comm, n_threads, progress, of_validation);
+    validation.emplace(table_for_model(*job.validation, true, rows->schema(), at, of_validation));
     for (const auto& [column, n] : of_validation) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
-  RecordingProgress recorder(progress);
+  RecordingProgress recorder(at.progress);
   tree::TrainTimes times;
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   const std::optional<tree::Model> so_far = checkpoint.read();
   const tree::Model model =
-      tree::train(*rows, validation ? &*validation : nullptr, job.options, comm, n_threads, recorder, &times,
+      tree::train(*rows, validation ? &**validation : nullptr, job.options, comm, n_threads, recorder, &times,
                   {.base = from ? &*from : nullptr,
                    .checkpoint = so_far ? &*so_far : nullptr,
                    .offer = [&](const tree::Model& grown) { checkpoint.offer(grown); }});
 
   const std::uint64_t n_training = count_training_rows(rows->labels(), job.options, comm);
   const std::uint64_t n_rows = rows->labels().n_global_rows();
-  const std::uint64_t n_validation = validation ? validation->n_global_rows() : n_rows - n_training;
+  const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
   const bool validates = validation || job.options.validation_fraction > 0;
   Json facts = {{"rows", n_rows},
                 {"training_rows", n_training},

@@ -1,0 +1,152 @@
+#include "podere/session/kept_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "podere/base/error.h"
+#include "podere/table/features.h"
+
+namespace podere::session {
+namespace {
+
+constexpr std::string_view kPrefix = "table:";
+constexpr std::size_t kMostNameBytes = 100;
+
+void check_name(const std::string& name) {
+  const auto is_allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
+  if (!name.empty() && name.size() <= kMostNameBytes && std::ranges::all_of(name, is_allowed)) return;
+  throw_input_error("a table cannot be called '{}': allowed are up to {} letters, digits, dots, _ and -",
+                    name.substr(0, kMostNameBytes), kMostNameBytes);
+}
+
+/// The code in `known` of each code in `texts`; NaN where there is none.
+std::vector<float> code_map(const std::vector<std::string>& texts, const std::vector<std::string>& known) {
+  std::unordered_map<std::string_view, std::size_t> code_of;
+  for (std::size_t code = 0; code < known.size(); ++code) code_of.emplace(known[code], code);
+  std::vector<float> codes;
+  for (const std::string& text : texts) {
+    const auto found = code_of.find(text);
+    codes.push_back(found == code_of.end() ? std::numeric_limits<float>::quiet_NaN()
+                                           : static_cast<float>(found->second));
+  }
+  return codes;
+}
+
+/// Categories of `table` whose codes mean something else in the model: by feature, the model's dictionary.
+std::map<std::size_t, table::Dictionary> find_differences(const table::Schema& schema, const table::Schema& known) {
+  const auto places = table::find_features(known.features, schema.features);
+  std::map<std::size_t, table::Dictionary> differences;
+  for (std::size_t j = 0; j < known.features.size(); ++j) {
+    if (!places[j]) continue;
+    const std::string& name = schema.features[*places[j]];
+    if (schema.is_categorical(*places[j]) != known.is_categorical(j)) {
+      throw_input_error("column {} holds {}, in the model {}: load the table anew, with{} this column as categorical",
+                        name, known.is_categorical(j) ? "numbers" : "categories",
+                        known.is_categorical(j) ? "categories" : "numbers", known.is_categorical(j) ? "" : "out");
+    }
+    if (!known.is_categorical(j)) continue;
+    const table::Dictionary& theirs = known.categories.at(j);
+    const table::Dictionary& ours = schema.categories.at(*places[j]);
+    if (theirs.has_value() != ours.has_value()) {
+      throw_input_error("column {} holds {} in the table, {} in the model", name, ours ? "texts" : "codes",
+                        theirs ? "texts" : "codes");
+    }
+    if (theirs != ours) differences.emplace(*places[j], theirs);
+  }
+  return differences;
+}
+
+table::Table copy(const table::Table& table, table::Schema schema) {
+  table::Table result(std::move(schema), table.n_global_rows(), table.rows());
+  for (std::size_t j = 0; j < table.n_features(); ++j) std::ranges::copy(table.feature(j), result.feature(j).begin());
+  std::ranges::copy(table.label(), result.label().begin());
+  std::ranges::copy(table.weight(), result.weight().begin());
+  return result;
+}
+
+}  // namespace
+
+std::optional<std::string> kept_name(const std::string& location) {
+  if (!location.starts_with(kPrefix)) return std::nullopt;
+  return location.substr(kPrefix.size());
+}
+
+const table::Table& JobTable::operator*() const {
+  const auto* own = std::get_if<table::Table>(&table_);
+  return own != nullptr ? *own : *std::get<const table::Table*>(table_);
+}
+
+std::unique_ptr<table::RowSource> JobTable::rows() {
+  auto* own = std::get_if<table::Table>(&table_);
+  if (own != nullptr) return std::make_unique<table::HeldRows>(std::move(*own));
+  return std::make_unique<table::HeldRows>(**this);
+}
+
+void KeptTables::check_free(const std::string& name) const {
+  check_name(name);
+  if (tables_.contains(name)) throw_input_error("there is a table called {} already: drop it first", name);
+}
+
+void KeptTables::keep(const std::string& name, table::Table table) {
+  check_free(name);
+  tables_.emplace(name, std::move(table));
+}
+
+void KeptTables::drop(const std::string& name) {
+  at(name);
+  tables_.erase(name);
+}
+
+const table::Table& KeptTables::at(const std::string& name) const {
+  const auto found = tables_.find(name);
+  if (found != tables_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, table] : tables_) names.push_back(known);
+  throw_input_error("there is no table called {}; there {}", name,
+                    names.empty() ? "is none" : fmt::format("are {}", fmt::join(names, ", ")));
+}
+
+const table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) const {
+  const table::Table& table = at(*kept_name(spec.location));
+  const io::CsvOptions& csv = spec.csv;
+  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty() ||
+      csv.first_row > 0 || csv.last_row) {
+    throw_input_error("{}: how to read a table is said when it is loaded; rows and columns are chosen by transform",
+                      spec.location);
+  }
+  if (needs_label && !table.schema().label) {
+    throw_input_error("{} has no label: say which column it is when the table is loaded", spec.location);
+  }
+  return table;
+}
+
+JobTable coded_as(const table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
+                  io::UnknownTexts& unknown) {
+  const auto differences = find_differences(kept.schema(), known);
+  if (differences.empty()) return JobTable(kept);
+  table::Schema schema = kept.schema();
+  for (const auto& [feature, dictionary] : differences) schema.categories[feature] = dictionary;
+  table::Table result = copy(kept, std::move(schema));
+  for (const auto& [feature, dictionary] : differences) {
+    const auto codes = code_map(*kept.schema().categories.at(feature), *dictionary);
+    std::uint64_t n_unknown = 0;
+    for (float& value : result.feature(feature)) {
+      if (std::isnan(value)) continue;
+      value = codes.at(static_cast<std::size_t>(value));
+      n_unknown += std::isnan(value) ? 1 : 0;
+    }
+    n_unknown = comm.all_reduce(n_unknown, comm::Reduction::kSum);
+    if (n_unknown > 0) unknown[kept.schema().features[feature]] += n_unknown;
+  }
+  return JobTable(std::move(result));
+}
+
+}  // namespace podere::session

@@ -1,0 +1,21 @@
+#include <gtest/gtest.h>
+
+#include "podere/table/standardise.h"
+#include "podere/table/test_parts.h"
+
+namespace podere::table {
+namespace {
+
+TEST(StandardiseDistributed, BitsDoNotDependOnRanksAndThreads) {
+  const auto world = comm::Communicator::world();
+  for (const std::uint64_t n : {0ULL, 1ULL, 5ULL, 100003ULL}) {
+    const Scaling expected = measure_scaling(uneven_part(n, 0, 1), comm::Communicator::self(), 1);
+    for (const int n_threads : {1, 3}) {
+      Table mine = uneven_part(n, world.rank(), world.size());
+      EXPECT_EQ(measure_scaling(mine, world, n_threads), expected) << n << " rows";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace podere::table

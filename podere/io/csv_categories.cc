@@ -10,6 +10,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
+#include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
 

@@ -66,10 +66,4 @@ class FieldReader {
 /// ends; `in_quotes` tells how the text stands at `p`.
 const char* find_line_end(const char* p, const char* end, bool in_quotes);
 
-/// Whether `text` is well-formed UTF-8 (The Unicode Standard, table 3-7). What goes into JSON must be.
-bool is_utf8(std::string_view text);
-
-/// `text` in quotes for a message: clipped, with escapes for what a terminal would not print.
-std::string printable(std::string_view text);
-
 }  // namespace podere::io

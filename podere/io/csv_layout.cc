@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
 #include "podere/table/features.h"

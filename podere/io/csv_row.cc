@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "podere/base/printable.h"
 #include "podere/io/decimal.h"
 
 namespace podere::io {

@@ -1,0 +1,27 @@
+#include "podere/base/printable.h"
+
+#include <gtest/gtest.h>
+
+namespace podere {
+namespace {
+
+TEST(Printable, WhatATerminalWouldNotPrintIsEscaped) {
+  EXPECT_EQ(printable("m_bb"), "'m_bb'");
+  EXPECT_EQ(printable("größe €"), "'größe €'");
+  EXPECT_EQ(printable("a\n\x1b[2J"), "'a\\x0a\\x1b[2J'");
+  EXPECT_EQ(printable("\xff\xc2\x80"), "'\\xff\\xc2\\x80'") << "no UTF-8, and a control character";
+}
+
+TEST(Printable, LongTextIsClipped) {
+  EXPECT_EQ(printable(std::string(1000, 'x')), "'" + std::string(40, 'x') + "...'");
+}
+
+TEST(Printable, OnlyWellFormedUtf8IsUtf8) {
+  EXPECT_TRUE(is_utf8("größe €"));
+  EXPECT_FALSE(is_utf8("\xc3"));
+  EXPECT_FALSE(is_utf8("\xed\xa0\x80")) << "half of a pair";
+  EXPECT_FALSE(is_utf8("\xc0\x80")) << "longer than needed";
+}
+
+}  // namespace
+}  // namespace podere

@@ -25,6 +25,8 @@ class Progress {
   virtual void warn(const std::string& /*message*/) {}
   /// True once the user asked to stop. May differ from rank to rank: algorithms agree on rank 0's answer.
   virtual bool stop_requested() { return false; }
+  /// True, once for each wish, where what there is should be kept at once. Heard on rank 0.
+  virtual bool checkpoint_requested() { return false; }
 };
 
 }  // namespace podere

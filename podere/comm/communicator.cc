@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
@@ -202,6 +204,22 @@ void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
   in_calls(bytes.size(), [&](std::size_t first, int n) {
     check(MPI_Bcast(bytes.data() + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
   });
+}
+
+void Communicator::await_root() const {
+  if (size_ == 1) return;
+  constexpr auto kLongestSleep = std::chrono::microseconds(4000);
+  auto sleep = std::chrono::microseconds(20);
+  char byte = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(&byte, 1, MPI_CHAR, 0, handle_->comm, &request), "MPI_Ibcast");
+  int is_done = 0;
+  while (true) {
+    check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (is_done != 0) return;
+    std::this_thread::sleep_for(sleep);
+    sleep = std::min(sleep * 2, kLongestSleep);
+  }
 }
 
 std::string Communicator::broadcast_text(std::string text, int root) const {

@@ -90,6 +90,10 @@ class Communicator {
     broadcast_bytes(std::as_writable_bytes(values), root);
   }
 
+  /// Returns once rank 0 has called it. Those who wait leave their processors to others, which a collective does not:
+  /// for waits of more than some milliseconds, by which they may hear of it later. Not counted as traffic.
+  void await_root() const;
+
   /// The text of rank `root`, of any length, on every rank.
   std::string broadcast_text(std::string text, int root = 0) const;
 

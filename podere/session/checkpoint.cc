@@ -27,7 +27,8 @@ std::optional<tree::Model> Checkpoint::read() const {
 
 void Checkpoint::offer(const tree::Model& so_far) {
   if (path_.empty() || !comm_.is_root()) return;
-  if (since_written_.seconds() < std::max(interval_seconds_, kShare * write_seconds_)) return;
+  const bool is_due = since_written_.seconds() >= std::max(interval_seconds_, kShare * write_seconds_);
+  if (!progress_.checkpoint_requested() && !is_due) return;
   const Stopwatch watch;
   try {
     AtomicFile file(path_);

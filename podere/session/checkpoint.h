@@ -21,9 +21,9 @@ class Checkpoint {
   /// a file that was cut short or altered.
   std::optional<tree::Model> read() const;
 
-  /// Takes note of the model so far. It is written, beside the old file and then in its place, once an
-  /// interval, or less often where writing would take more than a twentieth of the time. A disk that is full is told
-  /// once, and the run goes on. Local.
+  /// Takes note of the model so far. It is written, beside the old file and then in its place, when progress wants it,
+  /// and once an interval, or less often where writing would take more than a twentieth of the time. A disk that is
+  /// full is told once, and the run goes on. Local.
   void offer(const tree::Model& so_far);
 
  private:

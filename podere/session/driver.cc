@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <regex>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 
 namespace podere::session {
@@ -20,45 +20,6 @@ constexpr int kStartSeconds = 60;
 constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is over to its end
 constexpr std::size_t kKeptErrorLines = 60;
 
-constexpr std::size_t kShownBytes = 100;
-
-/// Takes the member `name` out of an event; `fallback` if there is none. Throws Error if it is of another type.
-template <typename T>
-T take(Json& event, const char* name, T fallback) {
-  const auto found = event.find(name);
-  if (found == event.end()) return fallback;
-  bool fits = false;
-  if constexpr (std::is_same_v<T, std::string>) fits = found->is_string();
-  if constexpr (std::is_same_v<T, Json>) fits = found->is_object();
-  if constexpr (std::is_integral_v<T>)
-    fits = found->is_number_unsigned() && std::in_range<T>(found->get<std::uint64_t>());
-  if constexpr (std::is_same_v<T, Json>) {
-    if (fits) return std::move(*found);  // it may be a whole model
-  } else if (fits) {
-    return found->template get<T>();
-  }
-  throw_error("the executors answered something else than the protocol has: {} is {}", name,
-              found->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, kShownBytes));
-}
-
-ProgressStep step_of(Json& event) {
-  ProgressStep step{take(event, "phase", std::string()),
-                    take(event, "done", std::size_t{0}),
-                    take(event, "total", std::size_t{0}),
-                    {}};
-  const Json metrics = take(event, "metrics", Json::object());
-  for (const auto& [name, value] : metrics.items()) {
-    step.metrics.emplace_back(name, real(value));
-  }
-  return step;
-}
-
-[[noreturn]] void throw_failure(Json& event) {
-  const auto message = take<std::string>(event, "message", "a job failed without saying why");
-  if (take(event, "kind", std::string()) == "input") throw InputError(message);
-  throw Error(message);
-}
-
 }  // namespace
 
 Driver::Driver(const CommandLine& executors, Options options, Progress& progress)
@@ -67,7 +28,7 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
   Json event;
   while (event.empty()) {
     progress.stop_requested();
-    event = next_event();
+    event = next_event(kPollMs);
     if (event.empty() && watch.seconds() > kStartSeconds) {
       const std::string words = telling_words();
       throw_error("the executors did not come up within {} s{}{}", kStartSeconds, words.empty() ? "" : ": ", words);
@@ -86,22 +47,23 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
   }
 }
 
-Json Driver::run(const Job& job, Progress& progress) {
+Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {
   const Json id = ++last_id_;
-  try {
-    executors_.send_line(Json{{"id", id}, {"job", to_json(job)}}.dump());
-  } catch (const Json::type_error&) {
-    throw InputError("a file or column name is not UTF-8: rename it");
-  }
+  executors_.send_line(order_line(id, job));
+  const auto* train = std::get_if<TrainJob>(&job);
+  const bool keeps_checkpoints = train != nullptr && !train->checkpoint.empty();
   bool is_cancelled = false;
+  bool is_paused = false;
+  const auto order = [&](const char* what) { executors_.send_line(Json{{what, id}}.dump()); };
   while (true) {
-    if (!is_cancelled && progress.stop_requested()) {
-      executors_.send_line(Json{{"cancel", id}}.dump());
-      is_cancelled = true;
-    } else if (is_cancelled) {
-      progress.stop_requested();  // may throw at the user's second wish
+    // Asked again after a yes, which may throw: the user's second wish.
+    if (progress.stop_requested() && !std::exchange(is_cancelled, true)) order("cancel");
+    if (keeps_checkpoints && wishes.checkpoint()) order("checkpoint");
+    if (keeps_checkpoints && !is_paused && wishes.pause()) {
+      order("pause");
+      is_paused = true;
     }
-    Json event = next_event();
+    Json event = next_event(kPollMs);
     const auto kind = take(event, "event", std::string());
     // A failure without an id is about an order that executors could not read.
     if (kind == "failed" && (event.value("id", Json()) == id || event.value("id", Json()).is_null())) {
@@ -112,6 +74,13 @@ Json Driver::run(const Job& job, Progress& progress) {
     if (kind == "warning") progress.warn(take(event, "message", std::string()));
     if (kind == "result") return take(event, "result", Json::object());
   }
+}
+
+void Driver::idle(int timeout_ms) {
+  const Stopwatch watch;
+  do {
+    next_event(timeout_ms);
+  } while (watch.seconds() * 1000 < timeout_ms);
 }
 
 void Driver::end() {
@@ -126,8 +95,8 @@ void Driver::end() {
   executors_.terminate();
 }
 
-Json Driver::next_event() {
-  const auto line = executors_.next_line(kPollMs);
+Json Driver::next_event(int timeout_ms) {
+  const auto line = executors_.next_line(timeout_ms);
   if (line && line->stream == Subprocess::Stream::kOutput) {
     // Half a line that another rank's failure cut through is no event.
     Json event = Json::parse(line->text, nullptr, false);

@@ -26,6 +26,14 @@ class GroupLost : public Error {
   std::string how;  ///< "killed by signal 9"
 };
 
+/// What a driver asks while training runs, a few times a second.
+struct Wishes {
+  /// Whether training should keep what there is and end, to go on elsewhere.
+  std::function<bool()> pause = [] { return false; };
+  /// Whether it should keep what there is and go on. True once for each wish.
+  std::function<bool()> checkpoint = [] { return false; };
+};
+
 /// A group of executors and the conversation with them. Ends them when it goes. Not thread-safe.
 class Driver {
  public:
@@ -44,14 +52,18 @@ class Driver {
   /// Runs a job and returns its result. Passes reports to `progress`, and its wish to stop to the executors: training
   /// then ends after the current round with what there is. Throws InputError or Error with the executors' own message
   /// if the job failed, and GroupLost if the group died, upon which this driver is of no more use.
-  Json run(const Job& job, Progress& progress);
+  /// While it runs, whoever waits may wish things of it too: a result of {"paused": true} comes from a pause.
+  Json run(const Job& job, Progress& progress, const Wishes& wishes = {});
+
+  /// Listens for up to `timeout_ms` to executors that have nothing to do. Throws GroupLost.
+  void idle(int timeout_ms);
 
   /// Ends the executors in order; kills them if that takes longer than 5 s.
   void end();
 
  private:
   /// The next event; empty if there was none for a moment. Throws GroupLost if the group died.
-  Json next_event();
+  Json next_event(int timeout_ms);
   void keep_error_line(const std::string& line);
   void check_heartbeats();
   [[noreturn]] void throw_cause_of_death();

@@ -69,7 +69,7 @@ std::optional<Order> OrderReader::next() {
   Order order = std::move(orders_.front());
   orders_.pop_front();
   running_ = order.id;
-  is_cancelled_ = false;
+  is_cancelled_ = is_paused_ = wants_checkpoint_ = false;
   return order;
 }
 
@@ -83,11 +83,18 @@ bool OrderReader::take(const std::string& line) {
     const Json& id = json["cancel"];
     if (id == running_) is_cancelled_ = true;
     std::erase_if(orders_, [&](const Order& order) { return order.id == id; });
+  } else if (json.is_object() && json.contains("checkpoint")) {
+    if (json["checkpoint"] == running_) wants_checkpoint_ = true;
+  } else if (json.is_object() && json.contains("pause")) {
+    if (json["pause"] == running_) is_paused_ = wants_checkpoint_ = true;
   } else if (json.is_object() && json.contains("end") && json["end"] == true) {
     has_ended_ = true;
   } else {
-    events_.write_failure(nullptr, FailureKind::kInput, 0,
-                          "an order is {\"id\":1,\"job\":{...}}, {\"cancel\":1} or {\"end\":true}, not " + line);
+    events_.write_failure(
+        nullptr, FailureKind::kInput, 0,
+        "an order is {\"id\":1,\"job\":{...}}, {\"cancel\":1}, {\"checkpoint\":1}, {\"pause\":1} or {\"end\":true}, "
+        "not " +
+            line);
   }
   changed_.notify_all();
   return !has_ended_;

@@ -62,6 +62,10 @@ class OrderReader {
   std::optional<Order> next();
   /// True once the job that runs now (the last that next() gave) was cancelled.
   bool is_cancelled() const { return is_cancelled_; }
+  /// True once it was told to pause: to keep what there is, and end.
+  bool is_paused() const { return is_paused_; }
+  /// True, once for each such order, where what there is should be kept now.
+  bool take_checkpoint_order() { return wants_checkpoint_.exchange(false); }
 
  private:
   void read_lines(int descriptor);
@@ -75,6 +79,8 @@ class OrderReader {
   Json running_;
   bool has_ended_ = false;
   std::atomic<bool> is_cancelled_ = false;
+  std::atomic<bool> is_paused_ = false;
+  std::atomic<bool> wants_checkpoint_ = false;
   std::thread thread_;
 };
 

@@ -59,7 +59,7 @@ std::string fault_asked_for() {
 /// Sends rank 0's reports to the driver, not more than it can show, and hears whether to stop.
 class ExecutorProgress : public Progress {
  public:
-  ExecutorProgress(const Json& id, int rank, EventWriter& events, const OrderReader* orders)
+  ExecutorProgress(const Json& id, int rank, EventWriter& events, OrderReader* orders)
       : id_(id), rank_(rank), events_(events), orders_(orders) {}
 
   void report(const ProgressStep& step) override {
@@ -79,13 +79,22 @@ class ExecutorProgress : public Progress {
   void warn(const std::string& message) override {
     events_.write({{"event", "warning"}, {"id", id_}, {"message", message}});
   }
-  bool stop_requested() override { return orders_ != nullptr && orders_->is_cancelled(); }
+  /// A pause ends training too, once what there is has been kept.
+  bool stop_requested() override {
+    return orders_ != nullptr && (orders_->is_cancelled() || (orders_->is_paused() && has_kept_));
+  }
+  bool checkpoint_requested() override {
+    const bool is_requested = orders_ != nullptr && orders_->take_checkpoint_order();
+    has_kept_ = has_kept_ || is_requested;
+    return is_requested;
+  }
 
  private:
   const Json& id_;
   const int rank_;
   EventWriter& events_;
-  const OrderReader* orders_;  // of rank 0
+  OrderReader* orders_;  // of rank 0
+  bool has_kept_ = false;
   const std::string fault_ = fault_asked_for();
   std::string phase_;
   Stopwatch since_report_;
@@ -153,11 +162,17 @@ Outcome attempt(const Json& json, const Workplace& at) {
   }
 }
 
+/// Training that ended before it was done.
+bool was_stopped(const Json& result) {
+  const auto facts = result.find("facts");
+  return facts != result.end() && facts->value("was_stopped", false);
+}
+
 /// Runs one job and lets rank 0 tell how it went: the result, or the failure of the lowest rank that failed.
 /// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
 /// failed half way cannot reach the next.
 void serve(const Order& order, const Communicator& control, int n_threads, KeptTables& tables, EventWriter& events,
-           const OrderReader* orders) {
+           OrderReader* orders) {
   ExecutorProgress progress(order.id, control.rank(), events, orders);
   const Communicator group = control.split(0, control.rank());
   Outcome outcome = attempt(order.job, {group, n_threads, progress, tables});
@@ -176,6 +191,8 @@ void serve(const Order& order, const Communicator& control, int n_threads, KeptT
   }
   if (control.is_root()) {
     fail_if_asked(fault_asked_for(), "answer", 0, 0);
+    if (orders->is_paused() && !orders->is_cancelled() && was_stopped(outcome.result))
+      outcome.result = {{"paused", true}};
     events.write({{"event", "result"}, {"id", order.id}, {"result", std::move(outcome.result)}});
   }
 }
@@ -184,6 +201,7 @@ void serve_until_end(const Communicator& control, int n_threads, EventWriter& ev
   KeptTables tables;
   while (true) {
     std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
+    control.await_root();
     // An empty text is the end.
     const std::string text = control.broadcast_text(
         next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/io/file_version.h"
+#include "podere/base/interrupt.h"
+#include "podere/session/inputs.h"
 
 namespace podere::session {
 namespace {
@@ -22,34 +23,6 @@ std::string place_text(const ProgressStep& step) {
   if (step.phase == "train") return fmt::format("tree {}", step.done);
   return step.phase.empty() ? "the start" : fmt::format("the phase '{}'", step.phase);
 }
-
-/// The files that a job reads, as they were when this was made.
-class Inputs {
- public:
-  explicit Inputs(const Job& job) {
-    std::visit(
-        [&](const auto& any) {
-          if constexpr (requires { any.table; }) add(any.table.location);
-        },
-        job);
-    const auto* train = std::get_if<TrainJob>(&job);
-    if (train == nullptr) return;
-    if (train->validation) add(train->validation->location);
-    add(train->from);
-  }
-
-  /// Throws InputError if one has changed: a job that read it again would be another job.
-  void check_unchanged() const {
-    for (const auto& [path, version] : versions_) {
-      if (io::FileVersion(path) == version) continue;
-      throw_input_error("{}: changed since it was read, so executors that were lost cannot be made up for", path);
-    }
-  }
-
- private:
-  void add(const std::string& path) { versions_.emplace(path, io::FileVersion(path)); }
-  std::map<std::string, io::FileVersion> versions_;
-};
 
 /// What a job writes itself begins anew with it.
 void empty_outputs(const Job& job) {
@@ -140,7 +113,8 @@ class Session::Watch : public Progress {
   int n_losses_ = 0;
 };
 
-Session::Session(Options options, Progress& progress) : options_(std::move(options)) {
+Session::Session(Options options, Progress& progress)
+    : options_(std::move(options)), wanted_{options_.n_executors, options_.least} {
   for (int attempt = 1; !driver_; ++attempt) {
     try {
       start_group(progress);
@@ -164,14 +138,77 @@ void Session::lose_one() {
   options_.n_executors = std::max(options_.least, options_.n_executors - 1);
 }
 
+/// Reports a phase of its own while kept tables are made again, whatever phases that takes.
+class Session::Restoring : public Progress {
+ public:
+  Restoring(Progress& next, std::size_t n_steps) : next_(next), n_steps_(n_steps) { tell(); }
+  void step_is_done() {
+    ++n_done_;
+    tell();
+  }
+  void warn(const std::string& message) override { next_.warn(message); }
+  bool stop_requested() override { return next_.stop_requested(); }
+
+ private:
+  void tell() { next_.report({"restore", n_done_, n_steps_, {}}); }
+  Progress& next_;
+  const std::size_t n_steps_;
+  std::size_t n_done_ = 0;
+};
+
+void Session::restore_tables(Progress& progress) {
+  const std::vector<TableLog::Step> steps = log_.steps();
+  if (steps.empty()) return;
+  Restoring restoring(progress, steps.size());
+  for (const TableLog::Step& step : steps) {
+    // Not those that a step before could not be done for.
+    const bool is_possible = std::ranges::any_of(log_.steps(), [&](const auto& s) { return s.number == step.number; });
+    try {
+      if (is_possible) {
+        step.inputs.check_unchanged();
+        driver_->run(step.job, restoring);
+      }
+    } catch (const InputError& error) {
+      log_.lose(step.number, error.what());
+      progress.warn(error.what());
+    }
+    restoring.step_is_done();
+  }
+}
+
+void Session::resize(Progress& progress) {
+  if (!options_.wanted) return;
+  const Wanted wanted = options_.wanted();
+  if (wanted == wanted_) return;
+  wanted_ = wanted;
+  options_.least = wanted.least;
+  if (wanted.n_executors == options_.n_executors) return;
+  if (driver_) driver_->end();
+  driver_.reset();
+  progress.warn(
+      fmt::format("going on with {} instead of {}", executors_text(wanted.n_executors), options_.n_executors));
+  options_.n_executors = wanted.n_executors;
+}
+
 Json Session::run(const Job& job, Progress& progress) {
+  log_.check_usable(job);
   const Inputs inputs(job);
   Watch watch(progress);
   watch.losses = Json::array();
+  Wishes wishes;
+  if (options_.wanted) wishes.pause = [&] { return options_.wanted() != wanted_; };
+  if (options_.notice) wishes.checkpoint = options_.notice;
   while (true) {
     try {
-      if (!driver_) start_group(watch);
-      Json result = driver_->run(job, watch);
+      resize(watch);
+      if (!driver_) {
+        start_group(watch);
+        restore_tables(progress);
+        log_.check_usable(job);
+      }
+      Json result = driver_->run(job, watch, wishes);
+      if (result.value("paused", false)) continue;
+      log_.note(job, inputs, result);
       result["losses"] = std::move(watch.losses);
       return result;
     } catch (const GroupLost& loss) {
@@ -179,10 +216,35 @@ Json Session::run(const Job& job, Progress& progress) {
       watch.lose(loss, options_.n_executors);
       inputs.check_unchanged();
       empty_outputs(job);
+    } catch (const Interrupted&) {
+      driver_.reset();  // with the job that it was in the middle of
+      throw;
     }
   }
 }
 
-void Session::end() { driver_->end(); }
+void Session::idle(int timeout_ms, Progress& progress) {
+  if (!driver_) return;
+  try {
+    driver_->idle(timeout_ms);
+  } catch (const GroupLost& loss) {
+    lose_one();
+    progress.warn(fmt::format("lost {} ({}) between jobs; going on with {}", loss.who, loss.how,
+                              executors_text(options_.n_executors)));
+  }
+  resize(progress);
+  if (driver_) return;
+  try {
+    start_group(progress);
+    restore_tables(progress);
+  } catch (const Error& error) {
+    driver_.reset();
+    progress.warn(error.what());
+  }
+}
+
+void Session::end() {
+  if (driver_) driver_->end();
+}
 
 }  // namespace podere::session

@@ -11,8 +11,16 @@
 #include "podere/base/progress.h"
 #include "podere/session/driver.h"
 #include "podere/session/job.h"
+#include "podere/session/table_log.h"
 
 namespace podere::session {
+
+/// A number of executors, and with how many fewer the work goes on when some are lost.
+struct Wanted {
+  int n_executors = 1;
+  int least = 1;
+  bool operator==(const Wanted&) const = default;
+};
 
 /// Does jobs with a group of executors, and with another group when it loses them. Not thread-safe.
 class Session {
@@ -23,27 +31,48 @@ class Session {
     /// How to start a group of so many.
     std::function<CommandLine(int n_executors)> launch;
     Driver::Options driver = {};  ///< of each group
+    /// How many are wanted by now; asked a few times a second while a job runs. Training pauses at a checkpoint and
+    /// goes on with so many; other jobs are done first.
+    std::function<Wanted()> wanted = {};
+    /// Whether training should write a checkpoint at once: executors are about to be lost. True once for each notice.
+    std::function<bool()> notice = {};
   };
 
   /// Starts the executors and waits until they are ready. `progress` as for Driver. If executors are
   /// lost meanwhile, starts again with one less. Throws as Driver.
   Session(Options options, Progress& progress);
 
-  /// Runs a job to its end. If executors are lost, goes on with one less (but not less than enough of them): training
-  /// from its checkpoint, other jobs from their beginning. Tells each loss, once it is made up for, by progress.warn().
-  /// Adds "losses" to the result: what was lost, where, and the seconds that it took. Throws as Driver::run, and Error
-  /// where executors are lost the same way twice with nothing gained between, or too often.
+  /// Runs a job to its end. Tables that a group kept are made again by the group that takes its place; one for which
+  /// that cannot be, since its file has changed, is told, and jobs that use it are refused. If executors are lost, goes
+  /// on with one less (but not less than enough of them): training from its checkpoint, other jobs from their
+  /// beginning. Tells each loss, once it is made up for, by progress.warn(). Adds "losses" to the result: what was
+  /// lost, where, and the seconds that it took. Throws as Driver::run, and Error where executors are lost the same way
+  /// twice with nothing gained between, or too often.
   Json run(const Job& job, Progress& progress);
+
+  /// Between jobs: listens to the executors for up to `timeout_ms`. If some were lost, or another number is wanted,
+  /// starts a group anew, with the tables that are kept. What cannot be started now is tried again by run().
+  void idle(int timeout_ms, Progress& progress);
+
+  int n_executors() const { return options_.n_executors; }
+  /// What loading told of each table that is kept, by name.
+  const std::map<std::string, Json>& tables() const { return log_.tables(); }
 
   /// Ends the executors in order.
   void end();
 
  private:
   class Watch;
+  class Restoring;
   void start_group(Progress& progress);
+  void restore_tables(Progress& progress);
   void lose_one();
+  /// Ends the group if another number of executors is wanted.
+  void resize(Progress& progress);
 
   Options options_;
+  Wanted wanted_;  // last
+  TableLog log_;
   std::unique_ptr<Driver> driver_;
 };
 

@@ -24,6 +24,7 @@ class RecordingProgress : public Progress {
   }
   void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return is_stopped_ = is_stopped_ || next_.stop_requested(); }
+  bool checkpoint_requested() override { return next_.checkpoint_requested(); }
 
   /// Of the state after `round` rounds.
   std::vector<std::pair<std::string, double>> metrics(std::size_t round) const {

@@ -1,0 +1,141 @@
+#include "podere/base/local_socket.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere {
+namespace {
+
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 30;
+constexpr time_t kSendSeconds = 10;
+
+/// Nothing where the path is too long for a socket.
+std::optional<sockaddr_un> address_of(const std::filesystem::path& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string text = path.string();
+  if (text.size() >= sizeof address.sun_path) return std::nullopt;
+  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
+  return address;
+}
+
+const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+int new_socket() { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+void limit_sending(int descriptor) {
+  const timeval limit = {.tv_sec = kSendSeconds, .tv_usec = 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+bool is_of_this_user(int descriptor) {
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
+}  // namespace
+
+LineSocket::LineSocket(LineSocket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), bytes_(std::move(other.bytes_)), scanned_(other.scanned_) {}
+
+LineSocket& LineSocket::operator=(LineSocket&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  bytes_ = std::move(other.bytes_);
+  scanned_ = other.scanned_;
+  return *this;
+}
+
+void LineSocket::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+std::optional<LineSocket> LineSocket::connect(const std::filesystem::path& path) {
+  const auto address = address_of(path);
+  LineSocket connection(new_socket());
+  if (!address || ::connect(connection.descriptor_, generic(*address), sizeof *address) != 0) return std::nullopt;
+  limit_sending(connection.descriptor_);
+  return connection;
+}
+
+bool LineSocket::send_line(std::string_view text) {
+  const std::string line = std::string(text) + '\n';
+  std::size_t n_sent = 0;
+  while (n_sent < line.size()) {
+    const ssize_t n = ::send(descriptor_, line.data() + n_sent, line.size() - n_sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    n_sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::optional<std::string> LineSocket::take_line() {
+  const auto end = bytes_.find('\n', scanned_);
+  if (end == std::string::npos) {
+    scanned_ = bytes_.size();
+    return std::nullopt;
+  }
+  std::string line = bytes_.substr(0, end);
+  bytes_.erase(0, end + 1);
+  scanned_ = 0;
+  return line;
+}
+
+bool LineSocket::receive(int timeout_ms) {
+  pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};
+  if (poll(&waiting, 1, timeout_ms) <= 0) return true;
+  std::array<char, 65536> chunk;
+  const ssize_t n = recv(descriptor_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0 || bytes_.size() > kMostLineBytes) return false;
+  bytes_.append(chunk.data(), static_cast<std::size_t>(n));
+  return true;
+}
+
+Listener::Listener(std::filesystem::path path) : path_(std::move(path)) {
+  const auto address = address_of(path_);
+  if (!address) throw_input_error("{}: too long for the name of a socket, which has at most 107 bytes", path_.string());
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+  descriptor_ = new_socket();
+  const mode_t mask = umask(S_IRWXG | S_IRWXO);
+  const bool is_bound = bind(descriptor_, generic(*address), sizeof *address) == 0;
+  const int cause = errno;
+  umask(mask);
+  if (is_bound && listen(descriptor_, SOMAXCONN) == 0) return;
+  ::close(descriptor_);
+  throw_input_error("{}: {}", path_.string(), std::strerror(is_bound ? errno : cause));
+}
+
+Listener::~Listener() {
+  ::close(descriptor_);
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+std::optional<LineSocket> Listener::accept() {
+  pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};
+  if (poll(&waiting, 1, 0) <= 0) return std::nullopt;
+  LineSocket connection(accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC));
+  if (connection.descriptor() < 0 || !is_of_this_user(connection.descriptor())) return std::nullopt;
+  limit_sending(connection.descriptor());
+  return connection;
+}
+
+}  // namespace podere

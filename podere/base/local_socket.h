@@ -1,0 +1,60 @@
+// Lines of text between processes of one user on one machine.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace podere {
+
+/// One end of a connection that carries lines. Moved, not copied; closes when it goes. One thread may send while
+/// another receives.
+class LineSocket {
+ public:
+  LineSocket() = default;
+  explicit LineSocket(int descriptor) : descriptor_(descriptor) {}
+  LineSocket(LineSocket&& other) noexcept;
+  LineSocket& operator=(LineSocket&& other) noexcept;
+  ~LineSocket() { close(); }
+
+  /// Connects to a socket file. Nothing if nobody listens there.
+  static std::optional<LineSocket> connect(const std::filesystem::path& path);
+
+  /// Sends `text` and a newline. False if the other side has gone, or takes nothing for 10 s.
+  bool send_line(std::string_view text);
+  /// The next line that is here in whole. Does not wait.
+  std::optional<std::string> take_line();
+  /// Waits up to `timeout_ms` (less if a signal handler ran) for bytes and takes them in. False if the other side has
+  /// gone, or sends a line of more than 1 GiB.
+  bool receive(int timeout_ms);
+
+  int descriptor() const { return descriptor_; }
+  void close();
+
+ private:
+  int descriptor_ = -1;
+  std::string bytes_;
+  std::size_t scanned_ = 0;  // bytes known to hold no newline
+};
+
+/// A socket file that takes connections of this user's processes alone.
+class Listener {
+ public:
+  /// Makes the file; one that is there already is replaced. Throws InputError that names the path and the cause: one
+  /// may have at most 107 bytes.
+  explicit Listener(std::filesystem::path path);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// Who waits to be let in, if anybody does and is of this user. Does not wait.
+  std::optional<LineSocket> accept();
+  int descriptor() const { return descriptor_; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace podere

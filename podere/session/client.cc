@@ -1,0 +1,114 @@
+#include "podere/session/client.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/session/event.h"
+#include "podere/session/kept_tables.h"
+#include "podere/session/session_folder.h"
+
+namespace podere::session {
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr int kHelloMs = 5000;
+
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).string();
+}
+
+void make_absolute(SourceSpec& source) {
+  if (!kept_name(source.location) && !parse_collider(source.location)) make_absolute(source.location);
+}
+
+LineSocket connect(const std::string& name) {
+  if (auto socket = LineSocket::connect(SessionPlace(name).socket())) return std::move(*socket);
+  const auto names = sessions();
+  throw_input_error(
+      "there is no session called {}; there {}", name,
+      names.empty() ? "is none: podere session start makes one" : fmt::format("is {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+Job with_absolute_paths(Job job) {
+  std::visit(
+      [](auto& any) {
+        if constexpr (requires { any.table; }) make_absolute(any.table);
+        if constexpr (requires { any.model; }) make_absolute(any.model);
+        if constexpr (requires { any.output; }) make_absolute(any.output);
+      },
+      job);
+  if (auto* train = std::get_if<TrainJob>(&job)) {
+    if (train->validation) make_absolute(*train->validation);
+    make_absolute(train->from);
+    make_absolute(train->checkpoint);
+  }
+  return job;
+}
+
+Client::Client(const std::string& name) : name_(name), socket_(connect(name)) {
+  socket_.receive(kHelloMs);
+  const auto hello = socket_.take_line();
+  const Json event = hello ? Json::parse(*hello, nullptr, false) : Json();
+  if (!event.is_object() || event.value("event", "") != "ready") throw_error("the session {} does not answer", name);
+  if (event.value("version", "") != PODERE_VERSION) {
+    throw_input_error("the session {} is of Podere {}, this is {}: stop it and start it anew", name,
+                      event.value("version", "?"), PODERE_VERSION);
+  }
+}
+
+Json Client::next_event() {
+  if (const auto line = socket_.take_line()) {
+    Json event = Json::parse(*line, nullptr, false);
+    return event.is_object() ? event : Json::object();
+  }
+  if (!socket_.receive(kPollMs)) throw_error("the session {} has ended", name_);
+  return Json::object();
+}
+
+Json Client::run(const Job& job, Progress& progress) {
+  const Json id = ++last_id_;
+  socket_.send_line(order_line(id, with_absolute_paths(job)));
+  bool is_cancelled = false;
+  while (true) {
+    if (progress.stop_requested() && !std::exchange(is_cancelled, true)) socket_.send_line(Json{{"cancel", id}}.dump());
+    Json event = next_event();
+    if (event.value("id", Json()) != id) continue;
+    const auto kind = event.value("event", "");
+    if (kind == "failed" && event.value("kind", "") == "cancelled") throw Interrupted();
+    if (kind == "failed") throw_failure(event);
+    if (kind == "progress") progress.report(step_of(event));
+    if (kind == "warning") progress.warn(event.value("message", ""));
+    if (kind == "result") return std::move(event["result"]);
+  }
+}
+
+Json Client::ask(Json order) {
+  const Json id = ++last_id_;
+  order["id"] = id;
+  socket_.send_line(order.dump(-1, ' ', false, Json::error_handler_t::replace));
+  while (true) {
+    Json event = next_event();
+    if (event.value("id", Json()) != id) continue;
+    if (event.value("event", "") == "failed") throw_failure(event);
+    return std::move(event["result"]);
+  }
+}
+
+bool Client::follow(const std::function<bool(const Json&)>& take) {
+  ask({{"follow", true}});
+  while (true) {
+    try {
+      if (!take(next_event())) return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+}
+
+}  // namespace podere::session

@@ -1,0 +1,41 @@
+// Using a session that another process drives.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "podere/base/local_socket.h"
+#include "podere/base/progress.h"
+#include "podere/session/job.h"
+
+namespace podere::session {
+
+/// A connection to a session of this user. Not thread-safe.
+class Client {
+ public:
+  /// Throws InputError that names the sessions that there are if there is none called `name`.
+  explicit Client(const std::string& name);
+
+  /// As Session::run. Paths of the job are those of this process. If this object goes before the end, or an exception
+  /// comes out of `progress`, the job is cancelled.
+  Json run(const Job& job, Progress& progress);
+
+  /// The answer to an order that is no job, such as {"ask":"status"}. Throws InputError that says why it was refused.
+  Json ask(Json order);
+
+  /// From now on, calls `take` with each event of all jobs until it says false. Returns false if the session ended.
+  bool follow(const std::function<bool(const Json& event)>& take);
+
+ private:
+  /// The next event; empty if there was none for a moment.
+  Json next_event();
+
+  std::string name_;
+  LineSocket socket_;
+  std::int64_t last_id_ = 0;
+};
+
+/// The job with absolute paths.
+Job with_absolute_paths(Job job);
+
+}  // namespace podere::session

@@ -1,0 +1,28 @@
+#include "podere/session/inputs.h"
+
+#include <variant>
+
+#include "podere/base/error.h"
+
+namespace podere::session {
+
+Inputs::Inputs(const Job& job) {
+  std::visit(
+      [&](const auto& any) {
+        if constexpr (requires { any.table; }) add(any.table.location);
+      },
+      job);
+  const auto* train = std::get_if<TrainJob>(&job);
+  if (train == nullptr) return;
+  if (train->validation) add(train->validation->location);
+  add(train->from);
+}
+
+void Inputs::check_unchanged() const {
+  for (const auto& [path, version] : versions_) {
+    if (io::FileVersion(path) == version) continue;
+    throw_input_error("{}: changed since it was read, so executors that were lost cannot be made up for", path);
+  }
+}
+
+}  // namespace podere::session

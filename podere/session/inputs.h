@@ -1,0 +1,25 @@
+// The files that a job reads.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "podere/io/file_version.h"
+#include "podere/session/job.h"
+
+namespace podere::session {
+
+/// The files that a job reads, as they were when this was made.
+class Inputs {
+ public:
+  explicit Inputs(const Job& job);
+
+  /// Throws InputError if one has changed: a job that read it again would be another job.
+  void check_unchanged() const;
+
+ private:
+  void add(const std::string& path) { versions_.emplace(path, io::FileVersion(path)); }
+  std::map<std::string, io::FileVersion> versions_;
+};
+
+}  // namespace podere::session

@@ -1,0 +1,122 @@
+#include "podere/session/job_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere::session {
+namespace {
+
+constexpr std::size_t kKeptRecords = 1000;
+constexpr std::size_t kKeptLines = 1000;  // of a job's log
+constexpr std::array<const char*, 5> kStates = {"waiting", "running", "done", "failed", "cancelled"};
+
+}  // namespace
+
+std::int64_t JobQueue::add(const Orderer& by, Json job) {
+  const std::lock_guard lock(mutex_);
+  Record& record = records_[++last_number_];
+  record.by = by;
+  record.kind =
+      job.is_object() && job.contains("kind") && job["kind"].is_string() ? job["kind"].get<std::string>() : "";
+  waiting_.push_back({last_number_, by, std::move(job)});
+  if (records_.size() > kKeptRecords && records_.begin()->second.state > State::kRunning)
+    records_.erase(records_.begin());
+  changed_.notify_all();
+  return last_number_;
+}
+
+std::optional<JobQueue::Ordered> JobQueue::next(int timeout_ms) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return !waiting_.empty(); });
+  if (waiting_.empty()) return std::nullopt;
+  Ordered order = std::move(waiting_.front());
+  waiting_.pop_front();
+  Record& record = records_.at(order.number);
+  record.state = State::kRunning;
+  record.since_start.restart();
+  return order;
+}
+
+void JobQueue::cancel(Record& record, std::vector<Orderer>& dropped) {
+  if (record.state == State::kRunning) record.is_cancelled = true;
+  if (record.state != State::kWaiting) return;
+  record.state = State::kCancelled;
+  dropped.push_back(record.by);
+  std::erase_if(waiting_, [&](const Ordered& order) { return records_.at(order.number).state == State::kCancelled; });
+}
+
+std::vector<Orderer> JobQueue::cancel(std::int64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(number);
+  if (found == records_.end()) throw_input_error("there is no job {} in this session", number);
+  std::vector<Orderer> dropped;
+  cancel(found->second, dropped);
+  return dropped;
+}
+
+std::vector<Orderer> JobQueue::cancel_of(std::int64_t client, const std::optional<Json>& id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Orderer> dropped;
+  for (auto& [number, record] : records_) {
+    if (record.by.client == client && (!id || record.by.id == *id)) cancel(record, dropped);
+  }
+  return dropped;
+}
+
+bool JobQueue::is_cancelled(std::int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return records_.at(number).is_cancelled;
+}
+
+void JobQueue::note_step(std::int64_t number, const ProgressStep& step) {
+  const std::lock_guard lock(mutex_);
+  records_.at(number).step = step;
+}
+
+void JobQueue::note_line(std::int64_t number, const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  Record& record = records_.at(number);
+  if (record.log.size() < kKeptLines)
+    record.log.push_back(fmt::format("{:.1f} s: {}", record.since_start.seconds(), line));
+}
+
+void JobQueue::finish(std::int64_t number, State state, const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  Record& record = records_.at(number);
+  record.state = state;
+  record.message = message;
+  record.seconds = record.since_start.seconds();
+}
+
+Json JobQueue::tell() const {
+  const std::lock_guard lock(mutex_);
+  Json jobs = Json::array();
+  for (const auto& [number, record] : records_) jobs.push_back(tell(number, record));
+  return jobs;
+}
+
+Json JobQueue::tell(std::int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(number);
+  if (found == records_.end()) throw_input_error("there is no job {} in this session", number);
+  Json job = tell(number, found->second);
+  job["log"] = found->second.log;
+  return job;
+}
+
+Json JobQueue::tell(std::int64_t number, const Record& record) const {
+  const double seconds = record.state == State::kRunning ? record.since_start.seconds() : record.seconds;
+  return {{"job", number},
+          {"kind", record.kind},
+          {"state", kStates[static_cast<std::size_t>(record.state)]},
+          {"seconds", seconds},
+          {"progress", {{"phase", record.step.phase}, {"done", record.step.done}, {"total", record.step.total}}},
+          {"message", record.message}};
+}
+
+}  // namespace podere::session

@@ -1,0 +1,27 @@
+// A session that takes orders from other processes of the same user. See docs/control-protocol.md.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "podere/session/session.h"
+#include "podere/session/session_folder.h"
+
+namespace podere::session {
+
+struct ServerOptions {
+  Session::Options session;
+  int cores = 1;            ///< of each executor, to be told
+  std::string checkpoints;  ///< folder where training keeps what it has, if the order names no file
+  /// Asked a few times a second: whether to end.
+  std::function<bool()> stop = [] { return false; };
+  /// A line for the log.
+  std::function<void(const std::string&)> log = [](const std::string&) {};
+};
+
+/// Starts executors and does the jobs that come through the place's socket, one at a time in the order in which they
+/// came, until it is told to stop. Executors that are lost, also between jobs, are made up for as by Session. Throws as
+/// Session's constructor, and InputError if the place is taken.
+void serve_session(SessionPlace& place, ServerOptions options);
+
+}  // namespace podere::session

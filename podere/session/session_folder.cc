@@ -1,0 +1,110 @@
+#include "podere/session/session_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere::session {
+namespace {
+
+constexpr std::size_t kMostNameBytes = 40;
+constexpr const char* kLock = ".lock";
+
+std::filesystem::path parent_folder() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime != '\0') return std::filesystem::path(runtime) / "podere";
+  return std::filesystem::temp_directory_path() / fmt::format("podere-sessions-{}", geteuid());
+}
+
+void make_own(const std::filesystem::path& folder) {
+  if (mkdir(folder.c_str(), S_IRWXU) == 0) return;
+  struct stat status = {};
+  const bool is_there = errno == EEXIST && lstat(folder.c_str(), &status) == 0;
+  if (!is_there) throw_input_error("{}: {}", folder.string(), std::strerror(errno));
+  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    throw_input_error("{}: is not a folder that only this user can enter", folder.string());
+  }
+}
+
+void check_name(const std::string& name) {
+  const auto is_allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
+  if (!name.empty() && name[0] != '.' && name.size() <= kMostNameBytes && std::ranges::all_of(name, is_allowed)) return;
+  throw_input_error("a session cannot be called '{}': allowed are up to {} letters, digits, dots, _ and -",
+                    name.substr(0, kMostNameBytes), kMostNameBytes);
+}
+
+/// Holds the lock of a place, if nobody else does; -1 otherwise.
+int try_lock(const std::filesystem::path& path) {
+  while (true) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor < 0) throw_input_error("{}: {}", path.string(), std::strerror(errno));
+    const bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    struct stat of_name = {};
+    struct stat of_lock = {};
+    fstat(descriptor, &of_lock);
+    // Whoever had it may have taken the file away meanwhile.
+    if (is_locked && stat(path.c_str(), &of_name) == 0 && of_name.st_ino == of_lock.st_ino) return descriptor;
+    close(descriptor);
+    if (!is_locked) return -1;
+  }
+}
+
+}  // namespace
+
+SessionPlace::SessionPlace(const std::string& name) : name_(name), folder_(parent_folder()) {
+  check_name(name);
+  make_own(folder_);
+}
+
+SessionPlace::SessionPlace(SessionPlace&& other) noexcept
+    : name_(std::move(other.name_)), folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
+
+SessionPlace::~SessionPlace() {
+  if (lock_ < 0) return;
+  std::error_code ignored;
+  std::filesystem::remove(log(), ignored);
+  std::filesystem::remove(folder_ / (name_ + kLock), ignored);
+  close(lock_);
+}
+
+void SessionPlace::take() {
+  lock_ = try_lock(folder_ / (name_ + kLock));
+  if (lock_ < 0)
+    throw_input_error("there is a session called {} already: stop it first, or choose another name", name_);
+}
+
+bool SessionPlace::is_taken_by_another() const {
+  const auto path = folder_ / (name_ + kLock);
+  if (!std::filesystem::exists(path)) return false;
+  const int lock = try_lock(path);
+  if (lock >= 0) close(lock);
+  return lock < 0;
+}
+
+std::filesystem::path SessionPlace::socket() const { return folder_ / (name_ + ".socket"); }
+std::filesystem::path SessionPlace::log() const { return folder_ / (name_ + ".log"); }
+
+std::vector<std::string> sessions() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(parent_folder(), error)) {
+    if (entry.path().extension() != kLock) continue;
+    const std::string name = entry.path().stem().string();
+    if (SessionPlace(name).is_taken_by_another()) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace podere::session

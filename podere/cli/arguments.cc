@@ -42,21 +42,6 @@ std::vector<std::string> split_columns(const std::string& option, const std::str
                              fmt::format("'{}' has an empty name: give names or positions, A,B or one alone", text));
 }
 
-/// "4", or "2:8" for at least 2.
-void read_executors(const std::string& text, GroupOptions& options) {
-  const auto colon = std::min(text.find(':'), text.size());
-  const auto least = parse_count(std::string_view(text).substr(0, colon));
-  const auto wanted = colon == text.size() ? least : parse_count(std::string_view(text).substr(colon + 1));
-  const bool is_range = least && wanted && *least >= 1 && *least <= *wanted;
-  if (!is_range || *wanted > static_cast<std::uint64_t>(kMostExecutors)) {
-    throw CLI::ValidationError(
-        "--executors",
-        fmt::format("'{}' is not a whole number from 1 to {}, or two of them as A:B", text, kMostExecutors));
-  }
-  options.executors = static_cast<int>(*wanted);
-  options.least_executors = colon == text.size() ? 1 : static_cast<int>(*least);
-}
-
 void read_delimiter(const std::string& text, io::CsvOptions& csv) {
   static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
                                                                   {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
@@ -132,6 +117,25 @@ std::string GroupOptions::too_many(int usable_cores) const {
       executors, cores_each(), threads, usable_cores);
 }
 
+void read_executors(const std::string& text, GroupOptions& options) {
+  const auto colon = std::min(text.find(':'), text.size());
+  const auto least = parse_count(std::string_view(text).substr(0, colon));
+  const auto wanted = colon == text.size() ? least : parse_count(std::string_view(text).substr(colon + 1));
+  const bool is_range = least && wanted && *least >= 1 && *least <= *wanted;
+  if (!is_range || *wanted > static_cast<std::uint64_t>(kMostExecutors)) {
+    throw CLI::ValidationError(
+        "--executors",
+        fmt::format("'{}' is not a whole number from 1 to {}, or two of them as A:B", text, kMostExecutors));
+  }
+  options.executors = static_cast<int>(*wanted);
+  options.least_executors = colon == text.size() ? 1 : static_cast<int>(*least);
+}
+
+std::vector<std::string> group_arguments(const GroupOptions& options) {
+  return {"--executors", fmt::format("{}:{}", options.least_executors, options.executors), "--cores",
+          std::to_string(options.cores_each())};
+}
+
 void add_group_options(CLI::App& app, GroupOptions& options) {
   app.add_option_function<std::string>(
          "--executors", [&options](const std::string& text) { read_executors(text, options); },
@@ -140,6 +144,10 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
   app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
       ->check(whole_number(1, kMostCores))
       ->type_name("C");
+  app.add_option("--session", options.session, "Do it in this session, see podere session [executors of its own]")
+      ->excludes("--executors")
+      ->excludes("--cores")
+      ->type_name("NAME");
 }
 
 void add_model_argument(CLI::App& app, std::string& path) {

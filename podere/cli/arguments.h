@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "podere/cli/command.h"
 #include "podere/session/source.h"
@@ -25,12 +26,17 @@ inline constexpr int kMostCores = 4096;
 struct GroupOptions {
   int executors = 1;
   int least_executors = 1;   ///< with so many the work goes on when others are lost
+  std::string session;       ///< in which to do the work instead; empty: none
   std::optional<int> cores;  ///< of each executor; unset: an even share of the cores that this process may use
   int cores_each() const;
   /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.
   std::string too_many(int usable_cores) const;
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
+/// "4", or "2:8" for at least 2. Throws CLI::ValidationError.
+void read_executors(const std::string& text, GroupOptions& options);
+/// The arguments that say the same as `options`.
+std::vector<std::string> group_arguments(const GroupOptions& options);
 
 /// The positional argument MODEL.
 void add_model_argument(CLI::App& app, std::string& path);

@@ -22,6 +22,7 @@ void add_evaluate(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
 void add_model(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
+void add_session(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);

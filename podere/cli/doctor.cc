@@ -48,7 +48,7 @@ Finding start_two_executors(const OutputOptions& output) {
     const Stopwatch watch;
     JobProgress progress(JobProgress::Style::kNone);
     const TemporaryFolder folder(launch::temporary_folder());
-    start_session({.executors = 2, .cores = 1}, output, folder, progress).end();
+    session::Session(session_options({.executors = 2, .cores = 1}, output, folder), progress).end();
     return {"2 executors", fmt::format("started and ended in {:.2f} s", watch.seconds())};
   } catch (const Error& error) {
     return {"2 executors", "do not start", error.what()};

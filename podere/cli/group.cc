@@ -9,6 +9,7 @@
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/launch/local.h"
+#include "podere/session/client.h"
 
 namespace podere::cli {
 
@@ -24,10 +25,33 @@ session::Job with_checkpoint(session::Job job, const TemporaryFolder& folder) {
   return job;
 }
 
+/// Moves the losses to the facts of a result, which are returned.
+session::Json& with_losses(session::Json& result) {
+  session::Json losses = std::move(result.at("losses"));
+  result.erase("losses");
+  session::Json& facts = result.contains("facts") ? result["facts"] : result;
+  facts["losses"] = std::move(losses);
+  return facts;
+}
+
+session::Json run_in_session(const std::string& name, const session::Job& job, JobProgress& progress,
+                             const std::function<void(const session::Json&)>& keep) {
+  session::Client client(name);
+  const Stopwatch watch;
+  session::Json result = client.run(job, progress);
+  progress.clear();
+  if (keep) keep(result);
+  session::Json& facts = with_losses(result);
+  facts["start_seconds"] = 0.0;
+  facts["session_seconds"] = watch.seconds();
+  facts["usable_cores"] = this_machine().usable_cores();
+  return result;
+}
+
 }  // namespace
 
-session::Session start_session(const GroupOptions& group, const OutputOptions& output, const TemporaryFolder& folder,
-                               Progress& progress) {
+session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,
+                                          const TemporaryFolder& folder) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::vector<std::string> program = {self,          "executor",
                                             "--cores",     std::to_string(group.cores_each()),
@@ -42,15 +66,16 @@ session::Session start_session(const GroupOptions& group, const OutputOptions& o
   if (output.debug) {
     options.driver.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   }
-  return {std::move(options), progress};
+  return options;
 }
 
 session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
                       const std::function<void(const session::Json&)>& keep) {
   const Stopwatch watch;
   JobProgress progress(output);
+  if (!group.session.empty()) return run_in_session(group.session, job, progress, keep);
   const TemporaryFolder folder(launch::temporary_folder());
-  session::Session session = start_session(group, output, folder, progress);
+  session::Session session(session_options(group, output, folder), progress);
   const double start_seconds = watch.seconds();
   const int usable_cores = this_machine().usable_cores();
   const std::string warning = group.too_many(usable_cores);
@@ -59,10 +84,7 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   progress.clear();
   if (keep) keep(result);
   session.end();
-  session::Json losses = std::move(result.at("losses"));
-  result.erase("losses");
-  session::Json& facts = result.contains("facts") ? result["facts"] : result;
-  facts["losses"] = std::move(losses);
+  session::Json& facts = with_losses(result);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;
   if (!warning.empty()) facts["warning"] = warning;

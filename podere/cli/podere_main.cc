@@ -32,6 +32,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_explain(app, chosen);
   add_model(app, chosen);
   add_convert(app, chosen);
+  add_session(app, chosen);
   add_doctor(app, chosen);
   add_executor(app, chosen);
 }

@@ -1,0 +1,347 @@
+// podere session: executors that stay, with their tables, for one command after another.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/job_progress.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/launch/local.h"
+#include "podere/session/client.h"
+#include "podere/session/server.h"
+
+namespace podere::cli {
+namespace {
+
+using session::Json;
+
+constexpr auto kPoll = std::chrono::milliseconds(20);
+
+void add_name(CLI::App& app, std::string& name) {
+  app.add_option("NAME", name, "Name of the session [default]")->type_name("");
+}
+
+// start
+
+struct StartOptions {
+  OutputOptions output;
+  GroupOptions group;
+  std::string name = "default";
+  bool foreground = false;
+  bool owned = false;
+};
+
+/// Whether the other end of standard input has been closed.
+bool owner_has_gone() {
+  pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  std::array<char, 256> ignored;
+  return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, ignored.data(), ignored.size()) <= 0;
+}
+
+int serve(const StartOptions& options) {
+  count_interrupts();
+  session::SessionPlace place(options.name);
+  const TemporaryFolder folder(launch::temporary_folder());
+  serve_session(place, {.session = session_options(options.group, options.output, folder),
+                        .cores = options.group.cores_each(),
+                        .checkpoints = folder.path().string(),
+                        .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },
+                        .log = [](const std::string& line) { print_error(line); }});
+  return kDone;
+}
+
+/// Starts this very command in the foreground of a terminal session of its own, what it says going to `log`.
+pid_t spawn_detached(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw_error("the session could not be started: error {}", error);
+  return pid;
+}
+
+std::string last_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last.starts_with("podere: ") ? last.substr(8) : last;
+}
+
+int start(const StartOptions& options) {
+  if (options.foreground) return serve(options);
+  const session::SessionPlace place(options.name);
+  if (place.is_taken_by_another()) {
+    throw_input_error("there is a session called {} already: stop it first, or choose another name", options.name);
+  }
+  count_interrupts();
+  std::vector<std::string> arguments = {"podere", "session", "start", options.name, "--foreground"};
+  const std::vector<std::string> of_group = group_arguments(options.group);
+  arguments.insert(arguments.end(), of_group.begin(), of_group.end());
+  const pid_t pid = spawn_detached(arguments, place.log());
+  int status = 0;
+  while (!LineSocket::connect(place.socket())) {
+    if (interrupts() > 0) kill(pid, SIGTERM);
+    if (waitpid(pid, &status, WNOHANG) == pid) {
+      const std::string words = last_line(place.log());
+      std::filesystem::remove(place.log());
+      if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
+      throw_error("the session ended while it started: {}", words);
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  session::Client client(options.name);
+  const Json facts = client.ask({{"ask", "status"}});
+  show_result(options.output, facts, STDOUT_FILENO, [&] {
+    print(fmt::format("session {}: {} executors x {} cores, process {}\n", options.name,
+                      facts.at("executors").get<int>(), facts.at("cores").get<int>(), pid));
+  });
+  return kDone;
+}
+
+void define_start(CLI::App& app, StartOptions& options) {
+  add_name(app, options.name);
+  app.add_flag("--foreground", options.foreground, "Stay until interrupted, instead of going to the background");
+  app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
+  add_group_options(app, options.group);
+  app.remove_option(app.get_option("--session"));
+  add_output_options(app, options.output);
+  app.footer(
+      "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz --as "
+      "higgs "
+      "--label 0\nThen: podere train gbt table:higgs --session higgs -o model.json");
+}
+
+// list
+
+Json status_of(const std::string& name) {
+  try {
+    return session::Client(name).ask({{"ask", "status"}});
+  } catch (const Error&) {
+    return {{"session", name}};  // it starts, or ends
+  }
+}
+
+std::string running_text(const Json& status) {
+  for (const Json& job : status.value("jobs", Json::array())) {
+    if (job.at("state") != "running") continue;
+    const Json& progress = job.at("progress");
+    const std::string phase = progress.at("phase");
+    const auto total = progress.at("total").get<std::uint64_t>();
+    if (total <= 1) return fmt::format("{}: {}", job.at("kind").get<std::string>(), phase);
+    return fmt::format("{}: {} of {}", job.at("kind").get<std::string>(), progress.at("done").get<std::uint64_t>(),
+                       total);
+  }
+  return "-";
+}
+
+int list(const OutputOptions& output) {
+  Json all = Json::array();
+  for (const std::string& name : session::sessions()) all.push_back(status_of(name));
+  show_result(output, {{"sessions", all}}, STDOUT_FILENO, [&] {
+    TextTable table({"session", "process", "executors", "tables", "jobs", "now"}, true);
+    for (const Json& status : all) {
+      std::string tables;
+      for (const Json& kept : status.value("tables", Json::array())) {
+        tables += fmt::format("{}{} ({})", tables.empty() ? "" : ", ", kept.at("name").get<std::string>(),
+                              with_commas(kept.at("rows").get<std::uint64_t>()));
+      }
+      table.add({status.at("session").get<std::string>(), std::to_string(status.value("process", 0)),
+                 fmt::format("{} x {}", status.value("executors", 0), status.value("cores", 0)),
+                 tables.empty() ? "-" : tables, std::to_string(status.value("jobs", Json::array()).size()),
+                 running_text(status)});
+    }
+    print(all.empty() ? "no sessions\n" : table.text());
+  });
+  return kDone;
+}
+
+// attach, and what is asked of a session
+
+struct NamedOptions {
+  OutputOptions output;
+  std::string name = "default";
+  std::string table;
+  std::string executors;
+  int job = 0;
+  session::SourceSpec source;
+};
+
+void show_event(const Json& event, JobProgress& progress) {
+  const auto kind = event.value("event", "");
+  const auto say = [&](const std::string& text) {
+    progress.warn(fmt::format("job {}: {}", event.value("job", 0), text));
+  };
+  if (kind == "progress") {
+    progress.report(
+        {event.value("phase", ""), event.value("done", std::size_t{0}), event.value("total", std::size_t{0}), {}});
+  } else if (kind == "warning" || kind == "failed") {
+    say(event.value("message", ""));
+  } else if (kind == "result") {
+    say("done");
+  }
+}
+
+int attach(const NamedOptions& options) {
+  session::Client client(options.name);
+  count_interrupts();
+  JobProgress progress(options.output);
+  const bool is_there = client.follow([&](const Json& event) {
+    if (!event.empty() && options.output.json) print_json(event);
+    if (!event.empty() && !options.output.json) show_event(event, progress);
+    return interrupts() == 0;
+  });
+  progress.clear();
+  print_error(is_there ? fmt::format("detached; the session {} goes on", options.name)
+                       : fmt::format("the session {} has ended", options.name));
+  return kDone;
+}
+
+int stop(const NamedOptions& options) {
+  session::Client client(options.name);
+  client.ask({{"stop", true}});
+  // It may be in the middle of a job, and writes a checkpoint of that first.
+  const session::SessionPlace place(options.name);
+  while (place.is_taken_by_another()) std::this_thread::sleep_for(kPoll);
+  show_result(options.output, {{"stopped", options.name}}, STDOUT_FILENO,
+              [&] { print(fmt::format("session {} has ended\n", options.name)); });
+  return kDone;
+}
+
+int scale(const NamedOptions& options) {
+  GroupOptions wanted;
+  read_executors(options.executors, wanted);
+  const Json answer = session::Client(options.name)
+                          .ask({{"scale", {{"executors", wanted.executors}, {"least", wanted.least_executors}}}});
+  show_result(options.output, answer, STDOUT_FILENO,
+              [&] { print(fmt::format("session {}: {} executors wanted\n", options.name, wanted.executors)); });
+  return kDone;
+}
+
+int cancel(const NamedOptions& options) {
+  session::Client(options.name).ask({{"cancel_job", options.job}});
+  show_result(options.output, {{"cancelled", options.job}}, STDOUT_FILENO,
+              [&] { print(fmt::format("job {} is told to stop\n", options.job)); });
+  return kDone;
+}
+
+int log(const NamedOptions& options) {
+  const Json job = session::Client(options.name).ask({{"ask", "job"}, {"job", options.job}});
+  show_result(options.output, job, STDOUT_FILENO, [&] {
+    print(fmt::format("job {} ({}): {} {}\n", options.job, job.at("kind").get<std::string>(),
+                      job.at("state").get<std::string>(), job.at("message").get<std::string>()));
+    for (const Json& line : job.at("log")) print("  " + line.get<std::string>() + "\n");
+  });
+  return kDone;
+}
+
+int load(const NamedOptions& options) {
+  count_interrupts();
+  GroupOptions group;
+  group.session = options.name;
+  const Json result = run_job(group, options.output, session::LoadJob{options.source, options.table});
+  show_result(options.output, result, STDOUT_FILENO, [&] {
+    const Json& table = result.at("tables").at(0);
+    print(fmt::format("table:{}: {} rows, {} features{}, loaded in {}\n", options.table,
+                      with_commas(table.at("rows").get<std::uint64_t>()), table.at("features").size(),
+                      table.at("label").is_null() ? ", no label" : ", label " + table.at("label").get<std::string>(),
+                      duration(result.at("load_seconds").get<double>())));
+  });
+  return kDone;
+}
+
+int drop(const NamedOptions& options) {
+  GroupOptions group;
+  group.session = options.name;
+  run_job(group, options.output, session::DropJob{options.table});
+  show_result(options.output, {{"dropped", options.table}}, STDOUT_FILENO,
+              [&] { print(fmt::format("table:{} is dropped\n", options.table)); });
+  return kDone;
+}
+
+void define_named(CLI::App& app, NamedOptions& options) {
+  add_name(app, options.name);
+  app.get_option("NAME")->required();
+  add_output_options(app, options.output);
+}
+
+void define_job(CLI::App& app, NamedOptions& options) {
+  define_named(app, options);
+  app.add_option("JOB", options.job, "Number of the job")
+      ->required()
+      ->check(whole_number(1, std::numeric_limits<int>::max()))
+      ->type_name("");
+}
+
+}  // namespace
+
+void add_session(CLI::App& app, Command& chosen) {
+  CLI::App* commands =
+      app.add_subcommand("session", "Keep executors and their tables for several commands")->require_subcommand(1);
+  const auto add = [&](const char* name, const char* description, const auto& define, int (*run)(const NamedOptions&),
+                       const char* example) {
+    add_command<NamedOptions>(*commands, chosen, name, description, define, run)
+        ->footer(fmt::format("Example: podere session {}", example));
+  };
+  add_command<StartOptions>(*commands, chosen, "start", "Start executors that stay", define_start, start);
+  add_command<OutputOptions>(*commands, chosen, "list", "Show this user's sessions on this machine", add_output_options,
+                             list)
+      ->footer("Example: podere session list");
+  add("attach", "Watch what a session does; Ctrl-C leaves it", define_named, attach, "attach higgs");
+  add("stop", "End a session, with the job that runs", define_named, stop, "stop higgs");
+  add(
+      "load", "Keep a table in a session, as table:TABLE",
+      [](CLI::App& command, NamedOptions& options) {
+        define_named(command, options);
+        add_source_options(command, "DATA", options.source);
+        add_categorical_option(command, options.source);
+        command.add_option("--as", options.table, "Name of the table")->required()->type_name("TABLE");
+      },
+      load, "load higgs data/higgs_15688.csv.gz --as higgs --label 0");
+  add(
+      "drop", "Give the memory of a table back",
+      [](CLI::App& command, NamedOptions& options) {
+        define_named(command, options);
+        command.add_option("TABLE", options.table, "Name of the table")->required()->type_name("");
+      },
+      drop, "drop higgs higgs");
+  add(
+      "scale", "Go on with another number of executors; training pauses at a checkpoint",
+      [](CLI::App& command, NamedOptions& options) {
+        define_named(command, options);
+        command.add_option("EXECUTORS", options.executors, "Their number, or A:B as of --executors")
+            ->required()
+            ->type_name("");
+      },
+      scale, "scale higgs 2:8");
+  add("cancel", "Stop a job, which keeps what it has", define_job, cancel, "cancel higgs 3");
+  add("log", "Show what became of a job", define_job, log, "log higgs 3");
+}
+
+}  // namespace podere::cli

@@ -27,21 +27,6 @@ void read_rows(const std::string& text, io::CsvOptions& csv) {
   csv.last_row = last_row;
 }
 
-/// "a,b" into the columns a and b.
-std::vector<std::string> split_columns(const std::string& option, const std::string& text) {
-  std::vector<std::string> columns(1);
-  for (const char c : text) {
-    if (c == ',') {
-      columns.emplace_back();
-    } else {
-      columns.back() += c;
-    }
-  }
-  if (std::ranges::find(columns, "") == columns.end()) return columns;
-  throw CLI::ValidationError(option,
-                             fmt::format("'{}' has an empty name: give names or positions, A,B or one alone", text));
-}
-
 void read_delimiter(const std::string& text, io::CsvOptions& csv) {
   static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
                                                                   {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
@@ -160,6 +145,27 @@ void add_rounds_option(CLI::App& app, std::size_t& n_rounds) {
       ->type_name("N");
 }
 
+std::vector<std::string> split_columns(const std::string& option, const std::string& text) {
+  std::vector<std::string> columns(1);
+  for (const char c : text) {
+    if (c == ',') {
+      columns.emplace_back();
+    } else {
+      columns.back() += c;
+    }
+  }
+  if (std::ranges::find(columns, "") == columns.end()) return columns;
+  throw CLI::ValidationError(option,
+                             fmt::format("'{}' has an empty name: give names or positions, A,B or one alone", text));
+}
+
+void add_rows_option(CLI::App& app, io::CsvOptions& csv) {
+  app.add_option_function<std::string>(
+         "--rows", [&csv](const std::string& text) { read_rows(text, csv); },
+         "Take rows A to B-1 only; A: and :B leave one end open")
+      ->type_name("A:B");
+}
+
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source) {
   io::CsvOptions& csv = source.csv;
   app.add_option(name, source.location, "A file of delimited text, plain or gzip, or collider:N?seed=S")
@@ -188,10 +194,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
          "--delimiter", [&csv](const std::string& text) { read_delimiter(text, csv); },
          "comma, semicolon, tab, space or | [found out]")
       ->type_name("NAME");
-  app.add_option_function<std::string>(
-         "--rows", [&csv](const std::string& text) { read_rows(text, csv); },
-         "Take rows A to B-1 only; A: and :B leave one end open")
-      ->type_name("A:B");
+  add_rows_option(app, csv);
 }
 
 void add_categorical_option(CLI::App& app, session::SourceSpec& source) {

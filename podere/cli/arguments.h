@@ -46,6 +46,11 @@ void add_rounds_option(CLI::App& app, std::size_t& n_rounds);
 /// The positional argument `name`, and the options that say how to read it.
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
 
+/// "--rows A:B".
+void add_rows_option(CLI::App& app, io::CsvOptions& csv);
+/// "a,b" into the columns a and b. Throws CLI::ValidationError that names `option`.
+std::vector<std::string> split_columns(const std::string& option, const std::string& text);
+
 /// "--categorical A,B", for commands without a model that remembers.
 void add_categorical_option(CLI::App& app, session::SourceSpec& source);
 

@@ -187,10 +187,8 @@ int list(const OutputOptions& output) {
 struct NamedOptions {
   OutputOptions output;
   std::string name = "default";
-  std::string table;
   std::string executors;
   int job = 0;
-  session::SourceSpec source;
 };
 
 void show_event(const Json& event, JobProgress& progress) {
@@ -261,30 +259,6 @@ int log(const NamedOptions& options) {
   return kDone;
 }
 
-int load(const NamedOptions& options) {
-  count_interrupts();
-  GroupOptions group;
-  group.session = options.name;
-  const Json result = run_job(group, options.output, session::LoadJob{options.source, options.table});
-  show_result(options.output, result, STDOUT_FILENO, [&] {
-    const Json& table = result.at("tables").at(0);
-    print(fmt::format("table:{}: {} rows, {} features{}, loaded in {}\n", options.table,
-                      with_commas(table.at("rows").get<std::uint64_t>()), table.at("features").size(),
-                      table.at("label").is_null() ? ", no label" : ", label " + table.at("label").get<std::string>(),
-                      duration(result.at("load_seconds").get<double>())));
-  });
-  return kDone;
-}
-
-int drop(const NamedOptions& options) {
-  GroupOptions group;
-  group.session = options.name;
-  run_job(group, options.output, session::DropJob{options.table});
-  show_result(options.output, {{"dropped", options.table}}, STDOUT_FILENO,
-              [&] { print(fmt::format("table:{} is dropped\n", options.table)); });
-  return kDone;
-}
-
 void define_named(CLI::App& app, NamedOptions& options) {
   add_name(app, options.name);
   app.get_option("NAME")->required();
@@ -316,22 +290,6 @@ void add_session(CLI::App& app, Command& chosen) {
   add("attach", "Watch what a session does; Ctrl-C leaves it", define_named, attach, "attach higgs");
   add("stop", "End a session, with the job that runs", define_named, stop, "stop higgs");
   add(
-      "load", "Keep a table in a session, as table:TABLE",
-      [](CLI::App& command, NamedOptions& options) {
-        define_named(command, options);
-        add_source_options(command, "DATA", options.source);
-        add_categorical_option(command, options.source);
-        command.add_option("--as", options.table, "Name of the table")->required()->type_name("TABLE");
-      },
-      load, "load higgs data/higgs_15688.csv.gz --as higgs --label 0");
-  add(
-      "drop", "Give the memory of a table back",
-      [](CLI::App& command, NamedOptions& options) {
-        define_named(command, options);
-        command.add_option("TABLE", options.table, "Name of the table")->required()->type_name("");
-      },
-      drop, "drop higgs higgs");
-  add(
       "scale", "Go on with another number of executors; training pauses at a checkpoint",
       [](CLI::App& command, NamedOptions& options) {
         define_named(command, options);
@@ -342,6 +300,7 @@ void add_session(CLI::App& app, Command& chosen) {
       scale, "scale higgs 2:8");
   add("cancel", "Stop a job, which keeps what it has", define_job, cancel, "cancel higgs 3");
   add("log", "Show what became of a job", define_job, log, "log higgs 3");
+  add_session_tables(*commands, chosen);
 }
 
 }  // namespace podere::cli

@@ -56,6 +56,21 @@ void visit_job(Job& job, Visit&& visit) {
     visit("output", job.output);
     visit("permutation_repeats", job.permutation_repeats);
     visit("seed", job.seed);
+  } else if constexpr (std::is_same_v<J, SplitJob>) {
+    visit("fraction", job.fraction);
+    visit("seed", job.seed);
+    visit("first", job.first);
+    visit("second", job.second);
+  } else if constexpr (std::is_same_v<J, TransformJob>) {
+    visit("name", job.name);
+    visit("first_row", job.first_row);
+    visit("last_row", job.last_row);
+    visit("where", job.where);
+    visit("select", job.select);
+    visit("standardise", job.standardise);
+    visit("scaling", job.scaling);
+  } else if constexpr (std::is_same_v<J, SaveJob>) {
+    visit("output", job.output);
   } else if constexpr (std::is_same_v<J, LoadJob> || std::is_same_v<J, DropJob>) {
     visit("name", job.name);
   }
@@ -67,6 +82,9 @@ void visit_fields(T& value, Visit&& visit) {
   using V = std::remove_const_t<T>;
   if constexpr (std::is_same_v<V, SourceSpec>) {
     visit_source(value, visit);
+  } else if constexpr (std::is_same_v<V, table::Scaling>) {
+    visit("mean", value.mean);
+    visit("scale", value.scale);
   } else if constexpr (std::is_same_v<V, tree::Options>) {
     visit("objective", value.objective);
     tree::visit_options(value, visit);
@@ -76,8 +94,8 @@ void visit_fields(T& value, Visit&& visit) {
 }
 
 template <typename T>
-constexpr bool is_struct =
-    std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> || std::is_constructible_v<Job, T>;
+constexpr bool is_struct = std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> ||
+                           std::is_same_v<T, table::Scaling> || std::is_constructible_v<Job, T>;
 
 template <typename T>
 Json write(const T& value);
@@ -198,7 +216,8 @@ T read_job(const Json& json, const std::string& kind) {
 }
 
 // In the order of Job.
-constexpr std::array kKinds = {"train", "evaluate", "predict", "describe", "explain", "load", "drop"};
+constexpr std::array kKinds = {"train", "evaluate", "predict",   "describe", "explain",
+                               "load",  "split",    "transform", "save",     "drop"};
 static_assert(kKinds.size() == std::variant_size_v<Job>);
 
 template <std::size_t I = 0>

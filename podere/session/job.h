@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "podere/session/source.h"
+#include "podere/table/standardise.h"
 #include "podere/tree/options.h"
 
 namespace podere::session {
@@ -72,12 +74,42 @@ struct LoadJob {
   std::string name;
 };
 
+/// Keeps two tables: rows of `table` for the first with probability `fraction`, the others for the second, as
+/// table::split shares them out. Result: "tables", as of LoadJob.
+struct SplitJob {
+  SourceSpec table;
+  double fraction = 0.9;
+  std::uint64_t seed = 0;
+  std::string first;
+  std::string second;
+};
+
+/// Keeps another table made from `table`, in this order: rows by number, rows by an expression, features by name,
+/// features on a common scale. Result: "tables", as of LoadJob, and "scaling" where features were standardised.
+struct TransformJob {
+  SourceSpec table;
+  std::string name;
+  std::uint64_t first_row = 0;
+  std::optional<std::uint64_t> last_row;  ///< rows [first_row, last_row); unset: to the end
+  std::string where;                      ///< as of table::rows_where; empty: all rows
+  std::vector<std::string> select;        ///< empty: all features
+  bool standardise = false;
+  std::optional<table::Scaling> scaling;  ///< of another table, by which to standardise; unset: its own
+};
+
+/// Writes the table as delimited text to `output`, which must be there. Result: "rows".
+struct SaveJob {
+  SourceSpec table;
+  std::string output;  ///< as of PredictJob
+};
+
 /// Gives the memory of a kept table back. Result: nothing.
 struct DropJob {
   std::string name;
 };
 
-using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob, LoadJob, DropJob>;
+using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob, LoadJob, SplitJob, TransformJob,
+                         SaveJob, DropJob>;
 
 /// {"kind": "train", ...}; what has its default is left out.
 Json to_json(const Job& job);

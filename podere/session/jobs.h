@@ -25,6 +25,9 @@ Json run(const PredictJob& job, const Workplace& at);
 Json run(const ExplainJob& job, const Workplace& at);
 Json run(const DescribeJob& job, const Workplace& at);
 Json run(const LoadJob& job, const Workplace& at);
+Json run(const SplitJob& job, const Workplace& at);
+Json run(const TransformJob& job, const Workplace& at);
+Json run(const SaveJob& job, const Workplace& at);
 Json run(const DropJob& job, const Workplace& at);
 
 /// The table of a job: kept, or loaded as session::load does, after a report of the phase "read".

@@ -31,6 +31,7 @@ void empty_outputs(const Job& job) {
   };
   if (const auto* predict = std::get_if<PredictJob>(&job)) empty(predict->output);
   if (const auto* explain = std::get_if<ExplainJob>(&job)) empty(explain->output);
+  if (const auto* save = std::get_if<SaveJob>(&job)) empty(save->output);
 }
 
 }  // namespace

@@ -1,7 +1,17 @@
 // Jobs that make tables and keep them.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/io/write_csv.h"
 #include "podere/session/jobs.h"
+#include "podere/table/filter.h"
+#include "podere/table/keep_rows.h"
+#include "podere/table/select_columns.h"
+#include "podere/table/split.h"
+#include "podere/table/standardise.h"
 
 namespace podere::session {
 namespace {
@@ -20,6 +30,22 @@ Json facts_of(const std::string& name, const table::Table& table) {
           {"memory_bytes", table.n_global_rows() * n_columns * sizeof(float)}};
 }
 
+/// The rows whose numbers and values are asked for.
+table::Table keep_chosen_rows(const TransformJob& job, const table::Table& table, const Workplace& at) {
+  const std::uint64_t last_row = std::min(job.last_row.value_or(table.n_global_rows()), table.n_global_rows());
+  if (job.first_row > last_row)
+    throw_input_error("rows {} to {}: there are {}", job.first_row, last_row, table.n_global_rows());
+  std::vector<std::uint8_t> kept(table.n_rows(), 1);
+  at.comm.agree([&] {
+    if (!job.where.empty()) kept = table::rows_where(table, job.where, at.n_threads);
+  });
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::uint64_t row = table.global({i}).value;
+    if (row < job.first_row || row >= last_row) kept[i] = 0;
+  }
+  return table::keep_rows(table, kept, at.comm, at.n_threads);
+}
+
 }  // namespace
 
 Json run(const LoadJob& job, const Workplace& at) {
@@ -32,6 +58,43 @@ Json run(const LoadJob& job, const Workplace& at) {
   at.tables.keep(job.name, std::move(table));
   result.update(resources(at.comm, at.n_threads));
   return result;
+}
+
+Json run(const SplitJob& job, const Workplace& at) {
+  at.tables.check_free(job.first);
+  at.tables.check_free(job.second);
+  if (job.first == job.second) throw_input_error("both parts are called {}", job.first);
+  const JobTable whole = table_of(job.table, false, at);
+  at.progress.report({"split", 0, 1, {}});
+  auto [first, second] = table::split(*whole, job.fraction, job.seed, at.comm, at.n_threads);
+  Json result = {{"tables", {facts_of(job.first, first), facts_of(job.second, second)}}};
+  at.tables.keep(job.first, std::move(first));
+  at.tables.keep(job.second, std::move(second));
+  return result;
+}
+
+Json run(const TransformJob& job, const Workplace& at) {
+  at.tables.check_free(job.name);
+  JobTable source = table_of(job.table, false, at);
+  at.progress.report({"transform", 0, 1, {}});
+  table::Table made = keep_chosen_rows(job, *source, at);
+  if (!job.select.empty()) at.comm.agree([&] { made = table::select_columns(made, job.select, at.n_threads); });
+  Json result = Json::object();
+  if (job.standardise || job.scaling) {
+    const table::Scaling scaling = job.scaling ? *job.scaling : table::measure_scaling(made, at.comm, at.n_threads);
+    at.comm.agree([&] { table::standardise(made, scaling, at.n_threads); });
+    result["scaling"] = {{"mean", scaling.mean}, {"scale", scaling.scale}};
+  }
+  result["tables"] = {facts_of(job.name, made)};
+  at.tables.keep(job.name, std::move(made));
+  return result;
+}
+
+Json run(const SaveJob& job, const Workplace& at) {
+  const JobTable table = table_of(job.table, false, at);
+  at.progress.report({"write", 0, 1, {}});
+  io::write_csv(*table, job.output, at.comm, at.n_threads);
+  return {{"rows", table->n_global_rows()}};
 }
 
 Json run(const DropJob& job, const Workplace& at) {

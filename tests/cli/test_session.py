@@ -1,0 +1,293 @@
+"""Sessions: executors and tables that stay between commands, whoever comes and goes."""
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from conftest import wait_until
+from test_loss import sha256
+
+
+@pytest.fixture
+def session(podere, tmp_path_factory):
+    """Starts sessions that end with the test; they keep their sockets in a folder of the test's own."""
+    runtime = tmp_path_factory.mktemp("run")
+    started = []
+
+    class Session:
+        environment = {"XDG_RUNTIME_DIR": str(runtime)}
+        folder = runtime / "podere"
+
+        def __call__(self, *arguments, **options):
+            return podere.done("session", *arguments, environment=self.environment, **options)
+
+        def start(self, name, *arguments):
+            started.append(name)
+            return json.loads(self("start", name, "--json", *arguments).stdout)
+
+        def refused(self, *arguments):
+            result = podere.run(*arguments, environment=self.environment)
+            assert result.returncode == 2 and result.stderr.count("\n") == 1, (result.returncode, result.stderr)
+            return result.stderr
+
+        def run(self, *arguments):
+            return podere.done(*arguments, environment=self.environment)
+
+        def status(self, name):
+            sessions = json.loads(self("list", "--json").stdout)["sessions"]
+            return next(s for s in sessions if s["session"] == name)
+
+        def orders(self, name):
+            """A connection of one's own."""
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(30)
+            connection.connect(str(self.folder / f"{name}.socket"))
+            return connection.makefile("rw")
+
+    session = Session()
+    yield session
+    for name in started:
+        podere.run("session", "stop", name, environment=session.environment)
+    assert podere.processes() == []
+    assert not session.folder.exists() or os.listdir(session.folder) == []
+
+
+def ask(stream, order):
+    stream.write(json.dumps(order) + "\n")
+    stream.flush()
+
+
+def answer(stream, id):
+    while True:
+        event = json.loads(stream.readline())
+        if event.get("id") == id and event["event"] in ("result", "failed"):
+            return event
+
+
+def test_tables_stay_and_models_are_the_same(podere, session):
+    facts = session.start("s", "--executors", "2", "--cores", "1")
+    assert (facts["executors"], facts["cores"], facts["tables"]) == (2, 1, [])
+    session("load", "s", "collider:20000", "--as", "all")
+    session("split", "s", "all", "--fraction", "0.8", "--seed", "5", "--first", "train", "--second", "test")
+    session.run("train", "gbt", "table:train", "--trees", "8", "-o", "model.json", "--session", "s")
+    session("save", "s", "train", "-o", "train.csv")
+    podere.done("train", "gbt", "train.csv", "--label", "label", "--trees", "8", "-o", "other.json")
+    assert sha256(podere) == sha256(podere, "other.json")
+    measured = json.loads(session.run("evaluate", "model.json", "table:test", "--session", "s", "--json").stdout)
+    assert measured["auc"] > 0.7
+    session.run("predict", "model.json", "table:test", "-o", "kept.csv", "--session", "s")
+    session("save", "s", "test", "-o", "test.csv")
+    podere.done("predict", "model.json", "test.csv", "-o", "read.csv")
+    assert sha256(podere, "kept.csv") == sha256(podere, "read.csv")
+    status = session.status("s")
+    assert {t["name"]: t["rows"] for t in status["tables"]}.keys() == {"all", "train", "test"}
+    assert [j["state"] for j in status["jobs"]] == ["done"] * len(status["jobs"])
+
+
+def test_tables_do_not_depend_on_executors(podere, session):
+    for name, executors in (("one", 1), ("three", 3)):
+        session.start(name, "--executors", str(executors), "--cores", "1")
+        session("load", name, "collider:9000", "--as", "a")
+        session("transform", name, "a", "--where", "m_bb > 0.9 && lepton_pT < 2", "--select", "m_bb,lepton_pT,m_jj",
+                "--standardise", "--rows", "100:", "--as", "b")
+        session("save", name, "b", "-o", f"{name}.csv")
+    assert sha256(podere, "one.csv") == sha256(podere, "three.csv")
+    header, *lines = (podere.folder / "one.csv").read_text().splitlines()
+    assert header == "label,m_bb,lepton_pT,m_jj" and 1000 < len(lines) < 8900
+    for k in (1, 2, 3):
+        assert abs(sum(float(line.split(",")[k]) for line in lines) / len(lines)) < 1e-3
+
+
+def test_executors_lost_between_jobs_come_back_with_their_tables(podere, session):
+    session.start("s", "--executors", "3", "--cores", "1")
+    session("load", "s", "collider:5000", "--as", "a")
+    session("split", "s", "a", "--first", "x", "--second", "y")
+    session("drop", "s", "a")
+    session("transform", "s", "x", "--select", "m_bb", "--as", "z")
+    before = json.loads(session.run("describe", "table:z", "--session", "s", "--json").stdout)["columns"]
+    os.kill(random.choice(podere.executors(3)), signal.SIGKILL)
+    wait_until(lambda: session.status("s")["executors"] == 2)
+    after = json.loads(session.run("describe", "table:z", "--session", "s", "--json").stdout)
+    assert after["columns"] == before and after["executors"] == 2
+    assert "there is no table called a" in session.refused("describe", "table:a", "--session", "s")
+
+
+def test_executors_lost_in_training_in_a_session(podere, session):
+    session.start("s", "--executors", "3", "--cores", "1")
+    session("load", "s", "collider:20000", "--as", "a")
+    options = ["--trees", "300", "--depth", "7", "-o", "model.json", "--session", "s", "--json"]
+    process = podere.start("train", "gbt", "table:a", *options, environment=session.environment)
+    wait_until(lambda: any(j["progress"]["done"] > 20 for j in session.status("s")["jobs"]))
+    os.kill(random.choice(podere.executors(3)), signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert re.match(r"podere: lost executor \d \(killed by signal 9\) at tree \d+; going on with 2 executors", stderr)
+    assert len(json.loads(stdout)["losses"]) == 1
+    podere.done("train", "gbt", "collider:20000", "--trees", "300", "--depth", "7", "-o", "alone.json")
+    assert sha256(podere) == sha256(podere, "alone.json")
+
+
+def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    session("load", "s", "collider:20000", "--as", "a")
+    options = ["--trees", "400", "--depth", "7", "-o", "model.json", "--session", "s", "--json"]
+    process = podere.start("train", "gbt", "table:a", *options, environment=session.environment)
+    for n_executors in (3, 2):
+        done = max((j["progress"]["done"] for j in session.status("s")["jobs"]), default=0)
+        wait_until(lambda: max(j["progress"]["done"] for j in session.status("s")["jobs"]) > done + 10)
+        session("scale", "s", str(n_executors))
+        podere.executors(n_executors)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    facts = json.loads(stdout)
+    assert facts["executors"] == 2 and facts["losses"] == []
+    assert "going on with 3 executors instead of 1" in stderr and "going on with 2 executors instead of 3" in stderr
+    podere.done("train", "gbt", "collider:20000", "--trees", "400", "--depth", "7", "-o", "alone.json")
+    assert sha256(podere) == sha256(podere, "alone.json")
+
+
+def test_a_file_that_changed_is_not_read_again(podere, session):
+    lines = "".join(f"{i % 2},{i}\n" for i in range(100))
+    podere.write("t.csv", lines)
+    session.start("s", "--executors", "2", "--cores", "1")
+    session("load", "s", "t.csv", "--as", "t", "--label", "0")
+    session("load", "s", "collider:1000", "--as", "c")
+    podere.write("t.csv", lines + "1,3\n")
+    os.kill(podere.executors(2)[0], signal.SIGKILL)
+    wait_until(lambda: session.status("s")["executors"] == 1)
+    assert "changed" in session.refused("describe", "table:t", "--session", "s")
+    session.run("describe", "table:c", "--session", "s")  # the others are there
+    session("load", "s", "t.csv", "--as", "t", "--label", "0")
+
+
+def test_two_at_once_wait_for_each_other(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    a, b = session.orders("s"), session.orders("s")
+    assert json.loads(a.readline())["event"] == json.loads(b.readline())["event"] == "ready"
+    train = {"kind": "train", "table": {"location": "collider:20000"}, "options": {"n_trees": 100}}
+    ask(a, {"id": "x", "job": train})
+    ask(b, {"id": "x", "job": train})
+    first, second = answer(a, "x")["result"], answer(b, "x")["result"]
+    assert first["model"] == second["model"]
+
+
+def test_a_job_of_who_went_away_is_cancelled(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    train = {"kind": "train", "table": {"location": "collider:20000"}, "options": {"n_trees": 100000}}
+    stream = session.orders("s")
+    ask(stream, {"id": 1, "job": train})
+    wait_until(lambda: any(j["progress"]["done"] > 3 for j in session.status("s")["jobs"]))
+    stream.close()
+    wait_until(lambda: session.status("s")["jobs"][0]["state"] == "cancelled")
+
+
+def test_cancelled_jobs(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    stream = session.orders("s")
+    endless = {"kind": "train", "table": {"location": "collider:20000"}, "options": {"n_trees": 100000}}
+    ask(stream, {"id": 1, "job": endless})
+    ask(stream, {"id": 2, "job": endless})
+    wait_until(lambda: any(j["progress"]["done"] > 3 for j in session.status("s")["jobs"]))
+    ask(stream, {"cancel": 2})
+    assert answer(stream, 2)["kind"] == "cancelled"
+    session("cancel", "s", "1")
+    assert answer(stream, 1)["result"]["facts"]["was_stopped"]
+    assert [j["state"] for j in session.status("s")["jobs"]] == ["cancelled", "cancelled"]
+
+
+def test_interrupting_a_command_keeps_the_session(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    session("load", "s", "collider:20000", "--as", "a")
+    process = podere.start("train", "gbt", "table:a", "--trees", "100000", "-o", "model.json", "--session", "s",
+                           environment=session.environment)
+    wait_until(lambda: any(j["progress"]["done"] > 3 for j in session.status("s")["jobs"]))
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130 and "interrupted after" in stderr
+    session.run("evaluate", "model.json", "table:a", "--session", "s")
+
+
+def test_stopping_ends_what_runs(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    process = podere.start("train", "gbt", "collider:20000", "--trees", "100000", "-o", "model.json", "--session", "s",
+                           environment=session.environment)
+    wait_until(lambda: any(j["progress"]["done"] > 3 for j in session.status("s")["jobs"]))
+    session("stop", "s")
+    process.communicate(timeout=30)
+    assert podere.processes() == []
+
+
+def test_a_driver_that_was_killed_leaves_its_name_free(podere, session):
+    process = session.start("s", "--executors", "2", "--cores", "1")["process"]
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: podere.processes(wait=0) == [])
+    assert json.loads(session("list", "--json").stdout)["sessions"] == []
+    session.start("s", "--executors", "2", "--cores", "1")
+
+
+def test_a_session_ends_with_its_owner(podere, session):
+    process = podere.start("session", "start", "s", "--foreground", "--owned", "--executors", "2", "--cores", "1",
+                           environment=session.environment, stdin=subprocess.PIPE)
+    wait_until(lambda: (session.folder / "s.socket").exists())
+    process.stdin.close()
+    assert process.wait(timeout=20) == 0
+    assert podere.processes() == []
+
+
+def test_attached_one_sees_what_others_do(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
+    session("load", "s", "collider:1000", "--as", "a")
+    first = json.loads(watcher.stdout.readline())
+    assert first["event"] == "progress" and first["job"] == 1
+    watcher.send_signal(signal.SIGINT)
+    _, stderr = watcher.communicate(timeout=10)
+    assert watcher.returncode == 0 and "goes on" in stderr
+
+
+@pytest.mark.parametrize("line", [
+    "", "{", "[]", "7", '{"id":1}', '{"id":1,"job":{"kind":"fly"}}', '{"id":1,"scale":{"executors":0}}',
+    '{"id":1,"scale":{"executors":"many"}}', '{"id":1,"ask":"job","job":77}', '{"id":1,"ask":7}', '{"cancel_job":-1}',
+    '{"id":1,"job":{"kind":"load","table":{"location":"collider:9"},"name":"a/b"}}', "[" * 100000, '{"id":"\\ud800"}',
+    '{"job":{"kind":"train","table":{"location":"table:none"}}}',
+])
+def test_nonsense_does_not_end_a_session(podere, session, line):
+    session.start("s", "--executors", "1", "--cores", "1")
+    stream = session.orders("s")
+    stream.readline()
+    stream.write(line + "\n")
+    ask(stream, {"id": "after", "ask": "status"})
+    assert answer(stream, "after")["event"] == "result"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["session", "stop", "none"], "no session called none"),
+    (["session", "start", "../x"], "cannot be called"),
+    (["train", "gbt", "table:a", "-o", "m.json"], "no table called a"),
+    (["train", "gbt", "collider:100", "-o", "m.json", "--session", "x", "--executors", "2"], "--session"),
+])
+def test_refusals(session, arguments, words):
+    assert words in session.refused(*arguments)
+
+
+def test_names_are_taken_once(session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    assert "already" in session.refused("session", "start", "s")
+    session("load", "s", "collider:100", "--as", "a")
+    assert "already" in session.refused("session", "load", "s", "collider:100", "--as", "a")
+    assert "cannot be called" in session.refused("session", "load", "s", "collider:100", "--as", "a b")
+    assert "loaded" in session.refused("describe", "table:a", "--label", "0", "--session", "s")
+    assert "m_zz" in session.refused("session", "transform", "s", "a", "--where", "m_zz > 1", "--as", "b")
+    assert "shares of 1.5" in session.refused("session", "split", "s", "a", "--fraction", "1.5", "--first", "b", "--second", "c")
+
+
+def test_a_session_that_cannot_start_says_why(podere, session, tmp_path):
+    environment = {**session.environment, "PATH": "/nowhere"}
+    result = podere.run("session", "start", "s", "--executors", "2", environment=environment)
+    assert result.returncode == 2 and "mpirun was not found" in result.stderr and result.stderr.count("\n") == 1

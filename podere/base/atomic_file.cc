@@ -130,9 +130,12 @@ void AtomicFile::write(std::string_view bytes) {
   });
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit() { close_and_rename(true); }
+void AtomicFile::commit_unflushed() { close_and_rename(false); }
+
+void AtomicFile::close_and_rename(bool flushes) {
   const bool is_temporary = !temporary_.empty();
-  const bool flushed = !is_temporary || fsync(descriptor_) == 0;
+  const bool flushed = !is_temporary || !flushes || fsync(descriptor_) == 0;
   const int cause = errno;
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;
   if (!flushed || !closed) throw_write_error(path_, flushed ? errno : cause);

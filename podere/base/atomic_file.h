@@ -24,11 +24,16 @@ class AtomicFile {
   void write(std::string_view bytes);
   /// Flushes to the disk, then renames. Throws as write. Call once.
   void commit();
+  /// The same without a flush, which takes as long as the disk needs: the file may be damaged if the machine goes down
+  /// soon after. For what has checksums and can be made anew.
+  void commit_unflushed();
 
   /// Empty where `path` is written as it is.
   const std::filesystem::path& temporary_path() const { return temporary_; }
 
  private:
+  void close_and_rename(bool flushes);
+
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;

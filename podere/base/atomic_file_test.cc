@@ -33,6 +33,15 @@ class AtomicFileTest : public testing::Test {
   const fs::path path_ = folder_ / "out.txt";
 };
 
+TEST_F(AtomicFileTest, IsThereWholeWithoutAFlushAsWell) {
+  AtomicFile file(path_);
+  file.write("ab");
+  EXPECT_FALSE(fs::exists(path_));
+  file.commit_unflushed();
+  EXPECT_EQ(content(path_), "ab");
+  EXPECT_EQ(n_files(), 1);
+}
+
 TEST_F(AtomicFileTest, IsThereWholeAfterCommit) {
   AtomicFile file(path_);
   file.write("ab");

@@ -108,6 +108,48 @@ TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
   EXPECT_TRUE(failure_of({runs(0, 10), runs(4, 8), runs(4, 8)}).starts_with("given up: ")) << "nothing gained";
 }
 
+TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string heard = folder.path() / "orders";
+  // Answers one order with its id; what it heard stands in a file.
+  const std::string done =
+      "echo \"$order\" >> " + heard +
+      R"(; id=${order#*:}; id=${id%%,*}; echo '{"event":"result","id":'$id',"result":'$result'}'; )";
+  const std::string load = R"(result='{"tables":[{"name":"a"}]}'; )" + done;
+  Session session =
+      session_of({load + "read order; " + kRankTwoKilled, load + "read order; result='{}'; " + done + "cat"}, 3, 1);
+  session.run(LoadJob{{"x.csv", {}}, "a"}, progress);
+  EXPECT_TRUE(session.tables().contains("a"));
+  session.run(DescribeJob{{"table:a", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{3, 2}));
+  std::ifstream file(heard);
+  const std::string orders((std::istreambuf_iterator<char>(file)), {});
+  const std::string first = R"({"id":1,"job":{"kind":"load","table":{"location":"x.csv"},"name":"a"}})"
+                            "\n";
+  EXPECT_EQ(orders, first + first +
+                        R"({"id":2,"job":{"kind":"describe","table":{"location":"table:a"}}})"
+                        "\n");
+}
+
+TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
+  const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
+  Session::Options options{.n_executors = 1, .least = 1};
+  options.wanted = [&] { return launched.empty() ? Wanted{1, 1} : Wanted{3, 2}; };
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    return CommandLine{{"sh", "-c", ready + (n == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
+  };
+  Session session(std::move(options), progress);
+  TrainJob job{{"x.csv", {}}};
+  job.checkpoint = "c.json";
+  const Json result = session.run(job, progress);
+  EXPECT_EQ(launched, (std::vector<int>{1, 3}));
+  EXPECT_FALSE(result.contains("paused"));
+  EXPECT_EQ(session.n_executors(), 3);
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 3 executors instead of 1"}));
+}
+
 TEST_F(SessionTest, GivesUpAfterManyLosses) {
   std::vector<std::string> scripts;
   for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");

@@ -7,6 +7,7 @@ namespace podere {
 namespace {
 
 std::atomic<int> n_interrupts = 0;
+std::atomic<bool> has_notice = false;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
 
 }  // namespace
@@ -23,5 +24,14 @@ void count_interrupts() {
 }
 
 int interrupts() { return n_interrupts; }
+
+void note_notices() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { has_notice = true; };
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+bool take_notice() { return has_notice.exchange(false); }
 
 }  // namespace podere

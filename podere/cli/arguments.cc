@@ -126,11 +126,16 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
          "--executors", [&options](const std::string& text) { read_executors(text, options); },
          "Processes to share the work; A:B: B of them, or what is left down to A when some are lost [1]")
       ->type_name("N");
+  app.add_option("--executors-file", options.executors_file,
+                 "Look into this file, while training, for N or A:B that are wanted by now")
+      ->check(file_name())
+      ->type_name("FILE");
   app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
       ->check(whole_number(1, kMostCores))
       ->type_name("C");
   app.add_option("--session", options.session, "Do it in this session, see podere session [executors of its own]")
       ->excludes("--executors")
+      ->excludes("--executors-file")
       ->excludes("--cores")
       ->type_name("NAME");
 }

@@ -25,9 +25,10 @@ inline constexpr int kMostCores = 4096;
 
 struct GroupOptions {
   int executors = 1;
-  int least_executors = 1;   ///< with so many the work goes on when others are lost
-  std::string session;       ///< in which to do the work instead; empty: none
-  std::optional<int> cores;  ///< of each executor; unset: an even share of the cores that this process may use
+  std::string executors_file;  ///< where it stands how many are wanted by now; empty: nowhere
+  int least_executors = 1;     ///< with so many the work goes on when others are lost
+  std::string session;         ///< in which to do the work instead; empty: none
+  std::optional<int> cores;    ///< of each executor; unset: an even share of the cores that this process may use
   int cores_each() const;
   /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.
   std::string too_many(int usable_cores) const;

@@ -2,9 +2,11 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "podere/base/clock.h"
+#include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
@@ -24,6 +26,34 @@ session::Job with_checkpoint(session::Job job, const TemporaryFolder& folder) {
   if (train != nullptr && train->checkpoint.empty()) train->checkpoint = (folder.path() / "checkpoint.json").string();
   return job;
 }
+
+/// Looks, now and then, how many executors a file asks for. As long as it cannot be read, or says something else, what
+/// it said before counts.
+class ExecutorsFile {
+ public:
+  ExecutorsFile(std::string path, session::Wanted wanted) : path_(std::move(path)), wanted_(wanted) {}
+
+  session::Wanted operator()() {
+    if (since_look_.seconds() < kLookSeconds) return wanted_;
+    since_look_.restart();
+    std::string text;
+    if (std::ifstream file(path_); !(file >> text)) return wanted_;
+    try {
+      GroupOptions group;
+      read_executors(text, group);
+      wanted_ = {group.executors, group.least_executors};
+    } catch (const CLI::ValidationError&) {
+      // It may be in the middle of being written.
+    }
+    return wanted_;
+  }
+
+ private:
+  static constexpr double kLookSeconds = 0.5;
+  std::string path_;
+  session::Wanted wanted_;
+  Stopwatch since_look_;
+};
 
 /// Moves the losses to the facts of a result, which are returned.
 session::Json& with_losses(session::Json& result) {
@@ -62,7 +92,12 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
       .n_executors = group.executors,
       .least = group.least_executors,
       .launch = [program, path = folder.path()](int n) { return launch::local(n, program, path); },
-      .driver = {.silence_seconds = kSilenceSeconds}};
+      .driver = {.silence_seconds = kSilenceSeconds},
+      .notice = take_notice};
+  note_notices();
+  if (!group.executors_file.empty()) {
+    options.wanted = ExecutorsFile(group.executors_file, {group.executors, group.least_executors});
+  }
   if (output.debug) {
     options.driver.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   }

@@ -131,6 +131,7 @@ void define_start(CLI::App& app, StartOptions& options) {
   app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
   add_group_options(app, options.group);
   app.remove_option(app.get_option("--session"));
+  app.remove_option(app.get_option("--executors-file"));
   add_output_options(app, options.output);
   app.footer(
       "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz --as "

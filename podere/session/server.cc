@@ -292,7 +292,10 @@ void serve_session(SessionPlace& place, ServerOptions options) {
   wishes.wanted = [&] {
     return at_the_door == nullptr ? Wanted{wishes.n_executors, wishes.least} : at_the_door->wanted();
   };
-  wishes.notice = [&] { return at_the_door != nullptr && at_the_door->take_notice(); };
+  wishes.notice = [&] {
+    const bool is_told = options.session.notice && options.session.notice();
+    return (at_the_door != nullptr && at_the_door->take_notice()) || is_told;
+  };
   Session session(wishes, idle);
   Doorman doorman(place, options.session.n_executors, options.session.least);
   at_the_door = &doorman;

@@ -143,3 +143,35 @@ def test_a_checkpoint_needs_a_place(podere):
 @pytest.mark.parametrize("executors", ["0", "3:2", "0:2", "2:", ":2", "2:3:4", "many", "1:5000"])
 def test_a_range_of_executors_that_is_none(podere, executors):
     assert executors in podere.refused("describe", "collider:100", "--executors", executors)
+
+
+def test_a_notice_makes_a_checkpoint_at_once(podere, undisturbed):
+    process = podere.start(*TRAIN[:-1], "3600", "--trees", "300", "--executors", "2", "--checkpoint", "c.json")
+    podere.executors(2)
+    # Until it is up nothing is trained that could be kept.
+    while not (podere.folder / "c.json").exists():
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.1)
+        assert process.poll() is None, "the run was over too early"
+    reached = trees_of_checkpoint(podere)
+    os.kill(podere.executors(2)[1], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0 and reached > 0, stderr
+    assert "going on with 1 executor from tree" in stderr
+    assert sha256(podere) == undisturbed(300)
+
+
+def test_a_file_says_how_many_executors_are_wanted(podere, undisturbed):
+    podere.write("wanted", "1\n")
+    process = podere.start(*TRAIN, "--trees", "1000", "--executors-file", "wanted", "--checkpoint", "c.json", "--json")
+    wait_until(lambda: trees_of_checkpoint(podere) > 0, seconds=60)
+    podere.write("wanted", "2:3\n")
+    podere.executors(3)
+    podere.write("wanted", "nonsense\n")
+    time.sleep(1)
+    podere.write("wanted", "2")
+    podere.executors(2)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert json.loads(stdout)["executors"] == 2 and json.loads(stdout)["losses"] == []
+    assert sha256(podere) == undisturbed(1000)

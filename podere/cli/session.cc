@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -56,7 +57,11 @@ int serve(const StartOptions& options) {
   count_interrupts();
   session::SessionPlace place(options.name);
   const TemporaryFolder folder(launch::temporary_folder());
-  serve_session(place, {.session = session_options(options.group, options.output, folder),
+  session::Session::Options session = session_options(options.group, options.output, folder);
+  // Not in /tmp, which is memory on many machines.
+  const TemporaryFolder cache(std::getenv("TMPDIR") != nullptr ? launch::temporary_folder() : "/var/tmp");
+  session.cache = (cache.path() / "cache").string();
+  serve_session(place, {.session = std::move(session),
                         .cores = options.group.cores_each(),
                         .checkpoints = folder.path().string(),
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },

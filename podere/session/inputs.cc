@@ -1,5 +1,6 @@
 #include "podere/session/inputs.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "podere/base/error.h"
@@ -16,6 +17,10 @@ Inputs::Inputs(const Job& job) {
   if (train == nullptr) return;
   if (train->validation) add(train->validation->location);
   add(train->from);
+}
+
+bool Inputs::are_unchanged() const {
+  return std::ranges::all_of(versions_, [](const auto& entry) { return io::FileVersion(entry.first) == entry.second; });
 }
 
 void Inputs::check_unchanged() const {

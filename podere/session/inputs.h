@@ -14,6 +14,7 @@ class Inputs {
  public:
   explicit Inputs(const Job& job);
 
+  bool are_unchanged() const;
   /// Throws InputError if one has changed: a job that read it again would be another job.
   void check_unchanged() const;
 

@@ -71,7 +71,11 @@ void visit_job(Job& job, Visit&& visit) {
     visit("scaling", job.scaling);
   } else if constexpr (std::is_same_v<J, SaveJob>) {
     visit("output", job.output);
-  } else if constexpr (std::is_same_v<J, LoadJob> || std::is_same_v<J, DropJob>) {
+  } else if constexpr (std::is_same_v<J, LoadJob>) {
+    visit("name", job.name);
+    visit("cache", job.cache);
+    visit("only_cached", job.only_cached);
+  } else if constexpr (std::is_same_v<J, DropJob>) {
     visit("name", job.name);
   }
 }

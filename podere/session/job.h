@@ -72,6 +72,8 @@ struct ExplainJob {
 struct LoadJob {
   SourceSpec table;
   std::string name;
+  std::string cache;         ///< folder where the rows lie on disk too, or are put for the next time; empty: none
+  bool only_cached = false;  ///< the source is another by now, and is not read
 };
 
 /// Keeps two tables: rows of `table` for the first with probability `fraction`, the others for the second, as

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -166,14 +167,39 @@ void Session::restore_tables(Progress& progress) {
     const bool is_possible = std::ranges::any_of(log_.steps(), [&](const auto& s) { return s.number == step.number; });
     try {
       if (is_possible) {
-        step.inputs.check_unchanged();
-        driver_->run(step.job, restoring);
+        Job job = step.job;
+        auto* load = std::get_if<LoadJob>(&job);
+        if (load != nullptr && !load->cache.empty()) {
+          load->only_cached = !step.inputs.are_unchanged();
+        } else {
+          step.inputs.check_unchanged();
+        }
+        driver_->run(job, restoring);
       }
     } catch (const InputError& error) {
       log_.lose(step.number, error.what());
       progress.warn(error.what());
     }
     restoring.step_is_done();
+  }
+}
+
+Job Session::with_cache(Job job) {
+  auto* load = std::get_if<LoadJob>(&job);
+  if (options_.cache.empty() || load == nullptr || parse_collider(load->table.location)) return job;
+  load->cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
+  return job;
+}
+
+void Session::sweep_cache() const {
+  std::set<std::filesystem::path> needed;
+  for (const TableLog::Step& step : log_.steps()) {
+    if (const auto* load = std::get_if<LoadJob>(&step.job)) needed.insert(load->cache);
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(options_.cache, error)) {
+    std::error_code ignored;
+    if (!needed.contains(entry.path())) std::filesystem::remove_all(entry.path(), ignored);
   }
 }
 
@@ -191,8 +217,9 @@ void Session::resize(Progress& progress) {
   options_.n_executors = wanted.n_executors;
 }
 
-Json Session::run(const Job& job, Progress& progress) {
-  log_.check_usable(job);
+Json Session::run(const Job& ordered, Progress& progress) {
+  log_.check_usable(ordered);
+  const Job job = with_cache(ordered);
   const Inputs inputs(job);
   Watch watch(progress);
   watch.losses = Json::array();
@@ -210,6 +237,7 @@ Json Session::run(const Job& job, Progress& progress) {
       Json result = driver_->run(job, watch, wishes);
       if (result.value("paused", false)) continue;
       log_.note(job, inputs, result);
+      if (!options_.cache.empty()) sweep_cache();
       result["losses"] = std::move(watch.losses);
       return result;
     } catch (const GroupLost& loss) {

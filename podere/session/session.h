@@ -31,6 +31,8 @@ class Session {
     /// How to start a group of so many.
     std::function<CommandLine(int n_executors)> launch;
     Driver::Options driver = {};  ///< of each group
+    /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
+    std::string cache = {};
     /// How many are wanted by now; asked a few times a second while a job runs. Training pauses at a checkpoint and
     /// goes on with so many; other jobs are done first.
     std::function<Wanted()> wanted = {};
@@ -66,6 +68,10 @@ class Session {
   class Restoring;
   void start_group(Progress& progress);
   void restore_tables(Progress& progress);
+  /// The job with a place in the cache, if it reads a file.
+  Job with_cache(Job job);
+  /// Removes from the cache what no kept table needs.
+  void sweep_cache() const;
   void lose_one();
   /// Ends the group if another number of executors is wanted.
   void resize(Progress& progress);
@@ -73,6 +79,7 @@ class Session {
   Options options_;
   Wanted wanted_;  // last
   TableLog log_;
+  int n_cached_ = 0;  // places given out
   std::unique_ptr<Driver> driver_;
 };
 

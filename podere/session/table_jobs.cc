@@ -5,6 +5,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/io/shard_cache.h"
 #include "podere/io/write_csv.h"
 #include "podere/session/jobs.h"
 #include "podere/table/filter.h"
@@ -30,6 +31,25 @@ Json facts_of(const std::string& name, const table::Table& table) {
           {"memory_bytes", table.n_global_rows() * n_columns * sizeof(float)}};
 }
 
+/// From the cache, or from the source, which goes to the cache then. Collective.
+table::Table load_by_cache(const LoadJob& job, const Workplace& at) {
+  constexpr const char* kShard = "rows";
+  if (!job.cache.empty()) {
+    if (auto cached = io::read_shards(job.cache, kShard, at.comm, at.n_threads)) return std::move(*cached);
+  }
+  if (job.only_cached) {
+    throw_input_error("{}: changed since it was read, and not all of its rows are cached", job.table.location);
+  }
+  table::Table table = load(job.table, false, at.comm, at.n_threads);
+  if (job.cache.empty()) return table;
+  const bool is_written = io::write_shard(job.cache, kShard, table, at.n_threads);
+  if (at.comm.all_reduce(is_written ? 0 : 1, comm::Reduction::kMax) != 0 && at.comm.is_root()) {
+    at.progress.warn(fmt::format("no room to cache {} in {}: it will be read again if executors are lost",
+                                 job.table.location, job.cache));
+  }
+  return table;
+}
+
 /// The rows whose numbers and values are asked for.
 table::Table keep_chosen_rows(const TransformJob& job, const table::Table& table, const Workplace& at) {
   const std::uint64_t last_row = std::min(job.last_row.value_or(table.n_global_rows()), table.n_global_rows());
@@ -53,7 +73,7 @@ Json run(const LoadJob& job, const Workplace& at) {
   if (kept_name(job.table.location)) throw_input_error("{} is loaded already", job.table.location);
   const Stopwatch watch;
   at.progress.report({"read", 0, 1, {}});
-  table::Table table = load(job.table, false, at.comm, at.n_threads);
+  table::Table table = load_by_cache(job, at);
   Json result = {{"tables", {facts_of(job.name, table)}}, {"load_seconds", watch.seconds()}};
   at.tables.keep(job.name, std::move(table));
   result.update(resources(at.comm, at.n_threads));

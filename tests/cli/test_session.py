@@ -152,18 +152,40 @@ def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
     assert sha256(podere) == sha256(podere, "alone.json")
 
 
-def test_a_file_that_changed_is_not_read_again(podere, session):
+def test_a_file_that_changed_is_not_read_again(podere, session, tmp_path_factory):
+    temporary = tmp_path_factory.mktemp("tmp")
+    session.environment = {**session.environment, "TMPDIR": str(temporary)}
     lines = "".join(f"{i % 2},{i}\n" for i in range(100))
     podere.write("t.csv", lines)
-    session.start("s", "--executors", "2", "--cores", "1")
+    session.start("s", "--executors", "3", "--cores", "1")
     session("load", "s", "t.csv", "--as", "t", "--label", "0")
     session("load", "s", "collider:1000", "--as", "c")
     podere.write("t.csv", lines + "1,3\n")
+    os.kill(podere.executors(3)[0], signal.SIGKILL)
+    wait_until(lambda: session.status("s")["executors"] == 2)
+    cached = json.loads(session.run("describe", "table:t", "--session", "s", "--json").stdout)
+    assert cached["rows"] == 100
+    for shard in temporary.glob("podere-*/cache/*/*"):
+        shard.unlink()
     os.kill(podere.executors(2)[0], signal.SIGKILL)
     wait_until(lambda: session.status("s")["executors"] == 1)
     assert "changed" in session.refused("describe", "table:t", "--session", "s")
     session.run("describe", "table:c", "--session", "s")  # the others are there
     session("load", "s", "t.csv", "--as", "t", "--label", "0")
+
+
+def test_dropped_tables_leave_the_cache(podere, session, tmp_path_factory):
+    temporary = tmp_path_factory.mktemp("tmp")
+    session.environment = {**session.environment, "TMPDIR": str(temporary)}
+    podere.write("t.csv", "".join(f"{i % 2},{i}\n" for i in range(100)))
+    session.start("s", "--executors", "2", "--cores", "1")
+    session("load", "s", "t.csv", "--as", "t", "--label", "0")
+    session("split", "s", "t", "--first", "x", "--second", "y")
+    session("drop", "s", "t")
+    assert len(list(temporary.glob("podere-*/cache/*/*"))) == 1  # x and y come from it
+    session("drop", "s", "x")
+    session("drop", "s", "y")
+    assert list(temporary.glob("podere-*/cache/*")) == []
 
 
 def test_two_at_once_wait_for_each_other(podere, session):

@@ -79,7 +79,10 @@ bool LineSocket::send_line(std::string_view text) {
   while (n_sent < line.size()) {
     const ssize_t n = ::send(descriptor_, line.data() + n_sent, line.size() - n_sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
+    if (n <= 0) {
+      shutdown(descriptor_, SHUT_RDWR);  // half a line may have gone
+      return false;
+    }
     n_sent += static_cast<std::size_t>(n);
   }
   return true;

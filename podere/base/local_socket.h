@@ -21,7 +21,8 @@ class LineSocket {
   /// Connects to a socket file. Nothing if nobody listens there.
   static std::optional<LineSocket> connect(const std::filesystem::path& path);
 
-  /// Sends `text` and a newline. False if the other side has gone, or takes nothing for 10 s.
+  /// Sends `text` and a newline. False if the other side has gone, or takes nothing for 10 s: the connection
+  /// is over then.
   bool send_line(std::string_view text);
   /// The next line that is here in whole. Does not wait.
   std::optional<std::string> take_line();

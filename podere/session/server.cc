@@ -3,7 +3,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -254,12 +257,11 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
     doorman.jobs().finish(order.number, state, message);
     doorman.tell(order, {{"event", "failed"}, {"kind", kind}, {"message", message}});
   };
+  const std::string checkpoint = fmt::format("{}/{}.json", options.checkpoints, order.number);
   try {
     Job job = job_from_json(order.job);
     auto* train = std::get_if<TrainJob>(&job);
-    if (train != nullptr && train->checkpoint.empty()) {
-      train->checkpoint = fmt::format("{}/{}.json", options.checkpoints, order.number);
-    }
+    if (train != nullptr && train->checkpoint.empty()) train->checkpoint = checkpoint;
     Json result = session.run(job, events);
     doorman.jobs().finish(order.number, doorman.jobs().is_cancelled(order.number) ? State::kCancelled : State::kDone);
     doorman.tell(order, {{"event", "result"}, {"result", std::move(result)}});
@@ -270,6 +272,8 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
   } catch (const Interrupted&) {
     fail(State::kCancelled, "cancelled", "cancelled");
   }
+  std::error_code ignored;
+  std::filesystem::remove(checkpoint, ignored);
 }
 
 Json status_of(const Session& session, const SessionPlace& place, int cores) {

@@ -161,7 +161,7 @@ class Doorman {
     if (!order.is_object()) throw_input_error("scale is {}, it must be an object", to_text(order));
     const int n_executors = whole_number_of(order, "executors", 1, kMostExecutors, wanted_.n_executors);
     const int least = whole_number_of(order, "least", 1, n_executors, std::min(wanted_.least, n_executors));
-    wanted_ = {n_executors, least};
+    wanted_ = {n_executors, least, wanted_.request + 1};
     return {{"executors", n_executors}, {"least", least}};
   }
 

@@ -19,6 +19,7 @@ namespace podere::session {
 struct Wanted {
   int n_executors = 1;
   int least = 1;
+  int request = 0;  ///< how often it was asked for: as many as before are asked for again after a loss
   bool operator==(const Wanted&) const = default;
 };
 

@@ -2,14 +2,24 @@
 
 The estimators have scikit-learn's interface and train in this process::
 
-    from podere import GBTClassifier
-    model = GBTClassifier(n_estimators=50).fit(X, y)
+    import podere
+    model = podere.GBTClassifier(n_estimators=50).fit(X, y)
     model.predict_proba(X_new)
+
+or on the executors of a session, which keep tables in their memory::
+
+    with podere.Session(executors=4, cores=2) as s:
+        train, test = s.read_csv("higgs.csv", label=0).split(0.9, seed=7)
+        model = s.fit(podere.GBTClassifier(n_estimators=50), train)
+        model.evaluate(test)
 
 What goes wrong is told by Python's own exceptions, in one line: ValueError and TypeError for what was given,
 RuntimeError for what failed.
 """
+from ._connection import SessionError
 from ._core import __version__
 from ._gbt import GBTClassifier, GBTRegressor
+from ._session import Session
+from ._table import Table
 
-__all__ = ["GBTClassifier", "GBTRegressor", "__version__"]
+__all__ = ["GBTClassifier", "GBTRegressor", "Session", "SessionError", "Table", "__version__"]

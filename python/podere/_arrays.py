@@ -76,24 +76,25 @@ def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
 
 def find_categories(X: Any, names: Sequence[str], chosen: Any) -> Categories:
     """The features of categories: those `chosen` by name, position or mask, and columns of pandas' category dtype."""
-    if chosen is None:
-        places = set()
-    elif isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
-        raise TypeError(f"categorical_features is {chosen!r}, allowed is a list of names or positions, or a mask")
-    else:
-        chosen = list(chosen)
-        if chosen and all(isinstance(value, (bool, np.bool_)) for value in chosen):
-            if len(chosen) != len(names):
-                raise ValueError(f"categorical_features is a mask of {len(chosen)}, and X has {len(names)} features")
-            places = {place for place, value in enumerate(chosen) if value}
-        else:
-            places = {place_of(value, names, "categorical_features") for value in chosen}
+    places = set() if chosen is None else find_places(chosen, names)
     if not is_frame(X):
         return dict.fromkeys(sorted(places))
     columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
     places |= {place for place, column in columns.items() if _is_category(column)}
     return {place: None if _is_number(columns[place]) else _texts(columns[place], names[place])
             for place in sorted(places)}
+
+
+def find_places(chosen: Any, names: Sequence[str]) -> set[int]:
+    """Where the features stand that are chosen by name, position or mask."""
+    if isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
+        raise TypeError(f"categorical_features is {chosen!r}, allowed is a list of names or positions, or a mask")
+    chosen = list(chosen)
+    if chosen and all(isinstance(value, (bool, np.bool_)) for value in chosen):
+        if len(chosen) != len(names):
+            raise ValueError(f"categorical_features is a mask of {len(chosen)}, and X has {len(names)} features")
+        return {place for place, value in enumerate(chosen) if value}
+    return {place_of(value, names, "categorical_features") for value in chosen}
 
 
 def _is_category(column: Any) -> bool:

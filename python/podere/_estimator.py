@@ -5,7 +5,7 @@ import json
 import os
 import re
 from contextlib import contextmanager
-from typing import Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -15,7 +15,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from . import _arrays, _core, _parameters
 from ._sklearn import check_array
 
+if TYPE_CHECKING:
+    from ._session import Session
+    from ._table import Table
+
 _PICKLE_VERSION = 1
+_ROC_POINTS = 1000  # at most, of a figure
 
 
 class Target:
@@ -31,6 +36,13 @@ def _free_name(name: Any, default: str, taken: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def _session_of(table: Any) -> Session:
+    if not hasattr(table, "session"):
+        raise TypeError(f"table is {type(table).__name__}, allowed is a Table of a session; for arrays there are "
+                        "predict and score")
+    return table.session
 
 
 class Estimator(BaseEstimator):
@@ -109,12 +121,25 @@ class Estimator(BaseEstimator):
         with self._kept_if_it_fails():
             self._model = model
             self._take_classes(text, path)
-            self.n_features_in_ = len(model.features)
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-            if not all(re.fullmatch("f[0-9]+", name) for name in model.features):  # made up where there were none
-                self.feature_names_in_ = np.array(model.features, dtype=object)
+            self._take_names(model.features)
         return self
+
+    def _take_names(self, names: Sequence[str]) -> None:
+        self.n_features_in_ = len(names)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if not all(re.fullmatch("f[0-9]+", name) for name in names):  # made up where there were none
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def evaluate(self, table: Table) -> dict[str, Any]:
+        """How good this model is on a table of a session: Session.evaluate.
+
+        Returns
+        -------
+        dict
+            "rows" and what fits the objective, such as "auc", "accuracy", "log_loss" and "confusion".
+        """
+        return _session_of(table).evaluate(self, table)
 
     def _file_text(self) -> str:
         return self._model.to_text()
@@ -165,10 +190,7 @@ class Classifier(ClassifierMixin, Estimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        predictions = self._predict(X, margins=False)
-        if len(predictions) == 1:
-            predictions = np.stack([1 - predictions[0], predictions[0]])
-        return np.ascontiguousarray(predictions.T)
+        return self._probabilities(self._predict(X, margins=False))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of predict_proba, of shape (n_samples, n_classes)."""
@@ -200,7 +222,45 @@ class Classifier(ClassifierMixin, Estimator):
         -------
         ndarray of shape (n_samples,)
         """
-        margins = self._predict(X, margins=True)
+        return self._choose(self._predict(X, margins=True))
+
+    def plot_roc(self, table: Table, ax: Any = None) -> Any:
+        """Draw the ROC curve on a table of a session with matplotlib. For two classes.
+
+        Parameters
+        ----------
+        table : Table with a label
+        ax : Axes of matplotlib or None
+            To draw on; None makes a figure.
+
+        Returns
+        -------
+        Axes
+        """
+        if len(getattr(self, "classes_", ())) > 2:
+            raise ValueError(f"an ROC curve is of two classes, this model has {len(self.classes_)}")
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError("plot_roc needs matplotlib, which is not installed") from None
+        measures = _session_of(table).evaluate(self, table, roc_points=_ROC_POINTS)
+        if ax is None:
+            ax = pyplot.subplots()[1]
+        ax.plot(measures["roc"][:, 1], measures["roc"][:, 2], label=f"AUC {measures['auc']:.4f}")
+        ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
+        ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.legend(loc="lower right")
+        return ax
+
+    @staticmethod
+    def _probabilities(predictions: np.ndarray) -> np.ndarray:
+        """[n_samples x n_classes] of predictions [n_outputs x n_samples]."""
+        if len(predictions) == 1:
+            predictions = np.stack([1 - predictions[0], predictions[0]])
+        return np.ascontiguousarray(predictions.T)
+
+    def _choose(self, margins: np.ndarray) -> np.ndarray:
+        """The most likely classes [n_samples] by margins [n_outputs x n_samples]."""
         return self.classes_[(margins[0] > 0).astype(int) if len(margins) == 1 else margins.argmax(axis=0)]
 
     def _learn_classes(self, y: Target) -> np.ndarray:

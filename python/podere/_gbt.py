@@ -1,13 +1,16 @@
 """Gradient-boosted trees with scikit-learn's interface."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
 from ._estimator import Classifier, Estimator, Regressor, Target
+
+if TYPE_CHECKING:
+    from ._table import Table
 
 _PARAMETERS = """
     Parameters
@@ -115,7 +118,9 @@ class _GBT(Estimator):
             validation = _check_eval_set(eval_set)
             options = _parameters.tree_options(self, names, validation is not None)
             categories = _arrays.find_categories(X, names, self.categorical_features)
-            objective, labels = self._learn_target(y, options)
+            labels = self._learn_target(y)
+            objective = self._choose_objective(options)
+            self._check_target(objective, labels)
             rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
             validation_rows = None
             if validation is not None:
@@ -124,6 +129,30 @@ class _GBT(Estimator):
             del X, y, weight, labels  # what was made of them for this call is not held while training
             self._model = _core.train(rows, validation_rows, objective, options, threads)
         return self
+
+    def _fit_elsewhere(self, table: Table, has_validation: bool, train: Callable[[dict[str, Any]], str]) -> Any:
+        """As fit, on the rows of a table; `train` makes the text of a model of options."""
+        with self._kept_if_it_fails():
+            names = table.features
+            options = _parameters.tree_options(self, names, has_validation)
+            self._check_categories(table)
+            self._learn_target_of(table)
+            options["objective"] = self._choose_objective(options)
+            self._model = _core.Model.from_text(train(options), f"model of table {table.name}")
+            self._take_names(names)
+        return self
+
+    def _check_categories(self, table: Table) -> None:
+        """Whether a table has the categories that this estimator asks for, if it asks."""
+        if self.categorical_features is None:
+            return
+        asked = {table.features[place] for place in _arrays.find_places(self.categorical_features, table.features)}
+        if asked != set(table.categorical):
+            raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "
+                             f"{sorted(table.categorical)}: which columns hold categories is said when a table is made")
+
+    def _check_target(self, objective: str, labels: np.ndarray) -> None:
+        """Refuses labels that the objective does not allow."""
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -217,8 +246,13 @@ class GBTClassifier(Classifier, _GBT):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn_target(self, y: Target, options: dict[str, Any]) -> tuple[str, np.ndarray]:
-        labels = self._learn_classes(y)
+    def _learn_target(self, y: Target) -> np.ndarray:
+        return self._learn_classes(y)
+
+    def _learn_target_of(self, table: Table) -> None:
+        self.classes_ = table._find_classes()
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
         n_classes = len(self.classes_)
         if n_classes > 1000:
             raise ValueError(f"y has {n_classes} classes, allowed are at most 1000")
@@ -230,7 +264,7 @@ class GBTClassifier(Classifier, _GBT):
                 if options.get(name, default) != default:
                     raise ValueError(f"{name} is {options[name]!r}, which is for two classes; y has {n_classes}")
         self._weigh_classes(options)
-        return "softmax" if n_classes > 2 else "logistic", labels
+        return "softmax" if n_classes > 2 else "logistic"
 
     def _weigh_classes(self, options: dict[str, Any]) -> None:
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
@@ -244,6 +278,7 @@ class GBTClassifier(Classifier, _GBT):
             options["class_weight"] = list(weights.values())
         elif self.class_weight is not None:
             raise ValueError(f"class_weight is {self.class_weight!r}, allowed is a dict, 'balanced' or None")
+
 
 @_document(
     per_class="",
@@ -305,12 +340,20 @@ class GBTRegressor(Regressor, _GBT):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn_target(self, y: Target, options: dict[str, Any]) -> tuple[str, np.ndarray]:
+    def _learn_target(self, y: Target) -> np.ndarray:
+        return self._encode(y)
+
+    def _learn_target_of(self, table: Table) -> None:
+        if table._classes is not None:
+            raise ValueError(f"the label of the table {table.name} holds classes, allowed are numbers")
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
         objective = _parameters.choice("objective", self.objective, {name.replace("-", "_"): name
                                                                      for name in self._OBJECTIVES})
         options["quantile"] = _parameters.real("quantile", self.quantile, "a number above 0, below 1", above=0, below=1)
         options["max_delta_step"] = _parameters.real("max_delta_step", self.max_delta_step, "a number above 0", above=0)
-        labels = self._encode(y)
+        return objective
+
+    def _check_target(self, objective: str, labels: np.ndarray) -> None:
         if objective == "poisson" and (labels < 0).any():
             raise ValueError(f"y has {labels[labels < 0][0]}, allowed with objective 'poisson' are numbers from 0")
-        return objective, labels

@@ -1,0 +1,143 @@
+"""How work is shown while it goes on: one line of a terminal, a bar in a notebook, nothing elsewhere."""
+from __future__ import annotations
+
+import html
+import shutil
+import sys
+import time
+from typing import Any, Mapping
+
+_BAR_CELLS = 24
+_DRAW_SECONDS = 0.1
+_QUIET_SECONDS = 0.3  # what is over by then is not shown
+_WORDS = {"": "working", "read": "reading", "restore": "making tables again", "train": "training",
+          "split": "splitting", "transform": "transforming", "write": "writing", "explain": "explaining",
+          "permute": "shuffling"}
+_UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore": "tables"}
+
+
+def step_text(event: Mapping[str, Any]) -> str:
+    """What a progress event says, in words: "training: 12 of 50 trees, loss 0.5310"."""
+    phase, done, total = event.get("phase", ""), event.get("done", 0), event.get("total", 0)
+    text = _WORDS.get(phase, phase)
+    if total > 1:
+        text += f": {done:,} of {total:,} {_UNITS.get(phase, 'steps')}"
+    for name, value in (event.get("metrics") or {}).items():
+        if isinstance(value, (int, float)):
+            text += f", {name.replace('_', ' ')} {value:.4f}"
+    return text
+
+
+class Progress:
+    """Of one job. This one shows nothing but what must be said."""
+
+    def show(self, text: str, share: float | None = None) -> None:
+        """Say what goes on, and which share of it is done, if that is known."""
+
+    def tick(self) -> None:
+        """Some time has passed."""
+
+    def say(self, line: str) -> None:
+        """Print a line that stays."""
+        print(f"podere: {line}", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """The job is over."""
+
+
+class Silent(Progress):
+    """For those who want to hear nothing."""
+
+    def say(self, line: str) -> None:
+        pass
+
+
+class _Drawn(Progress):
+    """What can be drawn again and again, though not too often."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._share: float | None = None
+        self._start = time.monotonic()
+        self._due = self._start + _QUIET_SECONDS
+        self._is_drawn = False
+
+    def show(self, text: str, share: float | None = None) -> None:
+        self._text, self._share = text, share
+        self.tick()
+
+    def tick(self) -> None:
+        now = time.monotonic()
+        if now < self._due or not self._text:
+            return
+        self._due = now + _DRAW_SECONDS
+        self._draw(f"{self._text} · {now - self._start:.0f} s", self._share)
+        self._is_drawn = True
+
+    def say(self, line: str) -> None:
+        self.clear()
+        super().say(line)
+
+    def clear(self) -> None:
+        if self._is_drawn:
+            self._erase()
+        self._is_drawn = False
+
+    def _draw(self, text: str, share: float | None) -> None:
+        raise NotImplementedError
+
+    def _erase(self) -> None:
+        raise NotImplementedError
+
+
+class _Terminal(_Drawn):
+    def _draw(self, text: str, share: float | None) -> None:
+        bar = ""
+        if share is not None:
+            n = int(_BAR_CELLS * min(max(share, 0), 1))
+            bar = "━" * n + "─" * (_BAR_CELLS - n) + " "
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write("\r\x1b[K" + (bar + text)[:width - 1])
+        sys.stderr.flush()
+
+    def _erase(self) -> None:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+class _Notebook(_Drawn):
+    def __init__(self) -> None:
+        super().__init__()
+        self._handle: Any = None
+
+    def _draw(self, text: str, share: float | None) -> None:
+        value = "" if share is None else f' value="{min(max(share, 0), 1):.4f}"'
+        self._put(f'<progress max="1"{value}></progress> {html.escape(text)}')
+
+    def _erase(self) -> None:
+        self._put("")
+
+    def _put(self, text: str) -> None:
+        from IPython.display import HTML, display
+        if self._handle is None:
+            self._handle = display(HTML(text), display_id=True)
+        else:
+            self._handle.update(HTML(text))
+
+
+def _is_notebook() -> bool:
+    """Whether this runs in a kernel of Jupyter."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def make_progress(is_wanted: bool) -> Progress:
+    """What fits where this runs."""
+    if not is_wanted:
+        return Silent()
+    if _is_notebook():
+        return _Notebook()
+    if sys.stderr is not None and sys.stderr.isatty():
+        return _Terminal()
+    return Progress()

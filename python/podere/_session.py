@@ -1,0 +1,389 @@
+"""Executors that stay, for a script or a notebook."""
+from __future__ import annotations
+
+import contextlib
+import html
+import itertools
+import os
+import re
+import secrets
+import weakref
+from numbers import Integral
+from typing import IO, Any, Iterator, Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._connection import Connection
+from ._estimator import Estimator
+from ._progress import make_progress
+from ._table import Table
+
+_MEASURES = ("rows", "auc", "accuracy", "log_loss", "confusion", "mean_poisson_deviance", "pinball_loss",
+             "root_mean_squared_error", "mean_absolute_error")
+_ROC_POINTS = 1000
+
+
+def _executors_text(executors: Any) -> str:
+    if isinstance(executors, Integral) and not isinstance(executors, bool) and executors >= 1:
+        return str(int(executors))
+    if isinstance(executors, str) and re.fullmatch("[0-9]+(:[0-9]+)?", executors):
+        return executors
+    raise ValueError(f"executors is {executors!r}, allowed is a number from 1, or '2:8' for 8, or what is left down to 2")
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {value!r}, allowed is a whole number from 1")
+    if value < 1:
+        raise ValueError(f"{name} is {value!r}, allowed is a whole number from 1")
+    return int(value)
+
+
+class Session:
+    """Executors of this process: they keep tables, train on them, and end with it.
+
+    >>> import podere
+    >>> with podere.Session(executors=2, cores=1, progress=False) as s:
+    ...     train, test = s.read("collider:2e4").split(0.9, seed=7)
+    ...     model = s.fit(podere.GBTClassifier(n_estimators=20, max_depth=5), train)
+    ...     model.evaluate(test)["auc"] > 0.7
+    True
+
+    Executors that are lost are made up for, with their tables; the model is the same, byte for byte. Ctrl-C (and the
+    interrupt of a notebook) cancels the job that runs and keeps the session. A session that nobody closes ends with the
+    process, even if that is killed.
+
+    Parameters
+    ----------
+    executors : int or str, default=1
+        How many; "2:8" wants 8 and goes on with what is left, down to 2.
+    cores : int or None, default=None
+        Threads of each; None shares this machine's out.
+    name : str or None, default=None
+        By which others find it: `podere session attach NAME`, `Session.connect(name)`. None makes one up.
+    progress : bool, default=True
+        Show what goes on: a line in a terminal, a bar in a notebook, losses as lines on standard error.
+
+    Raises
+    ------
+    ValueError
+        For what cannot be: no such number of executors, a name that is taken.
+    SessionError
+        Where executors do not start.
+    """
+
+    def __init__(self, executors: int | str = 1, cores: int | None = None, name: str | None = None, *,
+                 progress: bool = True) -> None:
+        wanted = _executors_text(executors)
+        cores = None if cores is None else _count("cores", cores)
+        name = f"python-{os.getpid()}-{secrets.token_hex(3)}" if name is None else _session_name(name)
+        self._attach(name, (wanted, cores), progress)
+
+    @classmethod
+    def connect(cls, name: str, *, progress: bool = True) -> Session:
+        """Join a session that there is, of `podere session start NAME` or another process.
+
+        It stays when this process leaves; `shutdown()` ends it.
+        """
+        session = cls.__new__(cls)
+        session._attach(_session_name(name), None, progress)
+        return session
+
+    def _attach(self, name: str, start: tuple[str, int | None] | None, progress: bool) -> None:
+        self._shows = bool(progress)
+        shown = make_progress(self._shows)
+        if start is not None:
+            n = start[0].split(":")[-1]
+            shown.show(f"starting {n} executor{'' if n == '1' else 's'}")
+        try:
+            self._connection = Connection(name, start, shown)
+        finally:
+            shown.clear()
+        self._token = secrets.token_hex(2)
+        self._numbers = itertools.count(1)
+        self._finalizer = weakref.finalize(self, self._connection.close)
+
+    # The session
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._connection.name
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What there is: "session", "process" (of the driver), "executors", "cores", "tables", "jobs"."""
+        return self._connection.ask(ask="status")
+
+    @property
+    def executors(self) -> int:
+        """How many there are."""
+        return self.status["executors"]
+
+    @property
+    def cores(self) -> int:
+        """Threads of each executor."""
+        return self.status["cores"]
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All tables that the session keeps, by name, those of others too. To have one here does not keep it there."""
+        return {facts["name"]: Table(self, facts, False) for facts in self.status["tables"]}
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """What was asked for, the last ones of many: "job" (a number), "kind", "state", "seconds", "progress"."""
+        return self.status["jobs"]
+
+    def log(self, job: int | None = None) -> list[str]:
+        """What happened in a job, line by line, such as losses of executors; None is the last job that has begun."""
+        if job is None:
+            begun = [known["job"] for known in self.jobs if known["state"] != "waiting"]
+            if not begun:
+                return []
+            job = begun[-1]
+        return self._connection.ask(ask="job", job=_count("job", job))["log"]
+
+    def cancel(self, job: int) -> None:
+        """Stop a job, of another thread or process. Training keeps the trees it has."""
+        self._connection.ask(cancel_job=_count("job", job))
+
+    def scale(self, n: int) -> None:
+        """Go on with `n` executors, soon; training pauses at a checkpoint. The model stays the same."""
+        self._connection.ask(scale={"executors": _count("n", n)})
+
+    def adapt(self, minimum: int = 1, maximum: int = 1) -> None:
+        """Go on with `maximum` executors, and when some are lost with what is left, down to `minimum`."""
+        minimum, maximum = _count("minimum", minimum), _count("maximum", maximum)
+        if minimum > maximum:
+            raise ValueError(f"minimum is {minimum}, allowed is at most maximum, {maximum}")
+        self._connection.ask(scale={"executors": maximum, "least": minimum})
+
+    def close(self) -> None:
+        """Leave the session, and end it if it was started here. May be called more than once."""
+        self._finalizer()
+
+    def shutdown(self) -> None:
+        """End the session with its executors, whoever started it."""
+        if self._finalizer.detach() is not None:
+            self._connection.close(stop=True)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not self._finalizer.alive:
+            return f"<podere.Session {self.name}: closed>"
+        try:
+            status = self.status
+        except RuntimeError as error:
+            return f"<podere.Session {self.name}: {error}>"
+        return (f"<podere.Session {self.name}: {status['executors']} executors x {status['cores']} cores, "
+                f"{len(status['tables'])} tables>")
+
+    def _repr_html_(self) -> str:
+        return html.escape(repr(self).strip("<>").removeprefix("podere."))
+
+    # Tables
+
+    def read_csv(self, path: str | os.PathLike[str], label: str | int | None = None, weight: str | int | None = None,
+                 columns: Sequence[str | int] | None = None, categorical: Sequence[str | int] | None = None,
+                 header: bool | None = None, delimiter: str | None = None, missing: Sequence[str] | None = None,
+                 rows: slice | None = None, name: str | None = None) -> Table:
+        """Read a file of delimited text, plain or gzip, into the executors' memory.
+
+        Parameters
+        ----------
+        path : path
+            Executors read it themselves: all must see it.
+        label, weight : str, int or None
+            Columns, by name or by position from 0; None: there is none.
+        columns : list or None
+            Features to keep, in this order; None: all but label and weight.
+        categorical : list or None
+            Features whose fields are texts.
+        header : bool or None
+            Whether the first line holds names; None finds out.
+        delimiter : str or None
+            One character; None finds out.
+        missing : list of str or None
+            Fields that stand for missing values; None: empty ones, NA, NaN and the like.
+        rows : slice or None
+            Such as slice(0, 1000); None: all.
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file, line and column.
+        """
+        path = os.path.abspath(os.fspath(path))
+        os.stat(path)  # FileNotFoundError, PermissionError
+        spec: dict[str, Any] = {"location": path}
+        for key, column in (("label", label), ("weight", weight)):
+            if column is not None:
+                spec[key] = str(column)
+        for key, texts in (("columns", columns), ("categorical", categorical), ("missing", missing)):
+            if isinstance(texts, str):
+                raise TypeError(f"{key} is {texts!r}, allowed is a list")
+            if texts is not None:
+                spec[key] = [str(text) for text in texts]
+        for key, choice in (("header", header), ("delimiter", delimiter)):
+            if choice is not None:
+                spec[key] = choice
+        return self._load(spec, rows, name)
+
+    def read(self, location: str, *, rows: slice | None = None, name: str | None = None) -> Table:
+        """Read what needs no further words: "collider:1e6?seed=3", simulated events made by the executors, or a file.
+
+        Events have the label "label"; a file has none, for which there is `read_csv`.
+        """
+        if not isinstance(location, str) or not location.startswith("collider:"):
+            return self.read_csv(location, rows=rows, name=name)
+        return self._load({"location": location}, rows, name)
+
+    def _load(self, spec: dict[str, Any], rows: slice | None, name: str | None) -> Table:
+        if rows is not None:
+            spec.update(_row_numbers(rows))
+        facts, = self._run({"kind": "load", "table": spec, "name": self._new_name(name)})["tables"]
+        return Table(self, facts, name is None)
+
+    # Models
+
+    def fit(self, estimator: Any, table: Table, validation: Table | None = None,
+            checkpoint: str | os.PathLike[str] | None = None, on_interrupt: str = "raise") -> Any:
+        """Train on the executors: the model that estimator.fit gives for the same rows, byte for byte.
+
+        Parameters
+        ----------
+        estimator : GBTClassifier or GBTRegressor
+            Its `n_jobs` is not asked: the session has its cores. Labels of classes are 0, 1, 2, ...
+        table : Table with a label
+        validation : Table or None
+            What `eval_set` is to estimator.fit.
+        checkpoint : path or None
+            Keeps the trees so far there, and goes on from them if they are there; None keeps them with the session.
+        on_interrupt : {"raise", "keep"}
+            Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the trees
+            so far as the model.
+
+        Returns
+        -------
+        estimator
+            The same object, now fitted. It predicts here as well as on tables.
+        """
+        if not isinstance(estimator, Estimator):
+            raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier and GBTRegressor")
+        if on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt is {on_interrupt!r}, allowed are 'raise', 'keep'")
+        job: dict[str, Any] = {"kind": "train", "table": self._own(table)._spec()}
+        if validation is not None:
+            job["validation"] = self._own(validation, "validation")._spec()
+        if checkpoint is not None:
+            job["checkpoint"] = os.path.abspath(os.fspath(checkpoint))
+
+        def train(options: dict[str, Any]) -> str:
+            return self._run({**job, "options": options}, keep=on_interrupt == "keep")["model"]
+
+        return estimator._fit_elsewhere(table, validation is not None, train)
+
+    def evaluate(self, model: Any, table: Table, *, roc_points: int = 0) -> dict[str, Any]:
+        """How good a fitted estimator is on a table.
+
+        Returns
+        -------
+        dict
+            "rows" and what fits the objective: "auc", "accuracy", "log_loss", "confusion" (array of shape (n_classes,
+            n_classes), true by predicted), or "root_mean_squared_error" and others. With `roc_points`, "roc": an array
+            of shape (n_points, 3) of threshold, false positive rate and true positive rate.
+        """
+        with self._model_file(model) as path:
+            result = self._run({"kind": "evaluate", "table": self._own(table)._spec(), "model": path,
+                                "roc_points": roc_points})
+        measures = {name: result[name] for name in _MEASURES if name in result}
+        for name in ("confusion", "roc"):
+            if name in result:
+                measures[name] = np.array(result[name], dtype=float)
+        return {name: float("nan") if value is None else value for name, value in measures.items()}
+
+    def predict(self, model: Any, table: Table) -> np.ndarray:
+        """What model.predict gives for the rows of a table, computed by the executors.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        values = self._predict(model, table, margin=hasattr(model, "classes_"))
+        return model._choose(values) if hasattr(model, "classes_") else values[0]
+
+    def predict_proba(self, model: Any, table: Table) -> np.ndarray:
+        """What model.predict_proba gives for the rows of a table: of shape (n_rows, n_classes)."""
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(f"{type(model).__name__} has no probabilities")
+        return model._probabilities(self._predict(model, table, margin=False))
+
+    def _predict(self, model: Any, table: Table, margin: bool) -> np.ndarray:
+        """[n_outputs x n_rows]"""
+        with self._model_file(model) as path, self._memory_file() as (file, output):
+            self._run({"kind": "predict", "table": self._own(table)._spec(), "model": path, "output": output,
+                       "margin": margin})
+            file.seek(0)
+            values = np.fromstring(file.read().replace(b",", b" "), dtype=np.float32, sep=" ")
+        return np.ascontiguousarray(values.reshape(table.n_rows, -1).T).astype(np.float64)
+
+    # Within
+
+    def _run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
+        progress = make_progress(self._shows)
+        try:
+            return self._connection.run(job, progress, keep)
+        finally:
+            progress.clear()
+
+    def _new_name(self, name: str | None = None) -> str:
+        return f"{self._token}-{next(self._numbers)}" if name is None else str(name)
+
+    def _own(self, table: Any, what: str = "table") -> Table:
+        if not isinstance(table, Table):
+            raise TypeError(f"{what} is {type(table).__name__}, allowed is a Table, as read_csv() makes")
+        if table.session.name != self.name:
+            raise ValueError(f"{what} {table.name} is kept by the session {table.session.name}, this is {self.name}")
+        return table
+
+    @contextlib.contextmanager
+    def _model_file(self, model: Any) -> Iterator[str]:
+        if not isinstance(model, Estimator):
+            raise TypeError(f"{type(model).__name__} is no estimator of Podere")
+        check_is_fitted(model)
+        with self._memory_file() as (file, path):
+            file.write(model._model.to_text().encode())
+            file.flush()
+            yield path
+
+    @staticmethod
+    @contextlib.contextmanager
+    def _memory_file() -> Iterator[tuple[IO[bytes], str]]:
+        """A file that executors of this machine can open, and that is gone with this process."""
+        with os.fdopen(os.memfd_create("podere"), "w+b") as file:
+            yield file, f"/proc/{os.getpid()}/fd/{file.fileno()}"
+
+
+def _session_name(name: Any) -> str:
+    if isinstance(name, str) and re.fullmatch("[A-Za-z0-9_-][A-Za-z0-9._-]{0,39}", name):
+        return name
+    raise ValueError(f"name is {name!r}, allowed are up to 40 letters, digits, dots, _ and -")
+
+
+def _row_numbers(rows: Any) -> dict[str, int]:
+    if not isinstance(rows, slice) or rows.step not in (None, 1):
+        raise TypeError(f"rows is {rows!r}, allowed is a slice such as slice(0, 1000)")
+    numbers = {"first_row": rows.start, "last_row": rows.stop}
+    for value in numbers.values():
+        if value is not None and (not isinstance(value, Integral) or value < 0):
+            raise ValueError(f"rows is {rows!r}, allowed are whole numbers from 0")
+    return {name: int(value) for name, value in numbers.items() if value is not None}

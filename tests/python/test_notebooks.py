@@ -1,0 +1,47 @@
+"""The notebooks run as they stand, and show what they say."""
+import pathlib
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = pathlib.Path(__file__).parents[2] / "notebooks"
+CHECKS = {
+    "1_data": (1, """
+for name in frames:
+    assert peaks[name, "signal"][0] > 1.5 * peaks[name, "background"][0], "signal has no narrow peak"
+    assert 0.8 < peaks[name, "signal"][1] < 1.2
+assert 0.8 < peaks["generated", "signal"][0] / peaks["UCI HIGGS", "signal"][0] < 1.25
+"""),
+    "2_boosted_trees": (3, """
+assert measures["auc"] > 0.8 and measures["rows"] == test.n_rows
+assert aucs["all"] > aucs["masses"] > aucs["low-level"] > 0.6
+assert best[-1][1] == "m_bb"
+assert same
+"""),
+    "3_losing_executors": (0, """
+assert len(undisturbed) == 64 and disturbed == undisturbed == again
+"""),
+}
+
+
+def test_every_notebook_is_checked_and_committed_without_outputs():
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == set(CHECKS)
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells), path.name
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_the_notebook_runs_and_shows_what_it_says(name, tmp_path):
+    n_figures, check = CHECKS[name]
+    (tmp_path / "data").symlink_to(NOTEBOOKS.parent / "data")
+    (tmp_path / "notebooks").mkdir()
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(check))
+    NotebookClient(notebook, timeout=180, kernel_name="python3",
+                   resources={"metadata": {"path": tmp_path / "notebooks"}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == n_figures
+    if name == "3_losing_executors":
+        assert "lost executor" in str(outputs)

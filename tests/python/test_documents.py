@@ -10,7 +10,8 @@ import podere
 import pytest
 from podere import _gbt, _session
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
 ESTIMATORS = [podere.GBTClassifier, podere.GBTRegressor]
 
 
@@ -25,6 +26,14 @@ def test_the_examples_of_the_page_run(tmp_path):
     assert float(of_session[0]) > 0.8 and of_session[1] == "25", "m_bb says most"
     assert float(of_estimator[0]) > 0.9
     assert podere.GBTClassifier().load_model(tmp_path / "cancer.json").n_features_in_ == 30
+
+
+def test_the_session_of_the_readme_runs():
+    pytest.importorskip("matplotlib")
+    example = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert float(done.stdout) > 0.7
 
 
 def test_the_examples_of_the_docstrings_hold():

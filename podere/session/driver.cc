@@ -1,13 +1,13 @@
 #include "podere/session/driver.h"
 
 #include <algorithm>
-#include <regex>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/launch/words.h"
 #include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 
@@ -43,7 +43,8 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     throw_error("the executors do not speak this version of the protocol: {}", event.dump());
   }
   if (n_executors != options_.n_executors) {
-    throw_error("asked for one group of {} executors, got groups of {}", options_.n_executors, n_executors);
+    throw_error("asked for one group of {} executors, got groups of {}{}{}", options_.n_executors, n_executors,
+                options_.advice.empty() ? "" : ": ", options_.advice);
   }
 }
 
@@ -126,39 +127,34 @@ void Driver::keep_error_line(const std::string& line) {
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);
-  if (line.starts_with("mpirun noticed that") || line.starts_with("mpirun detected that"))
-    since_end_was_told_.emplace();
+  if (launch::tells_the_end(line)) since_end_was_told_.emplace();
   last_error_lines_.push_back(line);
   if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
 }
 
 void Driver::throw_cause_of_death() {
-  static const std::regex by_signal("process rank ([0-9]+) .*exited on signal ([0-9]+)");
   const int exit_code = executors_.wait(executors_.streams_ended() ? kEndMs : 0).value_or(-1);
-  std::smatch match;
-  for (const std::string& line : last_error_lines_) {
-    if (std::regex_search(line, match, by_signal)) {
-      throw GroupLost("executor " + match[1].str(), "killed by signal " + match[2].str());
-    }
-  }
-  if (exit_code > 128) {
+  if (const auto loss = launch::loss_told_in(last_error_lines_)) throw GroupLost(loss->who, loss->how);
+  std::string words = telling_words();
+  // mpirun that could not start the executors ends with a code beyond 128 as well.
+  if (exit_code > 128 && (is_up_ || words.empty())) {
     // Of several, what was killed is that which started them.
     throw GroupLost(options_.n_executors == 1 ? "executor 0" : "the executors",
                     fmt::format("killed by signal {}", exit_code - 128));
   }
-  std::string words = telling_words();
   if (words.empty()) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);
+  if (launch::tells_of_no_group(last_error_lines_)) {
+    throw_error("the executors could not be started as one group: {}",
+                options_.advice.empty() ? words : options_.advice);
+  }
   throw_error("the executors could not be started: {}", words);
 }
 
 std::string Driver::telling_words() const {
-  const auto has_words = [](const std::string& line) { return line.find_first_not_of(" -\t") != std::string::npos; };
-  const auto first = std::ranges::find_if(last_error_lines_, has_words);
-  if (first == last_error_lines_.end()) return "";
-  // What MPI says first when it cannot start is the cause, the rest is what came of it.
-  if (!is_up_) return *first + (options_.on_error_line ? "" : " (--debug shows all that was said)");
-  return *std::find_if(last_error_lines_.rbegin(), last_error_lines_.rend(), has_words);
+  if (is_up_) return launch::last_words(last_error_lines_);
+  const std::string first = launch::first_words(last_error_lines_);
+  return first.empty() || options_.on_error_line ? first : first + " (--debug shows all that was said)";
 }
 
 }  // namespace podere::session

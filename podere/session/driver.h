@@ -43,6 +43,8 @@ class Driver {
     double silence_seconds = 0;
     /// Called with each line that executors write to standard error.
     std::function<void(const std::string&)> on_error_line = {};
+    /// What to do about processes that are not one group.
+    std::string advice = {};
   };
 
   /// Starts the executors and waits until they are ready. `progress` is asked now and then whether to stop, and may

@@ -118,7 +118,7 @@ TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
     }
     return "none";
   };
-  EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo 'so I give up' >&2; exit 1"),
+  EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo >&2; echo 'so I give up' >&2; exit 1"),
             "the executors could not be started: no room (--debug shows all that was said)");
   EXPECT_EQ(failure("exit 3"), "the executors could not be started: exit code 3");
   // As mpirun of Open MPI 4.1 does, which then hangs.

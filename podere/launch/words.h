@@ -1,0 +1,34 @@
+// What mpirun, ssh and srun say when something goes wrong, understood.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace podere::launch {
+
+/// What was lost, and how.
+struct Loss {
+  std::string who;  ///< "executor 3", "host node7"
+  std::string how;  ///< "killed by signal 9"
+  bool operator==(const Loss&) const = default;
+};
+
+/// The loss that these lines of standard error tell of, if they do. When one executor dies the launcher ends the
+/// others: this is the one that began.
+std::optional<Loss> loss_told_in(const std::deque<std::string>& lines);
+
+/// The launcher says that the group is over. It should end now, but mpirun 4.1 may hang.
+bool tells_the_end(const std::string& line);
+
+/// Open MPI says that srun gave it nothing by which processes find each other.
+bool tells_of_no_group(const std::deque<std::string>& lines);
+
+/// Why executors did not start, in one line: what was said first is the cause, the rest came of it. Empty without
+/// words.
+std::string first_words(const std::deque<std::string>& lines);
+
+/// The last line that is not empty or a rule. Empty without words.
+std::string last_words(const std::deque<std::string>& lines);
+
+}  // namespace podere::launch

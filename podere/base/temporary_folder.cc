@@ -42,9 +42,10 @@ void take_away_what_was_left(const fs::path& parent) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder(const fs::path& parent) {
-  take_away_what_was_left(parent);
-  std::string name = (parent / (std::string(kPrefix) + std::to_string(getpid()) + "-XXXXXX")).string();
+TemporaryFolder::TemporaryFolder(const fs::path& parent, Of of) {
+  if (of == Of::kMachine) take_away_what_was_left(parent);
+  const std::string owner = of == Of::kMachine ? std::to_string(getpid()) : "shared";
+  std::string name = (parent / (std::string(kPrefix) + owner + "-XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) {
     throw_input_error("temporary folder {}: {}", parent.string(), std::strerror(errno));
   }

@@ -9,8 +9,12 @@ namespace podere {
 /// object does. A process that is killed leaves its folder behind: whoever makes the next one takes it away.
 class TemporaryFolder {
  public:
+  enum class Of {
+    kMachine,
+    kCluster,  ///< `parent` is on several machines: named podere-shared-XXXXXX, and nobody else takes it away
+  };
   /// Throws InputError that names `parent` and the cause if it cannot be made.
-  explicit TemporaryFolder(const std::filesystem::path& parent);
+  explicit TemporaryFolder(const std::filesystem::path& parent, Of of = Of::kMachine);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

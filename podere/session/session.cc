@@ -138,6 +138,13 @@ void Session::start_group(Progress& progress) {
 void Session::lose_one() {
   driver_.reset();
   options_.n_executors = std::max(options_.least, options_.n_executors - 1);
+  if (!options_.room) return;
+  const int room = options_.room();
+  if (room < options_.least) {
+    throw_error("given up: there is room for {} left, at least {} {} asked for", executors_text(room), options_.least,
+                options_.least == 1 ? "is" : "are");
+  }
+  options_.n_executors = std::min(options_.n_executors, room);
 }
 
 /// Reports a phase of its own while kept tables are made again, whatever phases that takes.

@@ -31,6 +31,8 @@ class Session {
     int least = 1;        ///< so many are enough
     /// How to start a group of so many.
     std::function<CommandLine(int n_executors)> launch;
+    /// How many there is room for after a loss, perhaps of a host; unset: for as many as before.
+    std::function<int()> room = {};
     Driver::Options driver = {};  ///< of each group
     /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
     std::string cache = {};

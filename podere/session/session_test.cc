@@ -31,7 +31,7 @@ class SessionTest : public testing::Test {
  protected:
   /// Group number k does scripts[k] once it has its order; the last one's is done by those beyond too.
   Session session_of(std::vector<std::string> scripts, int n_executors, int least) {
-    Session::Options options{.n_executors = n_executors, .least = least};
+    Session::Options options{.n_executors = n_executors, .least = least, .room = room};
     options.launch = [this, scripts](int n) {
       launched.push_back(n);
       const std::string ready =
@@ -52,6 +52,7 @@ class SessionTest : public testing::Test {
 
   RecordedProgress progress;
   std::vector<int> launched;
+  std::function<int()> room;
 };
 
 TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
@@ -65,6 +66,17 @@ TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
   ASSERT_EQ(result.at("losses").size(), 1U);
   EXPECT_EQ(result["losses"][0]["executors_left"], 2);
   EXPECT_GT(result["losses"][0]["seconds_lost"].get<double>(), 0.2);
+}
+
+TEST_F(SessionTest, GoesOnWithWhatThereIsRoomFor) {
+  room = [] { return 2; };
+  session_of({train_event(4) + kRankTwoKilled, train_event(4) + kResult}, 6, 1).run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{6, 2}));
+  EXPECT_NE(progress.warnings.at(0).find("going on with 2 executors"), std::string::npos) << progress.warnings[0];
+  launched.clear();
+  room = [] { return 1; };
+  EXPECT_THROW(session_of({kRankTwoKilled}, 3, 2).run(DescribeJob{{"x.csv", {}}}, progress), Error);
+  EXPECT_EQ(launched, std::vector<int>{3});
 }
 
 TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {

@@ -7,6 +7,7 @@
 
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
+#include "podere/launch/slurm.h"
 
 namespace podere::cli {
 namespace {
@@ -90,10 +91,12 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
 }
 
 int GroupOptions::cores_each() const {
+  if (!on_this_machine()) return cores.value_or(hosts.empty() ? launch::cores_per_task() : 0);
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
 }
 
 std::string GroupOptions::too_many(int usable_cores) const {
+  if (!on_this_machine()) return "";
   const int threads = executors * cores_each();
   if (threads <= kMostThreadsPerCore * usable_cores) return "";
   return fmt::format(
@@ -117,9 +120,50 @@ void read_executors(const std::string& text, GroupOptions& options) {
 }
 
 std::vector<std::string> group_arguments(const GroupOptions& options) {
-  return {"--executors", fmt::format("{}:{}", options.least_executors, options.executors), "--cores",
-          std::to_string(options.cores_each())};
+  std::vector<std::string> arguments = {"--executors",
+                                        fmt::format("{}:{}", options.least_executors, options.executors)};
+  if (const int cores = options.cores_each(); cores > 0)
+    arguments.insert(arguments.end(), {"--cores", std::to_string(cores)});
+  if (!options.hosts.empty()) arguments.insert(arguments.end(), {"--hosts", options.hosts, "--ssh", options.ssh});
+  if (options.on_slurm) arguments.insert(arguments.end(), {"--on", "slurm"});
+  if (!options.slurm_options.empty()) arguments.push_back("--slurm-options=" + options.slurm_options);
+  return arguments;
 }
+
+namespace {
+
+/// Where executors run.
+void add_launcher_options(CLI::App& app, GroupOptions& options) {
+  auto* hosts =
+      app.add_option("--hosts", options.hosts, "Start them over ssh on the hosts of this file: 'name slots=N'")
+          ->check(file_name())
+          ->type_name("FILE");
+  app.add_option("--ssh", options.ssh, "Reach these by this command [ssh]")->needs(hosts)->type_name("COMMAND");
+  app.add_option_function<std::string>(
+         "--on",
+         [&options](const std::string& place) {
+           if (place != "here" && place != "slurm") {
+             throw CLI::ValidationError("--on", fmt::format("'{}' is neither here nor slurm", place));
+           }
+           options.on_slurm = place == "slurm";
+         },
+         "slurm: start them in the allocation of salloc or sbatch [here]")
+      ->excludes(hosts)
+      ->excludes("--session")
+      ->type_name("PLACE");
+  auto* submit = app.add_flag("--submit", options.submit, "Write a batch script that does this, and give it to sbatch")
+                     ->excludes(hosts)
+                     ->excludes("--session");
+  app.add_option("--time", options.time, "Slurm's limit of the submitted job, such as 2:00:00 [the partition's]")
+      ->needs(submit)
+      ->type_name("LIMIT");
+  app.add_option("--slurm-options", options.slurm_options,
+                 "More options of sbatch with --submit, of srun without: '--partition=long --mem=8G'")
+      ->excludes(hosts)
+      ->type_name("OPTIONS");
+}
+
+}  // namespace
 
 void add_group_options(CLI::App& app, GroupOptions& options) {
   app.add_option_function<std::string>(
@@ -138,6 +182,7 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
       ->excludes("--executors-file")
       ->excludes("--cores")
       ->type_name("NAME");
+  add_launcher_options(app, options);
 }
 
 void add_model_argument(CLI::App& app, std::string& path) {

@@ -29,6 +29,14 @@ struct GroupOptions {
   int least_executors = 1;     ///< with so many the work goes on when others are lost
   std::string session;         ///< in which to do the work instead; empty: none
   std::optional<int> cores;    ///< of each executor; unset: an even share of the cores that this process may use
+  std::string hosts;           ///< file of hosts on which to start them; empty: none
+  std::string ssh = "ssh";     ///< how to reach them
+  bool on_slurm = false;       ///< start them in the allocation
+  bool submit = false;         ///< have Slurm run this command when it can
+  std::string time;            ///< after which Slurm ends it
+  std::string slurm_options;
+  bool on_this_machine() const { return hosts.empty() && !on_slurm && !submit; }
+  /// Of each executor; 0: each takes an even share of its host's.
   int cores_each() const;
   /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.
   std::string too_many(int usable_cores) const;

@@ -3,14 +3,21 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "podere/base/clock.h"
+#include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
+#include "podere/cli/submit.h"
+#include "podere/launch/hosts.h"
 #include "podere/launch/local.h"
+#include "podere/launch/slurm.h"
 #include "podere/session/client.h"
 
 namespace podere::cli {
@@ -21,9 +28,9 @@ constexpr int kHeartbeatSeconds = 2;
 constexpr double kSilenceSeconds = 30;
 
 /// Where training keeps what it has, if it was not told where.
-session::Job with_checkpoint(session::Job job, const TemporaryFolder& folder) {
+session::Job with_checkpoint(session::Job job, const std::filesystem::path& folder) {
   auto* train = std::get_if<session::TrainJob>(&job);
-  if (train != nullptr && train->checkpoint.empty()) train->checkpoint = (folder.path() / "checkpoint.json").string();
+  if (train != nullptr && train->checkpoint.empty()) train->checkpoint = (folder / "checkpoint.json").string();
   return job;
 }
 
@@ -55,6 +62,43 @@ class ExecutorsFile {
   Stopwatch since_look_;
 };
 
+void launch_here(session::Session::Options& options, const std::vector<std::string>& program,
+                 const std::filesystem::path& folder) {
+  if (options.n_executors > 1) launch::find_mpirun();
+  launch::check_session_folder(folder, options.n_executors);
+  options.launch = [program, folder](int n) { return launch::local(n, program, folder); };
+}
+
+void launch_on_hosts(session::Session::Options& options, const std::vector<std::string>& program,
+                     const std::filesystem::path& folder, const GroupOptions& group) {
+  auto hosts = std::make_shared<std::vector<launch::Host>>(launch::read_hosts(group.hosts));
+  launch::find_mpirun();
+  launch::check_ssh(group.ssh);
+  launch::check_session_folder(folder, options.n_executors);
+  const auto command = [program, folder, group, hosts](int n) {
+    return launch::on_hosts(n, program, *hosts, group.ssh, folder, group.hosts);
+  };
+  command(options.n_executors);  // more than there are slots are refused now
+  options.launch = [command, hosts](int n) {
+    if (n <= launch::n_slots(*hosts)) return command(n);
+    throw_error("the hosts that still answer have {} slots, {} executors are too many", launch::n_slots(*hosts), n);
+  };
+  // Hosts that do not answer are not asked again.
+  options.room = [group, hosts] {
+    *hosts = launch::answering(*hosts, group.ssh);
+    return launch::n_slots(*hosts);
+  };
+}
+
+void launch_on_slurm(session::Session::Options& options, const std::vector<std::string>& program,
+                     const GroupOptions& group) {
+  launch::check_allocation();
+  options.driver.advice = launch::kSrunAdvice;
+  options.launch = [program, group](int n) {
+    return launch::in_allocation(n, group.cores_each(), program, group.slurm_options);
+  };
+}
+
 /// Moves the losses to the facts of a result, which are returned.
 session::Json& with_losses(session::Json& result) {
   session::Json losses = std::move(result.at("losses"));
@@ -80,23 +124,34 @@ session::Json run_in_session(const std::string& name, const session::Job& job, J
 
 }  // namespace
 
+SeenFolder::SeenFolder(const GroupOptions& group, const TemporaryFolder& folder) : here_(folder) {
+  if (!group.on_this_machine()) shared_.emplace(std::filesystem::current_path(), TemporaryFolder::Of::kCluster);
+}
+
 session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,
                                           const TemporaryFolder& folder) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::vector<std::string> program = {self,          "executor",
-                                            "--cores",     std::to_string(group.cores_each()),
-                                            "--heartbeat", std::to_string(kHeartbeatSeconds)};
-  if (group.executors > 1) launch::find_mpirun();
-  launch::check_session_folder(folder.path(), group.executors);
-  session::Session::Options options{
-      .n_executors = group.executors,
-      .least = group.least_executors,
-      .launch = [program, path = folder.path()](int n) { return launch::local(n, program, path); },
-      .driver = {.silence_seconds = kSilenceSeconds},
-      .notice = take_notice};
+  std::vector<std::string> program = {self, "executor", "--heartbeat", std::to_string(kHeartbeatSeconds)};
+  if (const int cores = group.cores_each(); cores > 0) {
+    program.insert(program.end(), {"--cores", std::to_string(cores)});
+  } else {
+    program.emplace_back("--even-share");
+  }
+  session::Session::Options options{.n_executors = group.executors,
+                                    .least = group.least_executors,
+                                    .launch = {},
+                                    .driver = {.silence_seconds = kSilenceSeconds},
+                                    .notice = take_notice};
   note_notices();
   if (!group.executors_file.empty()) {
     options.wanted = ExecutorsFile(group.executors_file, {group.executors, group.least_executors});
+  }
+  if (!group.hosts.empty()) {
+    launch_on_hosts(options, program, folder.path(), group);
+  } else if (group.on_slurm) {
+    launch_on_slurm(options, program, group);
+  } else {
+    launch_here(options, program, folder.path());
   }
   if (output.debug) {
     options.driver.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -106,6 +161,11 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
 
 session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
                       const std::function<void(const session::Json&)>& keep) {
+  check_slurm_options(group);
+  if (group.submit) {
+    submit_this_command(group, output);
+    throw Submitted();
+  }
   const Stopwatch watch;
   JobProgress progress(output);
   if (!group.session.empty()) return run_in_session(group.session, job, progress, keep);
@@ -115,7 +175,8 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   const int usable_cores = this_machine().usable_cores();
   const std::string warning = group.too_many(usable_cores);
   if (!warning.empty()) print_error("warning: " + warning);
-  session::Json result = session.run(with_checkpoint(job, folder), progress);
+  const SeenFolder seen(group, folder);
+  session::Json result = session.run(with_checkpoint(job, seen.path()), progress);
   progress.clear();
   if (keep) keep(result);
   session.end();

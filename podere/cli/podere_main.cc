@@ -14,6 +14,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/command.h"
+#include "podere/cli/group.h"
 #include "podere/cli/print.h"
 #include "podere/cli/unknown_command.h"
 
@@ -63,6 +64,8 @@ int run(int argc, char** argv) {
   } catch (const Interrupted&) {
     print_error("interrupted, nothing was written");
     return kInterrupted;
+  } catch (const Submitted&) {
+    return kDone;
   } catch (const InputError& error) {
     print_error(error.what());
     return kInputFault;

@@ -57,13 +57,17 @@ int serve(const StartOptions& options) {
   count_interrupts();
   session::SessionPlace place(options.name);
   const TemporaryFolder folder(launch::temporary_folder());
+  const SeenFolder seen(options.group, folder);
   session::Session::Options session = session_options(options.group, options.output, folder);
-  // Not in /tmp, which is memory on many machines.
-  const TemporaryFolder cache(std::getenv("TMPDIR") != nullptr ? launch::temporary_folder() : "/var/tmp");
-  session.cache = (cache.path() / "cache").string();
+  // Not in /tmp, which is memory on many machines. Executors elsewhere have no such folder, and read tables again.
+  std::optional<TemporaryFolder> cache;
+  if (options.group.on_this_machine()) {
+    cache.emplace(std::getenv("TMPDIR") != nullptr ? launch::temporary_folder() : "/var/tmp");
+    session.cache = (cache->path() / "cache").string();
+  }
   serve_session(place, {.session = std::move(session),
                         .cores = options.group.cores_each(),
-                        .checkpoints = folder.path().string(),
+                        .checkpoints = seen.path().string(),
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },
                         .log = [](const std::string& line) { print_error(line); }});
   return kDone;
@@ -135,8 +139,9 @@ void define_start(CLI::App& app, StartOptions& options) {
   app.add_flag("--foreground", options.foreground, "Stay until interrupted, instead of going to the background");
   app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
   add_group_options(app, options.group);
-  app.remove_option(app.get_option("--session"));
-  app.remove_option(app.get_option("--executors-file"));
+  for (const char* name : {"--session", "--executors-file", "--time", "--submit"}) {
+    app.remove_option(app.get_option(name));
+  }
   add_output_options(app, options.output);
   app.footer(
       "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz --as "

@@ -151,7 +151,10 @@ void define(CLI::App& app, TrainOptions& options) {
   define_tree(app, options);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  app.footer("Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json");
+  app.footer(
+      "Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json\n"
+      "On hosts over ssh: podere train gbt higgs.csv --hosts hosts.txt --executors 8 -o model.json\n"
+      "On Slurm: podere train gbt higgs.csv --executors 8 --cores 4 -o model.json --submit --time 1:00:00");
 }
 
 /// The ranges are those of the tree room, the names here those of options.

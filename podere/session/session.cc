@@ -137,14 +137,11 @@ void Session::start_group(Progress& progress) {
 
 void Session::lose_one() {
   driver_.reset();
-  options_.n_executors = std::max(options_.least, options_.n_executors - 1);
-  if (!options_.room) return;
-  const int room = options_.room();
-  if (room < options_.least) {
-    throw_error("given up: there is room for {} left, at least {} {} asked for", executors_text(room), options_.least,
-                options_.least == 1 ? "is" : "are");
-  }
-  options_.n_executors = std::min(options_.n_executors, room);
+  options_.n_executors = as_there_is_room(std::max(options_.least, options_.n_executors - 1));
+}
+
+int Session::as_there_is_room(int n_executors) const {
+  return options_.room ? std::max(options_.least, std::min(n_executors, options_.room())) : n_executors;
 }
 
 /// Reports a phase of its own while kept tables are made again, whatever phases that takes.
@@ -216,12 +213,12 @@ void Session::resize(Progress& progress) {
   if (wanted == wanted_) return;
   wanted_ = wanted;
   options_.least = wanted.least;
-  if (wanted.n_executors == options_.n_executors) return;
+  const int n_executors = as_there_is_room(wanted.n_executors);
+  if (n_executors == options_.n_executors) return;
   if (driver_) driver_->end();
   driver_.reset();
-  progress.warn(
-      fmt::format("going on with {} instead of {}", executors_text(wanted.n_executors), options_.n_executors));
-  options_.n_executors = wanted.n_executors;
+  progress.warn(fmt::format("going on with {} instead of {}", executors_text(n_executors), options_.n_executors));
+  options_.n_executors = n_executors;
 }
 
 Json Session::run(const Job& ordered, Progress& progress) {

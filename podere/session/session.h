@@ -31,7 +31,8 @@ class Session {
     int least = 1;        ///< so many are enough
     /// How to start a group of so many.
     std::function<CommandLine(int n_executors)> launch;
-    /// How many there is room for after a loss, perhaps of a host; unset: for as many as before.
+    /// How many there is room for, asked after a loss, perhaps of a host, and where another number is wanted; unset:
+    /// for as many as are wanted. The launch of more than that throws.
     std::function<int()> room = {};
     Driver::Options driver = {};  ///< of each group
     /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
@@ -76,6 +77,7 @@ class Session {
   /// Removes from the cache what no kept table needs.
   void sweep_cache() const;
   void lose_one();
+  int as_there_is_room(int n_executors) const;
   /// Ends the group if another number of executors is wanted.
   void resize(Progress& progress);
 

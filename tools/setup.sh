@@ -9,7 +9,8 @@ declare -A group=(
            bsdextrautils"
   [test]="libgtest-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev"
+          clang-tidy-14 libclang-rt-14-dev
+          iproute2 openssh-client openssh-server slurm-wlm munge"
   [bench]="python3 python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [fresh]="debootstrap git"
@@ -41,6 +42,13 @@ fi
 if ! command -v apt-get >/dev/null; then
   echo "setup: not a Debian or Ubuntu system; please install what these packages hold: ${missing[*]}" >&2
   exit 2
+fi
+
+# Daemons among the packages are started by the tests that need them, and not by apt.
+policy=/usr/sbin/policy-rc.d
+if [[ ! -e $policy ]]; then
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
 fi
 
 echo "setup: installing ${missing[*]}"

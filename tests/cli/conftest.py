@@ -21,6 +21,8 @@ def needed(name):
 class Podere:
     """The program in a folder of its own. A mark in the environment finds all processes that it started."""
 
+    before = ()  # a command that runs the program, such as sudo
+
     def __init__(self, folder):
         self.folder = folder
         self.mark = f"PODERE_TEST_MARK={uuid.uuid4()}"
@@ -31,13 +33,13 @@ class Podere:
         return {**kept, name: value, **variables}
 
     def run(self, *arguments, environment=None, timeout=TIMEOUT, **options):
-        return subprocess.run([PODERE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+        return subprocess.run([*self.before, PODERE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
                               timeout=timeout, env=self.environment(**(environment or {})), **options)
 
     def start(self, *arguments, environment=None, **options):
         """Starts, listening to SIGINT even if this test was started in the background of a shell."""
         options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        return subprocess.Popen([PODERE, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
+        return subprocess.Popen([*self.before, PODERE, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=self.environment(**(environment or {})), **options)
 
     def done(self, *arguments, **options):

@@ -1,0 +1,152 @@
+"""Executors on two hosts, over ssh."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from conftest import ENDLESS, LONG, SHORT, TRAIN, as_a_user, kill, names, sha256, wait_until_training
+
+BOUND = 30  # seconds within which it is told that executors do not start
+
+
+@pytest.fixture
+def podere(podere, hosts):
+    podere.before = hosts.inside
+    podere.write("hosts.txt", f"# two hosts\n{hosts.north.name} slots=2\n{hosts.south.name} slots=2\n")
+    podere.on_hosts = ["--hosts", "hosts.txt", "--ssh", hosts.ssh]
+    return podere
+
+
+def test_the_model_is_the_same_as_on_one_machine(podere, hosts, here):
+    facts = json.loads(podere.done(*TRAIN, *SHORT, *podere.on_hosts, "--executors", 4, "--json").stdout)
+    assert facts["executors"] == 4 and facts["losses"] == []
+    assert sha256(podere) == here(*SHORT)
+    assert names(podere.folder) == ["hosts.txt", "model.json"]
+
+
+def test_one_executor_takes_its_hosts_cores(podere, hosts):
+    facts = json.loads(podere.done("describe", "collider:1000", *podere.on_hosts, "--json").stdout)
+    assert facts["executors"] == 1 and facts["cores"] == facts["usable_cores"]
+
+
+def test_predictions_of_executors_on_hosts(podere, hosts):
+    podere.done(*TRAIN, *SHORT)
+    podere.done("predict", "model.json", "collider:3000", "-o", "here.csv")
+    podere.done("predict", "model.json", "collider:3000", "-o", "there.csv", *podere.on_hosts, "--executors", 2)
+    assert sha256(podere, "here.csv") == sha256(podere, "there.csv")
+
+
+def start_training(podere, hosts, how_long=LONG):
+    process = podere.start(*TRAIN, *how_long, *podere.on_hosts, "--executors", "4", "--json")
+    wait_until_training(process, podere)
+    assert [len(host.processes("executor")) for host in (hosts.north, hosts.south)] == [2, 2]
+    return process
+
+
+def end(process):
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    assert stderr.count("\n") == 1, stderr
+    return json.loads(stdout), stderr
+
+
+def test_a_killed_executor_costs_time_and_nothing_else(podere, hosts, here):
+    process = start_training(podere, hosts)
+    kill(next(iter(hosts.south.processes("executor"))))
+    facts, said = end(process)
+    assert "(killed by signal 9) at tree" in said and "; going on with 3 executors from tree" in said
+    assert facts["executors"] == 3
+    assert sha256(podere) == here(*LONG)
+    assert names(podere.folder) == ["hosts.txt", "model.json"]
+
+
+def test_a_lost_host_is_not_used_again(podere, hosts, here):
+    process = start_training(podere, hosts)
+    hosts.south.stop()
+    facts, said = end(process)
+    assert f"lost host {hosts.south.name} (it does not answer) at tree" in said
+    assert "; going on with 2 executors from tree" in said
+    assert facts["executors"] == 2
+    assert sha256(podere) == here(*LONG)
+
+
+def test_too_few_slots_left_is_the_end(podere, hosts):
+    process = podere.start(*TRAIN, *ENDLESS, *podere.on_hosts, "--executors", "3:4")
+    wait_until_training(process, podere)
+    hosts.south.stop()
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "the hosts that still answer have 2 slots, 3 executors are too many" in stderr.splitlines()[-1]
+
+
+def test_nothing_is_left_on_hosts_when_the_driver_is_killed(podere, hosts):
+    process = start_training(podere, hosts, ENDLESS)
+    process.kill()
+    process.communicate(timeout=10)
+    hosts.wait_until_idle()
+
+
+def told(podere, hosts, *arguments, code=1, ssh=None):
+    """What is said when executors do not start: one line, within a bounded time, and nothing stays."""
+    begin = time.monotonic()
+    said = podere.refused("describe", "collider:1000", "--hosts", "hosts.txt", "--ssh", ssh or hosts.ssh, "--executors",
+                          "4", *arguments, code=code)
+    assert time.monotonic() - begin < BOUND
+    hosts.wait_until_idle()
+    return said
+
+
+def test_a_host_that_is_down(podere, hosts):
+    podere.write("hosts.txt", f"{hosts.north.name} slots=2\ndown slots=2\n")
+    said = told(podere, hosts, ssh=f"{hosts.ssh} -o ConnectTimeout=2")
+    assert f"ssh: connect to host {hosts.address_of_none} port 22: " in said
+
+
+def test_a_host_whose_name_is_unknown(podere, hosts):
+    podere.write("hosts.txt", f"{hosts.north.name} slots=2\nno-such-host.invalid slots=2\n")
+    assert "Could not resolve hostname no-such-host.invalid" in told(podere, hosts)
+
+
+@pytest.mark.parametrize("line, words", [("IdentityFile {folder}/other_key", "Permission denied (publickey)"),
+                                         ("UserKnownHostsFile /dev/null", "No ED25519 host key is known")])
+def test_ssh_that_is_refused(podere, hosts, line, words):
+    text = (hosts.folder / "ssh_config").read_text()
+    line = line.format(folder=hosts.folder)
+    name = line.split()[0]
+    podere.write("config", "\n".join(f"  {line}" if name in old.split() else old for old in text.splitlines()) + "\n")
+    assert words in told(podere, hosts, ssh=f"ssh -F {podere.folder}/config")
+
+
+def test_a_program_that_is_not_on_the_host(podere, hosts, monkeypatch):
+    only_here = f"/dev/shm/{podere.folder.name}-podere"  # hosts have memory of their own
+    shutil.copy(as_a_user.PODERE, only_here)
+    monkeypatch.setattr(as_a_user, "PODERE", only_here)
+    try:
+        said = told(podere, hosts)
+    finally:
+        (hosts.folder / only_here).unlink()
+    assert f"Executable: {only_here} Node: " in said
+
+
+def test_an_ssh_that_is_not_there(podere, hosts):
+    assert "no-such-ssh was not found in PATH" in told(podere, hosts, ssh="no-such-ssh", code=2)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("{north} slots=2\n{south}\n", "4 executors: the hosts of hosts.txt have 3 slots in all"),
+    ("{north} slots=4\n{north} slots=4\n", "hosts.txt:2: host {north} stands in line 1 already"),
+    ("{north} slots=0\n", "hosts.txt:1: slots=0 is not from 1 to 4096"),
+    ("\n-oProxyCommand=false\n", "hosts.txt:2: '-oProxyCommand=false' is not the name of a host"),
+    ("# nothing\n", "hosts.txt: there is no host in it"),
+])
+def test_a_host_file_that_is_wrong_is_refused_at_once(podere, hosts, text, words):
+    podere.write("hosts.txt", text.format(north=hosts.north.name, south=hosts.south.name))
+    assert words.format(north=hosts.north.name) in told(podere, hosts, code=2)
+
+
+def test_options_that_do_not_go_together(podere):
+    assert "no-hosts.txt: No such file" in podere.refused("describe", "collider:9", "--hosts", "no-hosts.txt")
+    for arguments in (["--ssh", "ssh"], ["--hosts", "hosts.txt", "--on", "slurm"], ["--hosts", "hosts.txt", "--submit"]):
+        assert arguments[0] in podere.refused("describe", "collider:9", *arguments)

@@ -23,9 +23,14 @@ function(podere_room name)
 
   list(TRANSFORM ARG_DEPENDS PREPEND podere_ OUTPUT_VARIABLE dependencies)
   file(GLOB headers CONFIGURE_DEPENDS *.h)
-  add_library(podere_${name} STATIC ${sources} ${headers})
-  set_target_properties(podere_${name} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(podere_${name} PUBLIC podere_options ${dependencies} ${ARG_LIBRARIES})
+  if(sources)
+    add_library(podere_${name} STATIC ${sources} ${headers})
+    set_target_properties(podere_${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(podere_${name} PUBLIC podere_options ${dependencies} ${ARG_LIBRARIES})
+  else()  # a room of programs alone
+    add_library(podere_${name} INTERFACE)
+    target_link_libraries(podere_${name} INTERFACE podere_options ${dependencies} ${ARG_LIBRARIES})
+  endif()
 
   if(PODERE_FUZZ)
     file(GLOB fuzzers CONFIGURE_DEPENDS *_fuzz.cc)

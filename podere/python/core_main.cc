@@ -15,7 +15,7 @@
 #include "podere/base/machine.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
-#include "podere/python/columns.h"
+#include "podere/table/strided.h"
 #include "podere/tree/model.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/train.h"
@@ -24,6 +24,12 @@ namespace py = pybind11;
 
 namespace podere::python {
 namespace {
+
+using table::Element;
+using table::fill_column;
+using table::fill_features;
+using table::SparseColumns;
+using table::StridedMatrix;
 
 Element element_of(const py::dtype& type) {
   static const std::map<std::pair<char, py::ssize_t>, Element> kElements = {

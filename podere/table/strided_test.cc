@@ -1,4 +1,4 @@
-#include "podere/python/columns.h"
+#include "podere/table/strided.h"
 
 #include <gtest/gtest.h>
 
@@ -10,15 +10,15 @@
 
 #include "podere/base/error.h"
 
-namespace podere::python {
+namespace podere::table {
 namespace {
 
 using Floats = std::vector<float>;
 
-Floats column(const table::Table& table, std::size_t j) { return {table.feature(j).begin(), table.feature(j).end()}; }
+Floats column(const Table& table, std::size_t j) { return {table.feature(j).begin(), table.feature(j).end()}; }
 
-table::Table empty_table(std::size_t n_rows, std::size_t n_features) {
-  table::Schema schema;
+Table empty_table(std::size_t n_rows, std::size_t n_features) {
+  Schema schema;
   for (std::size_t j = 0; j < n_features; ++j) schema.features.push_back("f" + std::to_string(j));
   return {schema, n_rows, {0, n_rows}};
 }
@@ -49,7 +49,7 @@ template <typename T>
 void expect_copied(Element element, std::size_t n_rows, std::size_t n_columns) {
   std::vector<T> values(n_rows * n_columns);
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<T>(k % 97);
-  table::Table table = empty_table(n_rows, n_columns);
+  Table table = empty_table(n_rows, n_columns);
   fill_features(row_major(values, n_columns, element), "X", table, 0, 3);
   for (std::size_t i = 0; i < n_rows; ++i) {
     for (std::size_t j = 0; j < n_columns; ++j) {
@@ -78,7 +78,7 @@ TEST(FillFeaturesTest, FollowsStridesOfAnySign) {
   StridedMatrix from = row_major(values, 2, Element::kFloat64);
   from.begin += 4 * sizeof(double);  // last row first
   from.row_stride = -from.row_stride;
-  table::Table table = empty_table(3, 3);
+  Table table = empty_table(3, 3);
   fill_features(from, "X", table, 1, 1);
   EXPECT_EQ(column(table, 1), (Floats{5, 3, 1}));
   EXPECT_EQ(column(table, 2), (Floats{6, 4, 2}));
@@ -86,7 +86,7 @@ TEST(FillFeaturesTest, FollowsStridesOfAnySign) {
 
 TEST(FillFeaturesTest, KeepsMissingValues) {
   const std::vector<double> values{std::numeric_limits<double>::quiet_NaN(), 1};
-  table::Table table = empty_table(2, 1);
+  Table table = empty_table(2, 1);
   fill_features(row_major(values, 1, Element::kFloat64), "X", table, 0, 1);
   EXPECT_TRUE(std::isnan(table.feature(0)[0]));
   EXPECT_EQ(table.feature(0)[1], 1.0F);
@@ -95,14 +95,35 @@ TEST(FillFeaturesTest, KeepsMissingValues) {
 TEST(FillFeaturesTest, RefusesWhatIsInfiniteAsFloat32AndSaysWhere) {
   std::vector<double> values(3 * 5000, 0.5);
   values[3 * 4321 + 2] = -1e39;
-  table::Table table = empty_table(5000, 3);
+  Table table = empty_table(5000, 3);
   EXPECT_TRUE(refuses("X has infinity, or a value too large for float32, in row 4321, column 2",
                       [&] { fill_features(row_major(values, 3, Element::kFloat64), "X", table, 0, 2); }));
 }
 
+TEST(FillFeaturesTest, FillsSomeRowsAndTellsOfThemByTheirGlobalNumbers) {
+  const std::vector<double> values{1, 2, 3, 1e39};
+  Schema schema;
+  schema.features = {"a", "b"};
+  Table table(schema, 100, {50, 53});
+  const StridedMatrix rows = row_major(values, 2, Element::kFloat64);
+  EXPECT_TRUE(refuses("in row 52, column 1", [&] { fill_features(rows, "X", table, LocalRow{1}, 0, 1); }));
+  EXPECT_EQ(table.feature(0)[1], 1.0F);
+  EXPECT_EQ(table.feature(0)[2], 3.0F);
+  EXPECT_TRUE(refuses("do not fit", [&] { fill_features(rows, "X", table, LocalRow{2}, 0, 1); }));
+}
+
+TEST(ElementTest, HasTheNamesThatNumpyGives) {
+  EXPECT_EQ(parse_element("bool"), Element::kBool);
+  EXPECT_EQ(parse_element("uint16"), Element::kUint16);
+  EXPECT_EQ(parse_element("float64"), Element::kFloat64);
+  EXPECT_EQ(size_of(Element::kInt64), 8);
+  EXPECT_EQ(size_of(Element::kFloat32), 4);
+  EXPECT_TRUE(refuses("an array of object", [] { parse_element("object"); }));
+}
+
 TEST(FillFeaturesTest, RefusesAMatrixThatDoesNotFit) {
   const std::vector<float> values(6);
-  table::Table table = empty_table(3, 2);
+  Table table = empty_table(3, 2);
   EXPECT_TRUE(refuses("do not fit", [&] { fill_features(row_major(values, 2, Element::kFloat32), "X", table, 1, 1); }));
   EXPECT_TRUE(refuses("do not fit", [&] { fill_features(row_major(values, 3, Element::kFloat32), "X", table, 0, 1); }));
 }
@@ -118,7 +139,7 @@ TEST(SparseTest, PlacesWithoutAValueAreZeroAndValuesAtOnePlaceAreAdded) {
   const std::vector<std::int32_t> starts{0, 2, 2, 5};
   const std::vector<std::int32_t> rows{0, 3, 2, 1, 2};
   const std::vector<double> values{1, 2, 3, 4, 5};
-  table::Table table = empty_table(4, 3);
+  Table table = empty_table(4, 3);
   fill_features(SparseColumns<std::int32_t, double>{4, starts, rows, values}, "X", table, 2);
   EXPECT_EQ(column(table, 0), (Floats{1, 0, 0, 2}));
   EXPECT_EQ(column(table, 1), (Floats{0, 0, 0, 0}));
@@ -128,7 +149,7 @@ TEST(SparseTest, PlacesWithoutAValueAreZeroAndValuesAtOnePlaceAreAdded) {
 TEST(SparseTest, RefusesIndicesOutOfBounds) {
   const std::vector<std::int64_t> starts{0, 2};
   const std::vector<float> values{1, 2};
-  table::Table table = empty_table(4, 1);
+  Table table = empty_table(4, 1);
   for (const std::vector<std::int64_t>& rows : {std::vector<std::int64_t>{0, 4}, {-1, 0}}) {
     EXPECT_TRUE(refuses("leads out of its rows", [&] {
       fill_features(SparseColumns<std::int64_t, float>{4, starts, rows, values}, "X", table, 1);
@@ -142,4 +163,4 @@ TEST(SparseTest, RefusesIndicesOutOfBounds) {
 }
 
 }  // namespace
-}  // namespace podere::python
+}  // namespace podere::table

@@ -1,14 +1,16 @@
-#include "podere/python/columns.h"
+#include "podere/table/strided.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 
-namespace podere::python {
+namespace podere::table {
 namespace {
 
 constexpr float kMostFloat = std::numeric_limits<float>::max();
@@ -83,28 +85,58 @@ std::size_t rows_of_piece(const StridedMatrix& from) {
   return std::clamp(kCacheBytes / std::max<std::size_t>(row_bytes, 1) / kLeast * kLeast, kLeast, kMost);
 }
 
+constexpr std::array<std::pair<std::string_view, std::size_t>, 11> kElements = {{{"bool", 1},
+                                                                                 {"int8", 1},
+                                                                                 {"int16", 2},
+                                                                                 {"int32", 4},
+                                                                                 {"int64", 8},
+                                                                                 {"uint8", 1},
+                                                                                 {"uint16", 2},
+                                                                                 {"uint32", 4},
+                                                                                 {"uint64", 8},
+                                                                                 {"float32", 4},
+                                                                                 {"float64", 8}}};  // as Element
+
 }  // namespace
 
-void fill_features(const StridedMatrix& from, std::string_view name, table::Table& to, std::size_t first,
-                   int n_threads) {
+Element parse_element(std::string_view name) {
+  const auto found = std::ranges::find_if(kElements, [&](const auto& known) { return known.first == name; });
+  if (found == kElements.end()) throw_input_error("an array of {}: allowed are bool, int8 to float64", name);
+  return static_cast<Element>(found - kElements.begin());
+}
+
+std::size_t size_of(Element element) { return kElements.at(static_cast<std::size_t>(element)).second; }
+
+void fill_features(const StridedMatrix& from, std::string_view name, Table& to, std::size_t first, int n_threads) {
   if (from.n_rows != to.n_rows() || first + from.n_columns > to.n_features()) {
     throw_input_error("{} has {} rows and {} columns, which do not fit a table of {} and {}", name, from.n_rows,
                       from.n_columns, to.n_rows(), to.n_features());
+  }
+  fill_features(from, name, to, LocalRow{0}, first, n_threads);
+}
+
+void fill_features(const StridedMatrix& from, std::string_view name, Table& to, LocalRow first_row, std::size_t first,
+                   int n_threads) {
+  if (first_row.value + from.n_rows > to.n_rows() || first + from.n_columns > to.n_features()) {
+    throw_input_error("{} has {} rows from {} on and {} columns, which do not fit a table of {} and {}", name,
+                      from.n_rows, first_row.value, from.n_columns, to.n_rows(), to.n_features());
   }
   const CopyValues copy = copier_of(from.element);
   parallel_for_slices(n_threads, from.n_rows, rows_of_piece(from), [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t j = 0; j < from.n_columns; ++j) {
       const std::byte* const source = from.begin + static_cast<std::ptrdiff_t>(begin) * from.row_stride +
                                       static_cast<std::ptrdiff_t>(j) * from.column_stride;
-      const std::span<float> target = to.feature(first + j).subspan(begin, end - begin);
+      const std::span<float> target = to.feature(first + j).subspan(first_row.value + begin, end - begin);
       if (!copy(source, from.row_stride, target.size(), target.data())) continue;
       const auto found = std::ranges::find_if(target, [](float value) { return std::abs(value) > kMostFloat; });
-      refuse_infinity(name, begin + static_cast<std::size_t>(found - target.begin()), first + j);
+      const std::size_t row = first_row.value + begin + static_cast<std::size_t>(found - target.begin());
+      refuse_infinity(name, to.global({row}).value, first + j);
     }
   });
 }
 
-void fill_column(const StridedMatrix& from, std::string_view name, std::span<float> to, int n_threads) {
+void fill_column(const StridedMatrix& from, std::string_view name, std::span<float> to, int n_threads,
+                 std::uint64_t first_row) {
   if (from.n_rows != to.size() || from.n_columns != 1) {
     throw_input_error("{} has {} values, which do not fit {} rows", name, from.n_rows, to.size());
   }
@@ -117,12 +149,12 @@ void fill_column(const StridedMatrix& from, std::string_view name, std::span<flo
     const auto found = std::ranges::find_if_not(target, [](float value) { return std::isfinite(value); });
     if (found == target.end()) return;
     throw_input_error("{} has NaN, infinity or a value too large for float32 in row {}; allowed are finite numbers",
-                      name, begin + static_cast<std::size_t>(found - target.begin()));
+                      name, first_row + begin + static_cast<std::size_t>(found - target.begin()));
   });
 }
 
 template <typename Index, typename Value>
-void fill_features(const SparseColumns<Index, Value>& from, std::string_view name, table::Table& to, int n_threads) {
+void fill_features(const SparseColumns<Index, Value>& from, std::string_view name, Table& to, int n_threads) {
   if (from.n_rows != to.n_rows() || from.n_columns() != to.n_features() || from.rows.size() != from.values.size()) {
     throw_input_error("{} has {} rows and {} columns, which do not fit a table of {} and {}", name, from.n_rows,
                       from.n_columns(), to.n_rows(), to.n_features());
@@ -144,9 +176,9 @@ void fill_features(const SparseColumns<Index, Value>& from, std::string_view nam
   });
 }
 
-template void fill_features(const SparseColumns<std::int32_t, float>&, std::string_view, table::Table&, int);
-template void fill_features(const SparseColumns<std::int32_t, double>&, std::string_view, table::Table&, int);
-template void fill_features(const SparseColumns<std::int64_t, float>&, std::string_view, table::Table&, int);
-template void fill_features(const SparseColumns<std::int64_t, double>&, std::string_view, table::Table&, int);
+template void fill_features(const SparseColumns<std::int32_t, float>&, std::string_view, Table&, int);
+template void fill_features(const SparseColumns<std::int32_t, double>&, std::string_view, Table&, int);
+template void fill_features(const SparseColumns<std::int64_t, float>&, std::string_view, Table&, int);
+template void fill_features(const SparseColumns<std::int64_t, double>&, std::string_view, Table&, int);
 
-}  // namespace podere::python
+}  // namespace podere::table

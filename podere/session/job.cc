@@ -28,6 +28,26 @@ void visit_source(Source& source, Visit&& visit) {
   visit("missing", source.csv.missing);
   visit("first_row", source.csv.first_row);
   visit("last_row", source.csv.last_row);
+  visit("arrays", source.arrays);
+}
+
+template <typename Array, typename Visit>
+void visit_array(Array& array, Visit&& visit) {
+  visit("url", array.url);
+  visit("dtype", array.dtype);
+  visit("by_columns", array.by_columns);
+}
+
+template <typename Arrays, typename Visit>
+void visit_arrays(Arrays& arrays, Visit&& visit) {
+  visit("token", arrays.token);
+  visit("n_rows", arrays.n_rows);
+  visit("features", arrays.features);
+  visit("values", arrays.values);
+  visit("label", arrays.label);
+  visit("weight", arrays.weight);
+  visit("label_name", arrays.label_name);
+  visit("weight_name", arrays.weight_name);
 }
 
 template <typename Job, typename Visit>
@@ -86,6 +106,10 @@ void visit_fields(T& value, Visit&& visit) {
   using V = std::remove_const_t<T>;
   if constexpr (std::is_same_v<V, SourceSpec>) {
     visit_source(value, visit);
+  } else if constexpr (std::is_same_v<V, io::RemoteArrays>) {
+    visit_arrays(value, visit);
+  } else if constexpr (std::is_same_v<V, io::RemoteArray>) {
+    visit_array(value, visit);
   } else if constexpr (std::is_same_v<V, table::Scaling>) {
     visit("mean", value.mean);
     visit("scale", value.scale);
@@ -98,8 +122,9 @@ void visit_fields(T& value, Visit&& visit) {
 }
 
 template <typename T>
-constexpr bool is_struct = std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> ||
-                           std::is_same_v<T, table::Scaling> || std::is_constructible_v<Job, T>;
+constexpr bool is_struct =
+    std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> || std::is_same_v<T, table::Scaling> ||
+    std::is_same_v<T, io::RemoteArrays> || std::is_same_v<T, io::RemoteArray> || std::is_constructible_v<Job, T>;
 
 template <typename T>
 Json write(const T& value);

@@ -190,7 +190,8 @@ void Session::restore_tables(Progress& progress) {
 
 Job Session::with_cache(Job job) {
   auto* load = std::get_if<LoadJob>(&job);
-  if (options_.cache.empty() || load == nullptr || parse_collider(load->table.location)) return job;
+  if (options_.cache.empty() || load == nullptr) return job;
+  if (load->table.arrays || parse_collider(load->table.location)) return job;  // as soon made again
   load->cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
   return job;
 }

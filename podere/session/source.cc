@@ -51,6 +51,7 @@ std::optional<ColliderSource> parse_collider(const std::string& location) {
 
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown) {
+  if (spec.arrays) return io::read_arrays(*spec.arrays, comm, n_threads);
   if (const auto source = parse_collider(spec.location)) {
     const table::RowRange events = choose_events(spec, *source);
     return collider::generate_table(source->seed, events.begin, events.end, comm, n_threads);
@@ -60,6 +61,7 @@ table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communic
 }
 
 std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads) {
+  if (spec.arrays) return std::make_unique<table::HeldRows>(io::read_arrays(*spec.arrays, comm, n_threads));
   if (const auto source = parse_collider(spec.location)) {
     const table::RowRange events = choose_events(spec, *source);
     return std::make_unique<table::ReadRows>(

@@ -8,15 +8,18 @@
 
 #include "podere/comm/communicator.h"
 #include "podere/io/csv.h"
+#include "podere/io/remote_arrays.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::session {
 
-/// A file of delimited text, or events that the executors make themselves.
+/// A file of delimited text, events that the executors make themselves, or arrays of another process.
 struct SourceSpec {
   std::string location;  ///< a path, or "collider:N" or "collider:N?seed=S"
   io::CsvOptions csv;    ///< of a collider source only first_row and last_row apply
+  /// In place of a file: arrays of another process. `location` is only what messages call them; csv does not apply.
+  std::optional<io::RemoteArrays> arrays = {};
 };
 
 /// What "collider:N?seed=S" says; nothing for a path. Throws InputError for a text that begins with "collider:" but

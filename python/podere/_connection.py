@@ -156,7 +156,7 @@ class Connection:
             return self._program.connect(self.name, progress)
         connection = _try_connect(self.name)
         if connection is None:
-            raise ValueError(f"there is no session called {self.name}: `podere session list` shows those that there are")
+            raise ValueError(f"there is no session called {self.name}: `podere session list` shows those there are")
         return connection
 
     def _take_hello(self) -> dict[str, Any]:

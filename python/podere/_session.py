@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import secrets
+import threading
 import weakref
 from numbers import Integral
 from typing import IO, Any, Iterator, Sequence
@@ -15,8 +16,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._connection import Connection
-from ._estimator import Estimator
+from ._estimator import Estimator, _free_name
 from ._progress import make_progress
+from ._put import ArrayServer, ServedArray, features_of, labels_of, numbers_of
 from ._table import Table
 
 _MEASURES = ("rows", "auc", "accuracy", "log_loss", "confusion", "mean_poisson_deviance", "pinball_loss",
@@ -29,7 +31,8 @@ def _executors_text(executors: Any) -> str:
         return str(int(executors))
     if isinstance(executors, str) and re.fullmatch("[0-9]+(:[0-9]+)?", executors):
         return executors
-    raise ValueError(f"executors is {executors!r}, allowed is a number from 1, or '2:8' for 8, or what is left down to 2")
+    raise ValueError(f"executors is {executors!r}, allowed is a number from 1, or '2:8' for 8, or what is left down to "
+                     "2")
 
 
 def _count(name: str, value: Any) -> int:
@@ -102,6 +105,9 @@ class Session:
             shown.clear()
         self._token = secrets.token_hex(2)
         self._numbers = itertools.count(1)
+        self._put: dict[str, Any] = {}  # arrays behind tables that have names of their own
+        self._server: ArrayServer | None = None
+        self._server_lock = threading.Lock()
         self._finalizer = weakref.finalize(self, self._connection.close)
 
     # The session
@@ -246,6 +252,54 @@ class Session:
         if not isinstance(location, str) or not location.startswith("collider:"):
             return self.read_csv(location, rows=rows, name=name)
         return self._load({"location": location}, rows, name)
+
+    def put(self, X: Any, y: Any = None, sample_weight: Any = None, feature_names: Sequence[str] | None = None,
+            name: str | None = None) -> Table:
+        """Bring arrays of this process into the executors' memory; each reads the rows that it keeps.
+
+        The arrays are read again when executors are lost, so they must not be changed while the table, or one made
+        from it, is there. They are not copied unless they have gaps or are of a type that executors do not read.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_rows, n_features)
+            Numbers of any type and layout; NaN is a missing value, infinity an error.
+        y : array of shape (n_rows,) or None
+            Labels: numbers, which classification takes as classes 0, 1, 2, ..., or texts, which may be any.
+        sample_weight : array of shape (n_rows,) or None
+        feature_names : list of str or None
+            None: the columns of a DataFrame, or f0, f1, ...
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+        """
+        values, features = features_of(X, feature_names)
+        served = {"values": ServedArray(values)}
+        n_rows = len(values)
+        arrays: dict[str, Any] = {"n_rows": n_rows, "features": features}
+        classes = None
+        if y is not None:
+            labels, classes = labels_of(y, n_rows)
+            served["label"] = ServedArray(labels)
+            arrays["label_name"] = _free_name(getattr(y, "name", None), "label", features)
+        if sample_weight is not None:
+            served["weight"] = ServedArray(numbers_of(sample_weight, "sample_weight", 1, n_rows))
+            taken = [*features, arrays.get("label_name", "")]
+            arrays["weight_name"] = _free_name(getattr(sample_weight, "name", None), "weight", taken)
+        server = self._array_server()
+        arrays.update({part: server.serve(array) for part, array in served.items()}, token=server.token)
+        table_name = self._new_name(name)
+        spec = {"location": f"put:{table_name}", "arrays": arrays}
+        facts, = self._run({"kind": "load", "table": spec, "name": table_name})["tables"]
+        if name is not None:
+            self._put[table_name] = served
+        return Table(self, facts, name is None, classes=classes, served=tuple(served.values()))
+
+    def _array_server(self) -> ArrayServer:
+        with self._server_lock:
+            if self._server is None:
+                self._server = ArrayServer()
+                weakref.finalize(self, self._server.close).atexit = False  # its threads end with the process
+            return self._server
 
     def _load(self, spec: dict[str, Any], rows: slice | None, name: str | None) -> Table:
         if rows is not None:

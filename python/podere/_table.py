@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Table:
     """Rows that a session keeps, spread over its executors; nothing of them is in this process.
 
-    Tables come from a session (`read_csv`, `read`) and from other tables. A table without a name of its own is dropped
-    when nobody has it any more; one that was given a name stays until `drop()` or the end of the session.
+    Tables come from a session (`read_csv`, `read`, `put`) and from other tables. A table without a name of its own is
+    dropped when nobody has it any more; one that was given a name stays until `drop()` or the end of the session.
 
     Attributes
     ----------
@@ -38,11 +38,13 @@ class Table:
     """
 
     def __init__(self, session: Session, facts: dict[str, Any], is_dropped: bool,
-                 scaling: dict[str, Any] | None = None, classes: np.ndarray | None = None) -> None:
+                 scaling: dict[str, Any] | None = None, classes: np.ndarray | None = None,
+                 served: tuple[Any, ...] = ()) -> None:
         self._session = session
         self._facts = facts
         self._scaling = scaling
         self._classes = classes
+        self._served = served  # arrays of this process that it is made of, should it have to be made again
         self._summary: list[dict[str, Any]] | None = None
         self._finalizer = weakref.finalize(self, session._connection.drop_later, facts["name"])
         self._finalizer.atexit = False
@@ -158,7 +160,8 @@ class Table:
         names = self._session._new_name(), self._session._new_name()
         result = self._job("split", fraction=float(fraction), seed=_whole("seed", seed), first=names[0],
                            second=names[1])
-        first, second = (Table(self._session, facts, True, self._scaling, self._classes) for facts in result["tables"])
+        first, second = (Table(self._session, facts, True, self._scaling, self._classes, self._served)
+                         for facts in result["tables"])
         return first, second
 
     def select(self, features: Sequence[str], *, name: str | None = None) -> Table:
@@ -177,7 +180,7 @@ class Table:
         return self._transform(name, where=expression)
 
     def standardise(self, like: Table | None = None, *, name: str | None = None) -> Table:
-        """Each feature less its mean, divided by its standard deviation; those of `like`, a standardised table, if given.
+        """Each feature less its mean, divided by its standard deviation; or by those of `like`, a standardised table.
 
         >>> train = train.standardise()             # doctest: +SKIP
         >>> test = test.standardise(like=train)     # doctest: +SKIP
@@ -196,12 +199,15 @@ class Table:
         """Give its memory back now."""
         self._session._run({"kind": "drop", "name": self.name})
         self._finalizer.detach()
+        self._session._put.pop(self.name, None)
 
     def _transform(self, name: str | None, **choices: Any) -> Table:
         result = self._job("transform", name=self._session._new_name(name), **choices)
         facts, = result["tables"]
+        if name is not None and self._served:
+            self._session._put[facts["name"]] = self._served
         scaling = result.get("scaling") or (None if "select" in choices else self._scaling)
-        return Table(self._session, facts, name is None, scaling, self._classes)
+        return Table(self._session, facts, name is None, scaling, self._classes, self._served)
 
     def _spec(self) -> dict[str, Any]:
         return {"location": f"table:{self.name}"}

@@ -12,42 +12,11 @@ import numpy
 import pytest
 
 import podere
-from conftest import model_text
+from conftest import executors_of, marked_processes, model_text, wait_until
 from podere import GBTClassifier, GBTRegressor
 
 HIGGS = pathlib.Path(__file__).parents[2] / "data" / "higgs_15688.csv.gz"
 LONG = dict(n_estimators=100_000, max_depth=3, learning_rate=1e-3)
-
-
-def marked_processes(mark):
-    """Ids and arguments of the processes whose environment has `mark`, but for this one."""
-    found = {}
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            pass  # it ended, or is another user's
-    found.pop(os.getpid(), None)
-    return found
-
-
-def wait_until(condition, seconds=30.0):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
-    return value
-
-
-@pytest.fixture(scope="module")
-def mark():
-    """In the environment of all that these tests start; nothing of it outlives them."""
-    value = str(uuid.uuid4())
-    os.environ["PODERE_TEST_MARK"] = value
-    yield value
-    del os.environ["PODERE_TEST_MARK"]
-    wait_until(lambda: not marked_processes(value))
 
 
 @pytest.fixture(scope="module")
@@ -295,22 +264,6 @@ def test_an_executor_that_is_killed_costs_no_tree(mark, tmp_path):
         assert "lost executor" in s.log()[0]
         assert s.executors == 1 and table.n_rows == 20_000
         assert estimator.evaluate(table)["auc"] > 0.8
-
-
-def executors_of(driver):
-    """Ids of the executors below a driver."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cmdline").read_bytes().split(b"\0")[1:2] == [b"executor"]:
-                ancestor = int(entry.name)
-                while ancestor > 1 and ancestor != driver:
-                    ancestor = int((pathlib.Path("/proc") / str(ancestor) / "stat").read_text().rsplit(")")[1].split()[1])
-                if ancestor == driver:
-                    found.append(int(entry.name))
-        except OSError:
-            pass
-    return sorted(found)
 
 
 def interrupt_when(condition):

@@ -236,7 +236,7 @@ int attach(const NamedOptions& options) {
 int stop(const NamedOptions& options) {
   session::Client client(options.name);
   client.ask({{"stop", true}});
-  // It may be in the middle of a job, and writes a checkpoint of that first.
+  // A job that runs is told to stop first.
   const session::SessionPlace place(options.name);
   while (place.is_taken_by_another()) std::this_thread::sleep_for(kPoll);
   show_result(options.output, {{"stopped", options.name}}, STDOUT_FILENO,

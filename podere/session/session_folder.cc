@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -20,6 +22,8 @@ namespace {
 
 constexpr std::size_t kMostNameBytes = 40;
 constexpr const char* kLock = ".lock";
+constexpr int kAttempts = 5;
+constexpr auto kBetweenAttempts = std::chrono::milliseconds(20);
 
 std::filesystem::path parent_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -44,10 +48,12 @@ void check_name(const std::string& name) {
                     name.substr(0, kMostNameBytes), kMostNameBytes);
 }
 
-/// Holds the lock of a place, if nobody else does; -1 otherwise.
-int try_lock(const std::filesystem::path& path) {
+/// Holds the lock of a place, if nobody else does; -1 otherwise, and for a file that is not there unless it is to be
+/// made.
+int try_lock(const std::filesystem::path& path, int make) {
   while (true) {
-    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | make, S_IRUSR | S_IWUSR);
+    if (descriptor < 0 && make == 0 && errno == ENOENT) return -1;
     if (descriptor < 0) throw_input_error("{}: {}", path.string(), std::strerror(errno));
     const bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     struct stat of_name = {};
@@ -79,17 +85,20 @@ SessionPlace::~SessionPlace() {
 }
 
 void SessionPlace::take() {
-  lock_ = try_lock(folder_ / (name_ + kLock));
+  // Whoever looks whether the place is taken has it for a moment.
+  for (int attempt = 0; lock_ < 0 && attempt < kAttempts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(kBetweenAttempts);
+    lock_ = try_lock(folder_ / (name_ + kLock), O_CREAT);
+  }
   if (lock_ < 0)
     throw_input_error("there is a session called {} already: stop it first, or choose another name", name_);
 }
 
 bool SessionPlace::is_taken_by_another() const {
   const auto path = folder_ / (name_ + kLock);
-  if (!std::filesystem::exists(path)) return false;
-  const int lock = try_lock(path);
+  const int lock = try_lock(path, 0);
   if (lock >= 0) close(lock);
-  return lock < 0;
+  return lock < 0 && std::filesystem::exists(path);
 }
 
 std::filesystem::path SessionPlace::socket() const { return folder_ / (name_ + ".socket"); }

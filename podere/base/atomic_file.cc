@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 #include "podere/base/interrupt.h"
 
 namespace podere {
@@ -48,10 +49,12 @@ int open_for_writing(const fs::path& path) {
 /// `write_some` writes the first of `bytes` as write() does, and says how many.
 template <typename WriteSome>
 void write_all(const fs::path& path, std::string_view bytes, const WriteSome& write_some) {
+  CountedFileCall call(CountedFileCall::Kind::kWrite);
   while (!bytes.empty()) {
     const ssize_t n = write_some(bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw_write_error(path, errno);
+    call.add(static_cast<std::size_t>(n));
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -135,7 +138,11 @@ void AtomicFile::commit_unflushed() { close_and_rename(false); }
 
 void AtomicFile::close_and_rename(bool flushes) {
   const bool is_temporary = !temporary_.empty();
-  const bool flushed = !is_temporary || !flushes || fsync(descriptor_) == 0;
+  const auto flush = [this] {
+    const CountedFileCall call(CountedFileCall::Kind::kWrite);
+    return fsync(descriptor_) == 0;
+  };
+  const bool flushed = !is_temporary || !flushes || flush();
   const int cause = errno;
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;
   if (!flushed || !closed) throw_write_error(path_, flushed ? errno : cause);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 #include "podere/base/parallel.h"
 
 namespace podere::io {
@@ -56,6 +57,7 @@ class ChunkBuffer {
 std::vector<ChunkCount> count_whole_stream(ByteSource& source, std::size_t chunk_bytes) {
   std::vector<ChunkCount> counts;
   ChunkBuffer buffer(chunk_bytes);
+  const DecodeTime decoding;
   const auto cursor = source.indexing_cursor();
   for (auto chunk = buffer.read_from(*cursor); !chunk.empty(); chunk = buffer.read_from(*cursor)) {
     counts.push_back(count_lines(chunk));
@@ -67,6 +69,7 @@ std::vector<ChunkCount> count_part(const ByteSource& source, std::size_t chunk_b
   std::vector<ChunkCount> counts(chunks.end - chunks.begin);
   std::vector<ChunkBuffer> buffers(static_cast<std::size_t>(std::max(n_threads, 1)), ChunkBuffer(chunk_bytes));
   parallel_for(n_threads, counts.size(), [&](std::size_t i, int thread) {
+    const DecodeTime decoding;
     const auto cursor = source.cursor_at((chunks.begin + i) * chunk_bytes);
     counts[i] = count_lines(buffers[static_cast<std::size_t>(thread)].read_from(*cursor));
   });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 #include "podere/base/parallel.h"
 #include "podere/io/csv_row.h"
 #include "podere/io/window.h"
@@ -137,6 +138,7 @@ void load_rows(const LoadPlan& plan, table::Table& table, int n_threads) {
   const std::size_t n_tasks = (end - 1) / task_chunks + 1 - first_task;
   std::vector<std::unique_ptr<ChunkLoader>> loaders(static_cast<std::size_t>(std::max(n_threads, 1)));
   parallel_for(n_threads, n_tasks, [&](std::size_t task, int thread) {
+    const DecodeTime decoding;
     auto& loader = loaders[static_cast<std::size_t>(thread)];
     if (!loader) loader = std::make_unique<ChunkLoader>(plan, table);
     const std::size_t task_begin = (first_task + task) * task_chunks;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 
 namespace podere::io {
 namespace {
@@ -51,12 +52,14 @@ File::~File() {
 std::size_t File::read_at(std::uint64_t offset, std::span<char> bytes) const {
   if (offset >= size_) return 0;
   const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), size_ - offset));
+  CountedFileCall call(CountedFileCall::Kind::kRead);
   for (std::size_t done = 0; done < n;) {
     const ssize_t got = pread(descriptor_, bytes.data() + done, n - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_error("{}: cannot be read: {}", name_, std::strerror(errno));
     if (got == 0) throw_input_error("{}: became shorter while it was read", name_);
     done += static_cast<std::size_t>(got);
+    call.add(static_cast<std::size_t>(got));
   }
   return n;
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 #include "podere/base/json_text.h"
 
 namespace podere::tree {
@@ -322,9 +323,12 @@ std::string read_model_text(const std::filesystem::path& path) {
   if (file && (file >> std::ws).peek() != '{' && !file.bad()) {
     throw_input_error("{}: is not a Podere model; if it is the data, name the model before it", path.string());
   }
+  CountedFileCall call(CountedFileCall::Kind::kRead);
   if (file) text << file.rdbuf();
   if (!file) throw_input_error("{}: cannot be read", path.string());
-  return std::move(text).str();
+  std::string content = std::move(text).str();
+  call.add(content.size());
+  return content;
 }
 
 Model load_model(const std::filesystem::path& path) { return from_text(read_model_text(path), path.string()); }

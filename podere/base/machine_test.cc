@@ -93,5 +93,15 @@ TEST(PeakMemory, GrowsWithWhatIsTouched) {
   EXPECT_GE(peak_memory_bytes(), touched.size());
 }
 
+TEST(PeakMemory, ThatOfAPhaseForgetsThePhaseBeforeAndThatOfTheProcessDoesNot) {
+  constexpr std::size_t kLarge = 96 << 20;
+  take_peak_memory_bytes();
+  { const std::vector<char> touched(kLarge, 1); }
+  const auto first = take_peak_memory_bytes();
+  EXPECT_GE(first, kLarge);
+  EXPECT_LT(take_peak_memory_bytes(), first);
+  EXPECT_GE(peak_memory_bytes(), first);
+}
+
 }  // namespace
 }  // namespace podere

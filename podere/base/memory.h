@@ -8,4 +8,8 @@ namespace podere {
 /// The most memory, in bytes, that this process has held in RAM at one time.
 std::uint64_t peak_memory_bytes();
 
+/// The same since it was last called, or since the process began. Thread-safe. Where the system does not let the count
+/// begin anew it is peak_memory_bytes().
+std::uint64_t take_peak_memory_bytes();
+
 }  // namespace podere

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +17,14 @@ struct ProgressStep {
   std::vector<std::pair<std::string, double>> metrics;
 };
 
-/// Called on every rank from the thread that runs the algorithm, outside parallel regions.
+/// Called on every rank from the thread that runs the algorithm, outside parallel regions. All ranks report the same
+/// phases, each at its beginning at least.
 class Progress {
  public:
   virtual ~Progress() = default;
   virtual void report(const ProgressStep& /*step*/) {}
+  /// Tells that so many rows were taken in, or given out, by this rank.
+  virtual void count_rows(std::uint64_t /*n_read*/, std::uint64_t /*n_written*/) {}
   /// Tells what the user should know though the job goes on: one line.
   virtual void warn(const std::string& /*message*/) {}
   /// True once the user asked to stop. May differ from rank to rank: algorithms agree on rank 0's answer.

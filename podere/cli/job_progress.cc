@@ -46,8 +46,9 @@ std::string step_text(const ProgressStep& step) {
                                 : step.phase == "generate" ? "events"
                                 : step.phase == "explain"  ? "rows"
                                 : step.phase == "permute"  ? "shuffles"
+                                : step.phase == "evaluate" ? "stages"
                                                            : "steps";
-  if (step.total <= 1 && unit == "steps") return step.phase;
+  if (step.total <= 1 && (unit == "steps" || unit == "stages")) return step.phase;
   std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
   for (const auto& [name, value] : step.metrics) {
     text += fmt::format(", {} {:.4f}", in_words(name), value);

@@ -12,6 +12,11 @@ TEST(StepText, TellsTreesAndMetrics) {
 
 TEST(StepText, OfAPhaseWithoutStepsIsItsName) { EXPECT_EQ(step_text({"read", 0, 1, {}}), "read"); }
 
+TEST(StepText, TellsStagesOfAnEvaluationThatHasSeveral) {
+  EXPECT_EQ(step_text({"evaluate", 0, 1, {}}), "evaluate");
+  EXPECT_EQ(step_text({"evaluate", 2, 5, {}}), "2 of 5 stages");
+}
+
 TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
   EXPECT_DOUBLE_EQ(seconds_left({"train", 11, 31, {}}, 1, 5.0), 10.0);
   EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);

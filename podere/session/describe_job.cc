@@ -11,6 +11,7 @@ Json run(const DescribeJob& job, const Workplace& at) {
   const Stopwatch watch;
   const JobTable loaded = table_of(job.table, false, at);
   const table::Table& table = *loaded;
+  at.progress.report({"describe", 0, 1, {}});
   Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}, {"columns", Json::array()}};
   for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
     result["columns"].push_back({{"name", column.name},

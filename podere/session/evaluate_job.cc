@@ -98,6 +98,10 @@ Json run(const EvaluateJob& job, const Workplace& at) {
   const tree::Model& model = loaded.model;
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
+  const std::size_t n_rounds = model.n_rounds();
+  const std::size_t n_stages = job.staged > 0 ? (n_rounds + job.staged - 1) / job.staged : 1;
+  std::size_t n_measured = 0;
+  at.progress.report({"evaluate", 0, n_stages, {}});
   std::vector<std::span<const float>> columns;
   check_labels(table, model, comm);
   comm.agree([&] { columns = tree::feature_columns(model.schema, table); });
@@ -105,8 +109,8 @@ Json run(const EvaluateJob& job, const Workplace& at) {
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
   // A stage goes on from the margins of the one before.
   std::vector<float> margins = tree::start_margins(model.base_margin, table.n_rows());
-  const std::size_t n_rounds = model.n_rounds();
   const auto measure_next = [&](std::size_t first_round, std::size_t last_round, std::size_t roc_points) {
+    at.progress.report({"evaluate", n_measured++, n_stages, {}});
     const std::size_t n_outputs = model.n_outputs();
     const auto trees = std::span(model.trees).subspan(first_round * n_outputs, (last_round - first_round) * n_outputs);
     tree::add_trees(trees, n_outputs, columns, n_threads, margins);

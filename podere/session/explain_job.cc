@@ -72,6 +72,7 @@ class Explanation {
   void run(bool is_root, Progress& progress) {
     if (is_root && !job_.output.empty()) write_into(job_.output, 0, header_);
     const std::size_t n_rows = table_.n_rows();
+    if (n_rows == 0) progress.report({"explain", 0, 0, {}});
     const std::size_t batch = 8 * table::kBlockRows * static_cast<std::size_t>(n_threads_);
     for (std::size_t first = 0; first < n_rows; first += batch) {
       progress.report({"explain", first, n_rows, {}});
@@ -175,6 +176,7 @@ Json run(const ExplainJob& job, const Workplace& at) {
 
   Explanation explanation(job, model, table, n_threads);
   comm.agree([&] { explanation.run(comm.is_root(), at.progress); });
+  if (!job.output.empty()) at.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},       {"objective", tree::to_string(model.options.objective)},
                  {"bias", tree::shap_bias(model)},      {"features", features_of(model, explanation.means(comm))},
                  {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};

@@ -9,19 +9,29 @@
 
 namespace podere::session {
 
+namespace {
+
+table::Table load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at,
+                          io::UnknownTexts* unknown = nullptr) {
+  at.progress.report({"read", 0, 1, {}});
+  table::Table table = load(spec, needs_label, at.comm, at.n_threads, unknown);
+  at.progress.count_rows(table.n_rows(), 0);
+  return table;
+}
+
+}  // namespace
+
 JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at) {
   if (kept_name(spec.location)) return JobTable(at.tables.find(spec, needs_label));
-  at.progress.report({"read", 0, 1, {}});
-  return JobTable(load(spec, needs_label, at.comm, at.n_threads));
+  return JobTable(load_counted(spec, needs_label, at));
 }
 
 JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
                          io::UnknownTexts& unknown) {
   if (kept_name(spec.location)) return coded_as(at.tables.find(spec, needs_label), model, at.comm, unknown);
-  at.progress.report({"read", 0, 1, {}});
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  return JobTable(load(coded, needs_label, at.comm, at.n_threads, &unknown));
+  return JobTable(load_counted(coded, needs_label, at, &unknown));
 }
 
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {
@@ -50,6 +60,7 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
 
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
                                    bool needs_label, const Workplace& at) {
+  at.progress.report({"read", 0, 1, {}});
   tree::Model of_file = load_shared_model(model, at.comm, rounds);
   const Stopwatch watch;
   io::UnknownTexts unknown;

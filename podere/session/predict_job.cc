@@ -32,16 +32,19 @@ Json run(const PredictJob& job, const Workplace& at) {
   const tree::Model& model = loaded.model;
   const table::Table& table = *loaded.table;
   Stopwatch watch;
+  at.progress.report({"predict", 0, 1, {}});
   std::vector<float> values;
   comm.agree([&] {
     values = job.margin ? tree::predict_margins(model, table, n_threads) : tree::predict(model, table, n_threads);
   });
   const double predict_seconds = watch.restart();
+  at.progress.report({"write", 0, 1, {}});
 
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
     format_rows(values, model.n_outputs(), begin, end, text);
   };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
+  at.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},
                  {"unknown_categories", loaded.unknown},
                  {"load_seconds", loaded.load_seconds},

@@ -74,6 +74,7 @@ Json run(const LoadJob& job, const Workplace& at) {
   const Stopwatch watch;
   at.progress.report({"read", 0, 1, {}});
   table::Table table = load_by_cache(job, at);
+  at.progress.count_rows(table.n_rows(), 0);
   Json result = {{"tables", {facts_of(job.name, table)}}, {"load_seconds", watch.seconds()}};
   at.tables.keep(job.name, std::move(table));
   result.update(resources(at.comm, at.n_threads));

@@ -19,9 +19,10 @@ class RecordingProgress : public Progress {
   explicit RecordingProgress(Progress& next) : next_(next) {}
 
   void report(const ProgressStep& step) override {
-    metrics_[step.done] = step.metrics;
+    if (step.phase == "train") metrics_[step.done] = step.metrics;
     next_.report(step);
   }
+  void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { next_.count_rows(n_read, n_written); }
   void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return is_stopped_ = is_stopped_ || next_.stop_requested(); }
   bool checkpoint_requested() override { return next_.checkpoint_requested(); }
@@ -46,7 +47,9 @@ std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Mod
   if (job.low_memory) {
     if (kept_name(job.table.location)) throw_input_error("{}: what is kept is in memory already", job.table.location);
     at.progress.report({"read", 0, 1, {}});
-    return open(job.table, at.comm, at.n_threads);
+    auto rows = open(job.table, at.comm, at.n_threads);
+    at.progress.count_rows(rows->labels().n_rows(), 0);
+    return rows;
   }
   if (from != nullptr) {
     memory.emplace(table_for_model(job.table, true, from->schema, at, unknown));
@@ -98,7 +101,10 @@ Json run(const TrainJob& job, const Workplace& at) {
   const Stopwatch load_watch;
   io::UnknownTexts unknown;
   std::optional<tree::Model> from;
-  if (!job.from.empty()) from = load_shared_model(job.from, comm);
+  if (!job.from.empty()) {
+    at.progress.report({"read", 0, 1, {}});
+    from = load_shared_model(job.from, comm);
+  }
   std::optional<JobTable> memory;
   const auto rows = open_rows(job, from ? &*from : nullptr, at, unknown, memory);
   std::optional<JobTable> validation;

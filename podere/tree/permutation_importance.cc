@@ -105,6 +105,9 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
                                              std::uint64_t seed, const comm::Communicator& comm, int n_threads,
                                              Progress& progress) {
   check(model, table, repeats, comm);
+  const auto used = used_features(model);
+  const std::size_t n_steps = used.size() * static_cast<std::size_t>(repeats);
+  progress.report({"permute", 0, n_steps, {}});
   const Measure measure(model, table, comm, n_threads);
   auto features = feature_columns(model.schema, table);
   const double baseline = measure(features);
@@ -115,8 +118,6 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
                                .baseline = baseline,
                                .mean = std::vector<double>(features.size()),
                                .spread = std::vector<double>(features.size())};
-  const auto used = used_features(model);
-  const std::size_t n_steps = used.size() * static_cast<std::size_t>(repeats);
   std::size_t n_done = 0;
   for (const std::size_t j : used) {
     const std::span<const float> column = features[j];

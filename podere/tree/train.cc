@@ -144,6 +144,7 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   const Constraints constraints = resolve_constraints(options, source.schema());
 
   Stopwatch watch;
+  progress.report({"bin", 0, 1, {}});
   Model model{.schema = source.schema(), .options = options, .base_margin = {}, .trees = {}, .history = {}};
   if (base != nullptr && options.n_classes == 0) model.options.n_classes = base->options.n_classes;
   model.options.n_classes = count_classes(table, model.options, comm);
@@ -172,7 +173,6 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   } else if (base != nullptr) {
     booster.replay(*base);
   }
-  progress.report(booster.progress(n_rounds));
   // From here on nobody reads features.
   const double seconds_before_bins = watch.restart();
   std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
@@ -180,6 +180,7 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
   const HistogramLayout layout(*binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
+  progress.report(booster.progress(n_rounds));
   const comm::TrafficByKind traffic_before = comm.traffic();
 
   HistogramMemory memory;

@@ -195,8 +195,9 @@ def test_the_example_of_the_documentation_works_as_it_stands(podere):
                             env=podere.environment(), timeout=TIMEOUT)
     events = [json.loads(line) for line in result.stdout.splitlines() if line]
     assert result.returncode == 0, result.stderr
-    assert [event["event"] for event in events] == ["ready", "progress", "result"]
-    assert events[0]["executors"] == 2 and events[2]["result"]["rows"] == 100000
+    assert [event["event"] for event in events] == ["ready", "progress", "progress", "result"]
+    assert [event["phase"] for event in events[1:3]] == ["read", "describe"]
+    assert events[0]["executors"] == 2 and events[3]["result"]["rows"] == 100000
 
 
 # A group that is none: the driver's side of the protocol.

@@ -15,6 +15,7 @@
 #include "podere/session/event_stream.h"
 #include "podere/session/fault.h"
 #include "podere/session/jobs.h"
+#include "podere/session/task_metrics.h"
 
 namespace podere::session {
 namespace {
@@ -56,13 +57,20 @@ std::string fault_asked_for() {
   return fault == nullptr ? "" : fault;
 }
 
+/// Where the machine's energy counters are.
+std::string powercap_folder() {
+  const char* folder = std::getenv("PODERE_POWERCAP");
+  return folder == nullptr ? "/sys/class/powercap" : folder;
+}
+
 /// Sends rank 0's reports to the driver, not more than it can show, and hears whether to stop.
 class ExecutorProgress : public Progress {
  public:
-  ExecutorProgress(const Json& id, int rank, EventWriter& events, OrderReader* orders)
-      : id_(id), rank_(rank), events_(events), orders_(orders) {}
+  ExecutorProgress(const Json& id, int rank, EventWriter& events, OrderReader* orders, TaskMeter& meter)
+      : id_(id), rank_(rank), events_(events), orders_(orders), meter_(meter) {}
 
   void report(const ProgressStep& step) override {
+    meter_.enter(step.phase);
     fail_if_asked(fault_, step.phase, rank_, step.done);
     const bool is_first_or_last = std::exchange(phase_, step.phase) != step.phase || step.done == step.total;
     if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
@@ -76,6 +84,7 @@ class ExecutorProgress : public Progress {
                    {"total", step.total},
                    {"metrics", std::move(metrics)}});
   }
+  void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { meter_.count_rows(n_read, n_written); }
   void warn(const std::string& message) override {
     events_.write({{"event", "warning"}, {"id", id_}, {"message", message}});
   }
@@ -94,6 +103,7 @@ class ExecutorProgress : public Progress {
   const int rank_;
   EventWriter& events_;
   OrderReader* orders_;  // of rank 0
+  TaskMeter& meter_;
   bool has_kept_ = false;
   const std::string fault_ = fault_asked_for();
   std::string phase_;
@@ -172,10 +182,12 @@ bool was_stopped(const Json& result) {
 /// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
 /// failed half way cannot reach the next.
 void serve(const Order& order, const Communicator& control, int n_threads, KeptTables& tables, EventWriter& events,
-           OrderReader* orders) {
-  ExecutorProgress progress(order.id, control.rank(), events, orders);
+            OrderReader* orders) {
   const Communicator group = control.split(0, control.rank());
+  TaskMeter meter(group, powercap_folder());
+  ExecutorProgress progress(order.id, control.rank(), events, orders, meter);
   Outcome outcome = attempt(order.job, {group, n_threads, progress, tables});
+  meter.end();
   std::unique_ptr<Watchdog> watchdog;
   if (outcome.failure != FailureKind::kNone) {
     watchdog = std::make_unique<Watchdog>(events, order.id, control.rank(), outcome);
@@ -189,7 +201,9 @@ void serve(const Order& order, const Communicator& control, int n_threads, KeptT
     if (control.is_root()) events.write_failure(order.id, failure, rank, message);
     return;
   }
+  Json tasks = meter.gather(control);
   if (control.is_root()) {
+    outcome.result["tasks"] = std::move(tasks);
     fail_if_asked(fault_asked_for(), "answer", 0, 0);
     if (orders->is_paused() && !orders->is_cancelled() && was_stopped(outcome.result))
       outcome.result = {{"paused", true}};

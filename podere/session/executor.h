@@ -14,7 +14,8 @@ namespace podere::session {
 /// else it is doing.
 ///
 /// The environment variable PODERE_FAULT makes one rank fail, for tests: "read:rank=1" when it starts to load a table,
-/// "train:rank=1:tree=3" after the third round, "answer:rank=0" when the job is done and is to be told.
+/// "train:rank=1:tree=3" after the third round, "answer:rank=0" when the job is done and is to be told. PODERE_POWERCAP
+/// is a folder to look for energy counters in, instead of /sys/class/powercap.
 int run_executor(int n_threads, double heartbeat_seconds);
 
 }  // namespace podere::session

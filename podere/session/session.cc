@@ -10,6 +10,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/session/inputs.h"
+#include "podere/session/task_metrics.h"
 
 namespace podere::session {
 namespace {
@@ -98,6 +99,7 @@ class Session::Watch : public Progress {
     losses.push_back({{"executor", lost_->who},
                       {"how", lost_->how},
                       {"at", place_text(lost_->step)},
+                      {"phase", lost_->step.phase},
                       {"executors_left", lost_->n_left},
                       {"lost_at_seconds", lost_->seconds},
                       {"back_at_seconds", watch_.seconds()},
@@ -226,6 +228,7 @@ Json Session::run(const Job& ordered, Progress& progress) {
   log_.check_usable(ordered);
   const Job job = with_cache(ordered);
   const Inputs inputs(job);
+  const Stopwatch elapsed;
   Watch watch(progress);
   watch.losses = Json::array();
   Wishes wishes;
@@ -243,6 +246,9 @@ Json Session::run(const Job& ordered, Progress& progress) {
       if (result.value("paused", false)) continue;
       log_.note(job, inputs, result);
       if (!options_.cache.empty()) sweep_cache();
+      result["metrics"] =
+          job_metrics(to_json(job).at("kind"), result.value("tasks", Json::array()), watch.losses, elapsed.seconds());
+      result.erase("tasks");
       result["losses"] = std::move(watch.losses);
       return result;
     } catch (const GroupLost& loss) {

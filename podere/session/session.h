@@ -52,8 +52,8 @@ class Session {
   /// that cannot be, since its file has changed, is told, and jobs that use it are refused. If executors are lost, goes
   /// on with one less (but not less than enough of them): training from its checkpoint, other jobs from their
   /// beginning. Tells each loss, once it is made up for, by progress.warn(). Adds "losses" to the result: what was
-  /// lost, where, and the seconds that it took. Throws as Driver::run, and Error where executors are lost the same way
-  /// twice with nothing gained between, or too often.
+  /// lost, where, and the seconds that it took; and "metrics", what the job cost (job_metrics). Throws as Driver::run,
+  /// and Error where executors are lost the same way twice with nothing gained between, or too often.
   Json run(const Job& job, Progress& progress);
 
   /// Between jobs: listens to the executors for up to `timeout_ms`. If some were lost, or another number is wanted,

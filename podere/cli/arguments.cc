@@ -90,6 +90,17 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");
 }
 
+void add_metrics_option(CLI::App& app, OutputOptions& options) {
+  // With =, as --staged: what follows --metrics may be the name of a file.
+  app.add_flag("--metrics{phases}", options.metrics,
+               "Also show what the job cost, by phase, or by executor too (--metrics=tasks)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text == "phases" || text == "tasks" ? "" : fmt::format("'{}' is neither phases nor tasks", text);
+          },
+          "", "metrics"));
+}
+
 int GroupOptions::cores_each() const {
   if (!on_this_machine()) return cores.value_or(hosts.empty() ? launch::cores_per_task() : 0);
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));

@@ -15,10 +15,13 @@ namespace podere::cli {
 
 /// How a command shows what it does.
 struct OutputOptions {
-  bool json = false;   ///< one JSON object on standard output and nothing else there
-  bool debug = false;  ///< also what executors write to standard error
+  bool json = false;    ///< one JSON object on standard output and nothing else there
+  bool debug = false;   ///< also what executors write to standard error
+  std::string metrics;  ///< what a job cost: "phases", or "tasks", by executor too; empty: not shown
 };
 void add_output_options(CLI::App& app, OutputOptions& options);
+/// "--metrics" and "--metrics=tasks", for commands that run jobs.
+void add_metrics_option(CLI::App& app, OutputOptions& options);
 
 inline constexpr int kMostExecutors = 4096;
 inline constexpr int kMostCores = 4096;

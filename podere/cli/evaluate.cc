@@ -37,6 +37,7 @@ void define(CLI::App& app, EvaluateOptions& options) {
   app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
 

@@ -49,6 +49,7 @@ void define(CLI::App& app, ExplainOptions& options) {
   app.add_option("--plot", options.plot, "Draw what matters most as bars")->check(file_name())->type_name("FILE.svg");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
   app.footer("Example: podere explain model.json higgs.csv --label 0 -o shap.csv --permutation 5 --plot bars.svg");
 }
 

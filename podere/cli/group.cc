@@ -99,23 +99,26 @@ void launch_on_slurm(session::Session::Options& options, const std::vector<std::
   };
 }
 
-/// Moves the losses to the facts of a result, which are returned.
-session::Json& with_losses(session::Json& result) {
+/// Moves losses and metrics to the facts of a result, which are returned.
+session::Json& with_cost(session::Json& result, const OutputOptions& output) {
   session::Json losses = std::move(result.at("losses"));
-  result.erase("losses");
+  session::Json metrics = std::move(result.at("metrics"));
+  if (output.metrics != "tasks") metrics.erase("tasks");
+  for (const char* name : {"losses", "metrics"}) result.erase(name);
   session::Json& facts = result.contains("facts") ? result["facts"] : result;
   facts["losses"] = std::move(losses);
+  facts["metrics"] = std::move(metrics);
   return facts;
 }
 
-session::Json run_in_session(const std::string& name, const session::Job& job, JobProgress& progress,
-                             const std::function<void(const session::Json&)>& keep) {
+session::Json run_in_session(const std::string& name, const session::Job& job, const OutputOptions& output,
+                             JobProgress& progress, const std::function<void(const session::Json&)>& keep) {
   session::Client client(name);
   const Stopwatch watch;
   session::Json result = client.run(job, progress);
   progress.clear();
   if (keep) keep(result);
-  session::Json& facts = with_losses(result);
+  session::Json& facts = with_cost(result, output);
   facts["start_seconds"] = 0.0;
   facts["session_seconds"] = watch.seconds();
   facts["usable_cores"] = this_machine().usable_cores();
@@ -168,7 +171,7 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   }
   const Stopwatch watch;
   JobProgress progress(output);
-  if (!group.session.empty()) return run_in_session(group.session, job, progress, keep);
+  if (!group.session.empty()) return run_in_session(group.session, job, output, progress, keep);
   const TemporaryFolder folder(launch::temporary_folder());
   session::Session session(session_options(group, output, folder), progress);
   const double start_seconds = watch.seconds();
@@ -180,7 +183,7 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   progress.clear();
   if (keep) keep(result);
   session.end();
-  session::Json& facts = with_losses(result);
+  session::Json& facts = with_cost(result, output);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;
   if (!warning.empty()) facts["warning"] = warning;

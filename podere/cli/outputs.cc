@@ -8,6 +8,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/cli/metrics.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -73,6 +74,8 @@ void show_result(const OutputOptions& output, const session::Json& result, int d
     print_json(result, descriptor);
   } else {
     print_text();
+    if (!output.metrics.empty())
+      print("\n" + metrics_text(result.at("metrics"), output.metrics == "tasks"), descriptor);
   }
   warn_of_unknown_categories(result);
 }

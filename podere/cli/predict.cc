@@ -31,6 +31,7 @@ void define(CLI::App& app, PredictOptions& options) {
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }
 

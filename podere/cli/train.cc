@@ -151,6 +151,7 @@ void define(CLI::App& app, TrainOptions& options) {
   define_tree(app, options);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
   app.footer(
       "Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json\n"
       "On hosts over ssh: podere train gbt higgs.csv --hosts hosts.txt --executors 8 -o model.json\n"

@@ -182,7 +182,7 @@ bool was_stopped(const Json& result) {
 /// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
 /// failed half way cannot reach the next.
 void serve(const Order& order, const Communicator& control, int n_threads, KeptTables& tables, EventWriter& events,
-            OrderReader* orders) {
+           OrderReader* orders) {
   const Communicator group = control.split(0, control.rank());
   TaskMeter meter(group, powercap_folder());
   ExecutorProgress progress(order.id, control.rank(), events, orders, meter);

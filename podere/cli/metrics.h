@@ -1,0 +1,17 @@
+// What a job cost, for people.
+#pragma once
+
+#include <string>
+
+#include "podere/session/job.h"
+
+namespace podere::cli {
+
+/// A table of the phases of `metrics` (those of session::job_metrics) with a line of the job, or of the tasks too; then
+/// what does not depend on the phase.
+std::string metrics_text(const session::Json& metrics, bool with_tasks);
+
+/// "980 B", "12.3 kB", "4.5 GB".
+std::string byte_count(double n_bytes);
+
+}  // namespace podere::cli

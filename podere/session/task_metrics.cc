@@ -142,9 +142,9 @@ void TaskMeter::end() {
 }
 
 void TaskMeter::close_task() {
-  Counters now = read_counters();
+  const Counters now = read_counters();
   const Json figures = figures_since(before_, now);
-  before_ = std::move(now);
+  before_ = now;
   rows_read_ = rows_written_ = 0;
   const auto found = std::ranges::find_if(tasks_, [&](const Task& task) { return task.phase == phase_; });
   if (found == tasks_.end()) {

@@ -115,6 +115,7 @@ Json run(const SaveJob& job, const Workplace& at) {
   const JobTable table = table_of(job.table, false, at);
   at.progress.report({"write", 0, 1, {}});
   io::write_csv(*table, job.output, at.comm, at.n_threads);
+  at.progress.count_rows(0, table->n_rows());
   return {{"rows", table->n_global_rows()}};
 }
 

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -45,6 +47,7 @@ struct StartOptions {
   std::string name = "default";
   bool foreground = false;
   bool owned = false;
+  std::string prometheus;
 };
 
 /// Whether the other end of standard input has been closed.
@@ -69,18 +72,20 @@ int serve(const StartOptions& options) {
   serve_session(place, {.session = std::move(session),
                         .cores = options.group.cores_each(),
                         .checkpoints = seen.path().string(),
+                        .prometheus = options.prometheus,
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },
                         .log = [](const std::string& line) { print_error(line); }});
   return kDone;
 }
 
-/// Starts this very command in the foreground of a terminal session of its own, what it says going to `log`.
-pid_t spawn_detached(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+/// Starts this very command in the foreground of a terminal session of its own, what it says going to the open
+/// file `log`.
+pid_t spawn_detached(const std::vector<std::string>& arguments, int log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, log, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -95,8 +100,9 @@ pid_t spawn_detached(const std::vector<std::string>& arguments, const std::files
   return pid;
 }
 
-std::string last_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
+/// Of an open file, whose name may be gone.
+std::string last_line(int descriptor) {
+  std::ifstream file(fmt::format("/proc/self/fd/{}", descriptor));
   std::string last;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty()) last = line;
@@ -114,13 +120,16 @@ int start(const StartOptions& options) {
   std::vector<std::string> arguments = {"podere", "session", "start", options.name, "--foreground"};
   const std::vector<std::string> of_group = group_arguments(options.group);
   arguments.insert(arguments.end(), of_group.begin(), of_group.end());
-  const pid_t pid = spawn_detached(arguments, place.log());
+  if (!options.prometheus.empty()) arguments.insert(arguments.end(), {"--prometheus", options.prometheus});
+  const int log = open(place.log().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (log < 0) throw_error("{} cannot be written: error {}", place.log().string(), errno);
+  const pid_t pid = spawn_detached(arguments, log);
   int status = 0;
   while (!LineSocket::connect(place.socket())) {
     if (interrupts() > 0) kill(pid, SIGTERM);
     if (waitpid(pid, &status, WNOHANG) == pid) {
-      const std::string words = last_line(place.log());
-      std::filesystem::remove(place.log());
+      const std::string words = last_line(log);
+      std::filesystem::remove(place.log());  // if the place was never taken
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }
@@ -131,13 +140,34 @@ int start(const StartOptions& options) {
   show_result(options.output, facts, STDOUT_FILENO, [&] {
     print(fmt::format("session {}: {} executors x {} cores, process {}\n", options.name,
                       facts.at("executors").get<int>(), facts.at("cores").get<int>(), pid));
+    if (!options.prometheus.empty()) print(fmt::format("counters at {}\n", facts.at("prometheus").get<std::string>()));
   });
   return kDone;
+}
+
+/// Makes "9400" "127.0.0.1:9400".
+CLI::Validator listening_address() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");
+        std::smatch parts;
+        if (!std::regex_match(text, parts, form) || std::stoi(parts[3]) > 65535) {
+          return fmt::format("'{}' is no port, nor an address and a port, such as 9400 or 127.0.0.1:9400", text);
+        }
+        if (!parts[1].matched) text = "127.0.0.1:" + text;
+        return "";
+      },
+      "", "address");
 }
 
 void define_start(CLI::App& app, StartOptions& options) {
   add_name(app, options.name);
   app.add_flag("--foreground", options.foreground, "Stay until interrupted, instead of going to the background");
+  app.add_option("--prometheus", options.prometheus,
+                 "Show Prometheus what jobs cost, at http://127.0.0.1:PORT/metrics or another address of this machine "
+                 "(port 0: any that is free)")
+      ->type_name("[ADDRESS:]PORT")
+      ->transform(listening_address());
   app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
   add_group_options(app, options.group);
   for (const char* name : {"--session", "--executors-file", "--time", "--submit"}) {

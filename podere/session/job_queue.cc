@@ -85,6 +85,8 @@ void JobQueue::note_line(std::int64_t number, const std::string& line) {
     record.log.push_back(fmt::format("{:.1f} s: {}", record.since_start.seconds(), line));
 }
 
+const char* JobQueue::word_of(State state) { return kStates[static_cast<std::size_t>(state)]; }
+
 void JobQueue::finish(std::int64_t number, State state, const std::string& message) {
   const std::lock_guard lock(mutex_);
   Record& record = records_.at(number);
@@ -113,7 +115,7 @@ Json JobQueue::tell(std::int64_t number, const Record& record) const {
   const double seconds = record.state == State::kRunning ? record.since_start.seconds() : record.seconds;
   return {{"job", number},
           {"kind", record.kind},
-          {"state", kStates[static_cast<std::size_t>(record.state)]},
+          {"state", word_of(record.state)},
           {"seconds", seconds},
           {"progress", {{"phase", record.step.phase}, {"done", record.step.done}, {"total", record.step.total}}},
           {"message", record.message}};

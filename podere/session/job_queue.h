@@ -28,6 +28,9 @@ class JobQueue {
  public:
   enum class State { kWaiting, kRunning, kDone, kFailed, kCancelled };
 
+  /// "waiting", "running", "done", "failed", "cancelled".
+  static const char* word_of(State state);
+
   struct Ordered {
     std::int64_t number;  ///< of the job in this session, from 1
     Orderer by;

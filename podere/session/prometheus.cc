@@ -1,22 +1,18 @@
 #include "podere/session/prometheus.h"
 
-#include <fmt/format.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <utility>
-#include <vector>
 
 namespace podere::session {
 namespace {
 
-using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
-
 struct Figure {
-  std::string_view key;   ///< in the metrics of a job
-  std::string_view name;  ///< for Prometheus, which wants base units and, of counters, the ending _total
-  std::string_view help;
+  const char* key;   ///< in the metrics of a job
+  const char* name;  ///< for Prometheus, which wants base units and, of counters, the ending _total
+  const char* help;
 };
 
 constexpr std::array kTaskFigures = {
@@ -42,101 +38,51 @@ constexpr std::array kJobFigures = {
     Figure{"elapsed_seconds", "podere_job_seconds_total", "Time that jobs took."},
     Figure{"energy_joules", "podere_job_energy_joules_total", "Energy of the processors while jobs ran."},
 };
+constexpr Figure kJobs = {"", "podere_jobs_total", "Jobs that have come to their end."};
+constexpr Figure kLosses = {"retries", "podere_executor_losses_total",
+                            "Times that executors were lost and work was begun again."};
+constexpr Figure kLostSeconds = {"lost_seconds", "podere_lost_seconds_total",
+                                 "Time that losses of executors have cost."};
+constexpr Figure kExecutors = {"", "podere_executors", "Executors of the session."};
+constexpr Figure kPeakMemory = {"peak_memory_bytes", "podere_task_peak_memory_bytes",
+                                "The most memory that a task of any executor has held."};
 
-/// Backslash, quote and line end are written as two characters, in labels.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\\' || c == '"') result += '\\';
-    result += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return result;
+// Registering a family again, or adding its labels again, gives the one that is there.
+prometheus::Counter& counter(prometheus::Registry& registry, const Figure& figure, const prometheus::Labels& labels) {
+  return prometheus::BuildCounter().Name(figure.name).Help(figure.help).Register(registry).Add(labels);
 }
-
-std::string number_text(const Json& value) {
-  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+prometheus::Gauge& gauge(prometheus::Registry& registry, const Figure& figure, const prometheus::Labels& labels) {
+  return prometheus::BuildGauge().Name(figure.name).Help(figure.help).Register(registry).Add(labels);
 }
-
-class Exposition {
- public:
-  void begin(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = name;
-    fmt::format_to(std::back_inserter(text_), "# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
-  }
-  void add(const Labels& labels, const Json& value) {
-    text_ += name_;
-    std::string_view separator = "{";
-    for (const auto& [label, content] : labels) {
-      fmt::format_to(std::back_inserter(text_), "{}{}=\"{}\"", separator, label, escaped(content));
-      separator = ",";
-    }
-    fmt::format_to(std::back_inserter(text_), "{} {}\n", labels.empty() ? "" : "}", number_text(value));
-  }
-  std::string text() && { return std::move(text_); }
-
- private:
-  std::string text_;
-  std::string name_;
-};
 
 /// Where one job does not know, nothing is added: a counter must not fall, nor end.
-void add(Json& sums, std::string_view key, const Json& figures) {
-  const auto found = figures.find(key);
-  if (found == figures.end() || found->is_null()) return;
-  if (!sums.contains(key)) {
-    sums[key] = *found;
-  } else if (found->is_number_unsigned()) {
-    sums[key] = sums[key].get<std::uint64_t>() + found->get<std::uint64_t>();
-  } else {
-    sums[key] = sums[key].get<double>() + found->get<double>();
-  }
+void add(prometheus::Registry& registry, const Figure& figure, const prometheus::Labels& labels, const Json& figures) {
+  const Json value = figures.value(figure.key, Json());
+  if (!value.is_null()) counter(registry, figure, labels).Increment(value.get<double>());
 }
 
 }  // namespace
 
-void SessionCounters::add_job(const std::string& kind, const std::string& state, const Json& metrics) {
-  ++jobs_[{kind, state}];
-  if (metrics.is_null()) return;
-  const Json& job = metrics.at("job");
-  for (const Figure& figure : kJobFigures) add(by_kind_[kind], figure.key, job);
-  for (const Json& phase : metrics.at("phases")) {
-    Json& sums = by_phase_.try_emplace({kind, phase.at("phase").get<std::string>()}, Json::object()).first->second;
-    for (const Figure& figure : kTaskFigures) add(sums, figure.key, phase);
-    sums["peak_memory_bytes"] =
-        std::max(sums.value("peak_memory_bytes", std::uint64_t{0}), phase.at("peak_memory_bytes").get<std::uint64_t>());
-  }
-  losses_ += job.at("retries").get<std::uint64_t>();
-  lost_seconds_ += job.at("lost_seconds").get<double>();
+SessionCounters::SessionCounters() : registry_(std::make_shared<prometheus::Registry>()) {
+  counter(*registry_, kLosses, {});  // 0 from the start, so that its first step is seen
+  counter(*registry_, kLostSeconds, {});
 }
 
-std::string SessionCounters::text(int n_executors) const {
-  Exposition out;
-  out.begin("podere_executors", "gauge", "Executors of the session.");
-  out.add({}, n_executors);
-  out.begin("podere_executor_losses_total", "counter", "Times that executors were lost and work was begun again.");
-  out.add({}, losses_);
-  out.begin("podere_lost_seconds_total", "counter", "Time that losses of executors have cost.");
-  out.add({}, lost_seconds_);
-  out.begin("podere_jobs_total", "counter", "Jobs that have come to their end.");
-  for (const auto& [job, n] : jobs_) out.add({{"kind", job.first}, {"state", job.second}}, n);
-  for (const Figure& figure : kJobFigures) {
-    out.begin(figure.name, "counter", figure.help);
-    for (const auto& [kind, sums] : by_kind_) {
-      if (sums.contains(figure.key)) out.add({{"kind", kind}}, sums[figure.key]);
-    }
+void SessionCounters::add_job(const std::string& kind, const std::string& state, const Json& metrics) {
+  counter(*registry_, kJobs, {{"kind", kind}, {"state", state}}).Increment();
+  if (metrics.is_null()) return;
+  const Json& job = metrics.at("job");
+  for (const Figure& figure : kJobFigures) add(*registry_, figure, {{"kind", kind}}, job);
+  for (const Json& phase : metrics.at("phases")) {
+    const prometheus::Labels labels = {{"kind", kind}, {"phase", phase.at("phase").get<std::string>()}};
+    for (const Figure& figure : kTaskFigures) add(*registry_, figure, labels, phase);
+    auto& peak = gauge(*registry_, kPeakMemory, labels);
+    peak.Set(std::max(peak.Value(), phase.at(kPeakMemory.key).get<double>()));
   }
-  const auto add_by_phase = [&](std::string_view key) {
-    for (const auto& [task, sums] : by_phase_) {
-      if (sums.contains(key)) out.add({{"kind", task.first}, {"phase", task.second}}, sums[key]);
-    }
-  };
-  for (const Figure& figure : kTaskFigures) {
-    out.begin(figure.name, "counter", figure.help);
-    add_by_phase(figure.key);
-  }
-  out.begin("podere_task_peak_memory_bytes", "gauge", "The most memory that a task of any executor has held.");
-  add_by_phase("peak_memory_bytes");
-  return std::move(out).text();
+  add(*registry_, kLosses, {}, job);
+  add(*registry_, kLostSeconds, {}, job);
 }
+
+void SessionCounters::set_executors(int n_executors) { gauge(*registry_, kExecutors, {}).Set(n_executors); }
 
 }  // namespace podere::session

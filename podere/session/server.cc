@@ -1,6 +1,7 @@
 #include "podere/session/server.h"
 
 #include <poll.h>
+#include <prometheus/exposer.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "podere/base/local_socket.h"
 #include "podere/session/event_stream.h"
 #include "podere/session/job_queue.h"
+#include "podere/session/prometheus.h"
 
 namespace podere::session {
 namespace {
@@ -199,11 +201,14 @@ class Doorman {
 /// Tells how a job goes, and whether to stop.
 class JobEvents : public Progress {
  public:
-  JobEvents(Doorman& doorman, const JobQueue::Ordered& order, const ServerOptions& options)
-      : doorman_(doorman), order_(order), options_(options) {}
+  /// `refresh` is called with each report.
+  JobEvents(Doorman& doorman, const JobQueue::Ordered& order, const ServerOptions& options,
+            const std::function<void()>& refresh)
+      : doorman_(doorman), order_(order), options_(options), refresh_(refresh) {}
 
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
+    refresh_();
     Json metrics = Json::object();
     for (const auto& [name, value] : step.metrics) metrics[name] = value;
     doorman_.jobs().note_step(order_.number, step);
@@ -231,6 +236,7 @@ class JobEvents : public Progress {
   Doorman& doorman_;
   const JobQueue::Ordered& order_;
   const ServerOptions& options_;
+  const std::function<void()>& refresh_;
   std::string phase_;
   std::optional<Stopwatch> since_wanted_;
 };
@@ -249,21 +255,28 @@ class IdleEvents : public Progress {
   const ServerOptions& options_;
 };
 
-void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, const ServerOptions& options) {
+void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, SessionCounters& counters,
+            const ServerOptions& options, const std::function<void()>& refresh) {
   using State = JobQueue::State;
-  JobEvents events(doorman, order, options);
-  const auto fail = [&](State state, const char* kind, const std::string& message) {
-    options.log(fmt::format("job {}: {}", order.number, message));
+  JobEvents events(doorman, order, options, refresh);
+  std::string kind = "unknown";  // until it is known to be one: labels must stay few
+  const auto finish = [&](State state, const std::string& message, const Json& metrics) {
     doorman.jobs().finish(order.number, state, message);
-    doorman.tell(order, {{"event", "failed"}, {"kind", kind}, {"message", message}});
+    counters.add_job(kind, JobQueue::word_of(state), metrics);
+  };
+  const auto fail = [&](State state, const char* failure, const std::string& message) {
+    options.log(fmt::format("job {}: {}", order.number, message));
+    finish(state, message, nullptr);
+    doorman.tell(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
   };
   const std::string checkpoint = fmt::format("{}/{}.json", options.checkpoints, order.number);
   try {
     Job job = job_from_json(order.job);
+    kind = to_json(job).at("kind").get<std::string>();
     auto* train = std::get_if<TrainJob>(&job);
     if (train != nullptr && train->checkpoint.empty()) train->checkpoint = checkpoint;
     Json result = session.run(job, events);
-    doorman.jobs().finish(order.number, doorman.jobs().is_cancelled(order.number) ? State::kCancelled : State::kDone);
+    finish(doorman.jobs().is_cancelled(order.number) ? State::kCancelled : State::kDone, "", result.at("metrics"));
     doorman.tell(order, {{"event", "result"}, {"result", std::move(result)}});
   } catch (const InputError& error) {
     fail(State::kFailed, "input", error.what());
@@ -276,13 +289,32 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
   std::filesystem::remove(checkpoint, ignored);
 }
 
-Json status_of(const Session& session, const SessionPlace& place, int cores) {
+/// Counters that Prometheus scrapes by HTTP.
+class Endpoint {
+ public:
+  Endpoint(const std::string& address, const SessionCounters& counters) try : exposer_(address, 1) {
+    exposer_.RegisterCollectable(counters.all());
+    url_ =
+        fmt::format("http://{}:{}/metrics", address.substr(0, address.rfind(':')), exposer_.GetListeningPorts().at(0));
+  } catch (const std::exception&) {  // of the HTTP library, without a cause
+    throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is taken", address);
+  }
+  const std::string& url() const { return url_; }
+
+ private:
+  prometheus::Exposer exposer_;
+  std::string url_;
+};
+
+Json status_of(const Session& session, const SessionPlace& place, const ServerOptions& options,
+               const std::optional<Endpoint>& endpoint) {
   Json tables = Json::array();
   for (const auto& [name, facts] : session.tables()) tables.push_back(facts);
   return {{"session", place.name()},
           {"process", getpid()},
           {"executors", session.n_executors()},
-          {"cores", cores},
+          {"cores", options.cores},
+          {"prometheus", endpoint ? Json(endpoint->url()) : Json()},
           {"tables", std::move(tables)}};
 }
 
@@ -290,6 +322,9 @@ Json status_of(const Session& session, const SessionPlace& place, int cores) {
 
 void serve_session(SessionPlace& place, ServerOptions options) {
   place.take();
+  SessionCounters counters;
+  std::optional<Endpoint> endpoint;
+  if (!options.prometheus.empty()) endpoint.emplace(options.prometheus, counters);
   IdleEvents idle(options);
   Doorman* at_the_door = nullptr;
   Session::Options wishes = options.session;
@@ -303,12 +338,16 @@ void serve_session(SessionPlace& place, ServerOptions options) {
   Session session(wishes, idle);
   Doorman doorman(place, options.session.n_executors, options.session.least);
   at_the_door = &doorman;
+  const std::function<void()> refresh = [&] {
+    doorman.set_status(status_of(session, place, options, endpoint));
+    counters.set_executors(session.n_executors());
+  };
   options.log("ready");
   try {
     while (!doorman.is_stopped() && !options.stop()) {
-      doorman.set_status(status_of(session, place, options.cores));
+      refresh();
       if (const auto order = doorman.jobs().next(kPollMs)) {
-        do_job(session, *order, doorman, options);
+        do_job(session, *order, doorman, counters, options, refresh);
       } else {
         session.idle(0, idle);
       }

@@ -13,6 +13,9 @@ struct ServerOptions {
   Session::Options session;
   int cores = 1;            ///< of each executor, to be told
   std::string checkpoints;  ///< folder where training keeps what it has, if the order names no file
+  /// Address and port where Prometheus finds the counters, such as "127.0.0.1:9400" (port 0: any that is free); empty:
+  /// nowhere.
+  std::string prometheus;
   /// Asked a few times a second: whether to end.
   std::function<bool()> stop = [] { return false; };
   /// A line for the log.
@@ -21,7 +24,7 @@ struct ServerOptions {
 
 /// Starts executors and does the jobs that come through the place's socket, one at a time in the order in which they
 /// came, until it is told to stop. Executors that are lost, also between jobs, are made up for as by Session. Throws as
-/// Session's constructor, and InputError if the place is taken.
+/// Session's constructor, and InputError if the place or the address is taken.
 void serve_session(SessionPlace& place, ServerOptions options);
 
 }  // namespace podere::session

@@ -7,8 +7,11 @@ import re
 import signal
 import socket
 import subprocess
+import urllib.parse
+import urllib.request
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import wait_until
 from test_loss import sha256
@@ -273,6 +276,26 @@ def test_attached_one_sees_what_others_do(podere, session):
     assert watcher.returncode == 0 and "goes on" in stderr
 
 
+def test_prometheus_reads_what_jobs_cost(session):
+    url = session.start("s", "--executors", "2", "--cores", "1", "--prometheus", "0")["prometheus"]
+    assert url.startswith("http://127.0.0.1:") and session.status("s")["prometheus"] == url
+    session("load", "s", "collider:4000", "--as", "a")
+    stream = session.orders("s")
+    stream.readline()
+    ask(stream, {"id": 1, "job": {"kind": 'no "job"'}})
+    assert answer(stream, 1)["event"] == "failed"
+    with urllib.request.urlopen(url, timeout=30) as response:
+        families = text_string_to_metric_families(response.read().decode())
+    values = {(s.name, *s.labels.values()): s.value for family in families for s in family.samples}
+    assert values[("podere_executors",)] == 2
+    assert values[("podere_jobs_total", "load", "done")] == 1
+    assert values[("podere_jobs_total", "unknown", "failed")] == 1
+    assert values[("podere_task_read_rows_total", "load", "read")] == 4000
+    assert values[("podere_task_cpu_seconds_total", "load", "read")] > 0
+    taken = urllib.parse.urlsplit(url).netloc
+    assert taken in session.refused("session", "start", "t", "--prometheus", taken)
+
+
 @pytest.mark.parametrize("line", [
     "", "{", "[]", "7", '{"id":1}', '{"id":1,"job":{"kind":"fly"}}', '{"id":1,"scale":{"executors":0}}',
     '{"id":1,"scale":{"executors":"many"}}', '{"id":1,"ask":"job","job":77}', '{"id":1,"ask":7}', '{"cancel_job":-1}',
@@ -291,6 +314,9 @@ def test_nonsense_does_not_end_a_session(podere, session, line):
 @pytest.mark.parametrize("arguments, words", [
     (["session", "stop", "none"], "no session called none"),
     (["session", "start", "../x"], "cannot be called"),
+    (["session", "start", "x", "--prometheus", "70000"], "70000"),
+    (["session", "start", "x", "--prometheus", "localhost:http"], "127.0.0.1:9400"),
+    (["session", "start", "x", "--prometheus", "192.0.2.1:9400"], "no address of this machine"),
     (["train", "gbt", "table:a", "-o", "m.json"], "no table called a"),
     (["train", "gbt", "collider:100", "-o", "m.json", "--session", "x", "--executors", "2"], "--session"),
 ])

@@ -20,6 +20,7 @@ from typing import Any, Iterator
 from . import _core
 from ._progress import Progress, step_text
 
+_MOST_FOLDERS_UP = 4
 _CONNECT_SECONDS = 0.01  # between two attempts
 _HELLO_SECONDS = 5
 _TICK_SECONDS = 0.2
@@ -34,14 +35,17 @@ class SessionError(RuntimeError):
 # The program --------------------------------------------------------------------------------------------------------
 
 def find_program() -> str:
-    """The path of `podere`: of the variable PODERE, of this installation, or in PATH."""
+    """The path of `podere`: what the variable PODERE names, that of this installation, or the one in PATH."""
     asked = os.environ.get("PODERE")
     if asked:
         if not os.access(asked, os.X_OK):
             raise SessionError(f"the variable PODERE is {asked!r}, which is not a program")
         return asked
-    package = Path(__file__).parent
-    for place in (Path(sys.prefix) / "bin" / "podere", package.parent.parent / "bin" / "podere"):
+    # PREFIX/bin beside PREFIX/lib/python3.11/site-packages/podere (which for `pip install --user` is not sys.prefix),
+    # FOLDER/bin beside FOLDER/podere (pip --target), bin beside python/podere in a build tree.
+    folders = Path(os.path.abspath(__file__)).parent.parents[:_MOST_FOLDERS_UP]
+    for folder in (*folders, Path(sys.prefix)):
+        place = folder / "bin" / "podere"
         if place.is_file() and os.access(place, os.X_OK):
             return str(place)
     found = shutil.which("podere")

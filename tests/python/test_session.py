@@ -235,6 +235,23 @@ def test_without_the_program_the_cause_is_told(monkeypatch, tmp_path):
         podere.Session()
 
 
+@pytest.mark.parametrize("package", ["lib/python3.11/site-packages", "local/lib/python3.11/dist-packages", "", "python"])
+def test_the_program_is_that_of_the_installation(package, monkeypatch, tmp_path):
+    """As pip lays both out in an environment, for the user, with --target; and as they lie in a build tree."""
+    prefix = tmp_path / ("local" if package.startswith("local") else ".")
+    (tmp_path / package / "podere").mkdir(parents=True)
+    (prefix / "bin").mkdir()
+    program = prefix / "bin" / "podere"
+    program.touch(0o700)
+    monkeypatch.delenv("PODERE")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(podere._connection, "__file__", str(tmp_path / package / "podere" / "_connection.py"))
+    assert pathlib.Path(podere._connection.find_program()) == program
+    program.chmod(0o600)
+    with pytest.raises(podere.SessionError, match="is not found: build it, and put it in PATH or name it"):
+        podere._connection.find_program()
+
+
 def test_a_session_that_has_ended_says_so(mark, rows_csv):
     s = podere.Session(progress=False)
     table = s.read_csv(rows_csv[0], label="label")

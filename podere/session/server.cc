@@ -277,6 +277,7 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
     if (train != nullptr && train->checkpoint.empty()) train->checkpoint = checkpoint;
     Json result = session.run(job, events);
     finish(doorman.jobs().is_cancelled(order.number) ? State::kCancelled : State::kDone, "", result.at("metrics"));
+    refresh();  // before the answer: its table is there
     doorman.tell(order, {{"event", "result"}, {"result", std::move(result)}});
   } catch (const InputError& error) {
     fail(State::kFailed, "input", error.what());

@@ -70,7 +70,6 @@ int serve(const StartOptions& options) {
     session.cache = (cache->path() / "cache").string();
   }
   serve_session(place, {.session = std::move(session),
-                        .cores = options.group.cores_each(),
                         .checkpoints = seen.path().string(),
                         .prometheus = options.prometheus,
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },

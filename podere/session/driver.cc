@@ -46,6 +46,7 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     throw_error("asked for one group of {} executors, got groups of {}{}{}", options_.n_executors, n_executors,
                 options_.advice.empty() ? "" : ": ", options_.advice);
   }
+  n_cores_ = take(event, "cores", 0);
 }
 
 Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {

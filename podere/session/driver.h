@@ -51,6 +51,9 @@ class Driver {
   /// throw. Throws Error if they cannot be started, or came up as another number than asked for.
   Driver(const CommandLine& executors, Options options, Progress& progress);
 
+  /// Of each executor, as the first one tells.
+  int n_cores() const { return n_cores_; }
+
   /// Runs a job and returns its result. Passes reports to `progress`, and its wish to stop to the executors: training
   /// then ends after the current round with what there is. Throws InputError or Error with the executors' own message
   /// if the job failed, and GroupLost if the group died, upon which this driver is of no more use.
@@ -78,6 +81,7 @@ class Driver {
   std::optional<Stopwatch> since_end_was_told_;  // by mpirun
   std::vector<Stopwatch> since_heard_of_;        // [n_executors] once they are up
   bool is_up_ = false;
+  int n_cores_ = 0;
   std::int64_t last_id_ = 0;
 };
 

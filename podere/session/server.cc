@@ -307,14 +307,13 @@ class Endpoint {
   std::string url_;
 };
 
-Json status_of(const Session& session, const SessionPlace& place, const ServerOptions& options,
-               const std::optional<Endpoint>& endpoint) {
+Json status_of(const Session& session, const SessionPlace& place, const std::optional<Endpoint>& endpoint) {
   Json tables = Json::array();
   for (const auto& [name, facts] : session.tables()) tables.push_back(facts);
   return {{"session", place.name()},
           {"process", getpid()},
           {"executors", session.n_executors()},
-          {"cores", options.cores},
+          {"cores", session.n_cores()},
           {"prometheus", endpoint ? Json(endpoint->url()) : Json()},
           {"tables", std::move(tables)}};
 }
@@ -340,7 +339,7 @@ void serve_session(SessionPlace& place, ServerOptions options) {
   Doorman doorman(place, options.session.n_executors, options.session.least);
   at_the_door = &doorman;
   const std::function<void()> refresh = [&] {
-    doorman.set_status(status_of(session, place, options, endpoint));
+    doorman.set_status(status_of(session, place, endpoint));
     counters.set_executors(session.n_executors());
   };
   options.log("ready");

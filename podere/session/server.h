@@ -11,7 +11,6 @@ namespace podere::session {
 
 struct ServerOptions {
   Session::Options session;
-  int cores = 1;            ///< of each executor, to be told
   std::string checkpoints;  ///< folder where training keeps what it has, if the order names no file
   /// Address and port where Prometheus finds the counters, such as "127.0.0.1:9400" (port 0: any that is free); empty:
   /// nowhere.

@@ -135,6 +135,7 @@ void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
   driver.n_executors = options_.n_executors;
   driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
+  n_cores_ = driver_->n_cores();
 }
 
 void Session::lose_one() {

@@ -61,6 +61,8 @@ class Session {
   void idle(int timeout_ms, Progress& progress);
 
   int n_executors() const { return options_.n_executors; }
+  /// Of each executor of the last group that stood.
+  int n_cores() const { return n_cores_; }
   /// What loading told of each table that is kept, by name.
   const std::map<std::string, Json>& tables() const { return log_.tables(); }
 
@@ -86,6 +88,7 @@ class Session {
   TableLog log_;
   int n_cached_ = 0;  // places given out
   std::unique_ptr<Driver> driver_;
+  int n_cores_ = 0;
 };
 
 }  // namespace podere::session

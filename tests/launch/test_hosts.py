@@ -38,6 +38,22 @@ def test_predictions_of_executors_on_hosts(podere, hosts):
     assert sha256(podere, "here.csv") == sha256(podere, "there.csv")
 
 
+def test_a_session_on_hosts(podere, hosts, here, tmp_path_factory):
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    in_session = lambda *arguments: podere.done("session", *arguments, environment=environment).stdout
+    status = json.loads(in_session("start", "s", *podere.on_hosts, "--executors", 4, "--json"))
+    assert status["executors"] == 4 and status["cores"] >= 1
+    in_session("load", "s", "collider:20000", "--as", "t")
+    kill(next(iter(hosts.south.processes("executor"))))
+    podere.before = []
+    train = ["table:t" if argument == "collider:20000" else argument for argument in TRAIN if argument not in ("--cores", "1")]
+    facts = json.loads(podere.done(*train, *SHORT, "--session", "s", "--json", environment=environment).stdout)
+    assert facts["executors"] == 3
+    assert sha256(podere) == here(*SHORT)
+    in_session("stop", "s")
+    assert names(podere.folder) == ["hosts.txt", "model.json"]
+
+
 def start_training(podere, hosts, how_long=LONG):
     process = podere.start(*TRAIN, *how_long, *podere.on_hosts, "--executors", "4", "--json")
     wait_until_training(process, podere)

@@ -32,6 +32,23 @@ def test_the_model_is_the_same_as_without_slurm(allocated, here):
     assert names(allocated.folder) == ["model.json"]
 
 
+def test_a_session_in_an_allocation(allocated, here, tmp_path_factory):
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    start = allocated.start("session", "start", "s", "--foreground", "--on", "slurm", "--executors", 3, environment=environment)
+    allocated.before = []
+    in_session = lambda *arguments: allocated.done("session", *arguments, environment=environment).stdout
+    sessions = lambda: json.loads(in_session("list", "--json"))["sessions"]
+    wait_until(lambda: sessions() and sessions()[0].get("executors"), seconds=60)
+    assert (sessions()[0]["executors"], sessions()[0]["cores"]) == (3, 1)
+    in_session("load", "s", "collider:20000", "--as", "t")
+    train = ["table:t" if argument == "collider:20000" else argument for argument in TRAIN if argument not in ("--cores", "1")]
+    allocated.done(*train, *SHORT, "--session", "s", environment=environment)
+    assert sha256(allocated) == here(*SHORT)
+    in_session("stop", "s")
+    assert start.wait(timeout=60) == 0
+    assert names(allocated.folder) == ["model.json"]
+
+
 def test_executors_have_the_cores_of_the_allocation(podere):
     podere.before = ["salloc", "--quiet", "--ntasks=2", "--cpus-per-task=2"]
     facts = json.loads(podere.done("describe", "collider:1000", "--on", "slurm", "--executors", 2, "--json").stdout)

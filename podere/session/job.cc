@@ -95,6 +95,7 @@ void visit_job(Job& job, Visit&& visit) {
     visit("name", job.name);
     visit("cache", job.cache);
     visit("only_cached", job.only_cached);
+    visit("fingerprint", job.fingerprint);
   } else if constexpr (std::is_same_v<J, DropJob>) {
     visit("name", job.name);
   }

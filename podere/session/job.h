@@ -68,12 +68,15 @@ struct ExplainJob {
 };
 
 /// Keeps a table in the executors' memory, for jobs whose location is then "table:NAME". Result: "tables", a list of
-/// the tables made, each with "name", "rows", "features", "label", "weight", "categorical" and "memory_bytes".
+/// the tables made, each with "name", "rows", "features", "label", "weight", "categorical" and "memory_bytes", and
+/// "fingerprint" where arrays were read.
 struct LoadJob {
   SourceSpec table;
   std::string name;
   std::string cache;         ///< folder where the rows lie on disk too, or are put for the next time; empty: none
   bool only_cached = false;  ///< the source is another by now, and is not read
+  /// Of arrays: the "fingerprint" of the first time, in the result. Read again, they must have it still.
+  std::optional<std::uint64_t> fingerprint = {};
 };
 
 /// Keeps two tables: rows of `table` for the first with probability `fraction`, the others for the second, as

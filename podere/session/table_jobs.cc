@@ -1,5 +1,7 @@
 // Jobs that make tables and keep them.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "podere/io/write_csv.h"
 #include "podere/session/jobs.h"
 #include "podere/table/filter.h"
+#include "podere/table/fingerprint.h"
 #include "podere/table/keep_rows.h"
 #include "podere/table/select_columns.h"
 #include "podere/table/split.h"
@@ -50,6 +53,19 @@ table::Table load_by_cache(const LoadJob& job, const Workplace& at) {
   return table;
 }
 
+/// Of a table of arrays, which nobody but their owner knows to have changed. Collective. Throws InputError on all ranks
+/// if it is another than that of the first time.
+std::uint64_t check_fingerprint(const LoadJob& job, const table::Table& table, const Workplace& at) {
+  const std::uint64_t found = table::fingerprint(table, at.comm, at.n_threads);
+  if (job.fingerprint && *job.fingerprint != found) {
+    throw_input_error(
+        "{}: its arrays have changed since they were put, so executors that were lost cannot be made up for: put them "
+        "again",
+        job.name);
+  }
+  return found;
+}
+
 /// The rows whose numbers and values are asked for.
 table::Table keep_chosen_rows(const TransformJob& job, const table::Table& table, const Workplace& at) {
   const std::uint64_t last_row = std::min(job.last_row.value_or(table.n_global_rows()), table.n_global_rows());
@@ -75,7 +91,10 @@ Json run(const LoadJob& job, const Workplace& at) {
   at.progress.report({"read", 0, 1, {}});
   table::Table table = load_by_cache(job, at);
   at.progress.count_rows(table.n_rows(), 0);
+  std::optional<std::uint64_t> fingerprint;
+  if (job.table.arrays) fingerprint = check_fingerprint(job, table, at);
   Json result = {{"tables", {facts_of(job.name, table)}}, {"load_seconds", watch.seconds()}};
+  if (fingerprint) result["fingerprint"] = *fingerprint;
   at.tables.keep(job.name, std::move(table));
   result.update(resources(at.comm, at.n_threads));
   return result;

@@ -28,6 +28,9 @@ void TableLog::note(const Job& job, const Inputs& inputs, const Json& result) {
   const auto* drop = std::get_if<DropJob>(&job);
   if (made == result.end() && drop == nullptr) return;
   Step step{job, inputs, ++last_number_, {}};
+  if (auto* load = std::get_if<LoadJob>(&step.job); load != nullptr && result.contains("fingerprint")) {
+    load->fingerprint = result.at("fingerprint").get<std::uint64_t>();
+  }
   for (const std::string& name : tables_used(job)) {
     if (const auto maker = maker_.find(name); maker != maker_.end()) step.needs.push_back(maker->second);
   }

@@ -258,7 +258,7 @@ class Session:
         """Bring arrays of this process into the executors' memory; each reads the rows that it keeps.
 
         The arrays are read again when executors are lost, so they must not be changed while the table, or one made
-        from it, is there. They are not copied unless they have gaps or are of a type that executors do not read.
+        from it, is there: arrays that were are refused then. They are not copied unless they have gaps or are of a type that executors do not read.
 
         Parameters
         ----------

@@ -132,6 +132,25 @@ def test_a_table_that_was_put_is_made_again_after_a_loss(mark, rows, tmp_path):
         assert model_text(s.fit(ESTIMATOR, table), tmp_path) == expected
 
 
+@pytest.mark.parametrize("part", ["X", "y", "sample_weight"])
+def test_an_array_that_was_changed_is_noticed_when_it_is_read_again(mark, rows, part, tmp_path, capfd):
+    arrays = dict(zip(("X", "y", "sample_weight"), (part.copy() for part in rows)))
+    with podere.Session(executors=1, cores=1) as s:
+        changed = s.put(**arrays)
+        half = changed.split(0.5)[0]
+        kept = s.put(*rows)
+        expected = model_text(s.fit(ESTIMATOR, kept), tmp_path)
+        arrays[part][-1] += 1
+        s.scale(2)  # other executors, which read the arrays again
+        wait_until(lambda: s.executors == 2)
+        for table in (changed, half):
+            with pytest.raises(ValueError, match=f"table {table.name} was lost with its executors: {changed.name}: its "
+                               "arrays have changed since they were put, so .* put them again"):
+                s.fit(ESTIMATOR, table)
+        assert model_text(s.fit(ESTIMATOR, kept), tmp_path) == expected
+        assert s.put(**arrays).n_rows == kept.n_rows
+
+
 # The bytes themselves -------------------------------------------------------------------------------------------------
 
 def status_of(url, **headers):

@@ -17,6 +17,7 @@
 #include "podere/tree/booster.h"
 #include "podere/tree/constraints.h"
 #include "podere/tree/cuts.h"
+#include "podere/tree/few_rows.h"
 #include "podere/tree/grow.h"
 #include "podere/tree/histogram.h"
 #include "podere/tree/labels.h"
@@ -129,17 +130,11 @@ void check_request(const table::RowSource& source, const table::Table* validatio
   }
 }
 
-}  // namespace
-
-bool is_training_row(table::GlobalRow row, const Options& options) {
-  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
-}
-
-Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
-            const Continuation& continuation) {
+/// As train, once that has checked what it is asked for and brought few rows to one form.
+Model train_on(const table::RowSource& source, const table::Table* validation, const Options& options,
+               const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
+               const Continuation& continuation) {
   const Model* const base = continuation.base;
-  check_request(source, validation, options, base);
   const table::Table& table = source.labels();
   const Constraints constraints = resolve_constraints(options, source.schema());
 
@@ -212,6 +207,36 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
     times->boost_traffic = comm::traffic_since(traffic_before, comm.traffic());
   }
   return model;
+}
+
+}  // namespace
+
+bool is_training_row(table::GlobalRow row, const Options& options) {
+  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
+}
+
+Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
+            const Continuation& continuation) {
+  const Model* const base = continuation.base;
+  check_request(source, validation, options, base);
+  const auto train_these = [&](const table::RowSource& rows, const Options& as) {
+    return train_on(rows, validation, as, comm, n_threads, progress, times, continuation);
+  };
+  // Rows are set aside by their numbers, of which others know.
+  if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
+    return train_these(source, options);
+  }
+  // What is wrong with a row is told with its own number, and classes count even if no row of theirs does.
+  Options checked = options;
+  if (base != nullptr && options.n_classes == 0) checked.n_classes = base->options.n_classes;
+  checked.n_classes = count_classes(source.labels(), checked, comm);
+  validate(checked);
+  if (base != nullptr) check_base(*base, source.schema(), checked);
+  weigh_labels(source.labels(), {}, 0, checked, "training", comm);
+  std::optional<table::Table> few = to_one_form(source, comm);
+  if (!few) return train_these(source, options);
+  return train_these(table::HeldRows(std::move(*few)), checked);
 }
 
 }  // namespace podere::tree

@@ -36,14 +36,14 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 
 /// Trains on rows whose label must be there and which must begin at a row block on every rank; goes through them twice
 /// (three times from a checkpoint), and gives their features back at the last time. `validation` (may be null) has the
-/// same features. Collective. The model is the same, bit for bit, for any number of ranks and threads. Stops after the
-/// round in which rank 0's progress says stop_requested(), or by early stopping, which keeps the best round as the
-/// last. Reports a ProgressStep {"bin", 0, 1} at the beginning, {"train", trees done, n_trees, {loss, validation_loss,
-/// validation_auc}} before the first round and after each. Throws InputError, on all ranks, for options out of range,
-/// no rows or more than 2^31 - 1, a label missing, out of its set or all of one class, weights that are not finite or
-/// do not sum to more than zero, a loss that grows beyond bounds, a base that does not fit, a checkpoint of another
-/// run. Source: Chen and Guestrin, KDD 2016 (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantised
-/// gradients).
+/// same features. Few rows are brought to one form (few_rows.h), and gone through once more. Collective. The model is
+/// the same, bit for bit, for any number of ranks and threads. Stops after the round in which rank 0's progress says
+/// stop_requested(), or by early stopping, which keeps the best round as the last. Reports a ProgressStep {"bin", 0, 1}
+/// at the beginning, {"train", trees done, n_trees, {loss, validation_loss, validation_auc}} before the first round and
+/// after each. Throws InputError, on all ranks, for options out of range, no rows or more than 2^31 - 1, a label
+/// missing, out of its set or all of one class, weights that are not finite or do not sum to more than zero, a loss
+/// that grows beyond bounds, a base that does not fit, a checkpoint of another run. Source: Chen and Guestrin, KDD 2016
+/// (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
             const Continuation& continuation = {});

@@ -22,6 +22,18 @@ def test_every_check_of_scikit_learn(estimator, check):
         check(estimator)
 
 
+@pytest.mark.parametrize("estimator", [GBTClassifier(), GBTClassifier(subsample=0.5), GBTRegressor(),
+                                       GBTRegressor(objective="quantile"), GBTRegressor(objective="poisson")])
+def test_few_rows_may_be_repeated_instead_of_weighted_and_come_in_any_order(two_classes, numbers, estimator):
+    """As newer versions of scikit-learn check."""
+    random = numpy.random.default_rng(2)
+    X, y = two_classes if isinstance(estimator, GBTClassifier) else (numbers[0], abs(numbers[1]))
+    X, y, weight = X[:300], y[:300], random.integers(0, 4, 300)
+    expected = clone(estimator).fit(X.repeat(weight, axis=0), y.repeat(weight)).predict(X)
+    order = random.permutation(300)
+    assert_array_equal(clone(estimator).fit(X[order], y[order], weight[order]).predict(X), expected)
+
+
 def test_it_stands_in_a_pipeline_and_a_grid_search(two_classes):
     X, y = two_classes
     pipeline = make_pipeline(StandardScaler(), GBTClassifier(n_estimators=50))

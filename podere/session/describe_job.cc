@@ -2,6 +2,7 @@
 #include "podere/base/clock.h"
 #include "podere/session/jobs.h"
 #include "podere/table/describe.h"
+#include "podere/table/labels.h"
 
 namespace podere::session {
 
@@ -12,7 +13,13 @@ Json run(const DescribeJob& job, const Workplace& at) {
   const JobTable loaded = table_of(job.table, false, at);
   const table::Table& table = *loaded;
   at.progress.report({"describe", 0, 1, {}});
-  Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}, {"columns", Json::array()}};
+  Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}};
+  if (job.label_values > 0) {
+    const auto values = table::label_values(table, job.label_values, comm);
+    result["label_values"] = values ? Json(*values) : Json();
+    return result;
+  }
+  result["columns"] = Json::array();
   for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
     result["columns"].push_back({{"name", column.name},
                                  {"minimum", column.minimum},

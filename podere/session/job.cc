@@ -29,6 +29,7 @@ void visit_source(Source& source, Visit&& visit) {
   visit("first_row", source.csv.first_row);
   visit("last_row", source.csv.last_row);
   visit("arrays", source.arrays);
+  visit("classes", source.classes);
 }
 
 template <typename Array, typename Visit>
@@ -71,6 +72,8 @@ void visit_job(Job& job, Visit&& visit) {
     visit("output", job.output);
     visit("margin", job.margin);
     visit("rounds", job.rounds);
+  } else if constexpr (std::is_same_v<J, DescribeJob>) {
+    visit("label_values", job.label_values);
   } else if constexpr (std::is_same_v<J, ExplainJob>) {
     visit("model", job.model);
     visit("output", job.output);

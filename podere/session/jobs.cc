@@ -11,27 +11,36 @@ namespace podere::session {
 
 namespace {
 
-table::Table load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at,
-                          io::UnknownTexts* unknown = nullptr) {
+/// A table of the job's own.
+JobTable load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at,
+                      io::UnknownTexts* unknown = nullptr) {
   at.progress.report({"read", 0, 1, {}});
   table::Table table = load(spec, needs_label, at.comm, at.n_threads, unknown);
   at.progress.count_rows(table.n_rows(), 0);
+  return JobTable(std::move(table));
+}
+
+JobTable with_classes(JobTable table, const SourceSpec& spec, const Workplace& at) {
+  if (spec.classes.empty()) return table;
+  at.comm.agree([&] { table.number_labels(spec.classes, at.n_threads); });
   return table;
 }
 
 }  // namespace
 
 JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at) {
-  if (kept_name(spec.location)) return JobTable(at.tables.find(spec, needs_label));
-  return JobTable(load_counted(spec, needs_label, at));
+  if (kept_name(spec.location)) return with_classes(JobTable(at.tables.find(spec, needs_label)), spec, at);
+  return with_classes(load_counted(spec, needs_label, at), spec, at);
 }
 
 JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
                          io::UnknownTexts& unknown) {
-  if (kept_name(spec.location)) return coded_as(at.tables.find(spec, needs_label), model, at.comm, unknown);
+  if (kept_name(spec.location)) {
+    return with_classes(coded_as(at.tables.find(spec, needs_label), model, at.comm, unknown), spec, at);
+  }
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  return JobTable(load_counted(coded, needs_label, at, &unknown));
+  return with_classes(load_counted(coded, needs_label, at, &unknown), spec, at);
 }
 
 tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {

@@ -11,6 +11,7 @@
 
 #include "podere/base/error.h"
 #include "podere/table/features.h"
+#include "podere/table/labels.h"
 
 namespace podere::session {
 namespace {
@@ -81,8 +82,19 @@ std::optional<std::string> kept_name(const std::string& location) {
 
 const table::Table& JobTable::operator*() const {
   const auto* own = std::get_if<table::Table>(&table_);
-  return own != nullptr ? *own : *std::get<const table::Table*>(table_);
+  return own != nullptr ? *own : *std::get<table::Table*>(table_);
 }
+
+void JobTable::number_labels(const std::vector<double>& classes, int n_threads) {
+  auto* own = std::get_if<table::Table>(&table_);
+  table::Table& table = own != nullptr ? *own : *std::get<table::Table*>(table_);
+  if (own == nullptr) {
+    give_back_.reset(new GiveBack{&table, std::vector<float>(table.label().begin(), table.label().end())});
+  }
+  table::number_labels(table, std::vector<float>(classes.begin(), classes.end()), n_threads);
+}
+
+JobTable::GiveBack::~GiveBack() { std::ranges::copy(labels, table->label().begin()); }
 
 std::unique_ptr<table::RowSource> JobTable::rows() {
   auto* own = std::get_if<table::Table>(&table_);
@@ -105,7 +117,7 @@ void KeptTables::drop(const std::string& name) {
   tables_.erase(name);
 }
 
-const table::Table& KeptTables::at(const std::string& name) const {
+table::Table& KeptTables::at(const std::string& name) {
   const auto found = tables_.find(name);
   if (found != tables_.end()) return found->second;
   std::vector<std::string> names;
@@ -114,8 +126,8 @@ const table::Table& KeptTables::at(const std::string& name) const {
                     names.empty() ? "is none" : fmt::format("are {}", fmt::join(names, ", ")));
 }
 
-const table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) const {
-  const table::Table& table = at(*kept_name(spec.location));
+table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) {
+  table::Table& table = at(*kept_name(spec.location));
   const io::CsvOptions& csv = spec.csv;
   if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty() ||
       csv.first_row > 0 || csv.last_row) {
@@ -128,7 +140,7 @@ const table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) c
   return table;
 }
 
-JobTable coded_as(const table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
+JobTable coded_as(table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
                   io::UnknownTexts& unknown) {
   const auto differences = find_differences(kept.schema(), known);
   if (differences.empty()) return JobTable(kept);

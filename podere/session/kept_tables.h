@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "podere/io/csv.h"
 #include "podere/session/source.h"
@@ -23,7 +24,11 @@ std::optional<std::string> kept_name(const std::string& location);
 class JobTable {
  public:
   explicit JobTable(table::Table&& own) : table_(std::move(own)) {}
-  explicit JobTable(const table::Table& kept) : table_(&kept) {}
+  explicit JobTable(table::Table& kept) : table_(&kept) {}
+
+  /// Puts the place of each label among `classes` in place of the label; what is kept has its own again when this ends.
+  /// Not twice at a time for one kept table. Local. Throws InputError as table::number_labels.
+  void number_labels(const std::vector<double>& classes, int n_threads);
 
   const table::Table& operator*() const;
   const table::Table* operator->() const { return &**this; }
@@ -32,7 +37,14 @@ class JobTable {
   std::unique_ptr<table::RowSource> rows();
 
  private:
-  std::variant<table::Table, const table::Table*> table_;
+  /// Gives labels back.
+  struct GiveBack {
+    table::Table* table;
+    std::vector<float> labels;
+    ~GiveBack();
+  };
+  std::variant<table::Table, table::Table*> table_;
+  std::unique_ptr<GiveBack> give_back_;
 };
 
 /// The tables of one executor, by name. All ranks hold their rows of the same tables.
@@ -45,11 +57,11 @@ class KeptTables {
   /// Throws InputError if there is none.
   void drop(const std::string& name);
   /// Throws InputError that names those that there are.
-  const table::Table& at(const std::string& name) const;
+  table::Table& at(const std::string& name);
 
   /// The kept table of spec.location. Throws InputError if there is none, if `spec` says how to read it, or if a label
   /// is needed that it does not have.
-  const table::Table& find(const SourceSpec& spec, bool needs_label) const;
+  table::Table& find(const SourceSpec& spec, bool needs_label);
 
  private:
   std::map<std::string, table::Table> tables_;
@@ -57,7 +69,7 @@ class KeptTables {
 
 /// A kept table with the categories of `known`, in the way of CsvOptions::coded_as: the very table if its codes mean
 /// the same, else a copy. Collective. Throws InputError, on all ranks, where categories meet numbers.
-JobTable coded_as(const table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
+JobTable coded_as(table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
                   io::UnknownTexts& unknown);
 
 }  // namespace podere::session

@@ -43,11 +43,28 @@ TEST(KeptTables, RefuseWhatIsSaidWhenFilesAreRead) {
   EXPECT_NE(refusal_of([&] { tables.keep("a b", numbers({1}, {.features = {"x"}})); }), "none");
 }
 
+TEST(KeptTables, LabelsAreNumberedForAJobAndThenAsTheyWere) {
+  KeptTables tables;
+  tables.keep("a", numbers({0, 0}, {.features = {"x"}, .label = "y"}));
+  table::Table& kept = tables.find({"table:a", {}}, true);
+  kept.label()[0] = 5;
+  kept.label()[1] = -1;
+  {
+    JobTable job(kept);
+    job.number_labels({-1, 5}, 1);
+    const JobTable moved = std::move(job);
+    EXPECT_EQ(moved->label()[0], 1);
+    EXPECT_EQ(moved->label()[1], 0);
+  }
+  EXPECT_EQ(kept.label()[0], 5);
+  EXPECT_EQ(refusal_of([&] { JobTable(kept).number_labels({5, 6}, 1); }), "the label of row 1 is -1, allowed are 5, 6");
+  EXPECT_EQ(kept.label()[0], 5);
+}
+
 const table::Schema kKnown = {.features = {"c"}, .categories = {{0, table::Dictionary({"a", "b", "d"})}}};
 
 TEST(KeptTables, CategoriesGetTheCodesOfTheModel) {
-  const auto kept =
-      numbers({0, 1, 2, NAN}, {.features = {"c"}, .categories = {{0, table::Dictionary({"b", "c", "d"})}}});
+  auto kept = numbers({0, 1, 2, NAN}, {.features = {"c"}, .categories = {{0, table::Dictionary({"b", "c", "d"})}}});
   io::UnknownTexts unknown;
   const JobTable coded = coded_as(kept, kKnown, comm::Communicator::self(), unknown);
   const auto codes = coded->feature(0);
@@ -60,13 +77,13 @@ TEST(KeptTables, CategoriesGetTheCodesOfTheModel) {
 }
 
 TEST(KeptTables, NothingIsCopiedWhereCodesMeanTheSame) {
-  const auto kept = numbers({0, 1}, kKnown);
+  auto kept = numbers({0, 1}, kKnown);
   io::UnknownTexts unknown;
   EXPECT_EQ(&*coded_as(kept, kKnown, comm::Communicator::self(), unknown), &kept);
 }
 
 TEST(KeptTables, CategoriesAndNumbersDoNotMeet) {
-  const auto kept = numbers({0, 1}, {.features = {"c"}});
+  auto kept = numbers({0, 1}, {.features = {"c"}});
   io::UnknownTexts unknown;
   EXPECT_EQ(refusal_of([&] { coded_as(kept, kKnown, comm::Communicator::self(), unknown); }),
             "column c holds numbers, in the model categories: load the table anew, with this column as categorical");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "podere/comm/communicator.h"
 #include "podere/io/csv.h"
@@ -20,6 +21,9 @@ struct SourceSpec {
   io::CsvOptions csv;    ///< of a collider source only first_row and last_row apply
   /// In place of a file: arrays of another process. `location` is only what messages call them; csv does not apply.
   std::optional<io::RemoteArrays> arrays = {};
+  /// The label of each class, in the order of the classes, for a job that wants their numbers: a label counts as its
+  /// place here. Empty: as it is. Not where a table is loaded.
+  std::vector<double> classes = {};
 };
 
 /// What "collider:N?seed=S" says; nothing for a path. Throws InputError for a text that begins with "collider:" but

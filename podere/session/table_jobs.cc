@@ -87,6 +87,7 @@ table::Table keep_chosen_rows(const TransformJob& job, const table::Table& table
 Json run(const LoadJob& job, const Workplace& at) {
   at.tables.check_free(job.name);
   if (kept_name(job.table.location)) throw_input_error("{} is loaded already", job.table.location);
+  if (!job.table.classes.empty()) throw_input_error("{}: classes are said where a table is used", job.table.location);
   const Stopwatch watch;
   at.progress.report({"read", 0, 1, {}});
   table::Table table = load_by_cache(job, at);

@@ -46,6 +46,7 @@ std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Mod
                                             io::UnknownTexts& unknown, std::optional<JobTable>& memory) {
   if (job.low_memory) {
     if (kept_name(job.table.location)) throw_input_error("{}: what is kept is in memory already", job.table.location);
+    if (!job.table.classes.empty()) throw_input_error("{}: classes are for what is in memory", job.table.location);
     at.progress.report({"read", 0, 1, {}});
     auto rows = open(job.table, at.comm, at.n_threads);
     at.progress.count_rows(rows->labels().n_rows(), 0);
@@ -110,7 +111,10 @@ Json run(const TrainJob& job, const Workplace& at) {
   std::optional<JobTable> validation;
   if (job.validation) {
     io::UnknownTexts of_validation;
-    validation.emplace(table_for_model(*job.validation, true, rows->schema(), at, of_validation));
+    SourceSpec spec = *job.validation;
+    // The labels of what is kept are numbered already.
+    if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
+    validation.emplace(table_for_model(spec, true, rows->schema(), at, of_validation));
     for (const auto& [column, n] : of_validation) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();

@@ -130,15 +130,17 @@ class _GBT(Estimator):
             self._model = _core.train(rows, validation_rows, objective, options, threads)
         return self
 
-    def _fit_elsewhere(self, table: Table, has_validation: bool, train: Callable[[dict[str, Any]], str]) -> Any:
-        """As fit, on the rows of a table; `train` makes the text of a model of options."""
+    def _fit_elsewhere(self, table: Table, has_validation: bool,
+                       train: Callable[[dict[str, Any], "np.ndarray | None"], str]) -> Any:
+        """As fit, on the rows of a table; `train` makes the text of a model of options and, if there are, classes."""
         with self._kept_if_it_fails():
             names = table.features
             options = _parameters.tree_options(self, names, has_validation)
             self._check_categories(table)
             self._learn_target_of(table)
             options["objective"] = self._choose_objective(options)
-            self._model = _core.Model.from_text(train(options), f"model of table {table.name}")
+            text = train(options, getattr(self, "classes_", None))
+            self._model = _core.Model.from_text(text, f"model of table {table.name}")
             self._take_names(names)
         return self
 

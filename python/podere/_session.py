@@ -265,7 +265,7 @@ class Session:
         X : array or DataFrame of shape (n_rows, n_features)
             Numbers of any type and layout; NaN is a missing value, infinity an error.
         y : array of shape (n_rows,) or None
-            Labels: numbers, which classification takes as classes 0, 1, 2, ..., or texts, which may be any.
+            Labels: numbers, truth values or texts. Classification takes any whole numbers as classes.
         sample_weight : array of shape (n_rows,) or None
         feature_names : list of str or None
             None: the columns of a DataFrame, or f0, f1, ...
@@ -292,7 +292,9 @@ class Session:
         facts, = self._run({"kind": "load", "table": spec, "name": table_name})["tables"]
         if name is not None:
             self._put[table_name] = served
-        return Table(self, facts, name is None, classes=classes, served=tuple(served.values()))
+        label_dtype = labels.dtype if y is not None else np.int64
+        return Table(self, facts, name is None, classes=classes, label_dtype=label_dtype,
+                     served=tuple(served.values()))
 
     def _array_server(self) -> ArrayServer:
         with self._server_lock:
@@ -316,7 +318,7 @@ class Session:
         Parameters
         ----------
         estimator : GBTClassifier or GBTRegressor
-            Its `n_jobs` is not asked: the session has its cores. Labels of classes are 0, 1, 2, ...
+            Its `n_jobs` is not asked: the session has its cores. Classes are the labels that occur in the table.
         table : Table with a label
         validation : Table or None
             What `eval_set` is to estimator.fit.
@@ -335,14 +337,18 @@ class Session:
             raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier and GBTRegressor")
         if on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt is {on_interrupt!r}, allowed are 'raise', 'keep'")
-        job: dict[str, Any] = {"kind": "train", "table": self._own(table)._spec()}
+        self._own(table)
         if validation is not None:
-            job["validation"] = self._own(validation, "validation")._spec()
+            self._own(validation, "validation")
+        job: dict[str, Any] = {"kind": "train"}
         if checkpoint is not None:
             job["checkpoint"] = os.path.abspath(os.fspath(checkpoint))
 
-        def train(options: dict[str, Any]) -> str:
-            return self._run({**job, "options": options}, keep=on_interrupt == "keep")["model"]
+        def train(options: dict[str, Any], classes: np.ndarray | None) -> str:
+            job.update(options=options, table=table._spec(classes))
+            if validation is not None:
+                job["validation"] = validation._spec(classes)
+            return self._run(job, keep=on_interrupt == "keep")["model"]
 
         return estimator._fit_elsewhere(table, validation is not None, train)
 
@@ -357,7 +363,8 @@ class Session:
             of shape (n_points, 3) of threshold, false positive rate and true positive rate.
         """
         with self._model_file(model) as path:
-            result = self._run({"kind": "evaluate", "table": self._own(table)._spec(), "model": path,
+            spec = self._own(table)._spec(getattr(model, "classes_", None))
+            result = self._run({"kind": "evaluate", "table": spec, "model": path,
                                 "roc_points": roc_points})
         measures = {name: result[name] for name in _MEASURES if name in result}
         for name in ("confusion", "roc"):

@@ -13,6 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from ._session import Session
 
+_MOST_CLASSES = 1000
+_MOST_EXACT = 1 << 24  # whole numbers below are exact as float32
+
 
 class Table:
     """Rows that a session keeps, spread over its executors; nothing of them is in this process.
@@ -39,12 +42,14 @@ class Table:
 
     def __init__(self, session: Session, facts: dict[str, Any], is_dropped: bool,
                  scaling: dict[str, Any] | None = None, classes: np.ndarray | None = None,
-                 served: tuple[Any, ...] = ()) -> None:
+                 label_dtype: Any = np.int64, served: tuple[Any, ...] = ()) -> None:
         self._session = session
         self._facts = facts
         self._scaling = scaling
-        self._classes = classes
+        self._classes = classes  # whose places the label column holds, where it does
+        self._label_dtype = label_dtype  # of labels that are numbers, as they were put
         self._served = served  # arrays of this process that it is made of, should it have to be made again
+        self._found_classes: np.ndarray | None = None
         self._summary: list[dict[str, Any]] | None = None
         self._finalizer = weakref.finalize(self, session._connection.drop_later, facts["name"])
         self._finalizer.atexit = False
@@ -160,8 +165,7 @@ class Table:
         names = self._session._new_name(), self._session._new_name()
         result = self._job("split", fraction=float(fraction), seed=_whole("seed", seed), first=names[0],
                            second=names[1])
-        first, second = (Table(self._session, facts, True, self._scaling, self._classes, self._served)
-                         for facts in result["tables"])
+        first, second = (self._made(facts, True, self._scaling) for facts in result["tables"])
         return first, second
 
     def select(self, features: Sequence[str], *, name: str | None = None) -> Table:
@@ -207,10 +211,20 @@ class Table:
         if name is not None and self._served:
             self._session._put[facts["name"]] = self._served
         scaling = result.get("scaling") or (None if "select" in choices else self._scaling)
-        return Table(self._session, facts, name is None, scaling, self._classes, self._served)
+        return self._made(facts, name is None, scaling)
 
-    def _spec(self) -> dict[str, Any]:
-        return {"location": f"table:{self.name}"}
+    def _made(self, facts: dict[str, Any], is_dropped: bool, scaling: dict[str, Any] | None) -> Table:
+        """A table that was made from this one."""
+        return Table(self._session, facts, is_dropped, scaling, self._classes, self._label_dtype, self._served)
+
+    def _spec(self, classes: np.ndarray | None = None) -> dict[str, Any]:
+        """What a job says of this table; with labels as places among `classes` [n_classes]."""
+        spec: dict[str, Any] = {"location": f"table:{self.name}"}
+        if classes is not None:
+            values = self._label_values(classes.tolist())
+            if values != list(range(len(values))):
+                spec["classes"] = values
+        return spec
 
     def _job(self, kind: str, **fields: Any) -> dict[str, Any]:
         return self._session._run({"kind": kind, "table": self._spec(), **fields})
@@ -221,19 +235,37 @@ class Table:
         return self._summary
 
     def _find_classes(self) -> np.ndarray:
-        """The labels of a table for classification [n_classes]: those it was made with, or 0, 1, ..., n - 1."""
+        """The labels of a table for classification [n_classes], rising: those it was put with, or those that occur."""
         if self._classes is not None:
             return self._classes
+        if self._found_classes is not None:
+            return self._found_classes
         if self.label is None:
             raise ValueError(f"the table {self.name} has no label: say which column it is when the table is made")
-        of_label = self._describe()[len(self.features)]
-        most = of_label["maximum"]
-        if most is None or of_label["minimum"] < 0 or not float(most).is_integer():
-            raise ValueError(f"the label {self.label!r} goes from {of_label['minimum']} to {most}, allowed for classes "
-                             "are 0, 1, 2, ...")
-        if most < 1:
-            raise ValueError(f"the label {self.label!r} is 0 in all rows, allowed are at least two classes")
-        return np.arange(int(most) + 1)
+        values = self._job("describe", label_values=_MOST_CLASSES)["label_values"]
+        if values is None:
+            raise ValueError(f"the label {self.label!r} has more than {_MOST_CLASSES} different values, or missing ones: "
+                             "for numbers there is GBTRegressor")
+        if not all(value.is_integer() for value in map(float, values)):
+            fraction = next(value for value in values if not float(value).is_integer())
+            raise ValueError(f"the label {self.label!r} has values such as {fraction:g}: allowed for classes are whole "
+                             "numbers; for others there is GBTRegressor")
+        if max(map(abs, values)) >= _MOST_EXACT:
+            raise ValueError(f"the label {self.label!r} has values beyond 2^24, which tables hold rounded: put texts as "
+                             "labels")
+        if len(values) < 2:
+            raise ValueError(f"the label {self.label!r} is {values[0]:g} in all rows, allowed are at least two classes")
+        self._found_classes = np.array(values).astype(self._label_dtype)
+        return self._found_classes
+
+    def _label_values(self, classes: Sequence[Any]) -> list[float]:
+        """What stands in the label column for each of some classes; numbers that do not occur for those it lacks."""
+        if self._classes is not None:
+            places = {label: place for place, label in enumerate(self._classes.tolist())}
+            return [places.get(label, -1 - k) for k, label in enumerate(classes)]
+        if not all(isinstance(label, (int, float)) for label in classes):  # the table holds their places
+            return list(range(len(classes)))
+        return [float(label) for label in classes]
 
 
 class _Rows:

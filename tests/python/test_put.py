@@ -94,6 +94,64 @@ def test_classes_that_are_texts_come_back(session, rows):
         session.fit(GBTRegressor(), train)
 
 
+@pytest.mark.parametrize("labels", [
+    [1, 2], [5, -3], [0, 2], [False, True], ["a", "b"], [numpy.int8(7), numpy.int8(9)], [numpy.uint16(1), numpy.uint16(0)],
+    [2.0, 4.0], [numpy.float32(-1), numpy.float32(1)]])
+def test_classes_may_be_any_and_the_model_is_that_of_this_process(session, rows, labels, tmp_path):
+    X, y, weight = rows
+    named = numpy.array(labels)[y]
+    expected = model_text(ESTIMATOR.fit(X, named, weight), tmp_path)
+    classes = ESTIMATOR.classes_
+    table = session.put(X, named, weight)
+    model = session.fit(ESTIMATOR, table)
+    assert model_text(model, tmp_path) == expected
+    assert model.classes_.dtype == classes.dtype and model.classes_.tolist() == classes.tolist()
+    predicted = session.predict(model, table)
+    assert predicted.dtype == named.dtype and (predicted == model.predict(X)).all()
+    measures = model.evaluate(table)
+    assert measures["accuracy"] == pytest.approx(numpy.average(predicted == named, weights=weight))
+    # Labels as they were, and once more after the jobs above.
+    again = GBTClassifier(n_estimators=30, early_stopping_rounds=2)
+    parts = (table.rows[:2000], table.rows[2000:])
+    expected = model_text(again.fit(X[:2000], named[:2000], weight[:2000],
+                                    eval_set=(X[2000:], named[2000:], weight[2000:])), tmp_path)
+    assert model_text(session.fit(again, parts[0], validation=parts[1]), tmp_path) == expected
+    assert session.fit(again, table, validation=table).evaluate(table)["auc"] > 0.9
+    if named.dtype.kind in "iuf":
+        assert (table.to_pandas()["label"] == named).all()
+
+
+def test_labels_of_many_classes_and_of_other_tables_are_numbered_as_the_model_has_them(session, three_classes, tmp_path):
+    X, y = three_classes
+    for labels in ([30, 10, 20], ["x", "z", "y"]):
+        named = numpy.array(labels)[y]
+        estimator = GBTClassifier(n_estimators=4)
+        expected = model_text(estimator.fit(X, named), tmp_path)
+        model = session.fit(estimator, session.put(X, named))
+        assert model_text(model, tmp_path) == expected
+        some = named != sorted(labels)[0]  # where places among the classes are others
+        measures = model.evaluate(session.put(X[some], named[some]))
+        assert measures["accuracy"] == pytest.approx(model.score(X[some], named[some]))
+        assert measures["confusion"][0].sum() == 0
+
+
+def test_labels_that_are_no_classes_are_refused(session, rows):
+    X, y, _ = rows
+    refused = [
+        ("has values such as 0.5: allowed for classes are whole numbers", y + 0.5),
+        ("more than 1000 different values", numpy.arange(len(y))),
+        ("'label' is 3 in all rows, allowed are at least two classes", numpy.full(len(y), 3)),
+        ("has values beyond 2^24, which tables hold rounded", y + 2**24),
+    ]
+    for words, labels in refused:
+        with pytest.raises(ValueError) as raised:
+            session.fit(GBTClassifier(n_estimators=1), session.put(X, labels))
+        assert words in str(raised.value) and "\n" not in str(raised.value), str(raised.value)
+    with pytest.raises(ValueError, match="label of row 0 is 8, allowed are 1, 2"):
+        model = session.fit(GBTClassifier(n_estimators=1), session.put(X, y + 1))
+        model.evaluate(session.put(X, y + 8))
+
+
 def test_what_is_no_table_is_refused(session):
     X = numpy.ones((4, 2))
     refused = [

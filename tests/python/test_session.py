@@ -151,6 +151,33 @@ def test_many_classes_are_found_and_predicted(session, three_classes, podere):
         model.plot_roc(table)
 
 
+def test_classes_of_a_file_may_be_any_whole_numbers(session, three_classes, podere):
+    X, y = three_classes
+    X = X.astype(numpy.float32)
+    labels = numpy.array([-7, 2, 40])[y]
+    numpy.savetxt(podere.folder / "any.csv", numpy.column_stack([labels, X]), fmt="%.9g", delimiter=",",
+                  header="label," + ",".join(f"f{j}" for j in range(8)), comments="")
+    table = session.read_csv(podere.folder / "any.csv", label="label")
+    estimator = GBTClassifier(n_estimators=4)
+    expected = model_text(estimator.fit(X, labels), podere.folder)
+    score = estimator.score(X, labels)
+    model = session.fit(estimator, table)
+    assert model_text(model, podere.folder) == expected
+    assert model.classes_.tolist() == [-7, 2, 40] and model.classes_.dtype == numpy.int64
+    assert (session.predict(model, table) == model.predict(X)).all()
+    assert model.evaluate(table)["accuracy"] == pytest.approx(score)
+    two = table.where("label > 0")
+    model = session.fit(GBTClassifier(n_estimators=2), two)
+    assert model.classes_.tolist() == [2, 40]
+    assert model.evaluate(two)["auc"] > 0.7
+    with pytest.raises(ValueError, match=r"label of row \d+ is -7, allowed are 2, 40"):
+        model.evaluate(table)
+    assert (table.to_pandas()["label"] == labels).all()
+    with pytest.raises(ValueError, match="'label' is 40 in all rows, allowed are at least two classes"):
+        session.fit(GBTClassifier(), table.where("label == 40"))
+    assert session.fit(GBTRegressor(n_estimators=2), table).n_estimators_ == 2
+
+
 def test_validation_is_on_another_table(session, table, rows_csv, podere):
     _, X, y, weight = rows_csv
     estimator = GBTClassifier(n_estimators=20, early_stopping_rounds=2, learning_rate=0.5)
@@ -192,7 +219,7 @@ def test_what_cannot_be_is_told_in_one_line(session, table, rows_csv, tmp_path):
         (ValueError, "step 2", lambda: table.rows[::2]),
         (TypeError, "allowed is a slice", lambda: table.rows[3]),
         (ValueError, "has no label", lambda: session.fit(GBTClassifier(), session.read_csv(path))),
-        (ValueError, "allowed for classes are 0, 1, 2",
+        (ValueError, "the label 'f1' has more than 1000 different values",
          lambda: session.fit(GBTClassifier(), session.read_csv(path, label="f1", columns=["f2"]))),
         (ValueError, "n_estimators is 0", lambda: session.fit(GBTClassifier(n_estimators=0), table)),
         (ValueError, "categorical_features are", lambda: session.fit(GBTClassifier(categorical_features=["f1"]), table)),

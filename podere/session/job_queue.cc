@@ -87,11 +87,12 @@ void JobQueue::note_line(std::int64_t number, const std::string& line) {
 
 const char* JobQueue::word_of(State state) { return kStates[static_cast<std::size_t>(state)]; }
 
-void JobQueue::finish(std::int64_t number, State state, const std::string& message) {
+void JobQueue::finish(std::int64_t number, State state, const std::string& message, Json metrics) {
   const std::lock_guard lock(mutex_);
   Record& record = records_.at(number);
   record.state = state;
   record.message = message;
+  record.metrics = std::move(metrics);
   record.seconds = record.since_start.seconds();
 }
 
@@ -108,6 +109,7 @@ Json JobQueue::tell(std::int64_t number) const {
   if (found == records_.end()) throw_input_error("there is no job {} in this session", number);
   Json job = tell(number, found->second);
   job["log"] = found->second.log;
+  job["metrics"] = found->second.metrics;
   return job;
 }
 

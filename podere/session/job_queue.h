@@ -49,12 +49,12 @@ class JobQueue {
 
   void note_step(std::int64_t number, const ProgressStep& step);
   void note_line(std::int64_t number, const std::string& line);
-  /// `message` is the cause of a failure.
-  void finish(std::int64_t number, State state, const std::string& message = "");
+  /// `message` is the cause of a failure, `metrics` what the job cost, if that is known.
+  void finish(std::int64_t number, State state, const std::string& message = "", Json metrics = nullptr);
 
   /// The jobs as a list of objects, the last ones of many: "job", "kind", "state", "seconds", "progress", "message".
   Json tell() const;
-  /// One of them with the lines of its "log". Throws InputError if there is none.
+  /// One of them with the lines of its "log" and its "metrics". Throws InputError if there is none.
   Json tell(std::int64_t number) const;
 
  private:
@@ -66,6 +66,7 @@ class JobQueue {
     ProgressStep step;
     std::string message;
     std::vector<std::string> log;
+    Json metrics;
     Stopwatch since_start;
     double seconds = 0;  // when over
   };

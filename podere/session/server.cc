@@ -261,7 +261,7 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
   JobEvents events(doorman, order, options, refresh);
   std::string kind = "unknown";  // until it is known to be one: labels must stay few
   const auto finish = [&](State state, const std::string& message, const Json& metrics) {
-    doorman.jobs().finish(order.number, state, message);
+    doorman.jobs().finish(order.number, state, message, metrics);
     counters.add_job(kind, JobQueue::word_of(state), metrics);
   };
   const auto fail = [&](State state, const char* failure, const std::string& message) {

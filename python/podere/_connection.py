@@ -76,10 +76,8 @@ def _try_connect(name: str) -> socket.socket | None:
 class _Program:
     """A session that this process owns: it ends when this process does, whatever ends that."""
 
-    def __init__(self, name: str, executors: str, cores: int | None) -> None:
-        command = [find_program(), "session", "start", name, "--foreground", "--owned", "--executors", executors]
-        if cores is not None:
-            command += ["--cores", str(cores)]
+    def __init__(self, name: str, options: list[str]) -> None:
+        command = [find_program(), "session", "start", name, "--foreground", "--owned", *options]
         self._log = tempfile.TemporaryFile()
         # In a session of its own, so that Ctrl-C in a terminal reaches this process alone.
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._log,
@@ -131,10 +129,10 @@ class Connection:
     `close` ends the session too if it was started here.
     """
 
-    def __init__(self, name: str, start: tuple[str, int | None] | None, progress: Progress) -> None:
+    def __init__(self, name: str, start: list[str] | None, progress: Progress) -> None:
         self.name = name
         self._owner = os.getpid()
-        self._program = None if start is None else _Program(name, *start)
+        self._program = None if start is None else _Program(name, start)
         try:
             self._socket = self._open(progress)
             self._lines = self._socket.makefile("rb")

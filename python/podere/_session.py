@@ -35,6 +35,12 @@ def _executors_text(executors: Any) -> str:
                      "2")
 
 
+def _address_text(prometheus: Any) -> str:
+    if isinstance(prometheus, bool) or not isinstance(prometheus, (Integral, str)):
+        raise TypeError(f"prometheus is {prometheus!r}, allowed are a port and 'ADDRESS:PORT'")
+    return str(prometheus)
+
+
 def _count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}, allowed is a whole number from 1")
@@ -67,6 +73,9 @@ class Session:
         By which others find it: `podere session attach NAME`, `Session.connect(name)`. None makes one up.
     progress : bool, default=True
         Show what goes on: a line in a terminal, a bar in a notebook, losses as lines on standard error.
+    prometheus : int, str or None, default=None
+        A port of 127.0.0.1 (0: any that is free), or "ADDRESS:PORT" of this machine, where Prometheus scrapes what
+        jobs cost. `s.prometheus` is the URL.
 
     Raises
     ------
@@ -77,11 +86,14 @@ class Session:
     """
 
     def __init__(self, executors: int | str = 1, cores: int | None = None, name: str | None = None, *,
-                 progress: bool = True) -> None:
-        wanted = _executors_text(executors)
-        cores = None if cores is None else _count("cores", cores)
+                 progress: bool = True, prometheus: int | str | None = None) -> None:
+        options = ["--executors", _executors_text(executors)]
+        if cores is not None:
+            options += ["--cores", str(_count("cores", cores))]
+        if prometheus is not None:
+            options += ["--prometheus", _address_text(prometheus)]
         name = f"python-{os.getpid()}-{secrets.token_hex(3)}" if name is None else _session_name(name)
-        self._attach(name, (wanted, cores), progress)
+        self._attach(name, options, progress)
 
     @classmethod
     def connect(cls, name: str, *, progress: bool = True) -> Session:
@@ -93,11 +105,11 @@ class Session:
         session._attach(_session_name(name), None, progress)
         return session
 
-    def _attach(self, name: str, start: tuple[str, int | None] | None, progress: bool) -> None:
+    def _attach(self, name: str, start: list[str] | None, progress: bool) -> None:
         self._shows = bool(progress)
         shown = make_progress(self._shows)
         if start is not None:
-            n = start[0].split(":")[-1]
+            n = start[1].split(":")[-1]
             shown.show(f"starting {n} executor{'' if n == '1' else 's'}")
         try:
             self._connection = Connection(name, start, shown)
@@ -133,6 +145,11 @@ class Session:
         return self.status["cores"]
 
     @property
+    def prometheus(self) -> str | None:
+        """Where Prometheus finds what jobs cost; None if nobody asked for it."""
+        return self.status["prometheus"]
+
+    @property
     def tables(self) -> dict[str, Table]:
         """All tables that the session keeps, by name, those of others too. To have one here does not keep it there."""
         return {facts["name"]: Table(self, facts, False) for facts in self.status["tables"]}
@@ -143,13 +160,34 @@ class Session:
         return self.status["jobs"]
 
     def log(self, job: int | None = None) -> list[str]:
-        """What happened in a job, line by line, such as losses of executors; None is the last job that has begun."""
+        """What happened in a job, line by line, such as losses of executors; None is the last job that has begun.
+
+        (But for those that drop tables which nobody has any more.)
+        """
         if job is None:
-            begun = [known["job"] for known in self.jobs if known["state"] != "waiting"]
+            begun = [known["job"] for known in self.jobs if known["state"] != "waiting" and known["kind"] != "drop"]
             if not begun:
                 return []
             job = begun[-1]
         return self._connection.ask(ask="job", job=_count("job", job))["log"]
+
+    def metrics(self, job: int | None = None) -> dict[str, Any]:
+        """What a job cost: seconds of work, waiting and CPU, bytes, rows, memory. None is the last job that is done.
+
+        (But for those that drop tables which nobody has any more.)
+
+        Returns
+        -------
+        dict
+            The figures of docs/metrics.md: of the "job", as a dict; of each of its "phases", as a list of dicts; and of
+            its "tasks", each a phase on one executor. Empty for a job that failed or is not done.
+        """
+        if job is None:
+            done = [known["job"] for known in self.jobs if known["state"] == "done" and known["kind"] != "drop"]
+            if not done:
+                return {}
+            job = done[-1]
+        return self._connection.ask(ask="job", job=_count("job", job))["metrics"] or {}
 
     def cancel(self, job: int) -> None:
         """Stop a job, of another thread or process. Training keeps the trees it has."""

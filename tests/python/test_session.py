@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 import uuid
 
 import numpy
@@ -200,6 +201,36 @@ def test_the_roc_curve_is_drawn(session, table):
 def test_a_checkpoint_is_gone_on_from(session, table, tmp_path):
     session.fit(GBTClassifier(n_estimators=3), table, checkpoint=tmp_path / "trees.json")
     assert not list(tmp_path.glob("*.part*"))
+
+
+# What jobs cost -------------------------------------------------------------------------------------------------------
+
+def test_what_a_job_cost_is_a_dict(session, table):
+    session.fit(GBTClassifier(n_estimators=3), table)
+    metrics = session.metrics()
+    assert metrics == session.metrics(session.jobs[-1]["job"])
+    assert [phase["phase"] for phase in metrics["phases"]][-1] == "train"
+    assert {task["executor"] for task in metrics["tasks"]} == {0, 1}
+    of_job = metrics["job"]
+    assert of_job["kind"] == "train" and of_job["executors"] == 2 and of_job["retries"] == 0
+    assert of_job["elapsed_seconds"] > 0 and of_job["peak_memory_bytes"] > 1e6
+    with pytest.raises(ValueError):
+        table.where("f1 >")
+    assert session.metrics(session.jobs[-1]["job"]) == {} != session.metrics()
+    with pytest.raises(ValueError, match="there is no job 99999"):
+        session.metrics(99999)
+    assert session.prometheus is None
+
+
+def test_prometheus_reads_what_jobs_cost(mark):
+    with podere.Session(cores=1, progress=False, prometheus=0) as s:
+        s.read("collider:1e3")
+        assert s.prometheus.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(s.prometheus, timeout=30) as answer:
+            assert b'podere_jobs_total{kind="load",state="done"} 1' in answer.read()
+    for kind, address in ((TypeError, 94.5), (ValueError, "nowhere"), (ValueError, 70000)):
+        with pytest.raises(kind, match=str(address)):
+            podere.Session(prometheus=address)
 
 
 # What goes wrong ------------------------------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ ReadRows::ReadRows(Schema schema, std::uint64_t n_global_rows, RowRange rows, Fi
       fill_(std::move(fill)),
       window_rows_(rows_of_window(schema_, window_bytes)) {
   for_each_window([&](const Table& window) {
-    const std::uint64_t offset = window.rows().begin - rows.begin;
-    std::ranges::copy(window.label(), labels_.label().begin() + static_cast<std::ptrdiff_t>(offset));
-    if (!window.weight().empty()) {
-      std::ranges::copy(window.weight(), labels_.weight().begin() + static_cast<std::ptrdiff_t>(offset));
-    }
+    const auto keep = [&](std::span<const float> values, std::span<float> all) {
+      if (!values.empty()) std::ranges::copy(values, all.subspan(window.rows().begin - rows.begin).begin());
+    };
+    keep(window.label(), labels_.label());
+    keep(window.weight(), labels_.weight());
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -11,8 +12,8 @@
 namespace podere::session {
 namespace {
 
-constexpr std::size_t kKeptRecords = 1000;
-constexpr std::size_t kKeptLines = 1000;  // of a job's log
+constexpr std::size_t kKeptRecords = 1000;  // of jobs that have ended
+constexpr std::size_t kKeptLines = 1000;    // of a job's log
 constexpr std::array<const char*, 5> kStates = {"waiting", "running", "done", "failed", "cancelled"};
 
 }  // namespace
@@ -24,8 +25,6 @@ std::int64_t JobQueue::add(const Orderer& by, Json job) {
   record.kind =
       job.is_object() && job.contains("kind") && job["kind"].is_string() ? job["kind"].get<std::string>() : "";
   waiting_.push_back({last_number_, by, std::move(job)});
-  if (records_.size() > kKeptRecords && records_.begin()->second.state > State::kRunning)
-    records_.erase(records_.begin());
   changed_.notify_all();
   return last_number_;
 }
@@ -42,29 +41,48 @@ std::optional<JobQueue::Ordered> JobQueue::next(int timeout_ms) {
   return order;
 }
 
-void JobQueue::cancel(Record& record, std::vector<Orderer>& dropped) {
+bool JobQueue::cancel(Record& record) {
   if (record.state == State::kRunning) record.is_cancelled = true;
-  if (record.state != State::kWaiting) return;
-  record.state = State::kCancelled;
-  dropped.push_back(record.by);
+  if (record.state != State::kWaiting) return false;
+  end(record, State::kCancelled);
+  return true;
+}
+
+void JobQueue::end(Record& record, State state) {
+  record.state = state;
+  ++n_ended_;
+}
+
+void JobQueue::forget_cancelled() {
   std::erase_if(waiting_, [&](const Ordered& order) { return records_.at(order.number).state == State::kCancelled; });
+  forget_oldest();
+}
+
+void JobQueue::forget_oldest() {
+  for (auto record = records_.begin(); n_ended_ > kKeptRecords;) {
+    const bool has_ended = record->second.state > State::kRunning;
+    record = has_ended ? records_.erase(record) : std::next(record);
+    if (has_ended) --n_ended_;
+  }
 }
 
 std::vector<Orderer> JobQueue::cancel(std::int64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = records_.find(number);
   if (found == records_.end()) throw_input_error("there is no job {} in this session", number);
-  std::vector<Orderer> dropped;
-  cancel(found->second, dropped);
-  return dropped;
+  if (!cancel(found->second)) return {};
+  const Orderer by = found->second.by;
+  forget_cancelled();
+  return {by};
 }
 
 std::vector<Orderer> JobQueue::cancel_of(std::int64_t client, const std::optional<Json>& id) {
   const std::lock_guard lock(mutex_);
   std::vector<Orderer> dropped;
   for (auto& [number, record] : records_) {
-    if (record.by.client == client && (!id || record.by.id == *id)) cancel(record, dropped);
+    if (record.by.client == client && (!id || record.by.id == *id) && cancel(record)) dropped.push_back(record.by);
   }
+  if (!dropped.empty()) forget_cancelled();
   return dropped;
 }
 
@@ -90,10 +108,11 @@ const char* JobQueue::word_of(State state) { return kStates[static_cast<std::siz
 void JobQueue::finish(std::int64_t number, State state, const std::string& message, Json metrics) {
   const std::lock_guard lock(mutex_);
   Record& record = records_.at(number);
-  record.state = state;
   record.message = message;
   record.metrics = std::move(metrics);
   record.seconds = record.since_start.seconds();
+  end(record, state);
+  forget_oldest();
 }
 
 Json JobQueue::tell() const {

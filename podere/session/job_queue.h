@@ -71,12 +71,17 @@ class JobQueue {
     double seconds = 0;  // when over
   };
   Json tell(std::int64_t number, const Record& record) const;
-  void cancel(Record& record, std::vector<Orderer>& dropped);
+  /// Whether it was waiting, and will not begin.
+  bool cancel(Record& record);
+  void end(Record& record, State state);
+  void forget_cancelled();
+  void forget_oldest();
 
   mutable std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;
   std::deque<Ordered> waiting_;
   std::map<std::int64_t, Record> records_;
+  std::size_t n_ended_ = 0;  // of records_
   std::int64_t last_number_ = 0;
 };
 

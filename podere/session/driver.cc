@@ -114,6 +114,10 @@ Json Driver::next_event(int timeout_ms) {
 
 void Driver::check_heartbeats() {
   if (options_.silence_seconds <= 0) return;
+  // Who was stopped (Ctrl-Z), or busy otherwise, has yet to read what they said meanwhile.
+  if (since_listened_.restart() > options_.silence_seconds / 2) {
+    for (Stopwatch& watch : since_heard_of_) watch.restart();
+  }
   for (std::size_t rank = 0; rank < since_heard_of_.size(); ++rank) {
     if (since_heard_of_[rank].seconds() < options_.silence_seconds) continue;
     executors_.terminate();

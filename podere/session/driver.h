@@ -80,6 +80,7 @@ class Driver {
   std::deque<std::string> last_error_lines_;
   std::optional<Stopwatch> since_end_was_told_;  // by mpirun
   std::vector<Stopwatch> since_heard_of_;        // [n_executors] once they are up
+  Stopwatch since_listened_;
   bool is_up_ = false;
   int n_cores_ = 0;
   std::int64_t last_id_ = 0;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "podere/base/error.h"
 
@@ -163,6 +165,16 @@ TEST(Driver, RefusesAGroupOfAnotherSizeOrProtocol) {
   RecordedProgress progress;
   EXPECT_THROW(Driver(shell(std::string(kReady) + "cat"), {.n_executors = 4}, progress), Error);
   EXPECT_THROW(Driver(shell(R"(echo '{"event":"ready","protocol":99,"executors":1}'; cat)"), {}, progress), Error);
+}
+
+TEST(Driver, DoesNotTakeItsOwnAbsenceForSilenceOfExecutors) {
+  RecordedProgress progress;
+  const std::string two_alive = R"(echo '{"event":"ready","protocol":1,"executors":2}'
+    (while sleep 0.1; do echo podere-alive 0; echo podere-alive 1; done) >&2 & cat; kill $!)";
+  Driver driver(shell(two_alive), {.n_executors = 2, .silence_seconds = 2}, progress);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  driver.idle(200);
+  driver.end();
 }
 
 TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {

@@ -152,7 +152,8 @@ Json write(const T& value) {
     std::size_t i = 0;
     visit_fields(value, [&](const char* name, const auto& member) {
       Json json = write(member);
-      if (json != defaults[i++]) object[name] = std::move(json);
+      // Not by !=, which takes NaN for everything.
+      if (!(json == defaults[i++])) object[name] = std::move(json);
     });
     return object;
   } else {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "podere/base/error.h"
 
 namespace podere::session {
@@ -84,6 +86,12 @@ TEST(Job, LeavesOutWhatHasItsDefault) {
   EXPECT_EQ(to_json(ExplainJob{{"a.csv", {}}, "m.json", "", 5, 0}),
             Json::parse(R"({"kind":"explain","table":{"location":"a.csv"},"model":"m.json","permutation_repeats":5})"));
   EXPECT_EQ(to_json(DescribeJob{{"a.csv", {}}}), Json::parse(R"({"kind":"describe","table":{"location":"a.csv"}})"));
+}
+
+TEST(Job, KeepsNumbersThatAreNone) {
+  const Json json = to_json(SplitJob{.table = {"a.csv", {}}, .fraction = std::nan("")});
+  EXPECT_TRUE(json.contains("fraction"));
+  EXPECT_EQ(refusal(json.dump()), "job: split.fraction must be a number, it is null");
 }
 
 TEST(Job, OfEachKindIsRecognised) {

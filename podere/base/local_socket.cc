@@ -48,8 +48,7 @@ bool is_of_this_user(int descriptor) {
 
 }  // namespace
 
-LineSocket::LineSocket(LineSocket&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), bytes_(std::move(other.bytes_)), scanned_(other.scanned_) {}
+LineSocket::LineSocket(LineSocket&& other) noexcept { *this = std::move(other); }
 
 LineSocket& LineSocket::operator=(LineSocket&& other) noexcept {
   if (this == &other) return *this;
@@ -57,6 +56,9 @@ LineSocket& LineSocket::operator=(LineSocket&& other) noexcept {
   descriptor_ = std::exchange(other.descriptor_, -1);
   bytes_ = std::move(other.bytes_);
   scanned_ = other.scanned_;
+  posted_ = std::move(other.posted_);
+  n_posted_sent_ = other.n_posted_sent_;
+  since_taken_ = other.since_taken_;
   return *this;
 }
 
@@ -79,13 +81,41 @@ bool LineSocket::send_line(std::string_view text) {
   while (n_sent < line.size()) {
     const ssize_t n = ::send(descriptor_, line.data() + n_sent, line.size() - n_sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      shutdown(descriptor_, SHUT_RDWR);  // half a line may have gone
-      return false;
-    }
+    if (n <= 0) return give_up();
     n_sent += static_cast<std::size_t>(n);
   }
   return true;
+}
+
+void LineSocket::post_line(std::string_view text) {
+  if (n_unsent_bytes() == 0) since_taken_.restart();
+  posted_ += text;
+  posted_ += '\n';
+  flush();
+}
+
+bool LineSocket::flush() {
+  while (n_unsent_bytes() > 0) {
+    const ssize_t n =
+        ::send(descriptor_, posted_.data() + n_posted_sent_, n_unsent_bytes(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
+    if (n <= 0) return give_up();
+    n_posted_sent_ += static_cast<std::size_t>(n);
+    since_taken_.restart();
+  }
+  if (n_posted_sent_ > posted_.size() / 2) {  // so that each byte is moved once, on average
+    posted_.erase(0, n_posted_sent_);
+    n_posted_sent_ = 0;
+  }
+  return n_unsent_bytes() == 0 || since_taken_.seconds() < kSendSeconds || give_up();
+}
+
+bool LineSocket::give_up() {
+  posted_.clear();
+  n_posted_sent_ = 0;
+  shutdown(descriptor_, SHUT_RDWR);  // half a line may have gone
+  return false;
 }
 
 std::optional<std::string> LineSocket::take_line() {

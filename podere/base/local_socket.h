@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "podere/base/clock.h"
+
 namespace podere {
 
 /// One end of a connection that carries lines. Moved, not copied; closes when it goes. One thread may send while
@@ -24,6 +26,13 @@ class LineSocket {
   /// Sends `text` and a newline. False if the other side has gone, or takes nothing for 10 s: the connection
   /// is over then.
   bool send_line(std::string_view text);
+  /// Sends of `text` and a newline what the other side has room for, after what was kept before, and keeps the rest.
+  /// Does not wait.
+  void post_line(std::string_view text);
+  /// Sends more of what post_line() kept. Does not wait. False if the other side has gone, or has taken nothing of it
+  /// for 10 s: the connection is over then.
+  bool flush();
+  std::size_t n_unsent_bytes() const { return posted_.size() - n_posted_sent_; }
   /// The next line that is here in whole. Does not wait.
   std::optional<std::string> take_line();
   /// Waits up to `timeout_ms` (less if a signal handler ran) for bytes and takes them in. False if the other side has
@@ -34,9 +43,15 @@ class LineSocket {
   void close();
 
  private:
+  /// Ends the connection. False.
+  bool give_up();
+
   int descriptor_ = -1;
   std::string bytes_;
   std::size_t scanned_ = 0;  // bytes known to hold no newline
+  std::string posted_;
+  std::size_t n_posted_sent_ = 0;  // bytes at the front of posted_
+  Stopwatch since_taken_;          // any of posted_
 };
 
 /// A socket file that takes connections of this user's processes alone.

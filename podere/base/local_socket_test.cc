@@ -56,6 +56,32 @@ TEST_F(LocalSocketTest, SendingToOneWhoHasGoneIsNoSignal) {
   EXPECT_EQ(next_line(*client), std::nullopt);
 }
 
+TEST_F(LocalSocketTest, PostingToOneWhoDoesNotReadDoesNotWait) {
+  Listener listener(path);
+  auto client = LineSocket::connect(path);
+  auto server = listener.accept();
+  const std::string big(8 << 20, 'x');
+  server->post_line(big);
+  server->post_line("last");
+  EXPECT_GT(server->n_unsent_bytes(), big.size() / 2);
+  std::thread sender([&] {
+    while (server->flush() && server->n_unsent_bytes() > 0) std::this_thread::yield();
+  });
+  EXPECT_EQ(next_line(*client), big);
+  EXPECT_EQ(next_line(*client), "last");
+  sender.join();
+  EXPECT_EQ(server->n_unsent_bytes(), 0U);
+}
+
+TEST_F(LocalSocketTest, PostingToOneWhoHasGoneEndsTheConnection) {
+  Listener listener(path);
+  auto client = LineSocket::connect(path);
+  listener.accept();  // and goes
+  client->post_line(std::string(8 << 20, 'x'));
+  EXPECT_EQ(client->n_unsent_bytes(), 0U);
+  EXPECT_EQ(next_line(*client), std::nullopt);
+}
+
 TEST_F(LocalSocketTest, NobodyElseCanConnect) {
   const Listener listener(path);
   struct stat status = {};

@@ -2,10 +2,14 @@
 
 #include <poll.h>
 #include <prometheus/exposer.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -27,24 +31,57 @@ namespace {
 
 constexpr int kPollMs = 100;
 constexpr int kMostExecutors = 4096;
+constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client whose next order is taken
+constexpr double kFarewellSeconds = 10;
+constexpr auto kBetweenAttempts = std::chrono::milliseconds(10);
 constexpr double kPatienceSeconds = 3;  // with a cancelled job that cannot stop by itself
 
 std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+/// `fallback` where it is missing; 0 for one that must be there.
 int whole_number_of(const Json& json, const char* name, int least, int most, int fallback) {
-  if (!json.contains(name)) return fallback;
+  if (!json.contains(name) && fallback > 0) return fallback;
+  if (!json.contains(name)) throw_input_error("{} is missing", name);
   const Json& value = json[name];
   if (value.is_number_integer() && value >= least && value <= most) return value.get<int>();
   throw_input_error("{} is {}, allowed is a whole number from {} to {}", name, to_text(value), least, most);
 }
 
-/// Lets clients in, hears their orders on a thread of its own, and tells them what becomes of those. Thread-safe.
+void check_is_true(const Json& order, const char* name) {
+  if (order[name] != true) throw_input_error("{} is {}, allowed is true", name, to_text(order[name]));
+}
+
+/// What poll() wakes up by, when another thread wishes.
+class Bell {
+ public:
+  Bell() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (descriptor_ < 0) throw_error("eventfd: {}", std::strerror(errno));
+  }
+  ~Bell() { close(descriptor_); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  void ring() const { eventfd_write(descriptor_, 1); }
+  void silence() const {
+    eventfd_t ignored = 0;
+    eventfd_read(descriptor_, &ignored);
+  }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Lets clients in, hears their orders on a thread of its own, and tells them what becomes of those. A client that does
+/// not read keeps nobody waiting. Thread-safe.
 class Doorman {
  public:
   Doorman(const SessionPlace& place, int n_executors, int least)
       : listener_(place.socket()), name_(place.name()), wanted_{n_executors, least}, thread_([this] { watch(); }) {}
+  /// Waits up to 10 s for clients to take what they were told.
   ~Doorman() {
     has_ended_ = true;
+    bell_.ring();
     thread_.join();
   }
 
@@ -70,7 +107,7 @@ class Doorman {
       Json copy = event;
       copy["id"] = number == order.by.client ? order.by.id : Json();
       if (number != order.by.client) copy.erase("result");  // models are for who ordered them
-      client.socket.send_line(to_text(copy));
+      post(client, copy);
     }
   }
 
@@ -82,14 +119,11 @@ class Doorman {
 
   void watch() {
     while (!has_ended_) {
-      std::vector<pollfd> waiting = {{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0}};
-      for (const auto& [number, client] : clients_) waiting.push_back({client.socket.descriptor(), POLLIN, 0});
-      if (poll(waiting.data(), waiting.size(), kPollMs) <= 0) continue;
-      let_in();
+      const bool somebody_knocks = wait_for_clients(true);
+      if (somebody_knocks && !let_in()) std::this_thread::sleep_for(kBetweenAttempts);  // too many are in
       std::vector<std::int64_t> gone;
       for (auto& [number, client] : clients_) {
-        if (!client.socket.receive(0)) gone.push_back(number);
-        while (const auto line = client.socket.take_line()) take(number, client, *line);
+        if (!serve(number, client)) gone.push_back(number);
       }
       for (const std::int64_t number : gone) {
         jobs_.cancel_of(number, std::nullopt);
@@ -97,18 +131,72 @@ class Doorman {
         clients_.erase(number);
       }
     }
+    say_farewell();
   }
 
-  void let_in() {
+  /// Until one of them has something to say or takes what it is told, or the bell rings; for a moment at most. Whether
+  /// another one wants to come in.
+  bool wait_for_clients(bool listens) {
+    std::vector<pollfd> waiting = {{.fd = bell_.descriptor(), .events = POLLIN, .revents = 0},
+                                   {.fd = listens ? listener_.descriptor() : -1, .events = POLLIN, .revents = 0}};
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [number, client] : clients_) {
+        const std::size_t n_unsent = client.socket.n_unsent_bytes();
+        const int events = (n_unsent > 0 ? POLLOUT : 0) | (listens && n_unsent < kMostUnsentBytes ? POLLIN : 0);
+        if (events == 0) continue;
+        waiting.push_back({.fd = client.socket.descriptor(), .events = static_cast<short>(events), .revents = 0});
+      }
+    }
+    poll(waiting.data(), waiting.size(), kPollMs);
+    bell_.silence();
+    return waiting[1].revents != 0;
+  }
+
+  /// Takes a client's orders, as long as it takes the answers. False if it has gone.
+  bool serve(std::int64_t number, Client& client) {
+    const auto n_unsent = [&]() -> std::optional<std::size_t> {
+      const std::lock_guard lock(mutex_);
+      return client.socket.flush() ? std::optional(client.socket.n_unsent_bytes()) : std::nullopt;
+    };
+    auto n = n_unsent();
+    const bool is_here = n && (*n >= kMostUnsentBytes || client.socket.receive(0));
+    while (n && *n < kMostUnsentBytes) {
+      const auto line = client.socket.take_line();
+      if (!line) break;
+      take(number, client, *line);
+      n = n_unsent();
+    }
+    return is_here && n;
+  }
+
+  /// Clients may still have results to take.
+  void say_farewell() {
+    const Stopwatch watch;
+    const auto has_unsent = [&](auto& entry) {
+      return entry.second.socket.flush() && entry.second.socket.n_unsent_bytes() > 0;
+    };
+    while (std::ranges::any_of(clients_, has_unsent) && watch.seconds() < kFarewellSeconds) wait_for_clients(false);
+  }
+
+  bool let_in() {
     auto socket = listener_.accept();
-    if (!socket) return;
+    if (!socket) return false;
     const std::lock_guard lock(mutex_);
-    socket->send_line(to_text({{"event", "ready"},
-                               {"protocol", kProtocolVersion},
-                               {"session", name_},
-                               {"executors", wanted_.n_executors},
-                               {"version", PODERE_VERSION}}));
-    clients_.emplace(++last_client_, Client{std::move(*socket)});
+    Client& client = clients_[++last_client_];
+    client.socket = std::move(*socket);
+    post(client, {{"event", "ready"},
+                  {"protocol", kProtocolVersion},
+                  {"session", name_},
+                  {"executors", wanted_.n_executors},
+                  {"version", PODERE_VERSION}});
+    return true;
+  }
+
+  /// With the lock.
+  void post(Client& client, const Json& event) {
+    client.socket.post_line(to_text(event));
+    if (client.socket.n_unsent_bytes() > 0) bell_.ring();
   }
 
   void take(std::int64_t number, Client& client, const std::string& line) {
@@ -131,30 +219,37 @@ class Doorman {
     }
     if (order.contains("cancel")) return drop(jobs_.cancel_of(number, order["cancel"]));
     if (order.contains("cancel_job")) {
-      return drop(jobs_.cancel(whole_number_of(order, "cancel_job", 1, std::numeric_limits<int>::max(), 0)));
+      const int number_of_job = whole_number_of(order, "cancel_job", 1, std::numeric_limits<int>::max(), 0);
+      const Json state = jobs_.tell(number_of_job)["state"];
+      drop(jobs_.cancel(number_of_job));
+      return Json{{"state", state}};
     }
     if (order.contains("follow")) {
+      check_is_true(order, "follow");
+      const std::lock_guard lock(mutex_);
       client.follows = true;
       return Json::object();
     }
     if (order.contains("stop")) {
+      check_is_true(order, "stop");
       is_stopped_ = true;
       return Json::object();
     }
     if (order.contains("checkpoint")) {
+      check_is_true(order, "checkpoint");
       notice_ = true;
       return Json::object();
     }
     if (order.contains("scale")) return scale(order["scale"]);
-    if (order.value("ask", "") == "job") {
-      return jobs_.tell(whole_number_of(order, "job", 1, std::numeric_limits<int>::max(), 0));
-    }
-    if (order.value("ask", "") == "status") {
+    const Json ask = order.value("ask", Json());
+    if (ask == "job") return jobs_.tell(whole_number_of(order, "job", 1, std::numeric_limits<int>::max(), 0));
+    if (ask == "status") {
       const std::lock_guard lock(mutex_);
       Json status = status_;
       status["jobs"] = jobs_.tell();
       return status;
     }
+    if (!ask.is_null()) throw_input_error("ask is {}, allowed is \"status\" or \"job\"", to_text(ask));
     throw_input_error("an order has job, cancel, cancel_job, follow, stop, checkpoint, scale or ask");
   }
 
@@ -173,18 +268,18 @@ class Doorman {
     for (const Orderer& by : dropped) {
       const auto client = clients_.find(by.client);
       if (client == clients_.end()) continue;
-      client->second.socket.send_line(
-          to_text({{"event", "failed"}, {"id", by.id}, {"kind", "cancelled"}, {"message", "cancelled"}}));
+      post(client->second, {{"event", "failed"}, {"id", by.id}, {"kind", "cancelled"}, {"message", "cancelled"}});
     }
     return Json::object();
   }
 
   void send(Client& client, const Json& event) {
     const std::lock_guard lock(mutex_);
-    client.socket.send_line(to_text(event));
+    post(client, event);
   }
 
   Listener listener_;
+  Bell bell_;
   const std::string name_;
   JobQueue jobs_;
   std::atomic<bool> is_stopped_ = false;
@@ -285,6 +380,8 @@ void do_job(Session& session, const JobQueue::Ordered& order, Doorman& doorman, 
     fail(State::kFailed, "internal", error.what());
   } catch (const Interrupted&) {
     fail(State::kCancelled, "cancelled", "cancelled");
+  } catch (const std::exception& error) {  // of the libraries: no memory, a file system that fails
+    fail(State::kFailed, "internal", error.what());
   }
   std::error_code ignored;
   std::filesystem::remove(checkpoint, ignored);

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import urllib.parse
 import urllib.request
 
@@ -300,15 +301,31 @@ def test_prometheus_reads_what_jobs_cost(session):
     "", "{", "[]", "7", '{"id":1}', '{"id":1,"job":{"kind":"fly"}}', '{"id":1,"scale":{"executors":0}}',
     '{"id":1,"scale":{"executors":"many"}}', '{"id":1,"ask":"job","job":77}', '{"id":1,"ask":7}', '{"cancel_job":-1}',
     '{"id":1,"job":{"kind":"load","table":{"location":"collider:9"},"name":"a/b"}}', "[" * 100000, '{"id":"\\ud800"}',
-    '{"job":{"kind":"train","table":{"location":"table:none"}}}',
+    '{"job":{"kind":"train","table":{"location":"table:none"}}}', '{"stop":false}', '{"follow":0}', '{"checkpoint":1}',
+    '{"id":1,"ask":{}}', '{"id":1,"ask":"job"}',
 ])
 def test_nonsense_does_not_end_a_session(podere, session, line):
     session.start("s", "--executors", "1", "--cores", "1")
     stream = session.orders("s")
     stream.readline()
     stream.write(line + "\n")
-    ask(stream, {"id": "after", "ask": "status"})
+    ask(stream, {"id": "after", "job": {"kind": "describe", "table": {"location": "collider:10"}}})
     assert answer(stream, "after")["event"] == "result"
+
+
+def test_one_who_does_not_read_holds_nobody_up(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    n_orders = 3000
+    idler = session.orders("s")
+    orders = "".join(json.dumps({"id": [i, "x" * 1000], "ask": "status"}) + "\n" for i in range(n_orders))
+    writer = threading.Thread(target=lambda: (idler.write(orders), idler.flush()))
+    writer.start()
+    wait_until(lambda: session.status("s"))
+    session("load", "s", "collider:1000", "--as", "a")
+    assert writer.is_alive()  # its orders are not taken as long as it leaves the answers
+    idler.readline()
+    assert [json.loads(idler.readline())["id"][0] for _ in range(n_orders)] == list(range(n_orders))
+    writer.join()
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -192,6 +192,7 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
       ->excludes("--executors")
       ->excludes("--executors-file")
       ->excludes("--cores")
+      ->check([](const std::string& text) { return text.empty() ? "a session has a name" : ""; })
       ->type_name("NAME");
   add_launcher_options(app, options);
 }

@@ -12,6 +12,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
+#include "podere/base/printable.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/cli/submit.h"
@@ -19,6 +20,7 @@
 #include "podere/launch/local.h"
 #include "podere/launch/slurm.h"
 #include "podere/session/client.h"
+#include "podere/session/kept_tables.h"
 
 namespace podere::cli {
 
@@ -35,7 +37,7 @@ session::Job with_checkpoint(session::Job job, const std::filesystem::path& fold
 }
 
 /// Looks, now and then, how many executors a file asks for. As long as it cannot be read, or says something else, what
-/// it said before counts.
+/// it said before counts; what is no number in two looks, so not in the middle of being written, is told once.
 class ExecutorsFile {
  public:
   ExecutorsFile(std::string path, session::Wanted wanted) : path_(std::move(path)), wanted_(wanted) {}
@@ -44,13 +46,20 @@ class ExecutorsFile {
     if (since_look_.seconds() < kLookSeconds) return wanted_;
     since_look_.restart();
     std::string text;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path_, ignored)) return wanted_;  // a pipe would wait for who writes
     if (std::ifstream file(path_); !(file >> text)) return wanted_;
     try {
       GroupOptions group;
       read_executors(text, group);
       wanted_ = {group.executors, group.least_executors};
+      is_told_ = false;
     } catch (const CLI::ValidationError&) {
-      // It may be in the middle of being written.
+      if (text == nonsense_ && !std::exchange(is_told_, true)) {
+        print_error(fmt::format("warning: {}: {} is not a whole number from 1 to {}, or two of them as A:B", path_,
+                                printable(text), kMostExecutors));
+      }
+      nonsense_ = text;
     }
     return wanted_;
   }
@@ -60,6 +69,8 @@ class ExecutorsFile {
   std::string path_;
   session::Wanted wanted_;
   Stopwatch since_look_;
+  std::string nonsense_;  // that was there instead
+  bool is_told_ = false;
 };
 
 void launch_here(session::Session::Options& options, const std::vector<std::string>& program,
@@ -125,6 +136,22 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
   return result;
 }
 
+/// Of a job without a session.
+void check_tables_are_files(const session::Job& job) {
+  const auto check = [](const session::SourceSpec& source) {
+    const auto name = session::kept_name(source.location);
+    if (!name) return;
+    throw_input_error("there is no table called {}: tables are kept by sessions, name one with --session", *name);
+  };
+  std::visit(
+      [&](const auto& any) {
+        if constexpr (requires { any.table; }) check(any.table);
+      },
+      job);
+  const auto* train = std::get_if<session::TrainJob>(&job);
+  if (train != nullptr && train->validation) check(*train->validation);
+}
+
 }  // namespace
 
 SeenFolder::SeenFolder(const GroupOptions& group, const TemporaryFolder& folder) : here_(folder) {
@@ -171,6 +198,7 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   }
   const Stopwatch watch;
   JobProgress progress(output);
+  if (group.session.empty()) check_tables_are_files(job);
   if (!group.session.empty()) return run_in_session(group.session, job, output, progress, keep);
   const TemporaryFolder folder(launch::temporary_folder());
   session::Session session(session_options(group, output, folder), progress);

@@ -128,7 +128,7 @@ int start(const StartOptions& options) {
     if (interrupts() > 0) kill(pid, SIGTERM);
     if (waitpid(pid, &status, WNOHANG) == pid) {
       const std::string words = last_line(log);
-      std::filesystem::remove(place.log());  // if the place was never taken
+      if (!place.is_taken_by_another()) std::filesystem::remove(place.log());  // nor was it ever
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }
@@ -228,7 +228,7 @@ int list(const OutputOptions& output) {
 struct NamedOptions {
   OutputOptions output;
   std::string name = "default";
-  std::string executors;
+  GroupOptions wanted;
   int job = 0;
 };
 
@@ -274,8 +274,7 @@ int stop(const NamedOptions& options) {
 }
 
 int scale(const NamedOptions& options) {
-  GroupOptions wanted;
-  read_executors(options.executors, wanted);
+  const GroupOptions& wanted = options.wanted;
   const Json answer = session::Client(options.name)
                           .ask({{"scale", {{"executors", wanted.executors}, {"least", wanted.least_executors}}}});
   show_result(options.output, answer, STDOUT_FILENO,
@@ -284,7 +283,8 @@ int scale(const NamedOptions& options) {
 }
 
 int cancel(const NamedOptions& options) {
-  session::Client(options.name).ask({{"cancel_job", options.job}});
+  const auto state = session::Client(options.name).ask({{"cancel_job", options.job}}).at("state").get<std::string>();
+  if (state != "waiting" && state != "running") throw_input_error("job {} has ended already: {}", options.job, state);
   show_result(options.output, {{"cancelled", options.job}}, STDOUT_FILENO,
               [&] { print(fmt::format("job {} is told to stop\n", options.job)); });
   return kDone;
@@ -334,7 +334,10 @@ void add_session(CLI::App& app, Command& chosen) {
       "scale", "Go on with another number of executors; training pauses at a checkpoint",
       [](CLI::App& command, NamedOptions& options) {
         define_named(command, options);
-        command.add_option("EXECUTORS", options.executors, "Their number, or A:B as of --executors")
+        command
+            .add_option_function<std::string>(
+                "EXECUTORS", [&options](const std::string& text) { read_executors(text, options.wanted); },
+                "Their number, or A:B as of --executors")
             ->required()
             ->type_name("");
       },

@@ -1,6 +1,9 @@
 // podere session load, split, transform, save, drop: the tables that a session keeps.
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
@@ -45,6 +48,9 @@ int make(const TableOptions& options, const session::Job& job) {
 int load(const TableOptions& options) { return make(options, session::LoadJob{options.source, options.made}); }
 
 int split(const TableOptions& options) {
+  if (!std::isfinite(options.fraction)) {
+    throw_input_error("--fraction is {}, allowed is above 0 and below 1", options.fraction);
+  }
   return make(options, session::SplitJob{kept(options), options.fraction, options.seed, options.made, options.second});
 }
 
@@ -113,6 +119,7 @@ void define_transform(CLI::App& app, TableOptions& options) {
   add_made(app, "--as", options.made, "Name of the table that is made");
   add_rows_option(app, options.source.csv);
   app.add_option("--where", options.transform.where, "Rows for which this holds, such as 'm_bb > 1 && !missing(x)'")
+      ->check([](const std::string& text) { return text.empty() ? "an expression is needed" : ""; })
       ->type_name("EXPRESSION");
   app.add_option_function<std::string>(
          "--select",

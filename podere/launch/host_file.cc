@@ -11,13 +11,13 @@
 
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/base/printable.h"
 
 namespace podere::launch {
 namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;
 constexpr std::size_t kMostNameBytes = 253;  // of a name in the domain name system
-constexpr std::size_t kShownBytes = 60;
 constexpr std::uint64_t kMostSlots = 4096;
 constexpr std::string_view kSpace = " \t\r";
 
@@ -51,7 +51,7 @@ bool is_host_name(std::string_view name) {
 int slots_of(std::string_view word, const std::string& place) {
   constexpr std::string_view kSlots = "slots=";
   const auto slots = word.starts_with(kSlots) ? parse_count(word.substr(kSlots.size())) : std::nullopt;
-  if (!slots) throw_input_error("{}: '{}' is not slots=N", place, word.substr(0, kShownBytes));
+  if (!slots) throw_input_error("{}: {} is not slots=N", place, printable(word));
   if (*slots < 1 || *slots > kMostSlots) {
     throw_input_error("{}: slots={} is not from 1 to {}", place, *slots, kMostSlots);
   }
@@ -63,12 +63,12 @@ std::optional<Host> parse_line(std::string_view line, const std::string& place) 
   Host host{.name = next_word(line)};
   if (host.name.empty()) return std::nullopt;
   if (!is_host_name(host.name)) {
-    throw_input_error("{}: '{}' is not the name of a host (letters, digits, '-', '.' and '_')", place,
-                      host.name.substr(0, kShownBytes));
+    throw_input_error("{}: {} is not the name of a host (letters, digits, '-', '.' and '_')", place,
+                      printable(host.name));
   }
   if (const auto word = next_word(line); !word.empty()) host.slots = slots_of(word, place);
   if (const auto word = next_word(line); !word.empty()) {
-    throw_input_error("{}: '{}' is one word too many: a line is 'name slots=N'", place, word.substr(0, kShownBytes));
+    throw_input_error("{}: {} is one word too many: a line is 'name slots=N'", place, printable(word));
   }
   return host;
 }

@@ -46,6 +46,11 @@ TEST(HostFile, HasNoNamesThatSshWouldTakeForSomethingElse) {
   EXPECT_NE(refusal(std::string(300, 'a')), "none");
 }
 
+TEST(HostFile, WithBytesThatAreNoTextIsToldInWhole) {
+  EXPECT_EQ(refusal(std::string("a\0b\x1b", 4)),
+            "hosts.txt:1: 'a\\x00b\\x1b' is not the name of a host (letters, digits, '-', '.' and '_')");
+}
+
 TEST(HostFile, ThatCannotBeReadIsTold) {
   const std::string folder = testing::TempDir();
   std::ofstream(folder + "long") << std::string(2'000'000, '#');

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/table/features.h"
 #include "podere/table/labels.h"
 
@@ -24,8 +25,8 @@ void check_name(const std::string& name) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
   };
   if (!name.empty() && name.size() <= kMostNameBytes && std::ranges::all_of(name, is_allowed)) return;
-  throw_input_error("a table cannot be called '{}': allowed are up to {} letters, digits, dots, _ and -",
-                    name.substr(0, kMostNameBytes), kMostNameBytes);
+  throw_input_error("a table cannot be called {}: allowed are up to {} letters, digits, dots, _ and -", printable(name),
+                    kMostNameBytes);
 }
 
 /// The code in `known` of each code in `texts`; NaN where there is none.

@@ -328,6 +328,12 @@ def test_one_who_does_not_read_holds_nobody_up(podere, session):
     writer.join()
 
 
+def test_a_job_that_has_ended_is_not_cancelled(session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    session("load", "s", "collider:1000", "--as", "a")
+    assert "job 1 has ended already: done" in session.refused("session", "cancel", "s", "1")
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["session", "stop", "none"], "no session called none"),
     (["session", "start", "../x"], "cannot be called"),
@@ -335,6 +341,12 @@ def test_one_who_does_not_read_holds_nobody_up(podere, session):
     (["session", "start", "x", "--prometheus", "localhost:http"], "127.0.0.1:9400"),
     (["session", "start", "x", "--prometheus", "192.0.2.1:9400"], "no address of this machine"),
     (["train", "gbt", "table:a", "-o", "m.json"], "no table called a"),
+    (["train", "gbt", "collider:100", "--validation", "table:b", "-o", "m.json"], "name one with --session"),
+    (["train", "gbt", "collider:100", "-o", "m.json", "--session", ""], "a session has a name"),
+    (["session", "scale", "x", "0"], "whole number from 1 to 4096"),
+    (["session", "scale", "x", "4:2"], "whole number from 1 to 4096"),
+    (["session", "transform", "x", "a", "--as", "b", "--where", ""], "an expression is needed"),
+    (["session", "split", "x", "a", "--fraction", "nan", "--first", "b", "--second", "c"], "--fraction is nan"),
     (["train", "gbt", "collider:100", "-o", "m.json", "--session", "x", "--executors", "2"], "--session"),
 ])
 def test_refusals(session, arguments, words):

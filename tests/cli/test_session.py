@@ -1,9 +1,11 @@
 """Sessions: executors and tables that stay between commands, whoever comes and goes."""
 
+import itertools
 import json
 import os
 import random
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -269,9 +271,15 @@ def test_a_session_ends_with_its_owner(podere, session):
 def test_attached_one_sees_what_others_do(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
-    session("load", "s", "collider:1000", "--as", "a")
+    numbers = itertools.count()
+
+    def is_told():  # of what is done once it is attached
+        session("load", "s", "collider:1000", "--as", f"a{next(numbers)}")
+        return select.select([watcher.stdout], [], [], 0)[0]
+
+    wait_until(is_told)
     first = json.loads(watcher.stdout.readline())
-    assert first["event"] == "progress" and first["job"] == 1
+    assert first["event"] == "progress" and first["job"] >= 1
     watcher.send_signal(signal.SIGINT)
     _, stderr = watcher.communicate(timeout=10)
     assert watcher.returncode == 0 and "goes on" in stderr

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 
 namespace podere::session {
 namespace {
@@ -235,7 +236,7 @@ void read(const Json& json, const std::string& where, T& value) {
     if (const auto found = json.find(name); found != json.end()) read(*found, where + "." + name, member);
   });
   for (const auto& [name, ignored] : json.items()) {
-    if (std::ranges::find(known, name) == known.end()) throw_input_error("job: {} has no '{}'", where, name);
+    if (std::ranges::find(known, name) == known.end()) throw_input_error("job: {} has no {}", where, printable(name));
   }
 }
 

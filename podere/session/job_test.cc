@@ -94,6 +94,10 @@ TEST(Job, KeepsNumbersThatAreNone) {
   EXPECT_EQ(refusal(json.dump()), "job: split.fraction must be a number, it is null");
 }
 
+TEST(Job, WithAFieldOfAStrangeNameIsRefusedInOneLine) {
+  EXPECT_EQ(refusal(R"({"kind":"drop","a\nb":1})"), "job: drop has no 'a\\x0ab'");
+}
+
 TEST(Job, OfEachKindIsRecognised) {
   std::size_t index = 0;
   for (const char* kind : {"train", "evaluate", "predict", "describe", "explain"}) {

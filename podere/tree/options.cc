@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/tree/constraints.h"
 
 namespace podere::tree {
@@ -70,7 +71,8 @@ Objective parse_objective(const std::string& text) {
   for (const auto& [value, name] : kObjectiveNames) {
     if (text == name) return value;
   }
-  throw_input_error("objective is '{}', allowed are logistic, squared-error, softmax, poisson and quantile", text);
+  throw_input_error("objective is {}, allowed are logistic, squared-error, softmax, poisson and quantile",
+                    printable(text));
 }
 
 void validate(const Options& o) {

@@ -94,7 +94,7 @@ Json run(const LoadJob& job, const Workplace& at) {
   at.progress.count_rows(table.n_rows(), 0);
   std::optional<std::uint64_t> fingerprint;
   if (job.table.arrays) fingerprint = check_fingerprint(job, table, at);
-  Json result = {{"tables", {facts_of(job.name, table)}}, {"load_seconds", watch.seconds()}};
+  Json result = {{"tables", Json::array({facts_of(job.name, table)})}, {"load_seconds", watch.seconds()}};
   if (fingerprint) result["fingerprint"] = *fingerprint;
   at.tables.keep(job.name, std::move(table));
   result.update(resources(at.comm, at.n_threads));
@@ -108,7 +108,7 @@ Json run(const SplitJob& job, const Workplace& at) {
   const JobTable whole = table_of(job.table, false, at);
   at.progress.report({"split", 0, 1, {}});
   auto [first, second] = table::split(*whole, job.fraction, job.seed, at.comm, at.n_threads);
-  Json result = {{"tables", {facts_of(job.first, first), facts_of(job.second, second)}}};
+  Json result = {{"tables", Json::array({facts_of(job.first, first), facts_of(job.second, second)})}};
   at.tables.keep(job.first, std::move(first));
   at.tables.keep(job.second, std::move(second));
   return result;
@@ -126,7 +126,7 @@ Json run(const TransformJob& job, const Workplace& at) {
     at.comm.agree([&] { table::standardise(made, scaling, at.n_threads); });
     result["scaling"] = {{"mean", scaling.mean}, {"scale", scaling.scale}};
   }
-  result["tables"] = {facts_of(job.name, made)};
+  result["tables"] = Json::array({facts_of(job.name, made)});
   at.tables.keep(job.name, std::move(made));
   return result;
 }

@@ -89,13 +89,13 @@ const table::Table& JobTable::operator*() const {
 void JobTable::number_labels(const std::vector<double>& classes, int n_threads) {
   auto* own = std::get_if<table::Table>(&table_);
   table::Table& table = own != nullptr ? *own : *std::get<table::Table*>(table_);
-  if (own == nullptr) {
-    give_back_.reset(new GiveBack{&table, std::vector<float>(table.label().begin(), table.label().end())});
-  }
+  if (own == nullptr) give_back_ = std::make_unique<GiveBack>(table);
   table::number_labels(table, std::vector<float>(classes.begin(), classes.end()), n_threads);
 }
 
-JobTable::GiveBack::~GiveBack() { std::ranges::copy(labels, table->label().begin()); }
+JobTable::GiveBack::GiveBack(table::Table& table)
+    : table_(table), labels_(table.label().begin(), table.label().end()) {}
+JobTable::GiveBack::~GiveBack() { std::ranges::copy(labels_, table_.label().begin()); }
 
 std::unique_ptr<table::RowSource> JobTable::rows() {
   auto* own = std::get_if<table::Table>(&table_);

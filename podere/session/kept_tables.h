@@ -38,10 +38,16 @@ class JobTable {
 
  private:
   /// Gives labels back.
-  struct GiveBack {
-    table::Table* table;
-    std::vector<float> labels;
+  class GiveBack {
+   public:
+    explicit GiveBack(table::Table& table);
     ~GiveBack();
+    GiveBack(const GiveBack&) = delete;
+    GiveBack& operator=(const GiveBack&) = delete;
+
+   private:
+    table::Table& table_;
+    const std::vector<float> labels_;
   };
   std::variant<table::Table, table::Table*> table_;
   std::unique_ptr<GiveBack> give_back_;

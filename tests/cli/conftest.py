@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 PODERE = os.environ.get("PODERE", str(pathlib.Path(__file__).parents[2] / "build/release/bin/podere"))
-TIMEOUT = 60
+TIMEOUT = 180
 
 
 def needed(name):
@@ -69,7 +69,7 @@ class Podere:
             time.sleep(0.05)
         return found
 
-    def executors(self, n, wait=20.0, without=()):
+    def executors(self, n, wait=60.0, without=()):
         """Ids of the executors once there are `n` of them, none of those in `without`."""
         end = time.monotonic() + wait
         while time.monotonic() < end:
@@ -127,7 +127,7 @@ def model(shared_podere, events):
     return shared_podere.folder / "model.json"
 
 
-def wait_until(condition, seconds=20.0):
+def wait_until(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"

@@ -157,7 +157,7 @@ def test_a_notice_makes_a_checkpoint_at_once(podere, undisturbed):
         assert process.poll() is None, "the run was over too early"
     reached = trees_of_checkpoint(podere)
     os.kill(podere.executors(2)[1], signal.SIGKILL)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=180)
     assert process.returncode == 0 and reached > 0, stderr
     assert "going on with 1 executor from tree" in stderr
     assert sha256(podere) == undisturbed(300)
@@ -173,7 +173,7 @@ def test_a_file_says_how_many_executors_are_wanted(podere, undisturbed):
     assert any("warning: wanted: 'nonsense' is not a whole number" in line for line in process.stderr)
     podere.write("wanted", "2")
     podere.executors(2)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 0, stderr
     assert json.loads(stdout)["executors"] == 2 and json.loads(stdout)["losses"] == []
     assert sha256(podere) == undisturbed(MANY_TREES)

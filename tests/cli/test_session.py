@@ -131,7 +131,7 @@ def test_executors_lost_in_training_in_a_session(podere, session):
     process = podere.start("train", "gbt", "table:a", *options, environment=session.environment)
     wait_until(lambda: any(j["progress"]["done"] > 20 for j in session.status("s")["jobs"]))
     os.kill(random.choice(podere.executors(3)), signal.SIGKILL)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 0, stderr
     assert re.match(r"podere: lost executor \d \(killed by signal 9\) at tree \d+; going on with 2 executors", stderr)
     assert len(json.loads(stdout)["losses"]) == 1
@@ -149,7 +149,7 @@ def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
         wait_until(lambda: max(j["progress"]["done"] for j in session.status("s")["jobs"]) > done + 10)
         session("scale", "s", str(n_executors))
         podere.executors(n_executors)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 0, stderr
     facts = json.loads(stdout)
     assert facts["executors"] == 2 and facts["losses"] == []

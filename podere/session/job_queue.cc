@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kKeptRecords = 1000;  // of jobs that have ended
 constexpr std::size_t kKeptLines = 1000;    // of a job's log
+constexpr std::int64_t kKeptTasks = 16;     // last jobs of which each executor's figures are kept
 constexpr std::array<const char*, 5> kStates = {"waiting", "running", "done", "failed", "cancelled"};
 
 }  // namespace
@@ -113,6 +114,8 @@ void JobQueue::finish(std::int64_t number, State state, const std::string& messa
   record.seconds = record.since_start.seconds();
   end(record, state);
   forget_oldest();
+  const auto older = records_.find(number - kKeptTasks);
+  if (older != records_.end() && older->second.metrics.is_object()) older->second.metrics.erase("tasks");
 }
 
 Json JobQueue::tell() const {

@@ -59,6 +59,17 @@ TEST(JobQueue, ForgetsTheOldestOfMany) {
   EXPECT_EQ(queue.tell().back()["job"], 1500);
 }
 
+TEST(JobQueue, KeepsTheFiguresOfExecutorsOfTheLastJobsOnly) {
+  JobQueue queue;
+  for (int i = 0; i < 20; ++i) {
+    queue.add({1, i}, kJob);
+    queue.finish(queue.next(0)->number, JobQueue::State::kDone, "", {{"job", {{"kind", "train"}}}, {"tasks", {1, 2}}});
+  }
+  EXPECT_TRUE(queue.tell(1)["metrics"].contains("job"));
+  EXPECT_FALSE(queue.tell(4)["metrics"].contains("tasks"));
+  EXPECT_TRUE(queue.tell(5)["metrics"].contains("tasks"));
+}
+
 TEST(JobQueue, DropsManyAtOnce) {
   JobQueue queue;
   for (int i = 0; i < 100000; ++i) queue.add({1, i}, kJob);

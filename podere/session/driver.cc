@@ -54,14 +54,16 @@ Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {
   executors_.send_line(order_line(id, job));
   const auto* train = std::get_if<TrainJob>(&job);
   const bool keeps_checkpoints = train != nullptr && !train->checkpoint.empty();
+  bool has_begun = false;  // before, executors would take these for orders about a job that waits
   bool is_cancelled = false;
   bool is_paused = false;
   const auto order = [&](const char* what) { executors_.send_line(Json{{what, id}}.dump()); };
   while (true) {
     // Asked again after a yes, which may throw: the user's second wish.
-    if (progress.stop_requested() && !std::exchange(is_cancelled, true)) order("cancel");
-    if (keeps_checkpoints && wishes.checkpoint()) order("checkpoint");
-    if (keeps_checkpoints && !is_paused && wishes.pause()) {
+    const bool is_to_stop = progress.stop_requested();
+    if (has_begun && is_to_stop && !std::exchange(is_cancelled, true)) order("cancel");
+    if (has_begun && keeps_checkpoints && wishes.checkpoint()) order("checkpoint");
+    if (has_begun && keeps_checkpoints && !is_paused && wishes.pause()) {
       order("pause");
       is_paused = true;
     }
@@ -72,6 +74,7 @@ Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {
       throw_failure(event);
     }
     if (event.value("id", Json()) != id) continue;
+    has_begun = true;
     if (kind == "progress") progress.report(step_of(event));
     if (kind == "warning") progress.warn(take(event, "message", std::string()));
     if (kind == "result") return take(event, "result", Json::object());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -17,9 +18,9 @@ constexpr const char* kReady = R"(echo '{"event":"ready","protocol":1,"executors
 class RecordedProgress : public Progress {
  public:
   void report(const ProgressStep& step) override { steps.push_back(step); }
-  bool stop_requested() override { return stop_after >= 0 && static_cast<int>(steps.size()) > stop_after; }
+  bool stop_requested() override { return steps.size() >= stop_after; }
   std::vector<ProgressStep> steps;
-  int stop_after = -1;
+  std::size_t stop_after = SIZE_MAX;
 };
 
 CommandLine shell(const std::string& script) { return {{"sh", "-c", script}}; }
@@ -76,12 +77,28 @@ TEST(Driver, DoesNotMindGarbageInTheStream) {
 
 TEST(Driver, CancelsOnceWhenAskedToStop) {
   RecordedProgress progress;
-  progress.stop_after = 0;
+  progress.stop_after = 1;
   const auto result = run_with(R"(read order
     echo '{"event":"progress","id":1,"phase":"train","done":1,"total":3}'
     read cancel; echo '{"event":"result","id":1,"result":'"$cancel"'}'; cat)",
                                progress);
   EXPECT_EQ(result, Json({{"cancel", 1}}));
+}
+
+TEST(Driver, OrdersNothingAboutAJobThatHasNotBegun) {
+  RecordedProgress progress;
+  progress.stop_after = 0;
+  const std::string hears_nothing = "read order; timeout 0.5 head -c 1 >&2 && exit 3\n";
+  TrainJob job{{"x.csv", {}}};
+  job.checkpoint = "c.json";
+  Driver driver(shell(kReady + hears_nothing + R"(
+    echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; read cancel; read checkpoint; read pause
+    echo '{"event":"result","id":1,"result":{"heard":['"$cancel,$checkpoint,$pause"']}}'; cat)"),
+                {}, progress);
+  int n_wishes = 0;
+  const auto result =
+      driver.run(job, progress, {.pause = [] { return true; }, .checkpoint = [&] { return ++n_wishes == 1; }});
+  EXPECT_EQ(result.at("heard"), Json::parse(R"([{"cancel":1},{"checkpoint":1},{"pause":1}])"));
 }
 
 TEST(Driver, GivesFailuresBackAsWhatTheyWere) {

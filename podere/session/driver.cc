@@ -19,6 +19,7 @@ constexpr int kEndMs = 5000;
 constexpr int kStartSeconds = 60;
 constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is over to its end
 constexpr std::size_t kKeptErrorLines = 60;
+constexpr int kMostErrorLines = 10000;  // at once: others may have fallen silent, or have something to tell
 
 }  // namespace
 
@@ -101,7 +102,11 @@ void Driver::end() {
 }
 
 Json Driver::next_event(int timeout_ms) {
-  const auto line = executors_.next_line(timeout_ms);
+  auto line = executors_.next_line(timeout_ms);
+  for (int n = 0; n < kMostErrorLines && line && line->stream == Subprocess::Stream::kError; ++n) {
+    keep_error_line(line->text);
+    line = executors_.next_line(0);
+  }
   if (line && line->stream == Subprocess::Stream::kOutput) {
     // Half a line that another rank's failure cut through is no event.
     Json event = Json::parse(line->text, nullptr, false);

@@ -194,6 +194,19 @@ TEST(Driver, DoesNotTakeItsOwnAbsenceForSilenceOfExecutors) {
   driver.end();
 }
 
+TEST(Driver, HearsOfALossBehindManyHeartbeatsAtOnce) {
+  RecordedProgress progress;
+  const std::string dies = "for i in $(seq 1000); do echo podere-alive 0; done >&2; kill -9 $$";
+  Driver driver(shell(kReady + dies), {}, progress);
+  const auto hears_soon = [&] {
+    for (int i = 0; i < 50; ++i) {
+      driver.idle(0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  };
+  EXPECT_THROW(hears_soon(), GroupLost);
+}
+
 TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {
   RecordedProgress progress;
   std::string heard;

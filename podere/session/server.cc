@@ -446,7 +446,7 @@ void serve_session(SessionPlace& place, ServerOptions options) {
       if (const auto order = doorman.jobs().next(kPollMs)) {
         do_job(session, *order, doorman, counters, options, refresh);
       } else {
-        session.idle(0, idle);
+        session.idle(idle);
       }
     }
   } catch (const Interrupted&) {

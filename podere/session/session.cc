@@ -191,6 +191,16 @@ void Session::restore_tables(Progress& progress) {
   }
 }
 
+void Session::replace_group(Progress& progress, Progress& restoring) {
+  start_group(progress);
+  try {
+    restore_tables(restoring);
+  } catch (...) {
+    driver_.reset();
+    throw;
+  }
+}
+
 Job Session::with_cache(Job job) {
   auto* load = std::get_if<LoadJob>(&job);
   if (options_.cache.empty() || load == nullptr) return job;
@@ -239,8 +249,7 @@ Json Session::run(const Job& ordered, Progress& progress) {
     try {
       resize(watch);
       if (!driver_) {
-        start_group(watch);
-        restore_tables(progress);
+        replace_group(watch, progress);
         log_.check_usable(job);
       }
       Json result = driver_->run(job, watch, wishes);
@@ -264,10 +273,10 @@ Json Session::run(const Job& ordered, Progress& progress) {
   }
 }
 
-void Session::idle(int timeout_ms, Progress& progress) {
+void Session::idle(Progress& progress) {
   if (!driver_) return;
   try {
-    driver_->idle(timeout_ms);
+    driver_->idle(0);
   } catch (const GroupLost& loss) {
     lose_one();
     progress.warn(fmt::format("lost {} ({}) between jobs; going on with {}", loss.who, loss.how,
@@ -276,10 +285,8 @@ void Session::idle(int timeout_ms, Progress& progress) {
   resize(progress);
   if (driver_) return;
   try {
-    start_group(progress);
-    restore_tables(progress);
+    replace_group(progress, progress);
   } catch (const Error& error) {
-    driver_.reset();
     progress.warn(error.what());
   }
 }

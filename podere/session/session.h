@@ -56,9 +56,9 @@ class Session {
   /// and Error where executors are lost the same way twice with nothing gained between, or too often.
   Json run(const Job& job, Progress& progress);
 
-  /// Between jobs: listens to the executors for up to `timeout_ms`. If some were lost, or another number is wanted,
-  /// starts a group anew, with the tables that are kept. What cannot be started now is tried again by run().
-  void idle(int timeout_ms, Progress& progress);
+  /// Between jobs: hears what the executors have said. If some were lost, or another number is wanted, starts a group
+  /// anew, with the tables that are kept. What cannot be started now is tried again by run().
+  void idle(Progress& progress);
 
   int n_executors() const { return options_.n_executors; }
   /// Of each executor of the last group that stood.
@@ -74,6 +74,8 @@ class Session {
   class Restoring;
   void start_group(Progress& progress);
   void restore_tables(Progress& progress);
+  /// Starts a group with all tables that are kept, or none.
+  void replace_group(Progress& progress, Progress& restoring);
   /// The job with a place in the cache, if it reads a file.
   Job with_cache(Job job);
   /// Removes from the cache what no kept table needs.

@@ -143,6 +143,24 @@ TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
                         "\n");
 }
 
+TEST_F(SessionTest, AGroupThatCannotMakeTheTablesAgainIsReplacedByTheNextJob) {
+  const auto answer = [](int id, const char* result) {
+    return fmt::format(R"(echo '{{"event":"result","id":{},"result":{}}}'; )", id, result);
+  };
+  const auto fail = [](int id, const char* words) {
+    return fmt::format(R"(echo '{{"event":"failed","id":{},"kind":"internal","message":"{}"}}'; )", id, words);
+  };
+  const std::string load = answer(1, R"({"tables":[{"name":"a"}]})");
+  Session session = session_of({load + "read order; kill -9 $$",
+                                fail(1, "the disk is slow") + "read order; " + fail(2, "there is no table a") + "cat",
+                                load + "read order; " + answer(2, "{}") + "cat"},
+                               2, 2);
+  session.run(LoadJob{{"x.csv", {}}, "a"}, progress);
+  EXPECT_THROW(session.run(DescribeJob{{"table:a", {}}}, progress), Error);
+  session.run(DescribeJob{{"table:a", {}}}, progress);
+  EXPECT_EQ(launched.size(), 3U);
+}
+
 TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 1, .least = 1};

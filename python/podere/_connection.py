@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import queue
 import shutil
 import socket
 import subprocess
@@ -147,7 +148,7 @@ class Connection:
         self._gone: str | None = None  # why; guarded by _changed
         self._ids = itertools.count(1)
         self._unwanted: collections.deque[str] = collections.deque()  # tables that nobody has any more
-        self._janitor_bell = threading.Semaphore(0)
+        self._janitor_bell: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name=f"podere session {name}", daemon=True)
         self._reader.start()
         threading.Thread(target=self._clean, name=f"podere tables {name}", daemon=True).start()
@@ -190,11 +191,11 @@ class Connection:
             if self._gone is None:
                 self._gone = f"the session {self.name} has ended"
             self._changed.notify_all()
-        self._janitor_bell.release()
+        self._janitor_bell.put(None)
 
     def _clean(self) -> None:
         while self._gone is None:
-            self._janitor_bell.acquire()
+            self._janitor_bell.get()
             with contextlib.suppress(SessionError), self._sending:
                 self._send_drops()
 
@@ -204,7 +205,7 @@ class Connection:
         """Gives a table's memory back soon. Takes no lock: garbage is collected at any time, in any thread."""
         if os.getpid() == self._owner:
             self._unwanted.append(name)
-            self._janitor_bell.release()
+            self._janitor_bell.put(None)
 
     def ask(self, **order: Any) -> Any:
         """The answer to a question that is no job."""
@@ -304,7 +305,7 @@ class Connection:
         program, self._program = self._program, None
         if program is not None:
             program.end()
-        self._janitor_bell.release()
+        self._janitor_bell.put(None)
 
     def _forget_in_child(self) -> None:
         if self._program is not None:

@@ -410,6 +410,24 @@ def test_the_session_grows_and_shrinks(mark, rows_csv, tmp_path):
         assert model_text(s.fit(GBTClassifier(n_estimators=5), table), tmp_path) == one
 
 
+def test_a_table_may_be_given_back_while_another_one_is(session):
+    """Finalizers run in the middle of one another, as garbage is collected there too."""
+    def finalizer(*_):
+        sys.setprofile(None)
+        session._connection.drop_later("none such")
+        sys.setprofile(finalizer)
+
+    def give_back():
+        sys.setprofile(finalizer)
+        session._connection.drop_later("none such")
+        sys.setprofile(None)
+
+    thread = threading.Thread(target=give_back, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 SCRIPT = """
 import podere, sys
 s = podere.Session(executors=2, cores=1, progress=False)

@@ -1,6 +1,7 @@
 """Arrays of this process on their way to executors, which read the bytes of their own rows by HTTP."""
 from __future__ import annotations
 
+import functools
 import hmac
 import re
 import secrets
@@ -96,9 +97,11 @@ class ArrayServer(ThreadingHTTPServer):
         return {"url": f"http://127.0.0.1:{self.server_port}{array.path}", "dtype": array.dtype,
                 "by_columns": array.by_columns}
 
-    def close(self) -> None:
-        self.shutdown()
-        self.server_close()
+
+@functools.cache
+def array_server(process: int) -> ArrayServer:
+    """That of this process, to its end. A child that was forked has a server of its own."""
+    return ArrayServer()
 
 
 # What is put ----------------------------------------------------------------------------------------------------------

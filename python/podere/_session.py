@@ -7,7 +7,6 @@ import itertools
 import os
 import re
 import secrets
-import threading
 import weakref
 from numbers import Integral
 from typing import IO, Any, Iterator, Sequence
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._connection import Connection
 from ._estimator import Estimator, _free_name
 from ._progress import make_progress
-from ._put import ArrayServer, ServedArray, features_of, labels_of, numbers_of
+from ._put import ServedArray, array_server, features_of, labels_of, numbers_of
 from ._table import Table
 
 _MEASURES = ("rows", "auc", "accuracy", "log_loss", "confusion", "mean_poisson_deviance", "pinball_loss",
@@ -118,8 +117,6 @@ class Session:
         self._token = secrets.token_hex(2)
         self._numbers = itertools.count(1)
         self._put: dict[str, Any] = {}  # arrays behind tables that have names of their own
-        self._server: ArrayServer | None = None
-        self._server_lock = threading.Lock()
         self._finalizer = weakref.finalize(self, self._connection.close)
 
     # The session
@@ -323,7 +320,7 @@ class Session:
             served["weight"] = ServedArray(numbers_of(sample_weight, "sample_weight", 1, n_rows))
             taken = [*features, arrays.get("label_name", "")]
             arrays["weight_name"] = _free_name(getattr(sample_weight, "name", None), "weight", taken)
-        server = self._array_server()
+        server = array_server(os.getpid())
         arrays.update({part: server.serve(array) for part, array in served.items()}, token=server.token)
         table_name = self._new_name(name)
         spec = {"location": f"put:{table_name}", "arrays": arrays}
@@ -333,13 +330,6 @@ class Session:
         label_dtype = labels.dtype if y is not None else np.int64
         return Table(self, facts, name is None, classes=classes, label_dtype=label_dtype,
                      served=tuple(served.values()))
-
-    def _array_server(self) -> ArrayServer:
-        with self._server_lock:
-            if self._server is None:
-                self._server = ArrayServer()
-                weakref.finalize(self, self._server.close).atexit = False  # its threads end with the process
-            return self._server
 
     def _load(self, spec: dict[str, Any], rows: slice | None, name: str | None) -> Table:
         if rows is not None:

@@ -13,6 +13,7 @@ import scipy.sparse
 import podere
 from conftest import executors_of, model_text, wait_until
 from podere import GBTClassifier, GBTRegressor
+from podere._put import array_server
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +224,7 @@ def load(session, **changes):
     """Loads 5 x 2 float32 from elsewhere than `put` says."""
     X = numpy.arange(10, dtype=numpy.float32).reshape(5, 2)
     array = podere._put.ServedArray(X)
-    server = session._array_server()
+    server = array_server(os.getpid())
     arrays = {"n_rows": 5, "features": ["a", "b"], "values": server.serve(array), "token": server.token}
     for key, value in changes.items():
         target = arrays if key in arrays else arrays["values"]
@@ -233,7 +234,7 @@ def load(session, **changes):
 
 def test_only_who_has_the_token_gets_bytes_and_only_those_that_there_are(session):
     array = podere._put.ServedArray(numpy.arange(10, dtype=numpy.uint8))
-    server = session._array_server()
+    server = array_server(os.getpid())
     url = server.serve(array)["url"]
     right = f"Bearer {server.token}"
     assert url.startswith("http://127.0.0.1:")
@@ -251,7 +252,7 @@ def test_executors_tell_what_is_wrong_with_what_comes(session):
     assert load(session)["tables"][0]["rows"] == 5
     refused = [
         ("the token is refused (HTTP status 401)", dict(token="wrong")),
-        ("HTTP status 404", dict(url=session._array_server().serve(podere._put.ServedArray(numpy.ones(3)))["url"])),
+        ("HTTP status 404", dict(url=array_server(os.getpid()).serve(podere._put.ServedArray(numpy.ones(3)))["url"])),
         ("HTTP status 416", dict(n_rows=5000)),
         ("an array of complex128: allowed are", dict(dtype="complex128")),
         ("rotocol", dict(url="file:///etc/passwd")),

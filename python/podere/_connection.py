@@ -81,8 +81,8 @@ class _Program:
         command = [find_program(), "session", "start", name, "--foreground", "--owned", *options]
         self._log = tempfile.TemporaryFile()
         # In a session of its own, so that Ctrl-C in a terminal reaches this process alone.
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._log,
-                                         start_new_session=True)
+        self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                         stderr=self._log, start_new_session=True)
 
     def connect(self, name: str, progress: Progress) -> socket.socket:
         """Waits until the executors are there."""
@@ -108,7 +108,7 @@ class _Program:
 
     def let_go(self) -> None:
         """In a forked child, where the program is not its own."""
-        os.close(self._process.stdin.fileno())  # or it would not notice when its owner has gone
+        self._process.stdin.close()  # or it would not notice when its owner has gone
         self._process.returncode = 0  # so that nobody waits for it
 
     def end(self) -> None:
@@ -310,6 +310,8 @@ class Connection:
     def _forget_in_child(self) -> None:
         if self._program is not None:
             self._program.let_go()
+        with contextlib.suppress(OSError):
+            os.close(self._socket.detach())  # unless it was closed before; the session goes by who has it open
         self._sending = threading.Lock()  # whoever held it is not here
         self._changed = threading.Condition()
         self._gone = f"the session {self.name} belongs to the process that this one was forked from"

@@ -464,6 +464,21 @@ def test_a_session_that_is_left_open_ends_with_its_process(mark, end, how):
     script.stderr.close()
 
 
+def test_a_forked_child_holds_nothing_of_its_parents_session(mark):
+    child = """
+import os
+s.put([[1.0]])
+if os.fork() == 0:
+    connection = s._connection
+    assert connection._program._process.stdin.closed and connection._socket.fileno() == -1
+    del s, table
+    sys.exit()
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
+assert table.describe() is not None
+"""
+    subprocess.run([sys.executable, "-c", SCRIPT + child], check=True, timeout=60)
+
+
 def test_what_is_not_a_terminal_is_told_losses_alone(mark, rows_csv):
     script = f"""
 import podere

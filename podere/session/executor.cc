@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
@@ -110,58 +115,31 @@ class ExecutorProgress : public Progress {
   Stopwatch since_report_;
 };
 
+/// Waits for so long. False once it is to stop.
+bool let_pass(std::chrono::duration<double> duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any never;
+  never.wait_for(lock, stop, duration, [] { return false; });
+  return !stop.stop_requested();
+}
+
 /// Gives the other ranks some time to fail as well. If they do not, they wait for this rank in a collective and will
 /// wait for ever: then says why, and ends the group by leaving it.
-class Watchdog {
- public:
-  Watchdog(EventWriter& events, const Json& id, int rank, const Outcome& outcome)
-      : thread_([this, &events, &id, rank, &outcome] {
-          std::unique_lock lock(mutex_);
-          if (agreed_.wait_for(lock, kAgreementTime, [&] { return has_agreed_; })) return;
-          leave_group(events, id, rank, outcome);
-        }) {}
-  ~Watchdog() {
-    {
-      const std::lock_guard lock(mutex_);
-      has_agreed_ = true;
-    }
-    agreed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable agreed_;
-  bool has_agreed_ = false;
-  std::thread thread_;
-};
+std::jthread watchdog(EventWriter& events, const Json& id, int rank, const Outcome& outcome) {
+  return std::jthread([&events, &id, rank, &outcome](const std::stop_token& stop) {
+    if (let_pass(kAgreementTime, stop)) leave_group(events, id, rank, outcome);
+  });
+}
 
 /// Says at intervals that this rank is alive.
-class Heartbeat {
- public:
-  Heartbeat(int rank, double interval_seconds)
-      : line_(fmt::format("{}{}\n", kAlive, rank)), thread_([this, interval_seconds] {
-          std::unique_lock lock(mutex_);
-          while (!ended_.wait_for(lock, std::chrono::duration<double>(interval_seconds), [&] { return has_ended_; })) {
-            if (::write(STDERR_FILENO, line_.data(), line_.size()) < 0) return;  // nobody listens
-          }
-        }) {}
-  ~Heartbeat() {
-    {
-      const std::lock_guard lock(mutex_);
-      has_ended_ = true;
+std::jthread heartbeat(int rank, double interval_seconds) {
+  return std::jthread([line = fmt::format("{}{}\n", kAlive, rank), interval_seconds](const std::stop_token& stop) {
+    while (let_pass(std::chrono::duration<double>(interval_seconds), stop)) {
+      if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody listens
     }
-    ended_.notify_all();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool has_ended_ = false;
-  const std::string line_;
-  std::thread thread_;
-};
+  });
+}
 
 Outcome attempt(const Json& json, const Workplace& at) {
   try {
@@ -188,12 +166,10 @@ void serve(const Order& order, const Communicator& control, int n_threads, KeptT
   ExecutorProgress progress(order.id, control.rank(), events, orders, meter);
   Outcome outcome = attempt(order.job, {group, n_threads, progress, tables});
   meter.end();
-  std::unique_ptr<Watchdog> watchdog;
-  if (outcome.failure != FailureKind::kNone) {
-    watchdog = std::make_unique<Watchdog>(events, order.id, control.rank(), outcome);
-  }
+  std::jthread until_agreed;
+  if (outcome.failure != FailureKind::kNone) until_agreed = watchdog(events, order.id, control.rank(), outcome);
   const auto failures = control.all_gather(static_cast<std::int32_t>(outcome.failure));
-  watchdog.reset();
+  until_agreed = {};
   for (int rank = 0; rank < control.size(); ++rank) {
     const auto failure = static_cast<FailureKind>(failures[static_cast<std::size_t>(rank)]);
     if (failure == FailureKind::kNone) continue;
@@ -234,8 +210,8 @@ int run_executor(int n_threads, double heartbeat_seconds) {
   EventWriter events(take_over_stdout());
   const comm::Environment environment;
   const Communicator control = Communicator::world().split(0, Communicator::world().rank());
-  std::optional<Heartbeat> heartbeat;
-  if (heartbeat_seconds > 0) heartbeat.emplace(control.rank(), heartbeat_seconds);
+  std::jthread alive;
+  if (heartbeat_seconds > 0) alive = heartbeat(control.rank(), heartbeat_seconds);
   std::unique_ptr<OrderReader> orders;
   if (control.is_root()) {
     orders = std::make_unique<OrderReader>(STDIN_FILENO, events);

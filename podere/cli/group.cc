@@ -138,18 +138,11 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
 
 /// Of a job without a session.
 void check_tables_are_files(const session::Job& job) {
-  const auto check = [](const session::SourceSpec& source) {
+  session::for_each_source(job, [](const session::SourceSpec& source) {
     const auto name = session::kept_name(source.location);
     if (!name) return;
     throw_input_error("there is no table called {}: tables are kept by sessions, name one with --session", *name);
-  };
-  std::visit(
-      [&](const auto& any) {
-        if constexpr (requires { any.table; }) check(any.table);
-      },
-      job);
-  const auto* train = std::get_if<session::TrainJob>(&job);
-  if (train != nullptr && train->validation) check(*train->validation);
+  });
 }
 
 }  // namespace

@@ -36,15 +36,14 @@ LineSocket connect(const std::string& name) {
 }  // namespace
 
 Job with_absolute_paths(Job job) {
+  for_each_source(job, [](SourceSpec& source) { make_absolute(source); });
   std::visit(
       [](auto& any) {
-        if constexpr (requires { any.table; }) make_absolute(any.table);
         if constexpr (requires { any.model; }) make_absolute(any.model);
         if constexpr (requires { any.output; }) make_absolute(any.output);
       },
       job);
   if (auto* train = std::get_if<TrainJob>(&job)) {
-    if (train->validation) make_absolute(*train->validation);
     make_absolute(train->from);
     make_absolute(train->checkpoint);
   }

@@ -8,15 +8,13 @@
 namespace podere::session {
 
 Inputs::Inputs(const Job& job) {
+  for_each_source(job, [&](const SourceSpec& source) { add(source.location); });
   std::visit(
       [&](const auto& any) {
-        if constexpr (requires { any.table; }) add(any.table.location);
+        if constexpr (requires { any.model; }) add(any.model);
+        if constexpr (requires { any.from; }) add(any.from);
       },
       job);
-  const auto* train = std::get_if<TrainJob>(&job);
-  if (train == nullptr) return;
-  if (train->validation) add(train->validation->location);
-  add(train->from);
 }
 
 bool Inputs::are_unchanged() const {

@@ -118,6 +118,19 @@ struct DropJob {
 using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob, LoadJob, SplitJob, TransformJob,
                          SaveJob, DropJob>;
 
+/// Calls `take` with each table that a job reads.
+template <typename AnyJob, typename Take>
+void for_each_source(AnyJob& job, const Take& take) {
+  std::visit(
+      [&](auto& any) {
+        if constexpr (requires { any.table; }) take(any.table);
+        if constexpr (requires { any.validation; }) {
+          if (any.validation) take(*any.validation);
+        }
+      },
+      job);
+}
+
 /// {"kind": "train", ...}; what has its default is left out.
 Json to_json(const Job& job);
 

@@ -28,12 +28,13 @@ std::string place_text(const ProgressStep& step) {
 
 /// What a job writes itself begins anew with it.
 void empty_outputs(const Job& job) {
-  const auto empty = [](const std::string& path) {
-    if (!path.empty() && std::filesystem::is_regular_file(path)) std::filesystem::resize_file(path, 0);
-  };
-  if (const auto* predict = std::get_if<PredictJob>(&job)) empty(predict->output);
-  if (const auto* explain = std::get_if<ExplainJob>(&job)) empty(explain->output);
-  if (const auto* save = std::get_if<SaveJob>(&job)) empty(save->output);
+  std::visit(
+      [](const auto& any) {
+        if constexpr (requires { any.output; }) {
+          if (std::filesystem::is_regular_file(any.output)) std::filesystem::resize_file(any.output, 0);
+        }
+      },
+      job);
 }
 
 }  // namespace

@@ -195,8 +195,10 @@ TEST_F(SessionTest, AFileThatChangedIsNotReadAgain) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string path = folder.path() / "x.csv";
   std::ofstream(path) << "1,2\n";
-  Session session = session_of({"echo more >> " + path + "; kill -9 $$", kResult}, 2, 1);
-  EXPECT_THROW(session.run(DescribeJob{{path, {}}}, progress), InputError);
+  const std::vector<std::string> change = {"echo more >> " + path + "; kill -9 $$", kResult};
+  EXPECT_THROW(session_of(change, 2, 1).run(DescribeJob{{path, {}}}, progress), InputError);
+  launched.clear();
+  EXPECT_THROW(session_of(change, 2, 1).run(EvaluateJob{{"x.csv", {}}, path}, progress), InputError) << "the model";
 }
 
 TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {

@@ -10,15 +10,9 @@ namespace podere::session {
 
 std::vector<std::string> tables_used(const Job& job) {
   std::vector<std::string> names;
-  const auto add = [&](const SourceSpec& spec) {
-    if (const auto name = kept_name(spec.location)) names.push_back(*name);
-  };
-  std::visit(
-      [&](const auto& any) {
-        if constexpr (requires { any.table; }) add(any.table);
-      },
-      job);
-  if (const auto* train = std::get_if<TrainJob>(&job); train != nullptr && train->validation) add(*train->validation);
+  for_each_source(job, [&](const SourceSpec& source) {
+    if (const auto name = kept_name(source.location)) names.push_back(*name);
+  });
   if (const auto* drop = std::get_if<DropJob>(&job)) names.push_back(drop->name);
   return names;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "podere/base/error.h"
+#include "podere/session/job.h"
 
 namespace podere::cli {
 namespace {
@@ -124,7 +125,7 @@ void print(const std::string& text, int descriptor) {
 }
 
 void print_json(const nlohmann::ordered_json& json, int descriptor) {
-  print(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n", descriptor);
+  print(session::to_text(json) + "\n", descriptor);
 }
 
 void print_error(const std::string& message) {

@@ -90,7 +90,7 @@ Json Client::run(const Job& job, Progress& progress) {
 Json Client::ask(Json order) {
   const Json id = ++last_id_;
   order["id"] = id;
-  socket_.send_line(order.dump(-1, ' ', false, Json::error_handler_t::replace));
+  socket_.send_line(to_text(order));
   while (true) {
     Json event = next_event();
     if (event.value("id", Json()) != id) continue;

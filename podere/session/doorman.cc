@@ -25,8 +25,6 @@ constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client w
 constexpr double kFarewellSeconds = 10;
 constexpr auto kBetweenAttempts = std::chrono::milliseconds(10);
 
-std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 /// `fallback` where it is missing; 0 for one that must be there.
 int whole_number_of(const Json& json, const char* name, int least, int most, int fallback) {
   if (!json.contains(name) && fallback > 0) return fallback;

@@ -25,7 +25,7 @@ T take(Json& event, const char* name, T fallback) {
     return found->template get<T>();
   }
   throw_error("the executors answered something else than the protocol has: {} is {}", name,
-              found->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, kShownBytes));
+              to_text(*found).substr(0, kShownBytes));
 }
 
 template std::string take(Json&, const char*, std::string);

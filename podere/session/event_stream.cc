@@ -16,9 +16,7 @@
 namespace podere::session {
 namespace {
 
-std::string to_line(const Json& event) {
-  return event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // bytes of file names may be any
-}
+std::string to_line(const Json& event) { return to_text(event) + "\n"; }
 
 }  // namespace
 

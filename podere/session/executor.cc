@@ -193,8 +193,7 @@ void serve_until_end(const Communicator& control, int n_threads, EventWriter& ev
     std::optional<Order> next = control.is_root() ? orders->next() : std::nullopt;
     control.await_root();
     // An empty text is the end.
-    const std::string text = control.broadcast_text(
-        next ? Json{{"id", next->id}, {"job", next->job}}.dump(-1, ' ', false, Json::error_handler_t::replace) : "");
+    const std::string text = control.broadcast_text(next ? to_text({{"id", next->id}, {"job", next->job}}) : "");
     if (text.empty()) return;
     const Json json = Json::parse(text);
     serve({json.at("id"), json.at("job")}, control, n_threads, tables, events, orders);

@@ -165,8 +165,7 @@ Json write(const T& value) {
 // Readers: `where` is the path of a value in the job, for messages.
 
 [[noreturn]] void refuse(const std::string& where, const char* allowed, const Json& json) {
-  throw_input_error("job: {} must be {}, it is {}", where, allowed,
-                    json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  throw_input_error("job: {} must be {}, it is {}", where, allowed, to_text(json));
 }
 
 void read(const Json& json, const std::string& where, std::string& value) {
@@ -266,6 +265,8 @@ Job read_any(const Json& json, const std::string& kind) {
 }
 
 }  // namespace
+
+std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 double real(const Json& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();

@@ -17,6 +17,9 @@ namespace podere::session {
 
 using Json = nlohmann::ordered_json;
 
+/// On one line. Bytes that are not UTF-8, of which file names may have any, are replaced.
+std::string to_text(const Json& json);
+
 /// A number of a result; NaN for null, as which JSON has what is not finite.
 double real(const Json& json);
 

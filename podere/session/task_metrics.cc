@@ -196,7 +196,7 @@ Json TaskMeter::gather(const comm::Communicator& all) const {
     told.update(task.figures);
     own.push_back(std::move(told));
   }
-  const std::string text = own.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = to_text(own) + "\n";
   const std::vector<char> texts = all.all_gather_v(std::span<const char>(text));
   if (!all.is_root()) return nullptr;
   std::vector<Json> tasks;

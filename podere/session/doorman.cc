@@ -74,13 +74,13 @@ void Doorman::set_status(Json status) {
 
 void Doorman::tell(const JobQueue::Ordered& order, Json event) {
   event["job"] = order.number;
+  event["id"] = order.by.id;
   const std::lock_guard lock(mutex_);
+  if (const auto by = clients_.find(order.by.client); by != clients_.end()) post(by->second, event);
+  event["id"] = nullptr;
+  event.erase("result");  // models are for who ordered them
   for (auto& [number, client] : clients_) {
-    if (number != order.by.client && !client.follows) continue;
-    Json copy = event;
-    copy["id"] = number == order.by.client ? order.by.id : Json();
-    if (number != order.by.client) copy.erase("result");  // models are for who ordered them
-    post(client, copy);
+    if (number != order.by.client && client.follows) post(client, event);
   }
 }
 

@@ -55,11 +55,25 @@ def feature_names(estimator: Any) -> list[str]:
     """The names that the model gives the features: those of the columns, or f0, f1, ..."""
     if hasattr(estimator, "feature_names_in_"):
         names = [str(name) for name in estimator.feature_names_in_]
-        if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise ValueError(f"X has two columns named {twice!r}, allowed are different names")
+        check_different(names)
         return names
     return [f"f{i}" for i in range(estimator.n_features_in_)]
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Of the columns of X."""
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has two columns named {twice!r}, allowed are different names")
+
+
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, rising, and the place among them of each."""
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y has labels that do not compare with one another ({error}), allowed are all numbers or all "
+                         "texts") from None
 
 
 def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:

@@ -137,7 +137,7 @@ class Connection:
         try:
             self._socket = self._open(progress)
             self._lines = self._socket.makefile("rb")
-            self.hello = self._take_hello()
+            self._check_hello()
         except BaseException:
             if self._program is not None:
                 self._program.end()
@@ -162,7 +162,7 @@ class Connection:
             raise ValueError(f"there is no session called {self.name}: `podere session list` shows those there are")
         return connection
 
-    def _take_hello(self) -> dict[str, Any]:
+    def _check_hello(self) -> None:
         self._socket.settimeout(_HELLO_SECONDS)
         try:
             hello = json.loads(self._lines.readline() or b"{}")
@@ -174,7 +174,6 @@ class Connection:
         if hello.get("version") != _core.__version__:
             raise SessionError(f"the session {self.name} is of Podere {hello.get('version')}, this is "
                                f"{_core.__version__}: stop it and start it anew")
-        return hello
 
     # Threads of its own
 
@@ -238,7 +237,6 @@ class Connection:
                         raise  # impatience
                     interrupt = error
                     self._send({"cancel": number})
-            progress.clear()
             if interrupt is None:
                 return self._answer(events)
         result = events[0].get("result") if events else None

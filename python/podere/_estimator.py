@@ -266,11 +266,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _learn_classes(self, y: Target) -> np.ndarray:
         """Sets classes_; the place among them of each label [n_samples]."""
         check_classification_targets(y.values)
-        try:
-            self.classes_, labels = np.unique(y.values, return_inverse=True)
-        except TypeError as error:
-            raise ValueError(f"y has labels that do not compare with one another ({error}), allowed are all numbers or "
-                             "all texts") from None
+        self.classes_, labels = _arrays.classes_of(y.values)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_[0]!r}, allowed are at least two")
         return labels

@@ -14,7 +14,7 @@ from typing import Any, Sequence
 import numpy as np
 import scipy.sparse
 
-from ._arrays import is_frame
+from ._arrays import check_different, classes_of, is_frame
 
 _MOST_COPIED = 1 << 24  # bytes of an array with gaps that are put together at once
 
@@ -124,9 +124,7 @@ def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[np.ndarray
         if len(names) != values.shape[1]:
             raise ValueError(f"feature_names are {len(names)}, X has {values.shape[1]} columns")
     names = [f"f{j}" for j in range(values.shape[1])] if names is None else names
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"X has two columns named {twice!r}, allowed are different names")
+    check_different(names)
     return values, names
 
 
@@ -165,11 +163,7 @@ def labels_of(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         return numbers_of(values, "y", 1, n_rows), None
     if values.ndim != 1 or len(values) != n_rows:
         raise ValueError(f"y has the shape {values.shape}, allowed is ({n_rows},)")
-    try:
-        classes, places = np.unique(values, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(f"y has labels that do not compare with one another ({error}), allowed are all numbers or all "
-                         "texts") from None
+    classes, places = classes_of(values)
     if all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in classes.tolist()):
         return numbers_of(values.astype(np.float64), "y", 1, n_rows), None
     return places.astype(np.int32), classes

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._connection import Connection
 from ._estimator import Estimator, _free_name
+from ._parameters import whole
 from ._progress import make_progress
 from ._put import ServedArray, array_server, features_of, labels_of, numbers_of
 from ._table import Table
@@ -41,11 +42,7 @@ def _address_text(prometheus: Any) -> str:
 
 
 def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} is {value!r}, allowed is a whole number from 1")
-    if value < 1:
-        raise ValueError(f"{name} is {value!r}, allowed is a whole number from 1")
-    return int(value)
+    return whole(name, value, 1, 2**31 - 1)
 
 
 class Session:
@@ -161,12 +158,7 @@ class Session:
 
         (But for those that drop tables which nobody has any more.)
         """
-        if job is None:
-            begun = [known["job"] for known in self.jobs if known["state"] != "waiting" and known["kind"] != "drop"]
-            if not begun:
-                return []
-            job = begun[-1]
-        return self._connection.ask(ask="job", job=_count("job", job))["log"]
+        return self._told_of(job, "running", "done", "failed", "cancelled").get("log", [])
 
     def metrics(self, job: int | None = None) -> dict[str, Any]:
         """What a job cost: seconds of work, waiting and CPU, bytes, rows, memory. None is the last job that is done.
@@ -179,12 +171,16 @@ class Session:
             The figures of docs/metrics.md: of the "job", as a dict; of each of its "phases", as a list of dicts; and of
             its "tasks", each a phase on one executor. Empty for a job that failed or is not done.
         """
+        return self._told_of(job, "done").get("metrics") or {}
+
+    def _told_of(self, job: int | None, *states: str) -> dict[str, Any]:
+        """What there is to tell of a job; None is the last that is in one of these states."""
         if job is None:
-            done = [known["job"] for known in self.jobs if known["state"] == "done" and known["kind"] != "drop"]
-            if not done:
+            numbers = [known["job"] for known in self.jobs if known["state"] in states and known["kind"] != "drop"]
+            if not numbers:
                 return {}
-            job = done[-1]
-        return self._connection.ask(ask="job", job=_count("job", job))["metrics"] or {}
+            job = numbers[-1]
+        return self._connection.ask(ask="job", job=_count("job", job))
 
     def cancel(self, job: int) -> None:
         """Stop a job, of another thread or process. Training keeps the trees it has."""

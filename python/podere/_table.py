@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import html
 import math
-import operator
 import os
 import weakref
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
+
+from ._parameters import whole
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -163,7 +164,7 @@ class Table:
         The same rows on any number of executors.
         """
         names = self._session._new_name(), self._session._new_name()
-        result = self._job("split", fraction=float(fraction), seed=_whole("seed", seed), first=names[0],
+        result = self._job("split", fraction=float(fraction), seed=whole("seed", seed, 0, 2**64 - 1), first=names[0],
                            second=names[1])
         first, second = (self._made(facts, True, self._scaling) for facts in result["tables"])
         return first, second
@@ -281,13 +282,3 @@ class _Rows:
         if step != 1:
             raise ValueError(f"rows with step {step}, allowed is 1")
         return self._table._transform(None, first_row=first, last_row=max(first, last))
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, allowed is a whole number from 0") from None
-    if not 0 <= number < 2**64:
-        raise ValueError(f"{name} is {value!r}, allowed is a whole number from 0")
-    return number

@@ -14,17 +14,6 @@
 namespace podere::io {
 namespace {
 
-/// A field that holds `text`. Whatever may be taken for a delimiter, a quote or a line end needs quotes round it.
-std::string field_of(std::string_view text) {
-  if (!text.empty() && text.find_first_of(",;|\t \"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field + '"';
-}
-
 struct Column {
   std::string name;
   std::span<const float> values;
@@ -55,6 +44,16 @@ void append_field(const Column& column, float value, std::string& text) {
 }
 
 }  // namespace
+
+std::string field_of(std::string_view text) {
+  if (!text.empty() && text.find_first_of(",;|\t \"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
 
 std::uint64_t write_csv(const table::Table& table, const std::string& path, const comm::Communicator& comm,
                         int n_threads) {

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "podere/comm/communicator.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
+
+/// A field that holds `text`. Whatever may be taken for a delimiter, a quote or a line end needs quotes round it.
+std::string field_of(std::string_view text);
 
 /// Writes a line with the names of the columns, then all rows: label, features, weight, as far as there are such.
 /// Numbers are the shortest decimals that give back the same float32, "inf" and "-inf" among them; a missing value is

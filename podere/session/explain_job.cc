@@ -11,6 +11,7 @@
 #include "podere/base/exact_sum.h"
 #include "podere/base/parallel.h"
 #include "podere/comm/exact_reduce.h"
+#include "podere/io/write_csv.h"
 #include "podere/session/jobs.h"
 #include "podere/tree/permutation_importance.h"
 #include "podere/tree/predict.h"
@@ -25,19 +26,12 @@ constexpr std::size_t kNumberBytes = 16;
 constexpr double kLeastShown = 1e-99;  // smaller ones would need a third digit in the exponent
 constexpr std::size_t kValuesPerCall = 1 << 20;
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 /// "a,b,bias", or "class0:a,class0:b,class0:bias,class1:a,..." for several outputs.
 std::string header_line(const tree::Model& model) {
   std::string line;
   for (std::size_t k = 0; k < model.n_outputs(); ++k) {
     const std::string block = model.n_outputs() > 1 ? fmt::format("class{}:", k) : "";
-    for (const std::string& name : model.schema.features) line += csv_field(block + name) + ",";
+    for (const std::string& name : model.schema.features) line += io::field_of(block + name) + ",";
     line += block + "bias,";
   }
   line.back() = '\n';

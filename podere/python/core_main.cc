@@ -32,19 +32,12 @@ using table::SparseColumns;
 using table::StridedMatrix;
 
 Element element_of(const py::dtype& type) {
-  static const std::map<std::pair<char, py::ssize_t>, Element> kElements = {
-      {{'b', 1}, Element::kBool},    {{'i', 1}, Element::kInt8},    {{'i', 2}, Element::kInt16},
-      {{'i', 4}, Element::kInt32},   {{'i', 8}, Element::kInt64},   {{'u', 1}, Element::kUint8},
-      {{'u', 2}, Element::kUint16},  {{'u', 4}, Element::kUint32},  {{'u', 8}, Element::kUint64},
-      {{'f', 4}, Element::kFloat32}, {{'f', 8}, Element::kFloat64},
-  };
-  const auto found = kElements.find({type.kind(), type.itemsize()});
-  if (found == kElements.end() || !type.attr("isnative").cast<bool>()) {
-    throw py::type_error(
-        fmt::format("an array of {}, allowed are whole numbers, float32 and float64 in this machine's byte order",
-                    type.attr("__str__")().cast<std::string>()));
+  if (!type.attr("isnative").cast<bool>()) throw py::type_error("an array in another byte order than this machine's");
+  try {
+    return table::parse_element(type.attr("name").cast<std::string>());
+  } catch (const InputError& error) {
+    throw py::type_error(error.what());
   }
-  return found->second;
 }
 
 /// A matrix [n_rows x n_columns], or one column [n_rows].

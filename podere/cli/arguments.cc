@@ -8,6 +8,7 @@
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
 #include "podere/launch/slurm.h"
+#include "podere/session/session.h"
 
 namespace podere::cli {
 namespace {
@@ -121,10 +122,10 @@ void read_executors(const std::string& text, GroupOptions& options) {
   const auto least = parse_count(std::string_view(text).substr(0, colon));
   const auto wanted = colon == text.size() ? least : parse_count(std::string_view(text).substr(colon + 1));
   const bool is_range = least && wanted && *least >= 1 && *least <= *wanted;
-  if (!is_range || *wanted > static_cast<std::uint64_t>(kMostExecutors)) {
+  if (!is_range || *wanted > static_cast<std::uint64_t>(session::kMostExecutors)) {
     throw CLI::ValidationError(
         "--executors",
-        fmt::format("'{}' is not a whole number from 1 to {}, or two of them as A:B", text, kMostExecutors));
+        fmt::format("'{}' is not a whole number from 1 to {}, or two of them as A:B", text, session::kMostExecutors));
   }
   options.executors = static_cast<int>(*wanted);
   options.least_executors = colon == text.size() ? 1 : static_cast<int>(*least);

@@ -23,7 +23,6 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// "--metrics" and "--metrics=tasks", for commands that run jobs.
 void add_metrics_option(CLI::App& app, OutputOptions& options);
 
-inline constexpr int kMostExecutors = 4096;
 inline constexpr int kMostCores = 4096;
 
 struct GroupOptions {

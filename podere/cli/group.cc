@@ -57,7 +57,7 @@ class ExecutorsFile {
     } catch (const CLI::ValidationError&) {
       if (text == nonsense_ && !std::exchange(is_told_, true)) {
         print_error(fmt::format("warning: {}: {} is not a whole number from 1 to {}, or two of them as A:B", path_,
-                                printable(text), kMostExecutors));
+                                printable(text), session::kMostExecutors));
       }
       nonsense_ = text;
     }

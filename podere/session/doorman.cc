@@ -20,7 +20,6 @@ namespace podere::session {
 namespace {
 
 constexpr int kPollMs = 100;
-constexpr int kMostExecutors = 4096;
 constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client whose next order is taken
 constexpr double kFarewellSeconds = 10;
 constexpr auto kBetweenAttempts = std::chrono::milliseconds(10);

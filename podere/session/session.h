@@ -15,6 +15,8 @@
 
 namespace podere::session {
 
+inline constexpr int kMostExecutors = 4096;
+
 /// A number of executors, and with how many fewer the work goes on when some are lost.
 struct Wanted {
   int n_executors = 1;

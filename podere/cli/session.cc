@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <regex>
@@ -121,7 +122,7 @@ int start(const StartOptions& options) {
   arguments.insert(arguments.end(), of_group.begin(), of_group.end());
   if (!options.prometheus.empty()) arguments.insert(arguments.end(), {"--prometheus", options.prometheus});
   const int log = open(place.log().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (log < 0) throw_error("{} cannot be written: error {}", place.log().string(), errno);
+  if (log < 0) throw_error("{} cannot be written: {}", place.log().string(), std::strerror(errno));
   const pid_t pid = spawn_detached(arguments, log);
   int status = 0;
   while (!LineSocket::connect(place.socket())) {

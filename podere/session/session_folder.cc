@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include "podere/base/error.h"
 
@@ -72,9 +71,6 @@ SessionPlace::SessionPlace(const std::string& name) : name_(name), folder_(paren
   check_name(name);
   make_own(folder_);
 }
-
-SessionPlace::SessionPlace(SessionPlace&& other) noexcept
-    : name_(std::move(other.name_)), folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
 
 SessionPlace::~SessionPlace() {
   if (lock_ < 0) return;

@@ -9,14 +9,16 @@
 namespace podere::session {
 
 /// The place of a session that takes orders: a socket, a log, and a lock that its driver holds as long as it lives.
-/// Only this user can enter the folder: $XDG_RUNTIME_DIR/podere, or podere-UID in the folder for temporary files.
+/// Only this user can enter the folder: $XDG_RUNTIME_DIR/podere, or podere-sessions-UID in the folder for temporary
+/// files.
 class SessionPlace {
  public:
   /// Throws InputError for a name other than up to 40 letters, digits, dots, _ and -, and if the folder cannot be made
   /// or is another user's.
   explicit SessionPlace(const std::string& name);
   ~SessionPlace();
-  SessionPlace(SessionPlace&& other) noexcept;
+  SessionPlace(const SessionPlace&) = delete;
+  SessionPlace& operator=(const SessionPlace&) = delete;
 
   /// Takes the place, until this object goes. Throws InputError if a session has it. What a driver that was killed left
   /// behind goes.

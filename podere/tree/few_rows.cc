@@ -56,7 +56,7 @@ std::optional<table::Table> to_one_form(const table::RowSource& source, const co
   n_rows = comm.all_reduce(n_rows, comm::Reduction::kSum);
   if (n_rows == 0 || n_rows >= kTooMany) return std::nullopt;
 
-  // They are less than a row block, so one rank holds them all.
+  // They are at most a row block, so one rank holds them all.
   const table::RowRange held = labels.n_rows() > 0       ? table::RowRange{0, n_rows}
                                : labels.rows().begin > 0 ? table::RowRange{n_rows, n_rows}
                                                          : table::RowRange{0, 0};

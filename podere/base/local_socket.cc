@@ -54,8 +54,7 @@ LineSocket& LineSocket::operator=(LineSocket&& other) noexcept {
   if (this == &other) return *this;
   close();
   descriptor_ = std::exchange(other.descriptor_, -1);
-  bytes_ = std::move(other.bytes_);
-  scanned_ = other.scanned_;
+  lines_ = std::move(other.lines_);
   posted_ = std::move(other.posted_);
   n_posted_sent_ = other.n_posted_sent_;
   since_taken_ = other.since_taken_;
@@ -118,26 +117,14 @@ bool LineSocket::give_up() {
   return false;
 }
 
-std::optional<std::string> LineSocket::take_line() {
-  const auto end = bytes_.find('\n', scanned_);
-  if (end == std::string::npos) {
-    scanned_ = bytes_.size();
-    return std::nullopt;
-  }
-  std::string line = bytes_.substr(0, end);
-  bytes_.erase(0, end + 1);
-  scanned_ = 0;
-  return line;
-}
-
 bool LineSocket::receive(int timeout_ms) {
   pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};
   if (poll(&waiting, 1, timeout_ms) <= 0) return true;
   std::array<char, 65536> chunk;
   const ssize_t n = recv(descriptor_, chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (n < 0) return errno == EINTR || errno == EAGAIN;
-  if (n == 0 || bytes_.size() > kMostLineBytes) return false;
-  bytes_.append(chunk.data(), static_cast<std::size_t>(n));
+  if (n == 0 || lines_.size() > kMostLineBytes) return false;
+  lines_.append({chunk.data(), static_cast<std::size_t>(n)});
   return true;
 }
 

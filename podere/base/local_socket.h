@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "podere/base/clock.h"
+#include "podere/base/line_buffer.h"
 
 namespace podere {
 
@@ -34,7 +35,7 @@ class LineSocket {
   bool flush();
   std::size_t n_unsent_bytes() const { return posted_.size() - n_posted_sent_; }
   /// The next line that is here in whole. Does not wait.
-  std::optional<std::string> take_line();
+  std::optional<std::string> take_line() { return lines_.take_line(); }
   /// Waits up to `timeout_ms` (less if a signal handler ran) for bytes and takes them in. False if the other side has
   /// gone, or sends a line of more than 1 GiB.
   bool receive(int timeout_ms);
@@ -47,8 +48,7 @@ class LineSocket {
   bool give_up();
 
   int descriptor_ = -1;
-  std::string bytes_;
-  std::size_t scanned_ = 0;  // bytes known to hold no newline
+  LineBuffer lines_;
   std::string posted_;
   std::size_t n_posted_sent_ = 0;  // bytes at the front of posted_
   Stopwatch since_taken_;          // any of posted_

@@ -147,58 +147,34 @@ Subprocess::Subprocess(const CommandLine& command) {
     waitpid(pid_, nullptr, 0);
     throw_error("cannot start {}: {}", *path, std::strerror(cause));
   }
-  input_ = input.write.release();
+  input_ = LineSocket(input.write.release());
   output_.descriptor = output.read.release();
   error_.descriptor = error.read.release();
 }
 
 Subprocess::Subprocess(Subprocess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
-      input_(std::exchange(other.input_, -1)),
+      input_(std::move(other.input_)),
       output_(std::exchange(other.output_, {})),
       error_(std::exchange(other.error_, {})),
       exit_code_(other.exit_code_) {}
 
 Subprocess::~Subprocess() {
   terminate();
-  for (const int descriptor : {input_, output_.descriptor, error_.descriptor}) {
+  for (const int descriptor : {output_.descriptor, error_.descriptor}) {
     if (descriptor >= 0) close(descriptor);
   }
 }
 
-bool Subprocess::send_line(std::string_view text) {
-  const std::string line = std::string(text) + "\n";
-  std::string_view rest = line;
-  while (input_ >= 0 && !rest.empty()) {
-    const ssize_t n = send(input_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    rest.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return rest.empty();
-}
-
-void Subprocess::close_input() {
-  if (input_ >= 0) close(std::exchange(input_, -1));
-}
-
 std::optional<std::string> Subprocess::Reader::take_line() {
-  const auto end = bytes.find('\n', scanned);
-  const bool is_last = end == std::string::npos && descriptor < 0 && !bytes.empty();
-  if (end == std::string::npos && !is_last) {
-    scanned = bytes.size();
-    return std::nullopt;
-  }
-  std::string line = bytes.substr(0, end);
-  bytes.erase(0, is_last ? bytes.size() : end + 1);
-  scanned = 0;
-  return line;
+  if (auto line = lines.take_line()) return line;
+  return descriptor < 0 && !ended() ? std::optional(lines.take_rest()) : std::nullopt;
 }
 
 void Subprocess::Reader::read_available() {
   std::array<char, 65536> chunk;
   const ssize_t n = read(descriptor, chunk.data(), chunk.size());
-  if (n > 0) bytes.append(chunk.data(), static_cast<std::size_t>(n));
+  if (n > 0) lines.append({chunk.data(), static_cast<std::size_t>(n)});
   if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) close(std::exchange(descriptor, -1));
 }
 

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "podere/base/line_buffer.h"
+#include "podere/base/local_socket.h"
+
 namespace podere {
 
 /// What to start: the program (a path, or a name found in PATH) with its arguments. It has this process's environment
@@ -41,9 +44,9 @@ class Subprocess {
   ~Subprocess();
 
   /// Sends `text` and a newline to its standard input. False if it no longer reads.
-  bool send_line(std::string_view text);
+  bool send_line(std::string_view text) { return input_.send_line(text); }
   /// Ends its standard input.
-  void close_input();
+  void close_input() { input_.close(); }
 
   /// The next line it wrote, waiting up to `timeout_ms` (less if a signal handler ran). Nothing if none came, or at
   /// once if both streams have ended.
@@ -63,15 +66,14 @@ class Subprocess {
   /// Lines that arrive through one descriptor.
   struct Reader {
     int descriptor = -1;
-    std::string bytes;
-    std::size_t scanned = 0;  ///< bytes known to hold no newline
+    LineBuffer lines;
     std::optional<std::string> take_line();
     void read_available();
-    bool ended() const { return descriptor < 0 && bytes.empty(); }
+    bool ended() const { return descriptor < 0 && lines.size() == 0; }
   };
 
   pid_t pid_ = -1;
-  int input_ = -1;
+  LineSocket input_;
   Reader output_;
   Reader error_;
   std::optional<int> exit_code_;

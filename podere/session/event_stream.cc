@@ -12,6 +12,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_text.h"
+#include "podere/base/line_buffer.h"
 
 namespace podere::session {
 namespace {
@@ -99,19 +100,17 @@ bool OrderReader::take(const std::string& line) {
 }
 
 void OrderReader::read_lines(int descriptor) {
-  std::string bytes;
+  LineBuffer lines;
   std::array<char, 65536> chunk;
   while (true) {
-    for (auto end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n')) {
-      const std::string line = bytes.substr(0, end);
-      bytes.erase(0, end + 1);
-      if (!take(line)) return;
+    while (const auto line = lines.take_line()) {
+      if (!take(*line)) return;
     }
     const ssize_t n = read(descriptor, chunk.data(), chunk.size());
     if (n < 0 && errno == EINTR) continue;
     // Without finalising MPI: mpirun and srun end the group when one process leaves it so.
     if (n <= 0) std::_Exit(EXIT_FAILURE);
-    bytes.append(chunk.data(), static_cast<std::size_t>(n));
+    lines.append({chunk.data(), static_cast<std::size_t>(n)});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "podere/base/error.h"
@@ -17,7 +18,6 @@ constexpr std::size_t kPieceBytes = std::size_t{2} << 20;  // stays in the cache
 
 /// Some rows of some columns that lie side by side in an array.
 struct Piece {
-  const RemoteArray* array;
   std::uint64_t begin_byte;
   table::StridedMatrix matrix;  // but for where it begins
   std::size_t first_row;        // held here
@@ -25,8 +25,9 @@ struct Piece {
   std::size_t n_bytes() const { return matrix.n_rows * matrix.n_columns * table::size_of(matrix.element); }
 };
 
-/// Cuts the rows held here of an array [n_global_rows x n_columns] to pieces.
-void cut(const RemoteArray& array, const table::Table& table, std::size_t n_columns, std::vector<Piece>& pieces) {
+/// The rows held here of an array [n_global_rows x n_columns].
+std::vector<Piece> cut(const RemoteArray& array, const table::Table& table, std::size_t n_columns) {
+  std::vector<Piece> pieces;
   const table::Element element = table::parse_element(array.dtype);
   const std::size_t size = table::size_of(element);
   const bool by_columns = array.by_columns && n_columns > 1;
@@ -36,8 +37,7 @@ void cut(const RemoteArray& array, const table::Table& table, std::size_t n_colu
     for (std::size_t row = 0; row < table.n_rows(); row += most_rows) {
       const std::uint64_t global_row = table.rows().begin + row;
       const std::uint64_t begin = by_columns ? column * table.n_global_rows() + global_row : global_row * width;
-      pieces.push_back({.array = &array,
-                        .begin_byte = begin * size,
+      pieces.push_back({.begin_byte = begin * size,
                         .matrix = {.n_rows = std::min(most_rows, table.n_rows() - row),
                                    .n_columns = width,
                                    .row_stride = static_cast<std::ptrdiff_t>(size * width),
@@ -47,6 +47,7 @@ void cut(const RemoteArray& array, const table::Table& table, std::size_t n_colu
                         .first_column = column});
     }
   }
+  return pieces;
 }
 
 }  // namespace
@@ -59,34 +60,34 @@ table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& c
   if (arrays.n_rows == 0 || arrays.features.empty()) throw_input_error("X has no rows, or no columns");
   table::Table table(std::move(schema), arrays.n_rows, table::rows_of(arrays.n_rows, comm.rank(), comm.size()));
   comm.agree([&] {
-    std::vector<Piece> pieces;
-    cut(arrays.values, table, table.n_features(), pieces);
-    const std::size_t n_features = pieces.size();
-    if (arrays.label) cut(*arrays.label, table, 1, pieces);
-    const std::size_t n_with_label = pieces.size();
-    if (arrays.weight) cut(*arrays.weight, table, 1, pieces);
-
     struct Hand {
       HttpRangeReader reader;
       std::vector<std::byte> bytes;
     };
     std::vector<Hand> hands;
     for (int i = 0; i < n_threads; ++i) hands.push_back({HttpRangeReader(arrays.token), {}});
-    parallel_for(n_threads, pieces.size(), [&](std::size_t i, int thread) {
-      Piece piece = pieces[i];
-      Hand& hand = hands[static_cast<std::size_t>(thread)];
-      hand.bytes.resize(piece.n_bytes());
-      hand.reader.read(piece.array->url, piece.begin_byte, hand.bytes);
-      piece.matrix.begin = hand.bytes.data();
-      if (i < n_features) {
-        table::fill_features(piece.matrix, "X", table, table::LocalRow{piece.first_row}, piece.first_column, 1);
-        return;
-      }
-      const bool is_label = i < n_with_label;
-      const std::span<float> column = (is_label ? table.label() : table.weight());
-      table::fill_column(piece.matrix, is_label ? "y" : "sample_weight",
-                         column.subspan(piece.first_row, piece.matrix.n_rows), 1, table.rows().begin + piece.first_row);
+    const auto read = [&](const RemoteArray& array, std::size_t n_columns, const auto& fill) {
+      const std::vector<Piece> pieces = cut(array, table, n_columns);
+      parallel_for(n_threads, pieces.size(), [&](std::size_t i, int thread) {
+        Piece piece = pieces[i];
+        Hand& hand = hands[static_cast<std::size_t>(thread)];
+        hand.bytes.resize(piece.n_bytes());
+        hand.reader.read(array.url, piece.begin_byte, hand.bytes);
+        piece.matrix.begin = hand.bytes.data();
+        fill(piece);
+      });
+    };
+    const auto read_column = [&](const RemoteArray& array, const char* name, std::span<float> column) {
+      read(array, 1, [&](const Piece& piece) {
+        table::fill_column(piece.matrix, name, column.subspan(piece.first_row, piece.matrix.n_rows), 1,
+                           table.rows().begin + piece.first_row);
+      });
+    };
+    read(arrays.values, table.n_features(), [&](const Piece& piece) {
+      table::fill_features(piece.matrix, "X", table, table::LocalRow{piece.first_row}, piece.first_column, 1);
     });
+    if (arrays.label) read_column(*arrays.label, "y", table.label());
+    if (arrays.weight) read_column(*arrays.weight, "sample_weight", table.weight());
   });
   return table;
 }

@@ -1,0 +1,48 @@
+// The server with executors that are a few lines of shell.
+#include "podere/session/server.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "podere/base/temporary_folder.h"
+#include "podere/session/client.h"
+
+namespace podere::session {
+namespace {
+
+constexpr const char* kReady = R"(echo '{"event":"ready","protocol":1,"executors":1}'; read order; )";
+
+TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
+  const TemporaryFolder folder(testing::TempDir());
+  setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
+  const std::filesystem::path restoring = folder.path() / "restoring";
+  const std::string dies = R"(echo '{"event":"result","id":1,"result":{"tables":[{"name":"a"}]}}'; kill -9 $$)";
+  const std::string never_answers = "touch " + restoring.string() + "; cat > /dev/null";
+  std::promise<void> is_ready;
+  int n_groups = 0;
+  ServerOptions options{.session = {}, .checkpoints = folder.path(), .prometheus = {}};
+  options.session.launch = [&](int) {
+    return CommandLine{{"sh", "-c", kReady + (++n_groups == 1 ? dies : never_answers)}};
+  };
+  options.log = [&](const std::string& line) {
+    if (line == "ready") is_ready.set_value();
+  };
+  SessionPlace place("s");
+  std::thread server([&] { serve_session(place, options); });
+  is_ready.get_future().wait();
+  Client client("s");
+  Progress progress;
+  client.run(LoadJob{{"x.csv", {}}, "a"}, progress);
+  while (!std::filesystem::exists(restoring)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  client.ask({{"stop", true}});
+  server.join();
+  unsetenv("XDG_RUNTIME_DIR");
+}
+
+}  // namespace
+}  // namespace podere::session

@@ -3,6 +3,7 @@
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
 #include "podere/session/jobs.h"
+#include "podere/table/features.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
 
@@ -104,7 +105,7 @@ Json run(const EvaluateJob& job, const Workplace& at) {
   at.progress.report({"evaluate", 0, n_stages, {}});
   std::vector<std::span<const float>> columns;
   check_labels(table, model, comm);
-  comm.agree([&] { columns = tree::feature_columns(model.schema, table); });
+  comm.agree([&] { columns = table::feature_columns(model.schema, table); });
 
   Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
   // A stage goes on from the margins of the one before.

@@ -13,6 +13,7 @@
 #include "podere/comm/exact_reduce.h"
 #include "podere/io/write_csv.h"
 #include "podere/session/jobs.h"
+#include "podere/table/features.h"
 #include "podere/tree/permutation_importance.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/shap.h"
@@ -57,7 +58,7 @@ class Explanation {
         model_(model),
         table_(table),
         n_threads_(n_threads),
-        features_(tree::feature_columns(model.schema, table)),
+        features_(table::feature_columns(model.schema, table)),
         header_(header_line(model)),
         n_columns_(model.n_outputs() * (features_.size() + 1)),
         sums_(static_cast<std::size_t>(n_threads), std::vector<ExactSum>(n_columns_ + 1)) {}

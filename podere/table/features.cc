@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "podere/base/error.h"
+
 namespace podere::table {
 
 bool is_made_up(const std::vector<std::string>& names) {
@@ -25,6 +27,41 @@ std::vector<std::optional<std::size_t>> find_features(const std::vector<std::str
     if (const auto found = place_of.find(wanted[j]); found != place_of.end()) places[j] = found->second;
   }
   return places;
+}
+
+std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const Schema& schema) {
+  const auto found = find_features(wanted, schema.features);
+  std::vector<std::size_t> places;
+  std::string absent;
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    if (found[j]) places.push_back(*found[j]);
+    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted[j];
+  }
+  if (places.size() == wanted.size()) return places;
+  if (is_made_up(wanted) != is_made_up(schema.features)) {
+    throw_input_error(
+        "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
+        wanted.size(), schema.features.size());
+  }
+  throw_input_error("the data lacks columns that the model needs: {}", absent);
+}
+
+std::vector<std::span<const float>> feature_columns(const Schema& wanted, const Table& table) {
+  const std::vector<std::size_t> places = match_features(wanted.features, table.schema());
+  const auto categories_of = [](const Schema& schema, std::size_t feature) {
+    const auto found = schema.categories.find(feature);
+    return found == schema.categories.end() ? nullptr : &found->second;
+  };
+  std::vector<std::span<const float>> columns;
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const Dictionary* const a = categories_of(wanted, j);
+    const Dictionary* const b = categories_of(table.schema(), places[j]);
+    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) {
+      throw_input_error("the categories of {} are not those of the model", wanted.features[j]);
+    }
+    columns.push_back(table.feature(places[j]));
+  }
+  return columns;
 }
 
 }  // namespace podere::table

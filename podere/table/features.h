@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "podere/table/table.h"
 
 namespace podere::table {
 
@@ -15,5 +18,13 @@ bool is_made_up(const std::vector<std::string>& names);
 /// made up, features are taken in order; nothing is found if these are not equally many.
 std::vector<std::optional<std::size_t>> find_features(const std::vector<std::string>& wanted,
                                                       const std::vector<std::string>& names);
+
+/// Where the features `wanted` stand in `schema`, by find_features [wanted.size()].
+/// Throws InputError that names the features which are not there.
+std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const Schema& schema);
+
+/// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has
+/// other categories.
+std::vector<std::span<const float>> feature_columns(const Schema& wanted, const Table& table);
 
 }  // namespace podere::table

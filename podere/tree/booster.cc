@@ -6,6 +6,7 @@
 
 #include "podere/base/error.h"
 #include "podere/evaluate/classification.h"
+#include "podere/table/features.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
 
@@ -24,7 +25,7 @@ class Booster::Validation {
         labels_(weigh_labels(table, is_training.value_or(std::span<const std::uint8_t>()), 0, model.options,
                              "validation", comm)) {
     if (!is_training) {
-      columns_ = feature_columns(model.schema, table);
+      columns_ = table::feature_columns(model.schema, table);
       own_margins_ = start_margins(model.base_margin, table.n_rows());
     }
     const bool has_weights = !table.weight().empty();
@@ -93,7 +94,7 @@ void Booster::validate_on(const table::Table& table, std::optional<std::span<con
 }
 
 void Booster::replay(const Model& base) {
-  const auto columns = feature_columns(base.schema, table_);
+  const auto columns = table::feature_columns(base.schema, table_);
   const std::size_t n_outputs = base.n_outputs();
   for (std::size_t round = 0; round < base.n_rounds(); ++round) {
     const auto trees = std::span(base.trees).subspan(round * n_outputs, n_outputs);
@@ -107,7 +108,8 @@ void Booster::resume(const Model& checkpoint, const table::RowSource& source) {
   std::size_t first = 0;
   source.for_each_window([&](const table::Table& window) {
     std::vector<float> window_margins = start_margins(model_.base_margin, window.n_rows());
-    add_trees(checkpoint.trees, n_outputs, feature_columns(checkpoint.schema, window), n_threads_, window_margins);
+    add_trees(checkpoint.trees, n_outputs, table::feature_columns(checkpoint.schema, window), n_threads_,
+              window_margins);
     for (std::size_t k = 0; k < n_outputs; ++k) {
       const auto of_output = std::span(window_margins).subspan(k * window.n_rows(), window.n_rows());
       std::ranges::copy(of_output, margins(k).subspan(first).begin());

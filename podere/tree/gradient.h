@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/table/table.h"
+#include "podere/table/weighted_labels.h"
 #include "podere/tree/options.h"
 
 namespace podere::tree {
@@ -32,12 +32,7 @@ struct Gradients {
 };
 
 /// The rows that gradients are made of; the first begins a row block. Rows set aside for validation have weight 0.
-struct LabelledRows {
-  std::span<const float> label;   ///< [n_rows]
-  std::span<const float> weight;  ///< [n_rows]
-  double weight_sum = 0;          ///< over all ranks
-  double max_abs_weight = 0;      ///< over all ranks
-};
+using table::LabelledRows;
 
 /// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and
 /// of the largest |g| for squared error and Poisson, of the largest |h| for Poisson.

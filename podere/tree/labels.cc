@@ -12,30 +12,11 @@
 namespace podere::tree {
 namespace {
 
-double exact_total(std::span<const float> values, const comm::Communicator& comm) {
-  ExactSum sum;
-  for (const float value : values) sum.add(value);
-  comm::all_reduce(comm, std::span(&sum, 1));
-  return sum.value();
-}
-
-void need_label(const table::Table& table, const char* what) {
-  if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
-}
-
 /// Two, or those of softmax; none for numbers.
 std::size_t n_label_classes(const Options& options) {
   return options.objective == Objective::kBinaryLogistic ? 2
          : options.objective == Objective::kSoftmax      ? static_cast<std::size_t>(options.n_classes)
                                                          : 0;
-}
-
-/// The factor of a row's weight by its label.
-double weight_of_class(float label, const Options& options) {
-  if (n_label_classes(options) == 0) return 1;
-  const auto k = static_cast<std::size_t>(label);
-  const double weight = k < options.class_weight.size() ? options.class_weight[k] : 1;
-  return k == 1 ? weight * options.scale_pos_weight : weight;
 }
 
 /// The sum of weights of each class, over all ranks.
@@ -50,64 +31,31 @@ std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, 
 
 }  // namespace
 
-void check_label(float label, table::GlobalRow row, const Options& options, const char* what) {
-  const auto refuse = [&](const char* allowed) {
-    throw_input_error("{} data: label of row {} is {}, allowed is {}", what, row.value, label, allowed);
-  };
+table::LabelRules label_rules(const Options& options) {
+  table::LabelRules rules{table::LabelKind::kNumbers, n_label_classes(options), options.class_weight,
+                          "for more use --objective softmax, for numbers squared-error"};
   switch (options.objective) {
     case Objective::kBinaryLogistic:
-      if (label != 0 && label != 1) {
-        refuse("0 or 1: encode two classes so; for more use --objective softmax, for numbers squared-error");
-      }
-      return;
+      rules.kind = table::LabelKind::kTwoClasses;
+      rules.class_weight.resize(std::max<std::size_t>(rules.class_weight.size(), 2), 1.0);
+      rules.class_weight[1] *= options.scale_pos_weight;
+      break;
     case Objective::kSoftmax:
-      if (!(label >= 0 && label < static_cast<float>(options.n_classes)) || label != std::floor(label)) {
-        refuse(
-            fmt::format("a whole number from 0 to {}: encode classes as 0, 1, 2, ...", options.n_classes - 1).c_str());
-      }
-      return;
+      rules.kind = table::LabelKind::kClasses;
+      break;
     case Objective::kPoisson:
-      if (!std::isfinite(label) || label < 0) refuse("a finite number, 0 or more");
-      return;
+      rules.kind = table::LabelKind::kCounts;
+      break;
     case Objective::kSquaredError:
     case Objective::kQuantile:
-      if (!std::isfinite(label)) refuse("a finite number");
-      return;
+      break;
   }
+  return rules;
 }
 
 WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
                             const Options& options, const char* what, const comm::Communicator& comm) {
-  need_label(table, what);
-  if (table.n_global_rows() == 0) throw_input_error("{} data: there are no rows", what);
-  WeightedLabels labels;
-  labels.weight.assign(table.n_rows(), 1.0F);
-  if (!table.weight().empty()) std::copy(table.weight().begin(), table.weight().end(), labels.weight.begin());
-  comm.agree([&] {
-    for (std::size_t i = 0; i < table.n_rows(); ++i) {
-      const table::GlobalRow row = table.global({i});
-      check_label(table.label()[i], row, options, what);
-      labels.weight[i] = static_cast<float>(labels.weight[i] * weight_of_class(table.label()[i], options));
-      if (!std::isfinite(labels.weight[i])) {
-        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value,
-                          labels.weight[i]);
-      }
-    }
-  });
-  float largest = 0;
-  for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    if (!is_used.empty() && is_used[i] != used) labels.weight[i] = 0;
-    largest = std::max(largest, std::abs(labels.weight[i]));
-  }
-  labels.rows = {.label = table.label(),
-                 .weight = labels.weight,
-                 .weight_sum = exact_total(labels.weight, comm),
-                 .max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax)};
-  if (labels.rows.max_abs_weight == 0) throw_input_error("{} data: there are no rows with a weight", what);
-  if (!(labels.rows.weight_sum > 0)) {
-    throw_input_error("{} data: the weights sum to {}, allowed is above 0", what, labels.rows.weight_sum);
-  }
-  return labels;
+  return table::weigh_labels(table, is_used, used, label_rules(options), what, comm);
 }
 
 std::vector<double> balanced_class_weights(const table::Table& table, std::span<const std::uint8_t> is_training,
@@ -129,19 +77,8 @@ std::vector<double> balanced_class_weights(const table::Table& table, std::span<
 }
 
 int count_classes(const table::Table& table, const Options& options, const comm::Communicator& comm) {
-  if (options.objective != Objective::kSoftmax) return options.n_classes;
-  if (options.n_classes > 0) return options.n_classes;
-  need_label(table, "training");
-  Options widest = options;
-  widest.n_classes = kMaxClasses;
-  float largest = 0;
-  comm.agree([&] {
-    for (std::size_t i = 0; i < table.n_rows(); ++i) {
-      check_label(table.label()[i], table.global({i}), widest, "training");
-      largest = std::max(largest, table.label()[i]);
-    }
-  });
-  return std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
+  if (options.objective != Objective::kSoftmax || options.n_classes > 0) return options.n_classes;
+  return table::count_classes(table, kMaxClasses, "training", comm);
 }
 
 namespace {

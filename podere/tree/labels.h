@@ -6,20 +6,16 @@
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/table/table.h"
+#include "podere/table/weighted_labels.h"
 #include "podere/tree/gradient.h"
 #include "podere/tree/options.h"
 
 namespace podere::tree {
 
-/// Throws InputError, "{what} data: label of row ...", for a label that the objective does not allow.
-void check_label(float label, table::GlobalRow row, const Options& options, const char* what);
+using table::WeightedLabels;
 
-/// Labels with the weights that count for one purpose.
-struct WeightedLabels {
-  std::vector<float> weight;  ///< [n_rows]; 0 where a row is not used
-  LabelledRows rows;          ///< its spans point into `weight` and into the table
-};
+/// What the objective allows, with the weights of classes.
+table::LabelRules label_rules(const Options& options);
 
 /// class_weight that gives all classes with rows the same sum of weights, and leaves the sum over all as it is.
 /// [number of classes] Collective. Throws InputError, on all ranks, as weigh_labels, or where a class's weights sum to
@@ -27,10 +23,7 @@ struct WeightedLabels {
 std::vector<double> balanced_class_weights(const table::Table& table, std::span<const std::uint8_t> is_training,
                                            const Options& options, const comm::Communicator& comm);
 
-/// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty, with weights of rows times
-/// those of their classes. Collective. Throws InputError, on all ranks, if the table has no label, a label is not one
-/// that `objective` allows, a weight is not finite, or the weights do not sum to more than zero. `what` names the table
-/// in messages ("training", "validation").
+/// table::weigh_labels by label_rules. Collective. Throws as that.
 WeightedLabels weigh_labels(const table::Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
                             const Options& options, const char* what, const comm::Communicator& comm);
 

@@ -1,64 +1,27 @@
 #include "podere/tree/model.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <set>
 #include <sstream>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
+#include "podere/base/checked_json.h"
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
-#include "podere/base/json_text.h"
+#include "podere/base/json_number.h"
+#include "podere/table/schema_json.h"
 
 namespace podere::tree {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "podere-gbt";
-constexpr int kVersion = 2;
+constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2};
 constexpr int kVersionWithoutCategories = 1;  // which older programs read
-
-/// Sets `value` from a number of its own kind that fits: nothing is rounded, cut or taken for another type.
-template <typename T>
-void read_number(const Json& json, const char* name, T& value) {
-  const bool fits = [&] {
-    if constexpr (std::is_same_v<T, bool>) {
-      return json.is_boolean();
-    } else if constexpr (std::is_floating_point_v<T>) {
-      return json.is_number();
-    } else if (json.is_number_unsigned()) {
-      return std::in_range<T>(json.get<std::uint64_t>());
-    } else {
-      return json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
-    }
-  }();
-  if (!fits) throw_input_error("'{}' is {}, which is not a number of its kind", name, json.dump());
-  json.get_to(value);
-}
-
-void read_number(const Json& json, const char* name, std::optional<double>& value) {
-  if (!json.is_null()) read_number(json, name, value.emplace());
-}
-
-void read_number(const Json& json, const char* name, std::vector<double>& value) {
-  if (!json.is_array()) throw_input_error("'{}' is {}, which is not a list", name, json.dump());
-  value.resize(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) read_number(json[i], name, value[i]);
-}
-
-void read_number(const Json& json, const char* name, std::string& value) {
-  if (!json.is_string()) throw_input_error("'{}' is {}, which is not a text", name, json.dump());
-  json.get_to(value);
-}
 
 template <typename T>
 Json json_of(const T& value) {
@@ -76,7 +39,7 @@ Options options_from_json(const Json& json) {
   Options options;
   options.objective = parse_objective(json.at("objective").get<std::string>());
   visit_options(options, [&](const char* name, auto& value) {
-    if (json.contains(name)) read_number(json[name], name, value);  // options that came later have their defaults
+    if (json.contains(name)) read_value(json[name], name, value);  // options that came later have their defaults
   });
   return options;
 }
@@ -105,7 +68,7 @@ template <typename T>
 void read_column(const Json& json, const char* name, Tree& tree, T Node::*member) {
   const Json& values = json.at(name);
   if (values.size() != tree.nodes.size()) throw_input_error("a tree's '{}' has the wrong length", name);
-  for (std::size_t i = 0; i < values.size(); ++i) read_number(values[i], name, tree.nodes[i].*member);
+  for (std::size_t i = 0; i < values.size(); ++i) read_value(values[i], name, tree.nodes[i].*member);
 }
 
 Tree tree_from_json(const Json& json) {
@@ -122,7 +85,7 @@ Tree tree_from_json(const Json& json) {
   read_column(json, "category_set", tree, &Node::category_set);
   for (const Json& codes : json["category_sets"]) {
     std::vector<std::int32_t>& set = tree.category_sets.emplace_back(codes.size());
-    for (std::size_t i = 0; i < set.size(); ++i) read_number(codes[i], "category_sets", set[i]);
+    for (std::size_t i = 0; i < set.size(); ++i) read_value(codes[i], "category_sets", set[i]);
   }
   return tree;
 }
@@ -148,20 +111,6 @@ void check_category_set(const Tree& tree, const Node& node, const table::Schema&
     throw InputError("a category set has codes that do not rise or that its feature does not have");
 }
 
-/// Features are found by their names, which go into JSON.
-void check_names(const std::vector<std::string>& names) {
-  std::set<std::string_view> seen;
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    if (names[j].empty()) throw_input_error("feature {} has no name", j);
-    if (!seen.insert(names[j]).second) throw_input_error("two features are named {}", names[j]);
-    try {
-      Json(names[j]).dump();
-    } catch (const Json::exception&) {
-      throw_input_error("the name of feature {} is not UTF-8", j);
-    }
-  }
-}
-
 /// Refuses trees in which a walk from the root could leave the tree or never end.
 void check_tree(const Tree& tree, const table::Schema& schema) {
   if (tree.nodes.empty()) throw InputError("a tree has no nodes");
@@ -180,62 +129,19 @@ void check_tree(const Tree& tree, const table::Schema& schema) {
   }
 }
 
-std::string checksum(const Json& content) {
-  const std::string text = content.dump();
-  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
-}
-
-Json to_json(const table::Schema& schema) {
-  Json json{
-      {"features", schema.features}, {"label", schema.label.value_or("")}, {"weight", schema.weight.value_or("")}};
-  for (const auto& [feature, texts] : schema.categories) {
-    json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
-  }
-  return json;
-}
-
 Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
-  return {{"schema", to_json(model.schema)},
+  return {{"schema", table::to_json(model.schema)},
           {"options", to_json(model.options)},
           {"base_margin", model.base_margin},
           {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
           {"trees", std::move(trees)}};
 }
 
-std::optional<std::string> name_or_none(const Json& json) {
-  auto name = json.get<std::string>();
-  return name.empty() ? std::nullopt : std::optional(std::move(name));
-}
-
-table::Dictionary dictionary_from_json(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  auto texts = json.get<std::vector<std::string>>();
-  if (texts.size() > table::kMaxCategories || std::ranges::adjacent_find(texts, std::greater_equal()) != texts.end())
-    throw InputError("the texts of a feature's categories are not sorted, or too many");
-  return texts;
-}
-
-table::Schema schema_from_json(const Json& json) {
-  table::Schema schema;
-  json.at("features").get_to(schema.features);
-  schema.label = name_or_none(json.at("label"));
-  schema.weight = name_or_none(json.at("weight"));
-  if (!json.contains("categories")) return schema;
-  for (const Json& column : json["categories"]) {
-    std::size_t feature = 0;
-    read_number(column.at("feature"), "feature", feature);
-    if (feature >= schema.features.size()) throw InputError("there are categories of a feature that is not there");
-    if (!schema.categories.emplace(feature, dictionary_from_json(column.at("texts"))).second)
-      throw InputError("a feature has its categories twice");
-  }
-  return schema;
-}
-
 Model model_from_content(const Json& content) {
   Model model;
-  model.schema = schema_from_json(content.at("schema"));
+  model.schema = table::schema_from_json(content.at("schema"));
   model.options = options_from_json(content.at("options"));
   content.at("base_margin").get_to(model.base_margin);
   content.at("history").at("train_loss").get_to(model.history.train_loss);
@@ -249,7 +155,7 @@ Model model_from_content(const Json& content) {
 
 void validate(const Model& model) {
   validate(model.options);
-  check_names(model.schema.features);
+  table::check_names(model.schema.features);
   const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
   if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
   for (const double margin : model.base_margin) {
@@ -277,39 +183,14 @@ Importance importance(const Model& model) {
 }
 
 std::string to_text(const Model& model) {
-  Json content = content_of(model);
-  std::string sum = checksum(content);
-  const int version = model.schema.categories.empty() ? kVersionWithoutCategories : kVersion;
-  const Json file{
-      {"format", kFormat}, {"version", version}, {"checksum", std::move(sum)}, {"model", std::move(content)}};
-  return file.dump() + "\n";
+  return checked_json_text(kKind, model.schema.categories.empty() ? kVersionWithoutCategories : kKind.newest_version,
+                           content_of(model));
 }
 
 Model from_text(const std::string& text, const std::string& name) {
-  try {
-    if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is not a model file (nested too deeply)");
-    const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (file.is_discarded()) throw InputError("is not a whole model file (not valid JSON)");
-    if (!file.is_object() || !file.contains("format") || file["format"] != kFormat) {
-      throw_input_error("is not a model of boosted trees (no format \"{}\")", kFormat);
-    }
-    std::int64_t version = 0;
-    read_number(file.at("version"), "version", version);
-    if (version > kVersion) {
-      throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version,
-                        kVersion);
-    }
-    if (version < 1) throw_input_error("has version {} of the format, allowed is 1 to {}", version, kVersion);
-    const Json& content = file.at("model");
-    if (file.at("checksum").get<std::string>() != checksum(content)) {
-      throw InputError("was altered after it was written (checksum does not fit)");
-    }
-    return model_from_content(content);
-  } catch (const InputError& error) {
-    throw_input_error("{}: {}", name, error.what());
-  } catch (const Json::exception& error) {
-    throw_input_error("{}: is not a whole model file ({})", name, error.what());
-  }
+  Model model;
+  read_checked_json(text, name, kKind, [&](const Json& content) { model = model_from_content(content); });
+  return model;
 }
 
 std::string read_model_text(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include "podere/base/hash.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
+#include "podere/table/features.h"
 #include "podere/table/permute.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
@@ -109,7 +110,7 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
   const std::size_t n_steps = used.size() * static_cast<std::size_t>(repeats);
   progress.report({"permute", 0, n_steps, {}});
   const Measure measure(model, table, comm, n_threads);
-  auto features = feature_columns(model.schema, table);
+  auto features = table::feature_columns(model.schema, table);
   const double baseline = measure(features);
   if (std::isnan(baseline)) {
     throw InputError("permutation importance needs rows of both classes, with weight, to have an AUC that could fall");

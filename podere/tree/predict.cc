@@ -36,23 +36,6 @@ void softmax(std::span<float> values, std::size_t n_outputs, std::size_t stride)
 
 }  // namespace
 
-std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema) {
-  const auto found = table::find_features(wanted, schema.features);
-  std::vector<std::size_t> places;
-  std::string absent;
-  for (std::size_t j = 0; j < wanted.size(); ++j) {
-    if (found[j]) places.push_back(*found[j]);
-    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted[j];
-  }
-  if (places.size() == wanted.size()) return places;
-  if (table::is_made_up(wanted) != table::is_made_up(schema.features)) {
-    throw_input_error(
-        "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
-        wanted.size(), schema.features.size());
-  }
-  throw_input_error("the data lacks columns that the model needs: {}", absent);
-}
-
 void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<const std::span<const float>> features,
                int n_threads, std::span<float> margins) {
   const std::size_t n_rows = margins.size() / n_outputs;
@@ -76,24 +59,6 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
   });
 }
 
-std::vector<std::span<const float>> feature_columns(const table::Schema& wanted, const table::Table& table) {
-  const std::vector<std::size_t> places = match_features(wanted.features, table.schema());
-  const auto categories_of = [](const table::Schema& schema, std::size_t feature) {
-    const auto found = schema.categories.find(feature);
-    return found == schema.categories.end() ? nullptr : &found->second;
-  };
-  std::vector<std::span<const float>> columns;
-  for (std::size_t j = 0; j < places.size(); ++j) {
-    const table::Dictionary* const a = categories_of(wanted, j);
-    const table::Dictionary* const b = categories_of(table.schema(), places[j]);
-    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) {
-      throw_input_error("the categories of {} are not those of the model", wanted.features[j]);
-    }
-    columns.push_back(table.feature(places[j]));
-  }
-  return columns;
-}
-
 std::vector<float> start_margins(std::span<const double> base_margin, std::size_t n_rows) {
   std::vector<float> margins;
   margins.reserve(base_margin.size() * n_rows);
@@ -103,7 +68,7 @@ std::vector<float> start_margins(std::span<const double> base_margin, std::size_
 
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads) {
   std::vector<float> margins = start_margins(model.base_margin, table.n_rows());
-  add_trees(model.trees, model.n_outputs(), feature_columns(model.schema, table), n_threads, margins);
+  add_trees(model.trees, model.n_outputs(), table::feature_columns(model.schema, table), n_threads, margins);
   return margins;
 }
 

@@ -11,14 +11,6 @@
 
 namespace podere::tree {
 
-/// Where the features `wanted` stand in `schema`, by table::find_features [wanted.size()].
-/// Throws InputError that names the features which are not there.
-std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const table::Schema& schema);
-
-/// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has
-/// other categories.
-std::vector<std::span<const float>> feature_columns(const table::Schema& wanted, const table::Table& table);
-
 /// Margins [n_outputs x n_rows] before any tree.
 std::vector<float> start_margins(std::span<const double> base_margin, std::size_t n_rows);
 

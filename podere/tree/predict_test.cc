@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/base/hash.h"
+#include "podere/table/features.h"
 #include "podere/tree/test_training.h"
 
 namespace podere::tree {
@@ -132,16 +133,16 @@ TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {
 
 TEST(PredictTest, FeaturesAreFoundByName) {
   const table::Schema schema{.features = {"b", "x", "a"}};
-  EXPECT_EQ(match_features({"a", "b"}, schema), (std::vector<std::size_t>{2, 0}));
-  EXPECT_EQ(match_features({"f0", "f1", "f2"}, schema), (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(match_features({"a", "b"}, {.features = {"f1", "f2"}}), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(table::match_features({"a", "b"}, schema), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(table::match_features({"f0", "f1", "f2"}, schema), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(table::match_features({"a", "b"}, {.features = {"f1", "f2"}}), (std::vector<std::size_t>{0, 1}));
   try {
-    match_features({"a", "c", "d"}, schema);
+    table::match_features({"a", "c", "d"}, schema);
     FAIL();
   } catch (const std::exception& error) {
     EXPECT_STREQ(error.what(), "the data lacks columns that the model needs: c, d");
   }
-  EXPECT_THROW(match_features({"f0", "f1"}, schema), std::exception);
+  EXPECT_THROW(table::match_features({"f0", "f1"}, schema), std::exception);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
+#include "podere/table/features.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/shap_kernel.h"
 
@@ -223,7 +224,7 @@ void shap_values(const Model& model, std::span<const std::span<const float>> fea
 }
 
 std::vector<double> shap_values(const Model& model, const table::Table& table, int n_threads) {
-  const auto features = feature_columns(model.schema, table);
+  const auto features = table::feature_columns(model.schema, table);
   const std::size_t stride = model.n_outputs() * (features.size() + 1);
   std::vector<double> values(table.n_rows() * stride);
   parallel_for_slices(n_threads, table.n_rows(), kRowsPerTask, [&](std::size_t begin, std::size_t end, int) {

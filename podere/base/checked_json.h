@@ -1,0 +1,26 @@
+// JSON files that tell what they are, and whether they are whole.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace podere {
+
+/// A kind of file. {"format": format, "version": ..., "checksum": ..., "model": content}
+struct CheckedJsonKind {
+  const char* format;
+  const char* words;  ///< such as "a model of boosted trees"
+  int newest_version;
+};
+
+/// The text of a file, with a line break at its end.
+std::string checked_json_text(const CheckedJsonKind& kind, int version, nlohmann::ordered_json content);
+
+/// Calls `read` with the content of a file's text. Throws InputError, beginning with `name`, for text that is not
+/// whole, was altered, is of another kind or of a newer version, or for which `read` throws InputError or a JSON
+/// exception.
+void read_checked_json(const std::string& text, const std::string& name, const CheckedJsonKind& kind,
+                       const std::function<void(const nlohmann::ordered_json& content)>& read);
+
+}  // namespace podere

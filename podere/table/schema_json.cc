@@ -1,0 +1,71 @@
+#include "podere/table/schema_json.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/json_number.h"
+
+namespace podere::table {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<std::string> name_or_none(const Json& json) {
+  auto name = json.get<std::string>();
+  return name.empty() ? std::nullopt : std::optional(std::move(name));
+}
+
+Dictionary dictionary_from_json(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  auto texts = json.get<std::vector<std::string>>();
+  if (texts.size() > kMaxCategories || std::ranges::adjacent_find(texts, std::greater_equal()) != texts.end())
+    throw InputError("the texts of a feature's categories are not sorted, or too many");
+  return texts;
+}
+
+}  // namespace
+
+Json to_json(const Schema& schema) {
+  Json json{
+      {"features", schema.features}, {"label", schema.label.value_or("")}, {"weight", schema.weight.value_or("")}};
+  for (const auto& [feature, texts] : schema.categories) {
+    json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
+  }
+  return json;
+}
+
+Schema schema_from_json(const Json& json) {
+  Schema schema;
+  json.at("features").get_to(schema.features);
+  schema.label = name_or_none(json.at("label"));
+  schema.weight = name_or_none(json.at("weight"));
+  if (!json.contains("categories")) return schema;
+  for (const Json& column : json["categories"]) {
+    std::size_t feature = 0;
+    read_value(column.at("feature"), "feature", feature);
+    if (feature >= schema.features.size()) throw InputError("there are categories of a feature that is not there");
+    if (!schema.categories.emplace(feature, dictionary_from_json(column.at("texts"))).second)
+      throw InputError("a feature has its categories twice");
+  }
+  return schema;
+}
+
+void check_names(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (names[j].empty()) throw_input_error("feature {} has no name", j);
+    if (!seen.insert(names[j]).second) throw_input_error("two features are named {}", names[j]);
+    try {
+      Json(names[j]).dump();
+    } catch (const Json::exception&) {
+      throw_input_error("the name of feature {} is not UTF-8", j);
+    }
+  }
+}
+
+}  // namespace podere::table

@@ -1,0 +1,102 @@
+#include "podere/table/weighted_labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "podere/base/error.h"
+#include "podere/base/exact_sum.h"
+#include "podere/comm/exact_reduce.h"
+
+namespace podere::table {
+namespace {
+
+double exact_total(std::span<const float> values, const comm::Communicator& comm) {
+  ExactSum sum;
+  for (const float value : values) sum.add(value);
+  comm::all_reduce(comm, std::span(&sum, 1));
+  return sum.value();
+}
+
+void need_label(const Table& table, const char* what) {
+  if (!table.schema().label) throw_input_error("{} data: there is no label column", what);
+}
+
+/// The factor of a row's weight by its label, which is allowed.
+double weight_of_class(float label, const LabelRules& rules) {
+  if (rules.kind != LabelKind::kTwoClasses && rules.kind != LabelKind::kClasses) return 1;
+  const auto k = static_cast<std::size_t>(label);
+  return k < rules.class_weight.size() ? rules.class_weight[k] : 1;
+}
+
+}  // namespace
+
+void check_label(float label, GlobalRow row, const LabelRules& rules, const char* what) {
+  const auto refuse = [&](const std::string& allowed) {
+    throw_input_error("{} data: label of row {} is {}, allowed is {}", what, row.value, label, allowed);
+  };
+  switch (rules.kind) {
+    case LabelKind::kTwoClasses:
+      if (label != 0 && label != 1) refuse("0 or 1: encode two classes so; " + rules.advice);
+      return;
+    case LabelKind::kClasses:
+      if (!(label >= 0 && label < static_cast<float>(rules.n_classes)) || label != std::floor(label)) {
+        refuse(fmt::format("a whole number from 0 to {}: encode classes as 0, 1, 2, ...", rules.n_classes - 1));
+      }
+      return;
+    case LabelKind::kCounts:
+      if (!std::isfinite(label) || label < 0) refuse("a finite number, 0 or more");
+      return;
+    case LabelKind::kNumbers:
+      if (!std::isfinite(label)) refuse("a finite number");
+      return;
+  }
+}
+
+int count_classes(const Table& table, int most, const char* what, const comm::Communicator& comm) {
+  need_label(table, what);
+  const LabelRules widest{LabelKind::kClasses, static_cast<std::size_t>(most), {}, {}};
+  float largest = 0;
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      check_label(table.label()[i], table.global({i}), widest, what);
+      largest = std::max(largest, table.label()[i]);
+    }
+  });
+  return std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
+}
+
+WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
+                            const LabelRules& rules, const char* what, const comm::Communicator& comm) {
+  need_label(table, what);
+  if (table.n_global_rows() == 0) throw_input_error("{} data: there are no rows", what);
+  WeightedLabels labels;
+  labels.weight.assign(table.n_rows(), 1.0F);
+  if (!table.weight().empty()) std::copy(table.weight().begin(), table.weight().end(), labels.weight.begin());
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      const GlobalRow row = table.global({i});
+      check_label(table.label()[i], row, rules, what);
+      labels.weight[i] = static_cast<float>(labels.weight[i] * weight_of_class(table.label()[i], rules));
+      if (!std::isfinite(labels.weight[i])) {
+        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value,
+                          labels.weight[i]);
+      }
+    }
+  });
+  float largest = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (!is_used.empty() && is_used[i] != used) labels.weight[i] = 0;
+    largest = std::max(largest, std::abs(labels.weight[i]));
+  }
+  labels.rows = {.label = table.label(),
+                 .weight = labels.weight,
+                 .weight_sum = exact_total(labels.weight, comm),
+                 .max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax)};
+  if (labels.rows.max_abs_weight == 0) throw_input_error("{} data: there are no rows with a weight", what);
+  if (!(labels.rows.weight_sum > 0)) {
+    throw_input_error("{} data: the weights sum to {}, allowed is above 0", what, labels.rows.weight_sum);
+  }
+  return labels;
+}
+
+}  // namespace podere::table

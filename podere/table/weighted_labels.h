@@ -1,0 +1,57 @@
+// Labels that an algorithm takes, with the weights that count for one purpose.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/table/table.h"
+
+namespace podere::table {
+
+enum class LabelKind {
+  kTwoClasses,  ///< 0 or 1
+  kClasses,     ///< 0 .. n_classes-1
+  kCounts,      ///< any finite number from 0
+  kNumbers,     ///< any finite number
+};
+
+/// What is allowed of labels, and what they do to weights.
+struct LabelRules {
+  LabelKind kind = LabelKind::kNumbers;
+  std::size_t n_classes = 0;         ///< of kClasses
+  std::vector<double> class_weight;  ///< by which weights of class k are multiplied; 1 for classes beyond
+  std::string advice;                ///< what to do with more than two classes: ends the message about kTwoClasses
+};
+
+/// Throws InputError, "{what} data: label of row ...", for a label that is not allowed.
+void check_label(float label, GlobalRow row, const LabelRules& rules, const char* what);
+
+/// The largest label plus one, at least 2. Collective. Throws InputError, on all ranks, if there is no label, or one is
+/// no whole number from 0 to most - 1.
+int count_classes(const Table& table, int most, const char* what, const comm::Communicator& comm);
+
+/// Rows with what they count. Spans of who made them.
+struct LabelledRows {
+  std::span<const float> label;   ///< [n_rows]
+  std::span<const float> weight;  ///< [n_rows]
+  double weight_sum = 0;          ///< over all ranks
+  double max_abs_weight = 0;      ///< over all ranks
+};
+
+struct WeightedLabels {
+  std::vector<float> weight;  ///< [n_rows]; 0 where a row is not used
+  LabelledRows rows;          ///< its spans point into `weight` and into the table
+};
+
+/// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty, with weights of rows times
+/// those of their classes. Collective. Throws InputError, on all ranks, if the table has no label, a label is not
+/// allowed, a weight is not finite, or the weights do not sum to more than zero. `what` names the table in messages
+/// ("training", "validation").
+WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,
+                            const LabelRules& rules, const char* what, const comm::Communicator& comm);
+
+}  // namespace podere::table

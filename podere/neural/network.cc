@@ -1,0 +1,46 @@
+#include "podere/neural/network.h"
+
+#include <cmath>
+
+#include "podere/base/hash.h"
+#include "podere/neural/streams.h"
+
+namespace podere::neural {
+
+Layout::Layout(std::size_t n_features, std::span<const int> hidden, std::size_t n_outputs) {
+  std::size_t n_inputs = n_features;
+  std::size_t offset = 0;
+  const auto add = [&](std::size_t n) {
+    layers_.push_back({n_inputs, n, offset});
+    offset += layers_.back().size();
+    n_inputs = n;
+  };
+  for (const int width : hidden) add(static_cast<std::size_t>(width));
+  add(n_outputs);
+}
+
+std::size_t Layout::n_weights() const {
+  std::size_t n = 0;
+  for (const Layer& layer : layers_) n += (layer.n_inputs + 1) * layer.n_outputs;
+  return n;
+}
+
+std::vector<float> initial_weights(const Layout& layout, Activation hidden, std::uint64_t seed) {
+  std::vector<float> weights(layout.size(), 0.0F);
+  for (std::size_t l = 0; l < layout.n_layers(); ++l) {
+    const Layer& layer = layout.layer(l);
+    const bool is_he = hidden == Activation::kRelu && l + 1 < layout.n_layers();
+    const std::size_t fan = is_he ? layer.n_inputs : layer.n_inputs + layer.n_outputs;
+    const double a = std::sqrt(6.0 / static_cast<double>(fan));
+    const std::uint64_t key = hash64(seed, kWeightStream, l);
+    for (std::size_t j = 0; j < layer.n_outputs; ++j) {
+      float* const row = layer.of(weights.data()) + j * layer.stride();
+      for (std::size_t i = 0; i < layer.n_inputs; ++i) {
+        row[i] = static_cast<float>(a * (2 * uniform01(hash64(key, j, i)) - 1));
+      }
+    }
+  }
+  return weights;
+}
+
+}  // namespace podere::neural

@@ -1,0 +1,90 @@
+#include "podere/neural/options.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
+
+namespace podere::neural {
+namespace {
+
+// In the order of the enumerations.
+constexpr std::array kActivations = {"identity", "relu", "sigmoid", "tanh"};
+constexpr std::array kLosses = {"binary-cross-entropy", "cross-entropy", "squared-error"};
+constexpr std::array kOptimisers = {"lbfgs", "sgd", "adam", "adamw"};
+constexpr std::array kSchedules = {"constant", "exponential", "cosine"};
+
+template <typename Enum, std::size_t n>
+Enum parse(const char* what, const std::array<const char*, n>& names, const std::string& text) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (text == names[i]) return static_cast<Enum>(i);
+  }
+  throw_input_error("{} is {}, allowed are {}", what, printable(text), fmt::join(names, ", "));
+}
+
+void check(bool is_allowed, const char* name, double value, const char* allowed) {
+  if (!is_allowed) throw_input_error("{} is {}, allowed is {}", name, value, allowed);
+}
+
+void check_network(const Options& o) {
+  check(o.hidden.size() <= kMaxLayers, "the number of hidden layers", static_cast<double>(o.hidden.size()), "0 to 64");
+  for (const int width : o.hidden) check(width >= 1 && width <= kMaxWidth, "layers", width, "widths from 1 to 4096");
+  if (o.loss == Loss::kCrossEntropy) {
+    check(o.n_classes == 0 || (o.n_classes >= 2 && o.n_classes <= kMaxClasses), "classes", o.n_classes,
+          "0 (found from the labels) or 2 to 1000");
+  } else {
+    check(o.n_classes == 0, "classes", o.n_classes, "0: only cross-entropy has classes to count");
+  }
+}
+
+void check_optimiser(const Options& o) {
+  const auto is_share = [](double x) { return x >= 0 && x < 1; };
+  const auto is_finite_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
+  check(o.epochs >= 1 && o.epochs <= kMaxEpochs, o.optimiser == Optimiser::kLbfgs ? "iterations" : "epochs", o.epochs,
+        "1 to 1000000");
+  check(o.batch_size >= 1 && o.batch_size <= kMaxBatch, "batch-size", o.batch_size, "1 to 1048576");
+  check(o.learning_rate > 0 && std::isfinite(o.learning_rate), "learning-rate", o.learning_rate, "above 0");
+  check(o.learning_rate_decay > 0 && o.learning_rate_decay <= 1, "learning-rate-decay", o.learning_rate_decay,
+        "above 0, at most 1");
+  check(is_share(o.momentum), "momentum", o.momentum, "0 or more, below 1");
+  check(is_share(o.beta1), "beta1", o.beta1, "0 or more, below 1");
+  check(is_share(o.beta2), "beta2", o.beta2, "0 or more, below 1");
+  check(o.epsilon > 0 && std::isfinite(o.epsilon), "epsilon", o.epsilon, "above 0");
+  check(is_finite_from_0(o.l2), "l2", o.l2, "0 or more");
+  check(is_finite_from_0(o.weight_decay), "weight-decay", o.weight_decay, "0 or more");
+  check(is_finite_from_0(o.clip_norm), "clip-norm", o.clip_norm, "0 (none) or more");
+  check(is_share(o.dropout), "dropout", o.dropout, "0 or more, below 1");
+  check(o.history >= 1 && o.history <= 100, "history", o.history, "1 to 100");
+  check(is_finite_from_0(o.tolerance), "tolerance", o.tolerance, "0 or more");
+  if (o.optimiser == Optimiser::kLbfgs) {
+    // Its line search compares losses at several points: they must be of the same function.
+    check(o.dropout == 0, "dropout", o.dropout, "0 with lbfgs");
+    check(o.clip_norm == 0, "clip-norm", o.clip_norm, "0 with lbfgs");
+  }
+}
+
+}  // namespace
+
+std::string to_string(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
+std::string to_string(Loss loss) { return kLosses.at(static_cast<std::size_t>(loss)); }
+std::string to_string(Optimiser optimiser) { return kOptimisers.at(static_cast<std::size_t>(optimiser)); }
+std::string to_string(Schedule schedule) { return kSchedules.at(static_cast<std::size_t>(schedule)); }
+
+Activation parse_activation(const std::string& text) { return parse<Activation>("activation", kActivations, text); }
+Loss parse_loss(const std::string& text) { return parse<Loss>("loss", kLosses, text); }
+Optimiser parse_optimiser(const std::string& text) { return parse<Optimiser>("optimiser", kOptimisers, text); }
+Schedule parse_schedule(const std::string& text) { return parse<Schedule>("schedule", kSchedules, text); }
+
+void validate(const Options& o) {
+  check_network(o);
+  check_optimiser(o);
+  check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
+        "0 or more, below 1");
+  check(o.early_stopping_epochs >= 0, "early-stopping", o.early_stopping_epochs, "0 (never) or more");
+}
+
+}  // namespace podere::neural

@@ -1,0 +1,108 @@
+// What a user can choose about networks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace podere::neural {
+
+inline constexpr int kMaxWidth = 4096;  ///< units of a layer, and features
+inline constexpr int kMaxLayers = 64;   ///< hidden ones
+inline constexpr int kMaxClasses = 1000;
+inline constexpr int kMaxBatch = 1 << 20;
+inline constexpr int kMaxEpochs = 1000000;
+
+/// Of hidden layers.
+enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
+
+/// What training makes least, and with it what the last layer is.
+enum class Loss {
+  kBinaryCrossEntropy,  ///< label 0 or 1; one output, sigmoid
+  kCrossEntropy,        ///< label 0 .. n_classes-1; an output a class, softmax
+  kSquaredError,        ///< label any finite number; one output, identity; half the squared difference
+};
+
+enum class Optimiser { kLbfgs, kSgd, kAdam, kAdamW };
+
+/// How the learning rate changes with the steps.
+enum class Schedule {
+  kConstant,
+  kExponential,  ///< times learning_rate_decay after each epoch
+  kCosine,       ///< from learning_rate to 0 along half a cosine, over all epochs
+};
+
+std::string to_string(Activation activation);  ///< "identity", "relu", "sigmoid", "tanh"
+std::string to_string(Loss loss);              ///< "binary-cross-entropy", "cross-entropy", "squared-error"
+std::string to_string(Optimiser optimiser);    ///< "lbfgs", "sgd", "adam", "adamw"
+std::string to_string(Schedule schedule);      ///< "constant", "exponential", "cosine"
+/// Inverses of to_string. Throw InputError for any other text.
+Activation parse_activation(const std::string& text);
+Loss parse_loss(const std::string& text);
+Optimiser parse_optimiser(const std::string& text);
+Schedule parse_schedule(const std::string& text);
+
+/// Names follow Keras and PyTorch where they agree. "step": a batch; for lbfgs all rows are one batch and one epoch.
+struct Options {
+  Loss loss = Loss::kBinaryCrossEntropy;
+  int n_classes = 0;                          ///< cross-entropy only; 0: the largest label plus one
+  std::vector<int> hidden = {100};            ///< widths of the hidden layers, 1 .. 4096; none: a linear model
+  Activation activation = Activation::kRelu;  ///< of all hidden layers
+  Optimiser optimiser = Optimiser::kAdam;
+  int epochs = 20;                          ///< passes over the training rows; for lbfgs iterations
+  int batch_size = 1024;                    ///< rows of a step, 1 .. 2^20; rounded up to whole tiles (batches.h)
+  double learning_rate = 0.001;             ///< > 0; not for lbfgs
+  Schedule schedule = Schedule::kConstant;  ///< not for lbfgs
+  double learning_rate_decay = 0.95;        ///< exponential schedule only, (0, 1]
+  double momentum = 0.9;                    ///< sgd only, [0, 1)
+  double beta1 = 0.9;                       ///< adam, adamw: decay of the mean gradient, [0, 1)
+  double beta2 = 0.999;                     ///< adam, adamw: decay of the mean squared gradient, [0, 1)
+  double epsilon = 1e-8;                    ///< adam, adamw: > 0
+  double l2 = 0;                            ///< adds l2 / 2 times the sum of squared weights (no biases) to the loss
+  double weight_decay = 0.01;               ///< adamw only: each step takes learning_rate * this off weights, >= 0
+  double clip_norm = 0;                     ///< gradients longer than this are shortened to it; 0: none. Not lbfgs
+  double dropout = 0;                       ///< share of hidden units left out of each row and step, [0, 1)
+  int history = 10;                         ///< lbfgs only: pairs of steps and gradients kept, 1 .. 100
+  double tolerance = 1e-6;                  ///< lbfgs only: ends where the loss falls less than this share, >= 0
+  bool standardise = true;                  ///< features on a common scale, learnt from the training rows
+  bool impute = false;                      ///< missing values become the mean of their feature; else are refused
+  double validation_fraction = 0;           ///< share of training rows set aside to validate, [0, 1)
+  int early_stopping_epochs = 0;            ///< stop after so many epochs without a lower validation loss; 0: never
+  std::uint64_t seed = 0;
+  bool operator==(const Options&) const = default;
+};
+
+/// Calls visit(name, member) for every number of the options, and for the widths, under the names that files use.
+template <typename OptionsOrConst, typename Visit>
+void visit_options(OptionsOrConst& options, Visit&& visit) {
+  visit("loss", options.loss);
+  visit("n_classes", options.n_classes);
+  visit("hidden", options.hidden);
+  visit("activation", options.activation);
+  visit("optimiser", options.optimiser);
+  visit("epochs", options.epochs);
+  visit("batch_size", options.batch_size);
+  visit("learning_rate", options.learning_rate);
+  visit("schedule", options.schedule);
+  visit("learning_rate_decay", options.learning_rate_decay);
+  visit("momentum", options.momentum);
+  visit("beta1", options.beta1);
+  visit("beta2", options.beta2);
+  visit("epsilon", options.epsilon);
+  visit("l2", options.l2);
+  visit("weight_decay", options.weight_decay);
+  visit("clip_norm", options.clip_norm);
+  visit("dropout", options.dropout);
+  visit("history", options.history);
+  visit("tolerance", options.tolerance);
+  visit("standardise", options.standardise);
+  visit("impute", options.impute);
+  visit("validation_fraction", options.validation_fraction);
+  visit("early_stopping_epochs", options.early_stopping_epochs);
+  visit("seed", options.seed);
+}
+
+/// Throws InputError that names the first option out of its range, its value and what is allowed.
+void validate(const Options& options);
+
+}  // namespace podere::neural

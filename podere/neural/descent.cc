@@ -1,0 +1,97 @@
+#include "podere/neural/descent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "podere/base/error.h"
+#include "podere/neural/descent_kernel.h"
+
+namespace podere::neural {
+namespace {
+
+/// cos(pi x) for x in [0, 1], by its Taylor series around the nearer of 0 and 1/2 and 1: that of the C library differs
+/// from machine to machine.
+double cos_pi(double x) {
+  if (x > 0.5) return -cos_pi(1 - x);
+  const double y = 3.14159265358979323846 * x;  // at most pi / 2
+  double term = 1;
+  double sum = 1;
+  for (int n = 1; n <= 14; ++n) {
+    term *= -y * y / ((2 * n - 1) * (2 * n));
+    sum += term;
+  }
+  return sum;
+}
+
+/// Shortens the gradient to the norm of options.clip_norm.
+void clip(std::span<double> gradient, double most) {
+  double sum = 0;
+  for (const double g : gradient) sum += g * g;
+  const double norm = std::sqrt(sum);
+  if (!(norm > most)) return;
+  for (double& g : gradient) g *= most / norm;
+}
+
+}  // namespace
+
+Descent::Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch)
+    : layout_(layout),
+      options_(options),
+      steps_per_epoch_(std::max<std::size_t>(steps_per_epoch, 1)),
+      first_(layout.size(), 0.0F),
+      second_(options.optimiser == Optimiser::kSgd ? 0 : layout.size(), 0.0F) {}
+
+double Descent::learning_rate() const {
+  switch (options_.schedule) {
+    case Schedule::kConstant:
+      return options_.learning_rate;
+    case Schedule::kExponential:
+      return options_.learning_rate * decay_power_;
+    case Schedule::kCosine: {
+      const double all = static_cast<double>(steps_per_epoch_) * options_.epochs;
+      return options_.learning_rate * (1 + cos_pi(std::min(static_cast<double>(n_steps_) / all, 1.0))) / 2;
+    }
+  }
+  throw Error("unknown schedule");
+}
+
+void Descent::step(std::span<double> gradient, std::span<float> weights) {
+  if (options_.l2 > 0) {
+    for_each_weight(layout_, [&](std::size_t i) { gradient[i] += options_.l2 * weights[i]; });
+  }
+  if (options_.clip_norm > 0) clip(gradient, options_.clip_norm);
+  const double rate = learning_rate();
+  const DescentArrays arrays{gradient.data(), weights.data(), first_.data(), second_.data(), weights.size()};
+  if (options_.optimiser == Optimiser::kSgd) {
+    step_sgd(arrays, rate, options_.momentum);
+  } else {
+    if (options_.optimiser == Optimiser::kAdamW && options_.weight_decay > 0) {
+      const double kept = 1 - rate * options_.weight_decay;
+      for_each_weight(layout_, [&](std::size_t i) { weights[i] = static_cast<float>(weights[i] * kept); });
+    }
+    beta1_power_ *= options_.beta1;
+    beta2_power_ *= options_.beta2;
+    step_adam(arrays, {rate, options_.beta1, options_.beta2, options_.epsilon, 1 - beta1_power_, 1 - beta2_power_});
+  }
+  ++n_steps_;
+  if (n_steps_ % steps_per_epoch_ == 0) decay_power_ *= options_.learning_rate_decay;
+}
+
+void Descent::save(TrainState& state) const {
+  state.numbers["descent"] = {static_cast<double>(n_steps_), beta1_power_, beta2_power_, decay_power_};
+  state.numbers["descent_first"].assign(first_.begin(), first_.end());
+  state.numbers["descent_second"].assign(second_.begin(), second_.end());
+}
+
+void Descent::load(const TrainState& state) {
+  const std::vector<double>& counters = numbers_of(state, "descent", 4);
+  n_steps_ = static_cast<std::size_t>(counters[0]);
+  beta1_power_ = counters[1];
+  beta2_power_ = counters[2];
+  decay_power_ = counters[3];
+  const auto to_float = [](double x) { return static_cast<float>(x); };
+  std::ranges::transform(numbers_of(state, "descent_first", first_.size()), first_.begin(), to_float);
+  std::ranges::transform(numbers_of(state, "descent_second", second_.size()), second_.begin(), to_float);
+}
+
+}  // namespace podere::neural

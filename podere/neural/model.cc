@@ -1,0 +1,188 @@
+#include "podere/neural/model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "podere/base/base64.h"
+#include "podere/base/checked_json.h"
+#include "podere/base/error.h"
+#include "podere/base/json_number.h"
+#include "podere/table/schema_json.h"
+
+namespace podere::neural {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr CheckedJsonKind kKind{"podere-network", "a network", 1};
+
+static_assert(std::endian::native == std::endian::little);
+
+template <typename T>
+Json binary(const std::vector<T>& values) {
+  return to_base64(std::as_bytes(std::span(values)));
+}
+
+template <typename T>
+std::vector<T> read_binary(const Json& json, const char* name) {
+  std::string text;
+  read_value(json, name, text);
+  const std::vector<std::byte> bytes = from_base64(text);
+  if (bytes.size() % sizeof(T) != 0) throw_input_error("'{}' is cut short", name);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+Json to_json(const Options& options) {
+  Json json = Json::object();
+  visit_options(options, [&]<typename T>(const char* name, const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      json[name] = to_string(value);
+    } else {
+      json[name] = value;
+    }
+  });
+  return json;
+}
+
+void read_option(const std::string& text, Loss& value) { value = parse_loss(text); }
+void read_option(const std::string& text, Activation& value) { value = parse_activation(text); }
+void read_option(const std::string& text, Optimiser& value) { value = parse_optimiser(text); }
+void read_option(const std::string& text, Schedule& value) { value = parse_schedule(text); }
+
+Options options_from_json(const Json& json) {
+  Options options;
+  visit_options(options, [&]<typename T>(const char* name, T& value) {
+    if (!json.contains(name)) return;  // options that came later have their defaults
+    if constexpr (std::is_enum_v<T>) {
+      std::string text;
+      read_value(json[name], name, text);
+      read_option(text, value);
+    } else {
+      read_value(json[name], name, value);
+    }
+  });
+  return options;
+}
+
+Layout layout_of(const table::Schema& schema, const Options& options) {
+  return {schema.features.size(), options.hidden,
+          options.loss == Loss::kCrossEntropy ? static_cast<std::size_t>(options.n_classes) : 1};
+}
+
+/// Calls visit(place among all, place in the file) for every weight and bias.
+template <typename Visit>
+void for_each_place(const Layout& layout, const Visit& visit) {
+  std::size_t in_file = 0;
+  for (const Layer& layer : layout.layers()) {
+    for (std::size_t j = 0; j < layer.n_outputs; ++j) {
+      for (std::size_t i = 0; i <= layer.n_inputs; ++i) visit(layer.offset + j * layer.stride() + i, in_file++);
+    }
+  }
+}
+
+Json content_of(const Model& model) {
+  std::vector<float> weights(model.layout.n_weights());
+  for_each_place(model.layout,
+                 [&](std::size_t place, std::size_t in_file) { weights[in_file] = model.weights[place]; });
+  return {{"schema", table::to_json(model.schema)},
+          {"options", to_json(model.options)},
+          {"scaling", {{"mean", model.scaling.mean}, {"scale", model.scaling.scale}}},
+          {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
+          {"weights", binary(weights)}};
+}
+
+Model model_from_content(const Json& content) {
+  Model model;
+  model.schema = table::schema_from_json(content.at("schema"));
+  model.options = options_from_json(content.at("options"));
+  read_value(content.at("scaling").at("mean"), "mean", model.scaling.mean);
+  read_value(content.at("scaling").at("scale"), "scale", model.scaling.scale);
+  read_value(content.at("history").at("train_loss"), "train_loss", model.history.train_loss);
+  read_value(content.at("history").at("validation_loss"), "validation_loss", model.history.validation_loss);
+  // Before anything is as large as they say.
+  check_shape(model.schema, model.options);
+  model.layout = layout_of(model.schema, model.options);
+  const auto weights = read_binary<float>(content.at("weights"), "weights");
+  if (weights.size() != model.layout.n_weights()) {
+    throw_input_error("there are {} weights, its layers have {}", weights.size(), model.layout.n_weights());
+  }
+  model.weights.assign(model.layout.size(), 0.0F);
+  for_each_place(model.layout,
+                 [&](std::size_t place, std::size_t in_file) { model.weights[place] = weights[in_file]; });
+  validate(model);
+  return model;
+}
+
+}  // namespace
+
+void check_shape(const table::Schema& schema, const Options& options) {
+  validate(options);
+  if (schema.features.empty()) throw InputError("there are no feature columns");
+  if (schema.features.size() > kMaxWidth) {
+    throw_input_error("there are {} feature columns, a network takes at most {}", schema.features.size(), kMaxWidth);
+  }
+  if (!schema.categories.empty()) {
+    throw_input_error("{} has categories, a network takes numbers only",
+                      schema.features[schema.categories.begin()->first]);
+  }
+  if (options.loss == Loss::kCrossEntropy && options.n_classes == 0)
+    throw InputError("it is not said how many classes there are");
+  if (const std::size_t n = layout_of(schema, options).n_weights(); n > kMaxWeights) {
+    throw_input_error("the layers have {} weights, allowed are at most {}", n, kMaxWeights);
+  }
+}
+
+void validate(const Model& model) {
+  check_shape(model.schema, model.options);
+  table::check_names(model.schema.features);
+  const std::size_t n_features = model.schema.features.size();
+  const table::Scaling& scaling = model.scaling;
+  if (scaling.mean.size() != n_features || scaling.scale.size() != n_features ||
+      !std::ranges::all_of(scaling.mean, [](double x) { return std::isfinite(x); }) ||
+      !std::ranges::all_of(scaling.scale, [](double x) { return std::isfinite(x) && x > 0; })) {
+    throw InputError("the scaling does not fit the features");
+  }
+  if (!std::ranges::all_of(model.weights, [](float x) { return std::isfinite(x); })) {
+    throw InputError("a weight is not finite");
+  }
+}
+
+std::string to_text(const Model& model) { return checked_json_text(kKind, kKind.newest_version, content_of(model)); }
+
+std::string to_text(const Checkpoint& checkpoint) {
+  Json content = content_of(checkpoint.model);
+  content["state"] = Json::object();
+  for (const auto& [name, values] : checkpoint.state.numbers) content["state"][name] = binary(values);
+  return checked_json_text(kKind, kKind.newest_version, std::move(content));
+}
+
+Model from_text(const std::string& text, const std::string& name) {
+  Model model;
+  read_checked_json(text, name, kKind, [&](const Json& content) { model = model_from_content(content); });
+  return model;
+}
+
+Checkpoint checkpoint_from_text(const std::string& text, const std::string& name) {
+  Checkpoint checkpoint;
+  read_checked_json(text, name, kKind, [&](const Json& content) {
+    checkpoint.model = model_from_content(content);
+    if (!content.contains("state")) throw InputError("is a whole model, not a checkpoint of one under way");
+    for (const auto& [key, values] : content["state"].items()) {
+      checkpoint.state.numbers[key] = read_binary<double>(values, key.c_str());
+    }
+  });
+  return checkpoint;
+}
+
+bool is_network_text(const std::string& text) {
+  // As it is written: format comes first.
+  return text.starts_with(fmt::format("{{\"format\":\"{}\"", kKind.format));
+}
+
+}  // namespace podere::neural

@@ -1,0 +1,47 @@
+// The weights of a network under way, step by step.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/neural/batch_gradient.h"
+#include "podere/neural/batches.h"
+#include "podere/neural/network.h"
+#include "podere/neural/options.h"
+#include "podere/neural/state.h"
+
+namespace podere::neural {
+
+/// What a step says of itself.
+struct StepReport {
+  double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken
+  double weight = 0;      ///< what it is to be divided by for their mean
+  bool is_finite = true;  ///< else the weights are as they were, and no step can be taken
+};
+
+/// Steps through epochs until all are done or nothing more is to be gained. All members but those that are const are
+/// collective.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual StepReport step() = 0;
+  /// Of an epoch.
+  virtual std::size_t n_steps() const = 0;
+  /// Whether more steps would change nothing.
+  virtual bool has_converged() const = 0;
+  virtual std::span<const float> weights() const = 0;
+  virtual void save(TrainState& state) const = 0;
+  /// Inverse of save. Throws InputError if `state` is not of such a run. Local.
+  virtual void load(const TrainState& state) = 0;
+};
+
+/// That of options.optimiser, from `weights`. Rows are `rows` with weights that sum to `weight_sum` over all ranks,
+/// `block_rows` [row blocks of all ranks] of them in each row block. All but `weights` outlive this. Collective.
+std::unique_ptr<Solver> make_solver(const Layout& layout, const Options& options, TrainingRows& rows,
+                                    std::vector<std::uint16_t> block_rows, double weight_sum,
+                                    std::vector<float> weights, const comm::Communicator& comm, int n_threads);
+
+}  // namespace podere::neural

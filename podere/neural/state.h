@@ -1,0 +1,28 @@
+// What a training run needs to go on from where it was.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "podere/base/error.h"
+
+namespace podere::neural {
+
+/// Numbers of a run under way, by name. Nothing in it depends on the number of executors or threads.
+struct TrainState {
+  std::map<std::string, std::vector<double>> numbers;  ///< counters too: whole numbers below 2^53
+  bool operator==(const TrainState&) const = default;
+};
+
+/// Those of a name. Throws InputError unless there are `n` of them.
+inline const std::vector<double>& numbers_of(const TrainState& state, const char* name, std::size_t n) {
+  const auto found = state.numbers.find(name);
+  if (found == state.numbers.end() || found->second.size() != n) {
+    throw_input_error("the checkpoint is of another run: it has no {} of {} numbers", name, n);
+  }
+  return found->second;
+}
+
+}  // namespace podere::neural

@@ -1,0 +1,47 @@
+// Training dense networks on rows spread over executors.
+#pragma once
+
+#include <functional>
+
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/neural/model.h"
+#include "podere/table/row_source.h"
+
+namespace podere::neural {
+
+/// Where the time of a training run went, in seconds on this rank.
+struct TrainTimes {
+  double prepare_seconds = 0;  ///< scaling, and features row by row
+  double train_seconds = 0;    ///< all epochs
+  comm::TrafficByKind train_traffic;
+};
+
+/// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
+struct Continuation {
+  /// Its weights and scaling are where this run starts; features, layers and loss are the same.
+  const Model* base = nullptr;
+  /// What `offer` was given in a run with the same data, options and base, on any number of executors. The run goes on
+  /// from there and ends with the same model.
+  const Checkpoint* checkpoint = nullptr;
+  /// Called after every step, on every rank, with what makes a checkpoint of the run so far if that is called at once.
+  std::function<void(const std::function<Checkpoint()>& make)> offer = {};
+};
+
+/// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).
+bool is_training_row(table::GlobalRow row, const Options& options);
+
+/// Trains on rows whose label and features are held and which must begin at a row block on every rank; gives the
+/// features back once it has them row by row. `validation` (may be null) has the same features. Collective. The model
+/// is the same, bit for bit, for any number of ranks and threads, on all processors with fused multiply-add (x86 with
+/// AVX2, 64-bit ARM). Stops after the step in which rank 0's progress says stop_requested(), which is heard some times
+/// in an epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0,
+/// 1} and {"train", epochs done, epochs, {loss, validation_loss, validation_auc}} before the first epoch and after
+/// each. Throws InputError, on all ranks, for options out of range, no rows, categories, a label missing or out of its
+/// set, features that are not finite, a loss that is no longer finite, a base that does not fit, a checkpoint of
+/// another run.
+Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
+            const Continuation& continuation = {});
+
+}  // namespace podere::neural

@@ -1,0 +1,107 @@
+// What training refuses, and in which words.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "podere/base/error.h"
+#include "podere/neural/test_training.h"
+
+namespace podere::neural {
+namespace {
+
+std::string refusal(const std::function<void()>& request) {
+  try {
+    request();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+struct BadOptions {
+  Options options;
+  const char* says;
+};
+
+TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<BadOptions> all = {
+      {{.n_classes = 3}, "classes is 3, allowed is 0: only cross-entropy has classes to count"},
+      {{.loss = Loss::kCrossEntropy, .n_classes = 1},
+       "classes is 1, allowed is 0 (found from the labels) or 2 to 1000"},
+      {{.hidden = {10, 0}}, "layers is 0, allowed is widths from 1 to 4096"},
+      {{.hidden = {4097}}, "layers is 4097, allowed is widths from 1 to 4096"},
+      {{.hidden = std::vector<int>(65, 1)}, "the number of hidden layers is 65, allowed is 0 to 64"},
+      {{.epochs = 0}, "epochs is 0, allowed is 1 to 1000000"},
+      {{.optimiser = Optimiser::kLbfgs, .epochs = -1}, "iterations is -1, allowed is 1 to 1000000"},
+      {{.batch_size = 0}, "batch-size is 0, allowed is 1 to 1048576"},
+      {{.learning_rate = 0}, "learning-rate is 0, allowed is above 0"},
+      {{.learning_rate = kNaN}, "learning-rate is nan, allowed is above 0"},
+      {{.learning_rate_decay = 1.5}, "learning-rate-decay is 1.5, allowed is above 0, at most 1"},
+      {{.momentum = 1}, "momentum is 1, allowed is 0 or more, below 1"},
+      {{.beta1 = -1}, "beta1 is -1, allowed is 0 or more, below 1"},
+      {{.beta2 = 1}, "beta2 is 1, allowed is 0 or more, below 1"},
+      {{.epsilon = 0}, "epsilon is 0, allowed is above 0"},
+      {{.l2 = -1}, "l2 is -1, allowed is 0 or more"},
+      {{.weight_decay = -1}, "weight-decay is -1, allowed is 0 or more"},
+      {{.clip_norm = -1}, "clip-norm is -1, allowed is 0 (none) or more"},
+      {{.dropout = 1}, "dropout is 1, allowed is 0 or more, below 1"},
+      {{.optimiser = Optimiser::kLbfgs, .dropout = 0.5}, "dropout is 0.5, allowed is 0 with lbfgs"},
+      {{.optimiser = Optimiser::kLbfgs, .clip_norm = 1}, "clip-norm is 1, allowed is 0 with lbfgs"},
+      {{.history = 0}, "history is 0, allowed is 1 to 100"},
+      {{.tolerance = -1}, "tolerance is -1, allowed is 0 or more"},
+      {{.validation_fraction = 1}, "validation-fraction is 1, allowed is 0 or more, below 1"},
+      {{.early_stopping_epochs = -1}, "early-stopping is -1, allowed is 0 (never) or more"},
+  };
+  for (const BadOptions& bad : all) {
+    EXPECT_EQ(refusal([&] { validate(bad.options); }), bad.says);
+  }
+  EXPECT_EQ(refusal([] { parse_activation("swish"); }),
+            "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
+}
+
+TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
+  const Options options{.hidden = {4}, .epochs = 1};
+  const auto refused = [&](const std::function<void(table::Table&)>& change, const Options& with) {
+    table::Table table = random_table({.n_rows = 50}, alone());
+    change(table);
+    return refusal([&] { train_alone(table, with); });
+  };
+  EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = std::nanf(""); }, options),
+            "training data: feature 'x3' of row 7 is missing, allowed are finite numbers; --impute takes the mean for "
+            "what is missing");
+  Options imputing = options;
+  imputing.impute = true;
+  EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = -std::numeric_limits<float>::infinity(); }, imputing),
+            "training data: feature 'x3' of row 7 is -inf, allowed are finite numbers of float32");
+  EXPECT_EQ(refused([](auto& t) { t.label()[9] = 2; }, options),
+            "training data: label of row 9 is 2, allowed is 0 or 1: encode two classes so; for more use --loss "
+            "cross-entropy, for numbers squared-error");
+  EXPECT_EQ(refused([](auto& t) { t.label()[9] = 2.5; }, {.loss = Loss::kCrossEntropy}),
+            "training data: label of row 9 is 2.5, allowed is a whole number from 0 to 999: encode classes as 0, 1, 2, "
+            "...");
+  EXPECT_EQ(
+      refused([](auto& t) { t.label()[9] = 5; }, {.loss = Loss::kCrossEntropy, .n_classes = 3}),
+      "training data: label of row 9 is 5, allowed is a whole number from 0 to 2: encode classes as 0, 1, 2, ...");
+  EXPECT_EQ(refused([](auto&) {}, {.early_stopping_epochs = 2}),
+            "early-stopping needs validation data or a validation-fraction");
+
+  const table::Table none(table::Schema{.features = {"a"}, .label = "y"}, 0, {0, 0});
+  EXPECT_EQ(refusal([&] { train_alone(none, options); }), "training data: there are no rows");
+  const table::Table no_label(table::Schema{.features = {"a"}}, 5, {0, 5});
+  EXPECT_EQ(refusal([&] { train_alone(no_label, options); }), "training data: there is no label column");
+  const table::Table no_features(table::Schema{.label = "y"}, 5, {0, 5});
+  EXPECT_EQ(refusal([&] { train_alone(no_features, options); }), "there are no feature columns");
+  table::Schema with_categories{.features = {"a", "b"}, .label = "y"};
+  with_categories.categories[1] = std::nullopt;
+  EXPECT_EQ(refusal([&] {
+              train_alone(table::Table(with_categories, 5, {0, 5}), options);
+            }),
+            "b has categories, a network takes numbers only");
+}
+
+}  // namespace
+}  // namespace podere::neural

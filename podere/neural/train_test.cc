@@ -1,0 +1,187 @@
+#include "podere/neural/train.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "podere/evaluate/classification.h"
+#include "podere/neural/predict.h"
+#include "podere/neural/test_training.h"
+
+namespace podere::neural {
+namespace {
+
+double auc_on_new_rows(const Model& model) {
+  const table::Table fresh = random_table({.seed = 2}, alone());
+  return evaluate::auc(alone(), predict(model, fresh, 2), fresh.label(), {});
+}
+
+TEST(TrainTest, EveryOptimiserLearnsWhatNoLinearModelCan) {
+  const table::Table table = random_table({.n_rows = 8000}, alone());
+  const Options linear{.hidden = {}, .optimiser = Optimiser::kLbfgs, .epochs = 50};
+  EXPECT_LT(auc_on_new_rows(train_alone(table, linear)), 0.75);
+  for (const Options& options :
+       {Options{.hidden = {16, 16}, .activation = Activation::kTanh, .optimiser = Optimiser::kLbfgs, .epochs = 150},
+        Options{.hidden = {32}, .optimiser = Optimiser::kSgd, .epochs = 40, .batch_size = 64, .learning_rate = 0.1},
+        Options{.hidden = {32}, .epochs = 30, .batch_size = 64, .learning_rate = 0.01},
+        Options{.hidden = {32}, .optimiser = Optimiser::kAdamW, .epochs = 30, .batch_size = 64, .learning_rate = 0.01},
+        Options{.hidden = {64}, .epochs = 40, .batch_size = 64, .learning_rate = 0.01, .dropout = 0.2}}) {
+    const Model model = train_alone(table, options);
+    EXPECT_GT(auc_on_new_rows(model), 0.95) << to_string(options.optimiser);
+    EXPECT_LT(model.history.train_loss.back(), model.history.train_loss.front());
+  }
+}
+
+TEST(TrainTest, ClassesAndNumbersAreLearntToo) {
+  for (const Loss loss : {Loss::kCrossEntropy, Loss::kSquaredError}) {
+    const table::Table table = random_table({.n_rows = 8000, .loss = loss}, alone());
+    const Model model =
+        train_alone(table, {.loss = loss, .hidden = {32}, .epochs = 40, .batch_size = 64, .learning_rate = 0.01});
+    EXPECT_EQ(model.n_outputs(), loss == Loss::kCrossEntropy ? 3U : 1U);
+    const table::Table fresh = random_table({.loss = loss, .seed = 2}, alone());
+    const std::vector<float> predicted = predict(model, fresh, 2);
+    double n_right = 0;
+    for (std::size_t i = 0; i < fresh.n_rows(); ++i) {
+      if (loss == Loss::kSquaredError) {
+        n_right += std::abs(predicted[i] - fresh.label()[i]) < 0.3 ? 1 : 0;
+      } else {
+        const auto label = static_cast<std::size_t>(fresh.label()[i]);
+        bool is_largest = true;
+        for (std::size_t k = 0; k < 3; ++k) {
+          is_largest = is_largest && predicted[k * fresh.n_rows() + i] <= predicted[label * fresh.n_rows() + i];
+        }
+        n_right += is_largest ? 1 : 0;
+      }
+    }
+    EXPECT_GT(n_right / static_cast<double>(fresh.n_rows()), 0.85) << to_string(loss);
+  }
+}
+
+TEST(TrainTest, ARowOfWeightTwoIsTwoRowsToLbfgs) {
+  table::Table weighted = random_table({.n_rows = 400, .has_weight = true}, alone());
+  table::Schema schema = weighted.schema();
+  schema.weight.reset();
+  table::Table repeated(schema, 600, {0, 600});
+  for (std::size_t i = 0; i < 600; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) repeated.feature(j)[i] = weighted.feature(j)[i % 400];
+    repeated.label()[i] = weighted.label()[i % 400];
+    if (i < 400) weighted.weight()[i] = i < 200 ? 2.0F : 1.0F;
+  }
+  const Options options{.hidden = {8}, .optimiser = Optimiser::kLbfgs, .epochs = 5, .standardise = false, .seed = 3};
+  const Model a = train_alone(weighted, options);
+  const Model b = train_alone(repeated, options);
+  for (std::size_t i = 0; i < a.history.train_loss.size(); ++i) {
+    EXPECT_NEAR(a.history.train_loss[i], b.history.train_loss[i], 1e-3 * b.history.train_loss[i]);
+  }
+}
+
+TEST(TrainTest, EarlyStoppingKeepsTheBestEpoch) {
+  const table::Table table = random_table({.n_rows = 600}, alone());
+  const table::Table other = random_table({.n_rows = 600, .seed = 5}, alone());
+  const Model model = train_alone(
+      table, {.hidden = {200}, .epochs = 500, .batch_size = 32, .learning_rate = 0.02, .early_stopping_epochs = 5},
+      &other);
+  const std::vector<double>& losses = model.history.validation_loss;
+  ASSERT_LT(losses.size(), 500U);
+  EXPECT_EQ(std::ranges::min_element(losses) - losses.begin(), static_cast<long>(losses.size()) - 1);
+  EXPECT_NEAR(evaluate::log_loss(alone(), predict(model, other, 1), other.label(), {}), losses.back(), 1e-12);
+}
+
+TEST(TrainTest, RowsSetAsideDoNotShapeTheModel) {
+  const Options options{.hidden = {8}, .epochs = 3, .standardise = false, .validation_fraction = 0.3};
+  table::Table table = random_table({.n_rows = 2500}, alone());
+  const Model before = train_alone(table, options);
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (is_training_row({i}, options)) continue;
+    table.label()[i] = 1 - table.label()[i];
+    table.feature(0)[i] = 0;
+  }
+  const Model after = train_alone(table, options);
+  EXPECT_EQ(before.weights, after.weights);
+  EXPECT_NE(before.history.validation_loss, after.history.validation_loss);
+}
+
+TEST(TrainTest, AMissingValueIsTheMeanWhereThatIsAskedFor) {
+  table::Table table = random_table({.has_missing = true}, alone());
+  const Options options{.hidden = {8}, .epochs = 2, .impute = true};
+  const Model model = train_alone(table, options);
+  for (std::size_t j = 0; j < table.n_features(); ++j) {
+    for (float& x : table.feature(j)) x = x != x ? static_cast<float>(model.scaling.mean[j]) : x;
+  }
+  const std::vector<float> of_means = predict(model, table, 1);
+  const std::vector<float> of_missing = predict(model, random_table({.has_missing = true}, alone()), 1);
+  for (std::size_t i = 0; i < of_means.size(); ++i) ASSERT_NEAR(of_means[i], of_missing[i], 1e-4);
+}
+
+TEST(TrainTest, AModelCanBeContinued) {
+  const table::Table table = random_table({}, alone());
+  const Options options{.hidden = {16}, .epochs = 4};
+  const Model base = train_alone(table, options);
+  const Model more = train_alone(table, options, nullptr, {.base = &base});
+  EXPECT_LT(more.history.train_loss.front(), base.history.train_loss.front());
+  Options other = options;
+  other.hidden = {17};
+  EXPECT_THROW(train_alone(table, other, nullptr, {.base = &base}), InputError);
+}
+
+TEST(TrainTest, AStopEndsTheRunWithTheModelSoFar) {
+  class Stopping : public Progress {
+   public:
+    bool stop_requested() override { return ++n_asked > 25; }
+    int n_asked = 0;
+  };
+  Stopping progress;
+  const table::Table table = random_table({}, alone());
+  const Model model =
+      train(table::HeldRows(table), nullptr, {.hidden = {8}, .epochs = 1000, .batch_size = 32}, alone(), 1, progress);
+  EXPECT_LT(model.history.train_loss.size(), 3U);
+  EXPECT_TRUE(std::isfinite(predict(model, table, 1)[0]));
+}
+
+/// Trains to a checkpoint after `stop_after` steps, and on from there.
+Model stop_and_go_on(const table::Table& table, const Options& options, int stop_after) {
+  std::optional<Checkpoint> kept;
+  int n_steps = 0;
+  train_alone(table, options, nullptr, {.offer = [&](const std::function<Checkpoint()>& make) {
+                if (++n_steps == stop_after) kept = make();
+              }});
+  EXPECT_TRUE(kept);
+  // By way of a file, as it is kept.
+  const Checkpoint read = checkpoint_from_text(to_text(*kept), "checkpoint");
+  return train_alone(table, options, nullptr, {.checkpoint = &read});
+}
+
+TEST(TrainTest, ARunThatWasStoppedEndsAsOneThatWasNot) {
+  const table::Table table = random_table({.has_weight = true}, alone());
+  for (const Options& options :
+       {Options{.hidden = {16}, .epochs = 3, .batch_size = 200, .dropout = 0.1, .validation_fraction = 0.2},
+        Options{.hidden = {16},
+        .optimiser = Optimiser::kSgd,
+        .epochs = 3,
+        .batch_size = 200,
+        .schedule = Schedule::kCosine},
+        Options{
+            .hidden = {16}, .epochs = 9, .learning_rate = 0.3, .validation_fraction = 0.2, .early_stopping_epochs = 2},
+        Options{.hidden = {8}, .activation = Activation::kSigmoid, .optimiser = Optimiser::kLbfgs, .epochs = 12}}) {
+    const std::string whole = to_text(train_alone(table, options));
+    for (const int stop_after : {1, 2, 5, 6}) {
+      EXPECT_EQ(to_text(stop_and_go_on(table, options, stop_after)), whole)
+          << to_string(options.optimiser) << " stopped after step " << stop_after;
+    }
+  }
+}
+
+TEST(TrainTest, ACheckpointOfAnotherRunIsRefused) {
+  const table::Table table = random_table({}, alone());
+  std::optional<Checkpoint> kept;
+  train_alone(table, {.hidden = {16}, .epochs = 1}, nullptr, {.offer = [&](const auto& make) { kept = make(); }});
+  EXPECT_THROW(train_alone(table, {.hidden = {16}, .epochs = 2}, nullptr, {.checkpoint = &*kept}), InputError);
+  EXPECT_THROW(
+      train_alone(random_table({.seed = 9}, alone()), {.hidden = {16}, .epochs = 1}, nullptr, {.checkpoint = &*kept}),
+      InputError);
+}
+
+}  // namespace
+}  // namespace podere::neural

@@ -15,6 +15,7 @@ struct ProgressStep {
   std::size_t done = 0;
   std::size_t total = 0;
   std::vector<std::pair<std::string, double>> metrics;
+  std::string unit = {};  ///< what is counted, such as "tree"; empty where the phase says it
 };
 
 /// Called on every rank from the thread that runs the algorithm, outside parallel regions. All ranks report the same

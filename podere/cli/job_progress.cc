@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -42,16 +43,17 @@ std::string left_text(double seconds) { return seconds < 0 ? "" : ", " + duratio
 }  // namespace
 
 std::string step_text(const ProgressStep& step) {
-  const std::string_view unit = step.phase == "train"      ? "trees"
-                                : step.phase == "generate" ? "events"
-                                : step.phase == "explain"  ? "rows"
-                                : step.phase == "permute"  ? "shuffles"
-                                : step.phase == "evaluate" ? "stages"
-                                                           : "steps";
+  const std::string unit = !step.unit.empty()         ? step.unit + "s"
+                           : step.phase == "train"    ? "trees"
+                           : step.phase == "generate" ? "events"
+                           : step.phase == "explain"  ? "rows"
+                           : step.phase == "permute"  ? "shuffles"
+                           : step.phase == "evaluate" ? "stages"
+                                                      : "steps";
   if (step.total <= 1 && (unit == "steps" || unit == "stages")) return step.phase;
   std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
   for (const auto& [name, value] : step.metrics) {
-    text += fmt::format(", {} {:.4f}", in_words(name), value);
+    text += fmt::format(", {} {:.{}f}", in_words(name), value, value == std::floor(value) ? 0 : 4);
   }
   return text;
 }

@@ -68,6 +68,17 @@ TileRows BatchGradient::gather(const Tile& tile, Worker& worker, std::uint64_t d
   return {worker.inputs.data(), worker.label, worker.weight, tile.n, dropout_key, worker.global_rows};
 }
 
+void BatchGradient::prefetch(const Tile& tile) const {
+  const std::size_t local_block = tile.block - rows_.first_block();
+  const std::span<const std::uint16_t> places = rows_.of_block(local_block).subspan(tile.first, tile.n);
+  // Of wide rows the beginnings only: what follows comes by itself.
+  constexpr std::size_t kMostFloats = 64;
+  for (const std::uint16_t place : places) {
+    const float* const row = rows_.features.row(local_block * table::kBlockRows + place);
+    for (std::size_t j = 0; j < std::min(kMostFloats, rows_.features.stride); j += kLanes) __builtin_prefetch(row + j);
+  }
+}
+
 BatchResult BatchGradient::compute(std::span<const float> weights, std::span<const Tile> tiles,
                                    std::uint64_t dropout_key, std::span<double> gradient) {
   weights_.set(weights, n_threads_);
@@ -86,7 +97,9 @@ BatchResult BatchGradient::compute(std::span<const float> weights, std::span<con
     }
     parallel_for(n_threads_, here.size(), [&](std::size_t i, int thread) {
       Worker& worker = workers_[static_cast<std::size_t>(thread)];
-      worker.pass.add_gradient(weights_, gather(here[i], worker, dropout_key), exponent_, worker.sum);
+      const TileRows rows = gather(here[i], worker, dropout_key);
+      if (i + 1 < here.size()) prefetch(here[i + 1]);  // which is this thread's next, mostly
+      worker.pass.add_gradient(weights_, rows, exponent_, worker.sum);
     });
     add_up_threads();
     comm_.all_reduce(std::span(words_), comm::Reduction::kSum);

@@ -24,6 +24,9 @@ struct TrainingRows {
 
   std::size_t first_block() const { return static_cast<std::size_t>(features.range.begin / table::kBlockRows); }
   std::size_t n_blocks() const { return ends.size(); }
+  std::span<const std::uint16_t> of_block(std::size_t local_block) const {
+    return const_cast<TrainingRows*>(this)->of_block(local_block);
+  }
   std::span<std::uint16_t> of_block(std::size_t local_block) {
     const std::size_t begin = local_block == 0 ? 0 : ends[local_block - 1];
     return std::span(order).subspan(begin, ends[local_block] - begin);
@@ -64,6 +67,8 @@ class BatchGradient {
  private:
   struct Worker;
   TileRows gather(const Tile& tile, Worker& worker, std::uint64_t dropout_key);
+  /// Has the features of a tile fetched from memory.
+  void prefetch(const Tile& tile) const;
   void add_up_threads();
 
   const Layout& layout_;

@@ -71,6 +71,9 @@ void check_optimiser(const Options& o) {
 
 std::string to_string(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
 std::string to_string(Loss loss) { return kLosses.at(static_cast<std::size_t>(loss)); }
+std::string output_activation(Loss loss) {
+  return loss == Loss::kBinaryCrossEntropy ? "sigmoid" : loss == Loss::kCrossEntropy ? "softmax" : "identity";
+}
 std::string to_string(Optimiser optimiser) { return kOptimisers.at(static_cast<std::size_t>(optimiser)); }
 std::string to_string(Schedule schedule) { return kSchedules.at(static_cast<std::size_t>(schedule)); }
 

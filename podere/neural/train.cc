@@ -21,8 +21,8 @@
 namespace podere::neural {
 namespace {
 
-/// How often in an epoch it is asked whether to stop.
-constexpr std::size_t kStopsPerEpoch = 20;
+/// How often in an epoch it is told how far the run is, and asked whether to stop.
+constexpr std::size_t kReportsPerEpoch = 20;
 
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options) {
   validate(options);
@@ -141,8 +141,8 @@ class Run {
   void go(const std::function<void(const std::function<Checkpoint()>& make)>& offer) {
     report();
     const std::size_t n_epochs = static_cast<std::size_t>(model_.options.epochs);
-    const std::size_t stop_every = std::max<std::size_t>(1, solver_.n_steps() / kStopsPerEpoch);
-    while (n_epochs_done() < n_epochs && !has_converged()) {
+    const std::size_t often = std::max<std::size_t>(1, solver_.n_steps() / kReportsPerEpoch);
+    while (n_epochs_done() < n_epochs && !solver_.has_converged() && !has_lost_patience()) {
       const StepReport step = solver_.step();
       if (!step.is_finite) refuse_divergence();
       epoch_loss_ += step.loss;
@@ -151,8 +151,9 @@ class Run {
       const bool is_epoch_over = n_steps_ % solver_.n_steps() == 0;
       if (is_epoch_over) end_epoch();
       if (offer) offer([&] { return checkpoint(); });
-      if (is_epoch_over) report();
-      if ((is_epoch_over || n_steps_ % stop_every == 0) && is_to_stop()) break;
+      if (!is_epoch_over && n_steps_ % often != 0) continue;
+      report();
+      if (is_to_stop()) break;
     }
     const std::span<const float> last = solver_.weights();
     model_.weights.assign(last.begin(), last.end());
@@ -163,14 +164,15 @@ class Run {
     }
   }
 
- private:
   std::size_t n_epochs_done() const { return n_steps_ / solver_.n_steps(); }
-  bool keeps_best() const { return model_.options.early_stopping_epochs > 0; }
-
-  bool has_converged() const {
-    const auto patience = static_cast<std::size_t>(model_.options.early_stopping_epochs);
-    return solver_.has_converged() || (keeps_best() && n_epochs_done() - best_.epoch >= patience);
+  /// Whether as many epochs as early stopping has patience for brought no gain.
+  bool has_lost_patience() const {
+    return keeps_best() &&
+           n_epochs_done() - best_.epoch >= static_cast<std::size_t>(model_.options.early_stopping_epochs);
   }
+
+ private:
+  bool keeps_best() const { return model_.options.early_stopping_epochs > 0; }
 
   void end_epoch() {
     model_.history.train_loss.push_back(epoch_loss_ / epoch_weight_);
@@ -184,8 +186,12 @@ class Run {
     best_ = {quality_->loss, n_epochs_done(), {weights.begin(), weights.end()}};
   }
 
+  const char* unit() const { return model_.options.optimiser == Optimiser::kLbfgs ? "iteration" : "step"; }
+
   void report() {
-    ProgressStep step{"train", n_epochs_done(), static_cast<std::size_t>(model_.options.epochs), {}};
+    const std::size_t n_all = static_cast<std::size_t>(model_.options.epochs) * solver_.n_steps();
+    ProgressStep step{"train", n_steps_, n_all, {}, unit()};
+    if (solver_.n_steps() > 1) step.metrics.emplace_back("epoch", n_epochs_done());
     if (!model_.history.train_loss.empty()) step.metrics.emplace_back("loss", model_.history.train_loss.back());
     if (quality_) {
       step.metrics.emplace_back("validation_loss", quality_->loss);
@@ -270,7 +276,7 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 }
 
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
             const Continuation& continuation) {
   check_request(source, validation, options);
   Stopwatch watch;
@@ -327,12 +333,17 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
     check_checkpoint(continuation.checkpoint->model, model);
     run.resume(*continuation.checkpoint);
   }
-  if (times != nullptr) times->prepare_seconds = watch.restart();
+  const double prepare_seconds = watch.restart();
   const comm::TrafficByKind traffic_before = comm.traffic();
   run.go(continuation.offer);
-  if (times != nullptr) {
-    times->train_seconds = watch.seconds();
-    times->train_traffic = comm::traffic_since(traffic_before, comm.traffic());
+  if (report != nullptr) {
+    *report = {.prepare_seconds = prepare_seconds,
+               .train_seconds = watch.seconds(),
+               .traffic = comm::traffic_since(traffic_before, comm.traffic()),
+               .epochs_run = run.n_epochs_done(),
+               .steps_per_epoch = solver->n_steps(),
+               .stopped_early = run.has_lost_patience(),
+               .has_converged = solver->has_converged()};
   }
   return model;
 }

@@ -1,6 +1,7 @@
 // Training dense networks on rows spread over executors.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "podere/base/progress.h"
@@ -10,11 +11,15 @@
 
 namespace podere::neural {
 
-/// Where the time of a training run went, in seconds on this rank.
-struct TrainTimes {
+/// How a training run went, and where its time did, in seconds on this rank.
+struct TrainReport {
   double prepare_seconds = 0;  ///< scaling, and features row by row
   double train_seconds = 0;    ///< all epochs
-  comm::TrafficByKind train_traffic;
+  comm::TrafficByKind traffic;
+  std::size_t epochs_run = 0;  ///< of which the model's history has those that count
+  std::size_t steps_per_epoch = 1;
+  bool stopped_early = false;  ///< by early stopping
+  bool has_converged = false;  ///< nothing more was to be gained
 };
 
 /// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
@@ -36,12 +41,12 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// is the same, bit for bit, for any number of ranks and threads, on all processors with fused multiply-add (x86 with
 /// AVX2, 64-bit ARM). Stops after the step in which rank 0's progress says stop_requested(), which is heard some times
 /// in an epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0,
-/// 1} and {"train", epochs done, epochs, {loss, validation_loss, validation_auc}} before the first epoch and after
-/// each. Throws InputError, on all ranks, for options out of range, no rows, categories, a label missing or out of its
-/// set, features that are not finite, a loss that is no longer finite, a base that does not fit, a checkpoint of
-/// another run.
+/// 1} and {"train", steps done, steps, {epoch, loss, validation_loss, validation_auc}, "step" or "iteration"} before
+/// the first step, some times in an epoch and after each; the measures are those after the last epoch. Throws
+/// InputError, on all ranks, for options out of range, no rows, categories, a label missing or out of its set, features
+/// that are not finite, a loss that is no longer finite, a base that does not fit, a checkpoint of another run.
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report = nullptr,
             const Continuation& continuation = {});
 
 }  // namespace podere::neural

@@ -1,13 +1,13 @@
 // Keeping what a training run has, so that what was lost with its executors can be made up for.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "podere/base/clock.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
-#include "podere/tree/model.h"
 
 namespace podere::session {
 
@@ -17,14 +17,14 @@ class Checkpoint {
   /// `path` may be empty: nothing is kept. `progress` hears where nothing could be written.
   Checkpoint(std::string path, double interval_seconds, const comm::Communicator& comm, Progress& progress);
 
-  /// The model of the file, on all ranks; nothing if there is no file. Collective. Throws InputError, on all ranks, for
-  /// a file that was cut short or altered.
-  std::optional<tree::Model> read() const;
+  /// The content of the file, on all ranks; nothing if there is no file. Collective. Throws InputError, on all ranks,
+  /// for a file that cannot be read.
+  std::optional<std::string> read() const;
 
-  /// Takes note of the model so far. It is written, beside the old file and then in its place, when progress wants it,
-  /// and once an interval, or less often where writing would take more than a twentieth of the time. A disk that is
-  /// full is told once, and the run goes on. Local.
-  void offer(const tree::Model& so_far);
+  /// Takes note of the text of the model so far. It is written, beside the old file and then in its place, when
+  /// progress wants it, and once an interval, or less often where writing would take more than a twentieth of the time.
+  /// A disk that is full is told once, and the run goes on. Local.
+  void offer(const std::function<std::string()>& so_far);
 
  private:
   std::string path_;

@@ -1,25 +1,19 @@
 // How good a model is on a table.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "podere/base/clock.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
 #include "podere/session/jobs.h"
 #include "podere/table/features.h"
-#include "podere/tree/labels.h"
 #include "podere/tree/predict.h"
 
 namespace podere::session {
 namespace {
 
 using comm::Communicator;
-using tree::Objective;
-
-/// Of rows as they are: weights of classes are a matter of training.
-void check_labels(const table::Table& table, const tree::Model& model, const Communicator& comm) {
-  tree::Options options = model.options;
-  options.class_weight.clear();
-  options.scale_pos_weight = 1;
-  tree::weigh_labels(table, {}, 0, options, "evaluation", comm);
-}
 
 Json to_json(const evaluate::ConfusionMatrix& matrix) {
   Json rows = Json::array();
@@ -67,28 +61,60 @@ Json measure_numbers(const Communicator& comm, const std::vector<float>& predict
 }
 
 /// What fits the objective, that which training makes least first. `roc_points` are for two classes. Collective.
-Json measure(const Communicator& comm, const tree::Model& model, const std::vector<float>& predictions,
+Json measure(const Communicator& comm, const Model& model, const std::vector<float>& predictions,
              const table::Table& table, std::size_t roc_points) {
+  const std::size_t n_outputs = n_outputs_of(model);
   Json result;
-  switch (model.options.objective) {
-    case Objective::kBinaryLogistic:
+  switch (label_rules_of(model).kind) {
+    case table::LabelKind::kTwoClasses:
       return measure_two_classes(comm, predictions, table, roc_points);
-    case Objective::kSoftmax:
-      return measure_many_classes(comm, predictions, model.n_outputs(), table);
-    case Objective::kSquaredError:
-      break;
-    case Objective::kPoisson:
+    case table::LabelKind::kClasses: {
+      if (n_outputs != 2) return measure_many_classes(comm, predictions, n_outputs, table);
+      const std::vector<float> of_class_1(predictions.begin() + static_cast<long>(table.n_rows()), predictions.end());
+      return measure_two_classes(comm, of_class_1, table, roc_points);
+    }
+    case table::LabelKind::kCounts:
       result["mean_poisson_deviance"] =
           evaluate::mean_poisson_deviance(comm, predictions, table.label(), table.weight());
       break;
-    case Objective::kQuantile:
-      result["pinball_loss"] =
-          evaluate::pinball_loss(comm, predictions, table.label(), table.weight(), model.options.quantile);
+    case table::LabelKind::kNumbers:
+      if (const auto* trees = std::get_if<tree::Model>(&model);
+          trees != nullptr && trees->options.objective == tree::Objective::kQuantile) {
+        result["pinball_loss"] =
+            evaluate::pinball_loss(comm, predictions, table.label(), table.weight(), trees->options.quantile);
+      }
       break;
   }
   result.update(measure_numbers(comm, predictions, table));
   return result;
 }
+
+/// Measures of `model` after every `staged` rounds but the last ones, and the margins after those, from which the last
+/// stage goes on.
+class Stages {
+ public:
+  Stages(const tree::Model& model, const table::Table& table, int n_threads)
+      : model_(model),
+        columns_(table::feature_columns(model.schema, table)),
+        n_threads_(n_threads),
+        margins_(tree::start_margins(model.base_margin, table.n_rows())) {}
+
+  /// Adds the rounds up to `last`.
+  const std::vector<float>& add_rounds(std::size_t last) {
+    const std::size_t n_outputs = model_.n_outputs();
+    const auto trees = std::span(model_.trees).subspan(round_ * n_outputs, (last - round_) * n_outputs);
+    tree::add_trees(trees, n_outputs, columns_, n_threads_, margins_);
+    round_ = last;
+    return margins_;
+  }
+
+ private:
+  const tree::Model& model_;
+  std::vector<std::span<const float>> columns_;
+  int n_threads_;
+  std::vector<float> margins_;
+  std::size_t round_ = 0;
+};
 
 }  // namespace
 
@@ -96,40 +122,34 @@ Json run(const EvaluateJob& job, const Workplace& at) {
   const comm::Communicator& comm = at.comm;
   const int n_threads = at.n_threads;
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, at);
-  const tree::Model& model = loaded.model;
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
-  const std::size_t n_rounds = model.n_rounds();
-  const std::size_t n_stages = job.staged > 0 ? (n_rounds + job.staged - 1) / job.staged : 1;
-  std::size_t n_measured = 0;
-  at.progress.report({"evaluate", 0, n_stages, {}});
-  std::vector<std::span<const float>> columns;
-  check_labels(table, model, comm);
-  comm.agree([&] { columns = table::feature_columns(model.schema, table); });
+  table::weigh_labels(table, {}, 0, label_rules_of(loaded.model), "evaluation", comm);
 
-  Json result = {{"rows", table.n_global_rows()}, {"objective", tree::to_string(model.options.objective)}};
-  // A stage goes on from the margins of the one before.
-  std::vector<float> margins = tree::start_margins(model.base_margin, table.n_rows());
-  const auto measure_next = [&](std::size_t first_round, std::size_t last_round, std::size_t roc_points) {
-    at.progress.report({"evaluate", n_measured++, n_stages, {}});
-    const std::size_t n_outputs = model.n_outputs();
-    const auto trees = std::span(model.trees).subspan(first_round * n_outputs, (last_round - first_round) * n_outputs);
-    tree::add_trees(trees, n_outputs, columns, n_threads, margins);
-    return measure(comm, model, tree::predictions_of(model, margins, n_threads), table, roc_points);
-  };
-  std::size_t round = 0;
-  Json stages = Json::array();
-  for (; job.staged > 0 && round + job.staged < n_rounds; round += job.staged) {
-    stages.push_back({{"rounds", round + job.staged}});
-    stages.back().update(measure_next(round, round + job.staged, 0));
-  }
-  const Json last = measure_next(round, n_rounds, job.roc_points);
-  result.update(last);
-  if (job.staged > 0) {
-    stages.push_back({{"rounds", n_rounds}});
-    stages.back().update(last);
-    for (Json& stage : stages) {
-      for (const char* key : {"confusion", "roc"}) stage.erase(key);
+  Json result = {{"rows", table.n_global_rows()}, {"objective", objective_of(loaded.model)}};
+  if (job.staged == 0) {
+    at.progress.report({"evaluate", 0, 1, {}});
+    std::vector<float> predictions;
+    comm.agree(
+        [&] { predictions = predictions_of(loaded.model, margins_of(loaded.model, table, n_threads), n_threads); });
+    result.update(measure(comm, loaded.model, predictions, table, job.roc_points));
+  } else {
+    const tree::Model& model = need_trees(loaded.model, job.model);
+    const std::size_t n_rounds = model.n_rounds();
+    const std::size_t n_stages = std::max<std::size_t>(1, (n_rounds + job.staged - 1) / job.staged);
+    std::optional<Stages> margins;
+    comm.agree([&] { margins.emplace(model, table, n_threads); });
+    Json stages = Json::array();
+    for (std::size_t stage = 0; stage < n_stages; ++stage) {
+      at.progress.report({"evaluate", stage, n_stages, {}});
+      const std::size_t last = std::min((stage + 1) * job.staged, n_rounds);
+      const bool is_last = stage + 1 == n_stages;
+      Json measures = measure(comm, loaded.model, tree::predictions_of(model, margins->add_rounds(last), n_threads),
+                              table, is_last ? job.roc_points : 0);
+      if (is_last) result.update(measures);
+      for (const char* key : {"confusion", "roc"}) measures.erase(key);
+      stages.push_back({{"rounds", last}});
+      stages.back().update(measures);
     }
     result["stages"] = std::move(stages);
   }

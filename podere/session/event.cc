@@ -33,6 +33,18 @@ template Json take(Json&, const char*, Json);
 template int take(Json&, const char*, int);
 template std::size_t take(Json&, const char*, std::size_t);
 
+Json progress_event(const ProgressStep& step) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : step.metrics) metrics[name] = value;
+  Json event = {{"event", "progress"},
+                {"phase", step.phase},
+                {"done", step.done},
+                {"total", step.total},
+                {"metrics", std::move(metrics)}};
+  if (!step.unit.empty()) event["unit"] = step.unit;
+  return event;
+}
+
 ProgressStep step_of(Json& event) {
   ProgressStep step{take(event, "phase", std::string()),
                     take(event, "done", std::size_t{0}),
@@ -42,6 +54,7 @@ ProgressStep step_of(Json& event) {
   for (const auto& [name, value] : metrics.items()) {
     step.metrics.emplace_back(name, real(value));
   }
+  step.unit = take(event, "unit", std::string());
   return step;
 }
 

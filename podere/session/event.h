@@ -13,7 +13,9 @@ namespace podere::session {
 template <typename T>
 T take(Json& event, const char* name, T fallback);
 
-/// The step of a "progress" event.
+/// {"event": "progress", ...}
+Json progress_event(const ProgressStep& step);
+/// Inverse of progress_event.
 ProgressStep step_of(Json& event);
 
 /// Throws what a "failed" event says, as InputError or Error.

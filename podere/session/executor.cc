@@ -17,6 +17,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 #include "podere/session/fault.h"
 #include "podere/session/jobs.h"
@@ -80,14 +81,9 @@ class ExecutorProgress : public Progress {
     const bool is_first_or_last = std::exchange(phase_, step.phase) != step.phase || step.done == step.total;
     if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
     since_report_.restart();
-    Json metrics = Json::object();
-    for (const auto& [name, value] : step.metrics) metrics[name] = value;
-    events_.write({{"event", "progress"},
-                   {"id", id_},
-                   {"phase", step.phase},
-                   {"done", step.done},
-                   {"total", step.total},
-                   {"metrics", std::move(metrics)}});
+    Json event = progress_event(step);
+    event["id"] = id_;
+    events_.write(event);
   }
   void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { meter_.count_rows(n_read, n_written); }
   void warn(const std::string& message) override {

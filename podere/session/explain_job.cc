@@ -164,7 +164,7 @@ Json run(const ExplainJob& job, const Workplace& at) {
   const int n_threads = at.n_threads;
   const bool needs_label = job.permutation_repeats != 0;
   const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, at);
-  const tree::Model& model = loaded.model;
+  const tree::Model& model = need_trees(loaded.model, job.model);
   const table::Table& table = *loaded.table;
   Stopwatch watch;
   comm.agree([&] { check_weights(table); });

@@ -59,6 +59,7 @@ void visit_job(Job& job, Visit&& visit) {
   if constexpr (std::is_same_v<J, TrainJob>) {
     visit("validation", job.validation);
     visit("options", job.options);
+    visit("network", job.network);
     visit("from", job.from);
     visit("low_memory", job.low_memory);
     visit("checkpoint", job.checkpoint);
@@ -121,6 +122,8 @@ void visit_fields(T& value, Visit&& visit) {
   } else if constexpr (std::is_same_v<V, tree::Options>) {
     visit("objective", value.objective);
     tree::visit_options(value, visit);
+  } else if constexpr (std::is_same_v<V, neural::Options>) {
+    neural::visit_options(value, visit);
   } else {
     visit_job(value, visit);
   }
@@ -128,8 +131,9 @@ void visit_fields(T& value, Visit&& visit) {
 
 template <typename T>
 constexpr bool is_struct =
-    std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> || std::is_same_v<T, table::Scaling> ||
-    std::is_same_v<T, io::RemoteArrays> || std::is_same_v<T, io::RemoteArray> || std::is_constructible_v<Job, T>;
+    std::is_same_v<T, SourceSpec> || std::is_same_v<T, tree::Options> || std::is_same_v<T, neural::Options> ||
+    std::is_same_v<T, table::Scaling> || std::is_same_v<T, io::RemoteArrays> || std::is_same_v<T, io::RemoteArray> ||
+    std::is_constructible_v<Job, T>;
 
 template <typename T>
 Json write(const T& value);
@@ -143,8 +147,8 @@ template <typename T>
 Json write(const T& value) {
   if constexpr (std::is_same_v<T, char>) {
     return std::string(1, value);
-  } else if constexpr (std::is_same_v<T, tree::Objective>) {
-    return tree::to_string(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return to_string(value);
   } else if constexpr (is_struct<T>) {
     Json object = Json::object();
     std::vector<Json> defaults;
@@ -203,10 +207,24 @@ void read(const Json& json, const std::string& where, std::vector<double>& value
   for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where, value[i]);
 }
 
-void read(const Json& json, const std::string& where, tree::Objective& value) {
+tree::Objective parse(const std::string& text, tree::Objective) { return tree::parse_objective(text); }
+neural::Loss parse(const std::string& text, neural::Loss) { return neural::parse_loss(text); }
+neural::Activation parse(const std::string& text, neural::Activation) { return neural::parse_activation(text); }
+neural::Optimiser parse(const std::string& text, neural::Optimiser) { return neural::parse_optimiser(text); }
+neural::Schedule parse(const std::string& text, neural::Schedule) { return neural::parse_schedule(text); }
+
+template <typename Enum>
+requires std::is_enum_v<Enum>
+void read(const Json& json, const std::string& where, Enum& value) {
   std::string text;
   read(json, where, text);
-  value = tree::parse_objective(text);
+  value = parse(text, Enum());
+}
+
+void read(const Json& json, const std::string& where, std::vector<int>& value) {
+  if (!json.is_array()) refuse(where, "a list of whole numbers", json);
+  value.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where, value[i]);
 }
 
 void read(const Json& json, const std::string& where, std::vector<std::string>& value) {

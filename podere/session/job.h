@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "podere/neural/options.h"
 #include "podere/session/source.h"
 #include "podere/table/standardise.h"
 #include "podere/tree/options.h"
@@ -29,10 +30,12 @@ double real(const Json& json);
 struct TrainJob {
   SourceSpec table;
   std::optional<SourceSpec> validation;
-  tree::Options options;
-  std::string from;         ///< path of a model that is to be continued; empty: none
-  bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with `from`
-  std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
+  tree::Options options;                   ///< of boosted trees
+  std::optional<neural::Options> network;  ///< a network instead
+  std::string from;                        ///< path of a model that is to be continued; empty: none
+  bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with
+                            ///< `from`, not for a network
+  std::string checkpoint;  ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
   double checkpoint_seconds = 2;  ///< least time between two of them
 };
 

@@ -43,24 +43,9 @@ JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::
   return with_classes(load_counted(coded, needs_label, at, &unknown), spec, at);
 }
 
-tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds) {
-  std::string text;
-  comm.agree([&] {
-    if (comm.is_root()) text = tree::read_model_text(path);
-  });
-  text = comm.broadcast_text(std::move(text));
-  tree::Model model;
-  comm.agree([&] { model = tree::from_text(text, path); });
-  if (rounds > model.n_rounds()) {
-    throw_input_error("rounds is {}, the model {} has {}", rounds, path, model.n_rounds());
-  }
-  if (rounds > 0) model.trees.resize(rounds * model.n_outputs());
-  return model;
-}
-
-void check_label_name(const SourceSpec& spec, const table::Table& table, const tree::Model& model) {
+void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model) {
   const auto& found = table.schema().label;
-  const auto& wanted = model.schema.label;
+  const auto& wanted = model.label;
   if (spec.csv.label || kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
@@ -70,13 +55,25 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
                                    bool needs_label, const Workplace& at) {
   at.progress.report({"read", 0, 1, {}});
-  tree::Model of_file = load_shared_model(model, at.comm, rounds);
+  Model of_file = load_shared_model(model, at.comm, rounds);
   const Stopwatch watch;
   io::UnknownTexts unknown;
-  JobTable table = table_for_model(spec, needs_label, of_file.schema, at, unknown);
+  JobTable table = table_for_model(spec, needs_label, schema_of(of_file), at, unknown);
   const double load_seconds = watch.seconds();
-  if (needs_label) check_label_name(spec, *table, of_file);
+  if (needs_label) check_label_name(spec, *table, schema_of(of_file));
   return {std::move(of_file), std::move(table), std::move(unknown), load_seconds};
+}
+
+Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
+  Json told = Json::object();
+  for (std::size_t k = 0; k < comm::kCollectives; ++k) {
+    if (traffic[k].calls == 0) continue;
+    told[std::string(comm::to_string(static_cast<comm::Collective>(k)))] = {
+        {"calls", traffic[k].calls},
+        {"bytes", comm.all_reduce(traffic[k].bytes, comm::Reduction::kMax)},
+        {"seconds", comm.all_reduce(traffic[k].seconds, comm::Reduction::kMax)}};
+  }
+  return told;
 }
 
 Json resources(const comm::Communicator& comm, int n_threads) {

@@ -5,7 +5,7 @@
 #include "podere/comm/communicator.h"
 #include "podere/session/job.h"
 #include "podere/session/kept_tables.h"
-#include "podere/tree/model.h"
+#include "podere/session/model.h"
 
 namespace podere::session {
 
@@ -37,13 +37,9 @@ JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at)
 JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
                          io::UnknownTexts& unknown);
 
-/// The model of a file that rank 0 can read, on all ranks; its first `rounds` only, or all for 0. Collective. Throws
-/// InputError on all ranks.
-tree::Model load_shared_model(const std::string& path, const comm::Communicator& comm, std::size_t rounds = 0);
-
 /// A model and a table to use it on.
 struct ModelAndTable {
-  tree::Model model;
+  Model model;
   JobTable table;
   io::UnknownTexts unknown;  ///< what results have as "unknown_categories"
   double load_seconds;       ///< of the table
@@ -54,8 +50,14 @@ ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds,
                                    bool needs_label, const Workplace& at);
 
 /// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
-/// Throws InputError if its name, as `table` has it, is not that of the model's label.
-void check_label_name(const SourceSpec& spec, const table::Table& table, const tree::Model& model);
+/// Throws InputError if its name, as `table` has it, is not that of `model`'s label.
+void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model);
+
+/// Training of a network, in a file of its own.
+Json train_network(const TrainJob& job, const Workplace& at);
+
+/// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
+Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm);
 
 /// "executors", "cores" and "peak_memory_bytes" (of the executor that used most). Collective.
 Json resources(const comm::Communicator& comm, int n_threads);

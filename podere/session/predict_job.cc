@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/io/write_lines.h"
 #include "podere/session/jobs.h"
-#include "podere/tree/predict.h"
 
 namespace podere::session {
 namespace {
@@ -29,19 +29,20 @@ Json run(const PredictJob& job, const Workplace& at) {
   const comm::Communicator& comm = at.comm;
   const int n_threads = at.n_threads;
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, at);
-  const tree::Model& model = loaded.model;
+  const Model& model = loaded.model;
   const table::Table& table = *loaded.table;
   Stopwatch watch;
   at.progress.report({"predict", 0, 1, {}});
   std::vector<float> values;
   comm.agree([&] {
-    values = job.margin ? tree::predict_margins(model, table, n_threads) : tree::predict(model, table, n_threads);
+    values = margins_of(model, table, n_threads);
+    if (!job.margin) values = predictions_of(model, std::move(values), n_threads);
   });
   const double predict_seconds = watch.restart();
   at.progress.report({"write", 0, 1, {}});
 
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
-    format_rows(values, model.n_outputs(), begin, end, text);
+    format_rows(values, n_outputs_of(model), begin, end, text);
   };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
   at.progress.count_rows(0, table.n_rows());

@@ -12,6 +12,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/session/doorman.h"
+#include "podere/session/event.h"
 #include "podere/session/prometheus.h"
 
 namespace podere::session {
@@ -81,14 +82,8 @@ class Server::JobEvents : public Progress {
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
     server_.refresh();
-    Json metrics = Json::object();
-    for (const auto& [name, value] : step.metrics) metrics[name] = value;
     doorman_.jobs().note_step(order_.number, step);
-    doorman_.tell(order_, {{"event", "progress"},
-                           {"phase", step.phase},
-                           {"done", step.done},
-                           {"total", step.total},
-                           {"metrics", std::move(metrics)}});
+    doorman_.tell(order_, progress_event(step));
   }
   void warn(const std::string& message) override {
     server_.options_.log(fmt::format("job {}: {}", order_.number, message));

@@ -22,7 +22,7 @@ std::string executors_text(int n) { return fmt::format("{} executor{}", n, n == 
 
 /// Where a job is, in words.
 std::string place_text(const ProgressStep& step) {
-  if (step.phase == "train") return fmt::format("tree {}", step.done);
+  if (step.phase == "train") return fmt::format("{} {}", step.unit.empty() ? "tree" : step.unit, step.done);
   return step.phase.empty() ? "the start" : fmt::format("the phase '{}'", step.phase);
 }
 
@@ -58,7 +58,7 @@ class Session::Watch : public Progress {
 
   /// Throws Error if the job should be given up.
   void lose(const GroupLost& loss, int n_left) {
-    // Whoever began with more trees than the one before has gained, wherever it was lost.
+    // Whoever began with more trees, or steps, than the one before has gained, wherever it was lost.
     const bool no_further =
         last_ && step_.phase == last_->step.phase && step_.done <= last_->step.done && began_ <= last_->began;
     if (no_further && loss.how == last_->how) {
@@ -111,7 +111,7 @@ class Session::Watch : public Progress {
   Progress& next_;
   Stopwatch watch_;
   ProgressStep step_;                      // the last one of this group
-  std::optional<std::size_t> began_;       // the trees that this group began with
+  std::optional<std::size_t> began_;       // the trees, or steps, that this group began with
   std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
   std::optional<Loss> lost_;               // not told yet
   std::optional<Loss> last_;

@@ -1,5 +1,4 @@
 // Training: tables in, a model and the facts of the run out.
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -8,38 +7,11 @@
 #include "podere/base/error.h"
 #include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
+#include "podere/session/recording_progress.h"
 #include "podere/tree/train.h"
 
 namespace podere::session {
 namespace {
-
-/// Passes reports on and keeps their metrics: early stopping may end with an earlier round than the last.
-class RecordingProgress : public Progress {
- public:
-  explicit RecordingProgress(Progress& next) : next_(next) {}
-
-  void report(const ProgressStep& step) override {
-    if (step.phase == "train") metrics_[step.done] = step.metrics;
-    next_.report(step);
-  }
-  void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { next_.count_rows(n_read, n_written); }
-  void warn(const std::string& message) override { next_.warn(message); }
-  bool stop_requested() override { return is_stopped_ = is_stopped_ || next_.stop_requested(); }
-  bool checkpoint_requested() override { return next_.checkpoint_requested(); }
-
-  /// Of the state after `round` rounds.
-  std::vector<std::pair<std::string, double>> metrics(std::size_t round) const {
-    const auto found = metrics_.find(round);
-    return found == metrics_.end() ? std::vector<std::pair<std::string, double>>() : found->second;
-  }
-  bool is_stopped() const { return is_stopped_; }
-  std::size_t n_rounds() const { return metrics_.empty() ? 0 : metrics_.rbegin()->first; }
-
- private:
-  Progress& next_;
-  std::map<std::size_t, std::vector<std::pair<std::string, double>>> metrics_;
-  bool is_stopped_ = false;
-};
 
 /// The table of a job, held here or not. What is held lies in `memory`.
 std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const Workplace& at,
@@ -54,7 +26,7 @@ std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Mod
   }
   if (from != nullptr) {
     memory.emplace(table_for_model(job.table, true, from->schema, at, unknown));
-    check_label_name(job.table, **memory, *from);
+    check_label_name(job.table, **memory, from->schema);
   } else {
     memory.emplace(table_of(job.table, true, at));
   }
@@ -68,34 +40,22 @@ std::uint64_t count_training_rows(const table::Table& table, const tree::Options
   return comm.all_reduce(n_rows, comm::Reduction::kSum);
 }
 
-/// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
-Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
-  Json told = Json::object();
-  for (std::size_t k = 0; k < comm::kCollectives; ++k) {
-    if (traffic[k].calls == 0) continue;
-    told[std::string(comm::to_string(static_cast<comm::Collective>(k)))] = {
-        {"calls", traffic[k].calls},
-        {"bytes", comm.all_reduce(traffic[k].bytes, comm::Reduction::kMax)},
-        {"seconds", comm.all_reduce(traffic[k].seconds, comm::Reduction::kMax)}};
-  }
-  return told;
-}
-
 /// How many rounds there were, and which of them is the model's last.
 Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
   const std::size_t n_kept = model.n_rounds();
   const auto patience = static_cast<std::size_t>(model.options.early_stopping_rounds);
-  const bool is_cut_short = recorder.n_rounds() < static_cast<std::size_t>(model.options.n_trees);
+  const bool is_cut_short = recorder.n_done() < static_cast<std::size_t>(model.options.n_trees);
   return {{"trees", n_kept},
-          {"rounds_run", recorder.n_rounds()},
+          {"rounds_run", recorder.n_done()},
           {"best_round", patience > 0 ? Json(n_kept) : Json()},
-          {"stopped_early", patience > 0 && is_cut_short && recorder.n_rounds() - n_kept >= patience},
+          {"stopped_early", patience > 0 && is_cut_short && recorder.n_done() - n_kept >= patience},
           {"was_stopped", recorder.is_stopped()}};
 }
 
 }  // namespace
 
 Json run(const TrainJob& job, const Workplace& at) {
+  if (job.network) return train_network(job, at);
   const comm::Communicator& comm = at.comm;
   const int n_threads = at.n_threads;
   tree::validate(job.options);
@@ -104,7 +64,7 @@ Json run(const TrainJob& job, const Workplace& at) {
   std::optional<tree::Model> from;
   if (!job.from.empty()) {
     at.progress.report({"read", 0, 1, {}});
-    from = load_shared_model(job.from, comm);
+    from = need_trees(load_shared_model(job.from, comm), job.from);
   }
   std::optional<JobTable> memory;
   const auto rows = open_rows(job, from ? &*from : nullptr, at, unknown, memory);
@@ -122,12 +82,13 @@ Json run(const TrainJob& job, const Workplace& at) {
   RecordingProgress recorder(at.progress);
   tree::TrainTimes times;
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
-  const std::optional<tree::Model> so_far = checkpoint.read();
+  std::optional<tree::Model> so_far;
+  if (const auto text = checkpoint.read()) comm.agree([&] { so_far = tree::from_text(*text, job.checkpoint); });
   const tree::Model model =
       tree::train(*rows, validation ? &**validation : nullptr, job.options, comm, n_threads, recorder, &times,
                   {.base = from ? &*from : nullptr,
                    .checkpoint = so_far ? &*so_far : nullptr,
-                   .offer = [&](const tree::Model& grown) { checkpoint.offer(grown); }});
+                   .offer = [&](const tree::Model& grown) { checkpoint.offer([&] { return tree::to_text(grown); }); }});
 
   const std::uint64_t n_training = count_training_rows(rows->labels(), job.options, comm);
   const std::uint64_t n_rows = rows->labels().n_global_rows();

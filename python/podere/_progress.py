@@ -20,8 +20,9 @@ def step_text(event: Mapping[str, Any]) -> str:
     """What a progress event says, in words: "training: 12 of 50 trees, loss 0.5310"."""
     phase, done, total = event.get("phase", ""), event.get("done", 0), event.get("total", 0)
     text = _WORDS.get(phase, phase)
+    unit = event["unit"] + "s" if event.get("unit") else _UNITS.get(phase, "steps")
     if total > 1:
-        text += f": {done:,} of {total:,} {_UNITS.get(phase, 'steps')}"
+        text += f": {done:,} of {total:,} {unit}"
     for name, value in (event.get("metrics") or {}).items():
         if isinstance(value, (int, float)):
             text += f", {name.replace('_', ' ')} {value:.4f}"

@@ -1,0 +1,105 @@
+// Training of networks: tables in, a model and the facts of the run out.
+#include <fmt/ranges.h>
+
+#include <optional>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/neural/train.h"
+#include "podere/session/checkpoint.h"
+#include "podere/session/jobs.h"
+#include "podere/session/recording_progress.h"
+
+namespace podere::session {
+namespace {
+
+std::uint64_t count_training_rows(const table::Table& table, const neural::Options& options,
+                                  const comm::Communicator& comm) {
+  std::uint64_t n_rows = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i)
+    n_rows += neural::is_training_row(table.global({i}), options) ? 1 : 0;
+  return comm.all_reduce(n_rows, comm::Reduction::kSum);
+}
+
+/// "28-100-1"
+std::string layers_text(const neural::Layout& layout) {
+  std::string text = std::to_string(layout.n_features());
+  for (const neural::Layer& layer : layout.layers()) text += fmt::format("-{}", layer.n_outputs);
+  return text;
+}
+
+/// How many epochs there were, and which of them is the model's last.
+Json tell_epochs(const RecordingProgress& recorder, const neural::Model& model, const neural::TrainReport& report) {
+  const bool is_patient = model.options.early_stopping_epochs > 0;
+  return {{"epochs", model.history.train_loss.size()},
+          {"epochs_run", report.epochs_run},
+          {"best_epoch", is_patient ? Json(model.history.train_loss.size()) : Json()},
+          {"stopped_early", report.stopped_early},
+          {"has_converged", report.has_converged},
+          {"was_stopped", recorder.is_stopped()}};
+}
+
+}  // namespace
+
+Json train_network(const TrainJob& job, const Workplace& at) {
+  const comm::Communicator& comm = at.comm;
+  const neural::Options& options = *job.network;
+  neural::validate(options);
+  if (job.low_memory) throw InputError("low-memory is for boosted trees, networks hold the rows");
+  const Stopwatch load_watch;
+  std::optional<Model> from;
+  if (!job.from.empty()) {
+    at.progress.report({"read", 0, 1, {}});
+    from = load_shared_model(job.from, comm);
+    need_network(*from, job.from);
+  }
+  JobTable table = table_of(job.table, true, at);
+  std::optional<JobTable> validation;
+  if (job.validation) {
+    SourceSpec spec = *job.validation;
+    // The labels of what is kept are numbered already.
+    if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
+    validation.emplace(table_of(spec, true, at));
+  }
+  const double load_seconds = load_watch.seconds();
+
+  RecordingProgress recorder(at.progress);
+  Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
+  std::optional<neural::Checkpoint> so_far;
+  if (const auto text = checkpoint.read()) {
+    comm.agree([&] { so_far = neural::checkpoint_from_text(*text, job.checkpoint); });
+  }
+  const std::uint64_t n_training = count_training_rows(*table, options, comm);
+  const std::uint64_t n_rows = table->n_global_rows();
+  neural::TrainReport report;
+  const neural::Model model =
+      neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm, at.n_threads, recorder, &report,
+                    {.base = from ? &std::get<neural::Model>(*from) : nullptr,
+                     .checkpoint = so_far ? &*so_far : nullptr,
+                     .offer = [&](const auto& make) { checkpoint.offer([&] { return neural::to_text(make()); }); }});
+
+  const bool validates = validation || options.validation_fraction > 0;
+  const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
+  Json facts = {{"rows", n_rows},
+                {"training_rows", n_training},
+                {"validation_rows", validates ? Json(n_validation) : Json()},
+                {"features", model.schema.features.size()},
+                {"objective", neural::to_string(options.loss)},
+                {"layers", layers_text(model.layout)},
+                {"weights", model.layout.n_weights()},
+                {"optimiser", neural::to_string(options.optimiser)},
+                {"load_seconds", load_seconds},
+                {"prepare_seconds", report.prepare_seconds},
+                {"train_seconds", report.train_seconds},
+                {"communication", tell_communication(report.traffic, comm)}};
+  facts.update(tell_epochs(recorder, model, report));
+  if (!model.history.train_loss.empty()) facts["loss"] = model.history.train_loss.back();
+  if (!model.history.validation_loss.empty()) facts["validation_loss"] = model.history.validation_loss.back();
+  for (const auto& [name, value] : recorder.metrics(model.history.train_loss.size() * report.steps_per_epoch)) {
+    if (name != "epoch") facts[name] = value;
+  }
+  facts.update(resources(comm, at.n_threads));
+  return {{"facts", std::move(facts)}, {"model", comm.is_root() ? neural::to_text(model) : ""}};
+}
+
+}  // namespace podere::session

@@ -17,6 +17,8 @@ using Command = std::function<int()>;
 void add_generate(CLI::App& app, Command& chosen);
 void add_describe(CLI::App& app, Command& chosen);
 void add_train(CLI::App& app, Command& chosen);
+/// "nn" and "mlp" of train.
+void add_train_networks(CLI::App& train, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
 void add_evaluate(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);

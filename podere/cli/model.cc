@@ -8,6 +8,7 @@
 
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
+#include "podere/session/model.h"
 
 namespace podere::cli {
 namespace {
@@ -31,8 +32,7 @@ std::vector<std::size_t> by_gain(const tree::Importance& importance) {
   return order;
 }
 
-int run(const ModelOptions& options) {
-  const tree::Model model = tree::load_model(options.model);
+int show_trees(const ModelOptions& options, const tree::Model& model) {
   const tree::Importance importance = tree::importance(model);
   std::size_t n_nodes = 0;
   for (const auto& tree : model.trees) n_nodes += tree.nodes.size();
@@ -65,10 +65,52 @@ int run(const ModelOptions& options) {
   return kDone;
 }
 
+int show_network(const ModelOptions& options, const neural::Model& model) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  TextTable table({"layer", "inputs", "outputs", "activation", "weights"});
+  for (std::size_t l = 0; l < model.layout.n_layers(); ++l) {
+    const neural::Layer& layer = model.layout.layer(l);
+    const std::string activation =
+        l + 1 < model.layout.n_layers() ? to_string(model.options.activation) : output_activation(model.options.loss);
+    const std::size_t n_weights = (layer.n_inputs + 1) * layer.n_outputs;
+    layers.push_back({{"inputs", layer.n_inputs},
+                      {"outputs", layer.n_outputs},
+                      {"activation", activation},
+                      {"weights", n_weights}});
+    table.add({std::to_string(l + 1), with_commas(layer.n_inputs), with_commas(layer.n_outputs), activation,
+               with_commas(n_weights)});
+  }
+  const std::string loss = neural::to_string(model.options.loss);
+  const std::string optimiser = neural::to_string(model.options.optimiser);
+  if (options.output.json) {
+    print_json({{"objective", loss},
+                {"optimiser", optimiser},
+                {"epochs", model.history.train_loss.size()},
+                {"weights", model.layout.n_weights()},
+                {"label", model.schema.label.value_or("")},
+                {"features", model.schema.features},
+                {"layers", layers}});
+  } else {
+    print(facts_text({{"objective", loss},
+                      {"optimiser", optimiser},
+                      {"epochs", with_commas(model.history.train_loss.size())},
+                      {"weights", with_commas(model.layout.n_weights())},
+                      {"features", with_commas(model.schema.features.size())}}));
+    print("\n" + table.text());
+  }
+  return kDone;
+}
+
+int run(const ModelOptions& options) {
+  const session::Model model = session::model_from_text(tree::read_model_text(options.model), options.model);
+  if (const auto* network = std::get_if<neural::Model>(&model)) return show_network(options, *network);
+  return show_trees(options, std::get<tree::Model>(model));
+}
+
 }  // namespace
 
 void add_model(CLI::App& app, Command& chosen) {
-  add_command<ModelOptions>(app, chosen, "model", "Show a model and what its features do for it", define, run);
+  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers", define, run);
 }
 
 }  // namespace podere::cli

@@ -1,17 +1,13 @@
 // podere train gbt: a model from a table.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <filesystem>
 #include <set>
 
-#include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
-#include "podere/cli/group.h"
-#include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/training.h"
 #include "podere/tree/model.h"
 #include "podere/tree/options.h"
 
@@ -19,17 +15,10 @@ namespace podere::cli {
 namespace {
 
 struct TrainOptions {
-  OutputOptions output;
-  GroupOptions group;
-  session::SourceSpec source;
-  std::string validation;
+  TrainingOptions run;
   std::optional<std::string> objective;
-  std::string from;
   bool low_memory = false;
-  std::string checkpoint;
-  double checkpoint_seconds = session::TrainJob().checkpoint_seconds;
   tree::Options tree;
-  std::string model;
 };
 
 /// "balanced", or "0:1,1:3": weights of classes, 1 for those that are not named.
@@ -117,41 +106,20 @@ void define(CLI::App& app, TrainOptions& options) {
   app.add_option_function<std::string>(
          "--from",
          [&options](const std::string& path) {
-           options.from = path;
+           options.run.from = path;
            options.tree = tree::load_model(path).options;
            options.tree.n_trees = tree::Options().n_trees;
          },
          "Model to continue; options that are not given, but for --trees, are those of its training")
       ->check(file_name())
       ->type_name("MODEL");
-  add_source_options(app, "DATA", options.source);
-  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
-  add_categorical_option(app, options.source);
+  add_data_options(app, options.run, options.tree.validation_fraction);
+  add_categorical_option(app, options.run.source);
   app.get_option("--categorical")->excludes("--from");  // which remembers its own
-  app.add_option("-o,--output", options.model, "Model file to write")
-      ->required()
-      ->check(file_name())
-      ->type_name("MODEL");
-  app.add_option("--checkpoint", options.checkpoint,
-                 "Keep the model so far here; the same command goes on from it [in a temporary folder]")
-      ->check(file_name())
-      ->type_name("FILE");
-  app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")
-      ->check(real_number())
-      ->type_name("S");
   app.add_flag("--low-memory", options.low_memory, "Hold bins instead of DATA, which is read three times")
       ->excludes("--from");
-  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
-                         ->check(file_name())
-                         ->type_name("DATA");
-  app.add_option("--validation-fraction", options.tree.validation_fraction, "Share of rows to validate on instead [0]")
-      ->check(real_number())
-      ->excludes(validation)
-      ->type_name("X");
   define_tree(app, options);
-  add_group_options(app, options.group);
-  add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_run_options(app, options.run);
   app.footer(
       "Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json\n"
       "On hosts over ssh: podere train gbt higgs.csv --hosts hosts.txt --executors 8 -o model.json\n"
@@ -160,55 +128,17 @@ void define(CLI::App& app, TrainOptions& options) {
 
 /// The ranges are those of the tree room, the names here those of options.
 void check(TrainOptions& options) {
-  if (!std::isfinite(options.checkpoint_seconds) || options.checkpoint_seconds < 0) {
-    throw_input_error("--checkpoint-every is {}, allowed is a number of seconds from 0", options.checkpoint_seconds);
-  }
-  if (!options.validation.empty()) options.tree.validation_fraction = 0;  // that of --from
+  check(options.run);
+  const bool has_validation = !options.run.validation.empty();
+  if (has_validation) options.tree.validation_fraction = 0;  // that of --from
   try {
     if (options.objective) options.tree.objective = tree::parse_objective(*options.objective);
     tree::validate(options.tree);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
   }
-  const bool validates = !options.validation.empty() || options.tree.validation_fraction > 0;
-  if (options.tree.early_stopping_rounds > 0 && !validates) {
+  if (options.tree.early_stopping_rounds > 0 && !has_validation && options.tree.validation_fraction == 0) {
     throw_input_error("--early-stopping needs --validation or --validation-fraction");
-  }
-}
-
-session::TrainJob job_of(const TrainOptions& options) {
-  session::TrainJob job{options.source,
-                        {},
-                        options.tree,
-                        options.from,
-                        options.low_memory,
-                        options.checkpoint,
-                        options.checkpoint_seconds};
-  if (!options.validation.empty()) {
-    job.validation = options.source;
-    job.validation->location = options.validation;
-    job.validation->csv.first_row = 0;
-    job.validation->csv.last_row.reset();
-  }
-  return job;
-}
-
-/// The hours that a model took are not to be lost to a full disk.
-void save(AtomicFile& file, const std::string& model) {
-  const auto rescue = [&](const Error& error) {
-    const auto path = std::filesystem::temp_directory_path() / fmt::format("podere-model-{}.json", getpid());
-    AtomicFile elsewhere(path);
-    elsewhere.write(model);
-    elsewhere.commit();
-    return fmt::format("{}; the model was saved as {}", error.what(), path.string());
-  };
-  try {
-    file.write(model);
-    file.commit();
-  } catch (const InputError& error) {
-    throw InputError(rescue(error));
-  } catch (const Error& error) {
-    throw Error(rescue(error));
   }
 }
 
@@ -222,57 +152,17 @@ std::string trees_text(const session::Json& facts) {
   return text + (is_early ? " (stopped early)" : facts.at("was_stopped").get<bool>() ? " (interrupted)" : "");
 }
 
-void print_facts(const session::Json& facts, int descriptor) {
-  const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
-  std::vector<std::pair<std::string, std::string>> lines = {
-      {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
-                                      facts.at("features").get<std::uint64_t>())},
-      {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
-      {"trees", trees_text(facts)},
-      {"to start", seconds("start_seconds")},
-      {"to load", seconds("load_seconds")},
-      {"to bin", seconds("bin_seconds")},
-      {"to train", seconds("train_seconds")},
-  };
-  if (const std::size_t n_losses = facts.at("losses").size(); n_losses > 0) {
-    lines.insert(lines.begin() + 2, {"losses of executors", std::to_string(n_losses)});
-  }
-  if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
-    lines.insert(lines.begin() + 1,
-                 {"trained, validated on", fmt::format("{}, {} rows", with_commas(facts.at("training_rows")),
-                                                       with_commas(n_validation.get<std::uint64_t>()))});
-  }
-  for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
-    if (!facts.contains(name)) continue;
-    lines.emplace_back(in_words(name), number(facts.at(name)));
-  }
-  lines.emplace_back("peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor");
-  lines.emplace_back("model", facts.at("model").get<std::string>());
-  print(facts_text(lines), descriptor);
-}
-
 int run(TrainOptions& options) {
   check(options);
-  const session::TrainJob job = job_of(options);
-  const int facts_to = prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
-                                       {named_file("DATA", job.table), NamedFile{"--from", job.from},
-                                        job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
-  if (!options.checkpoint.empty()) AtomicFile(options.checkpoint);
-  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
-  const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
-    save(file, done.at("model").get_ref<const std::string&>());
-    if (!options.checkpoint.empty() && !done.at("facts").at("was_stopped").get<bool>()) {
-      std::filesystem::remove(options.checkpoint);
-    }
-  });
-
-  session::Json facts = result.at("facts");
-  facts["model"] = options.model;
-  show_result(options.output, facts, facts_to, [&] { print_facts(facts, facts_to); });
-  if (!facts.at("was_stopped").get<bool>()) return kDone;
-  print_error(fmt::format("interrupted after {} trees; the model so far is in {}", facts.at("trees").get<int>(),
-                          options.model));
-  return kInterrupted;
+  session::TrainJob job = job_of(options.run);
+  job.options = options.tree;
+  job.low_memory = options.low_memory;
+  const TrainingWords words{
+      [](const session::Json& facts) -> std::vector<std::pair<std::string, std::string>> {
+        return {{"trees", trees_text(facts)}};
+      },
+      "bin", [](const session::Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }};
+  return run_training(options.run, job, words);
 }
 
 }  // namespace
@@ -280,6 +170,7 @@ int run(TrainOptions& options) {
 void add_train(CLI::App& app, Command& chosen) {
   CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
   add_command<TrainOptions>(*train, chosen, "gbt", "Gradient-boosted trees", define, run);
+  add_train_networks(*train, chosen);
 }
 
 }  // namespace podere::cli

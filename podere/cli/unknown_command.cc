@@ -41,7 +41,7 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   }
   if (at == &app) return fmt::format("say what to do: {}", fmt::join(names, ", "));
   const std::string rest = word.empty() ? "" : " " + word;  // such as a file name: the kind was left out
-  return fmt::format("say what to {}: {} {}{}", at->get_name(), path, fmt::join(names, " or "), rest);
+  return fmt::format("say what to {}: {} {}{}", at->get_name(), path, fmt::join(names, "|"), rest);
 }
 
 }  // namespace podere::cli

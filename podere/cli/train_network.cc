@@ -1,0 +1,183 @@
+// podere train nn, podere train mlp: dense networks from a table.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "podere/base/error.h"
+#include "podere/base/number.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/print.h"
+#include "podere/cli/training.h"
+#include "podere/neural/options.h"
+
+namespace podere::cli {
+namespace {
+
+struct NetworkOptions {
+  TrainingOptions run;
+  neural::Options network;
+};
+
+/// "100,30" into widths; "none": no hidden layer.
+void read_layers(const std::string& text, std::vector<int>& widths) {
+  widths.clear();
+  if (text == "none") return;
+  for (const std::string& width : CLI::detail::split(text, ',')) {
+    const auto n = parse_count(width);
+    if (!n || *n < 1 || *n > static_cast<std::uint64_t>(neural::kMaxWidth)) {
+      throw CLI::ValidationError(
+          "--layers", fmt::format("'{}' is neither none nor widths from 1 to {} with commas", text, neural::kMaxWidth));
+    }
+    widths.push_back(static_cast<int>(*n));
+  }
+}
+
+/// Adds an option for one of a few names.
+template <typename Enum>
+void add_name(CLI::App& app, const char* option, Enum& value, Enum (*parse)(const std::string&),
+              const std::string& description) {
+  app.add_option_function<std::string>(
+         option,
+         [&value, parse](const std::string& text) {
+           try {
+             value = parse(text);
+           } catch (const InputError& error) {
+             throw CLI::ValidationError(fmt::format("--{}", error.what()));
+           }
+         },
+         fmt::format("{} [{}]", description, to_string(value)))
+      ->type_name("NAME");
+}
+
+class Adder {
+ public:
+  explicit Adder(CLI::App& app) : app_(app) {}
+  void whole(const char* name, int& value, const char* description) {
+    app_.add_option(name, value, fmt::format("{} [{}]", description, value))->check(whole_number())->type_name("N");
+  }
+  void real(const char* name, double& value, const char* description) {
+    app_.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
+  }
+
+ private:
+  CLI::App& app_;
+};
+
+void define_layers(CLI::App& app, neural::Options& network) {
+  Adder add(app);
+  app.add_option_function<std::string>(
+         "--layers", [&network](const std::string& text) { read_layers(text, network.hidden); },
+         fmt::format("Widths of the hidden layers, or none [{}]", fmt::join(network.hidden, ",")))
+      ->type_name("N,N,...");
+  add_name(app, "--activation", network.activation, neural::parse_activation,
+           "Of hidden layers: identity, relu, sigmoid or tanh");
+  add_name(app, "--loss", network.loss, neural::parse_loss,
+           "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
+  add.whole("--classes", network.n_classes, "Classes of cross-entropy; 0: the largest label plus one");
+}
+
+void define_data(CLI::App& app, neural::Options& network) {
+  app.add_flag_callback(
+      "--no-standardise", [&network] { network.standardise = false; },
+      "Take features as they are, not on a common scale");
+  app.add_flag("--impute", network.impute, "Missing values become the mean of their feature; else they are refused");
+  app.add_option("--seed", network.seed, "Of all random draws [0]")->transform(count())->type_name("S");
+}
+
+void define_from(CLI::App& app, TrainingOptions& run) {
+  app.add_option("--from", run.from, "Network to start from, of the same features, layers and loss")
+      ->check(file_name())
+      ->type_name("MODEL");
+}
+
+void define_nn(CLI::App& app, NetworkOptions& options) {
+  neural::Options& network = options.network;
+  add_data_options(app, options.run, network.validation_fraction);
+  define_from(app, options.run);
+  define_layers(app, network);
+  Adder add(app);
+  add_name(app, "--optimiser", network.optimiser, neural::parse_optimiser, "adam, adamw, sgd or lbfgs");
+  add.whole("--epochs", network.epochs, "Passes over the rows");
+  add.whole("--batch-size", network.batch_size, "Rows of a step, over all executors");
+  add.real("--learning-rate", network.learning_rate, "Length of steps");
+  add_name(app, "--schedule", network.schedule, neural::parse_schedule,
+           "Of the learning rate: constant, exponential or cosine");
+  add.real("--learning-rate-decay", network.learning_rate_decay, "Of exponential: factor after each epoch");
+  add.real("--momentum", network.momentum, "Of sgd");
+  add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
+  add.real("--weight-decay", network.weight_decay, "Of adamw: each step takes learning rate times this off weights");
+  add.real("--clip-norm", network.clip_norm, "Gradients longer than this are shortened to it; 0: none");
+  add.real("--dropout", network.dropout, "Share of hidden units left out of each row and step");
+  add.whole("--early-stopping", network.early_stopping_epochs,
+            "Stop after so many epochs without gain in validation; 0: never");
+  define_data(app, network);
+  add_run_options(app, options.run);
+  app.footer(
+      "Example: podere train nn higgs.csv --rows :12000 --layers 100 --epochs 20 --executors 2 -o network.json\n"
+      "Classes: podere train nn digits.csv --layers 128,64 --loss cross-entropy -o digits.json");
+}
+
+void define_mlp(CLI::App& app, NetworkOptions& options) {
+  neural::Options& network = options.network;
+  network.hidden = {30, 30};
+  network.activation = neural::Activation::kSigmoid;
+  network.loss = neural::Loss::kCrossEntropy;
+  network.optimiser = neural::Optimiser::kLbfgs;
+  network.epochs = 100;
+  add_data_options(app, options.run, network.validation_fraction);
+  define_from(app, options.run);
+  define_layers(app, network);
+  Adder add(app);
+  add.whole("--iterations", network.epochs, "Most steps of L-BFGS");
+  add.real("--tolerance", network.tolerance, "Ends where the loss falls by less than this share");
+  add.whole("--history", network.history, "Steps that L-BFGS remembers");
+  add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
+  define_data(app, network);
+  add_run_options(app, options.run);
+  app.footer("Example: podere train mlp higgs.csv --rows :12000 --layers 30,30 --executors 2 -o network.json");
+}
+
+/// "20 epochs", "12 epochs, the best of 17 (stopped early)".
+std::string epochs_text(const session::Json& facts) {
+  const auto n_kept = facts.at("epochs").get<std::uint64_t>();
+  const auto n_run = facts.at("epochs_run").get<std::uint64_t>();
+  std::string text = with_commas(n_kept);
+  if (n_run > n_kept) text += fmt::format(", the best of {}", with_commas(n_run));
+  return text + (facts.at("was_stopped").get<bool>()     ? " (interrupted)"
+                 : facts.at("stopped_early").get<bool>() ? " (stopped early)"
+                 : facts.at("has_converged").get<bool>() ? " (converged)"
+                                                         : "");
+}
+
+int run(NetworkOptions& options) {
+  check(options.run);
+  try {
+    neural::validate(options.network);
+  } catch (const InputError& error) {
+    throw_input_error("--{}", error.what());
+  }
+  if (options.network.early_stopping_epochs > 0 && options.run.validation.empty() &&
+      options.network.validation_fraction == 0) {
+    throw_input_error("--early-stopping needs --validation or --validation-fraction");
+  }
+  session::TrainJob job = job_of(options.run);
+  job.network = options.network;
+  const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
+  const std::string unit = is_lbfgs ? "iterations" : "epochs";
+  const TrainingWords words{
+      [&](const session::Json& facts) -> std::vector<std::pair<std::string, std::string>> {
+        return {{"layers", facts.at("layers").get<std::string>()},
+                {"weights", with_commas(facts.at("weights").get<std::uint64_t>())},
+                {unit, epochs_text(facts)}};
+      },
+      "prepare", [&](const session::Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }};
+  return run_training(options.run, job, words);
+}
+
+}  // namespace
+
+void add_train_networks(CLI::App& train, Command& chosen) {
+  add_command<NetworkOptions>(train, chosen, "nn", "A dense network, by stochastic gradient descent", define_nn, run);
+  add_command<NetworkOptions>(train, chosen, "mlp", "A dense network, by L-BFGS over all rows", define_mlp, run);
+}
+
+}  // namespace podere::cli

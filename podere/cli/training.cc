@@ -1,0 +1,138 @@
+#include "podere/cli/training.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/error.h"
+#include "podere/cli/group.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+
+namespace podere::cli {
+namespace {
+
+/// The hours that a model took are not to be lost to a full disk.
+void save(AtomicFile& file, const std::string& model) {
+  const auto rescue = [&](const Error& error) {
+    const auto path = std::filesystem::temp_directory_path() / fmt::format("podere-model-{}.json", getpid());
+    AtomicFile elsewhere(path);
+    elsewhere.write(model);
+    elsewhere.commit();
+    return fmt::format("{}; the model was saved as {}", error.what(), path.string());
+  };
+  try {
+    file.write(model);
+    file.commit();
+  } catch (const InputError& error) {
+    throw InputError(rescue(error));
+  } catch (const Error& error) {
+    throw Error(rescue(error));
+  }
+}
+
+void print_facts(const session::Json& facts, const TrainingWords& words, int descriptor) {
+  const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
+                                      facts.at("features").get<std::uint64_t>())}};
+  if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
+    lines.emplace_back("trained, validated on", fmt::format("{}, {} rows", with_commas(facts.at("training_rows")),
+                                                            with_commas(n_validation.get<std::uint64_t>())));
+  }
+  lines.emplace_back("executors × cores",
+                     fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>()));
+  if (const std::size_t n_losses = facts.at("losses").size(); n_losses > 0) {
+    lines.emplace_back("losses of executors", std::to_string(n_losses));
+  }
+  for (auto& line : words.lines(facts)) lines.push_back(std::move(line));
+  lines.emplace_back("to start", seconds("start"));
+  lines.emplace_back("to load", seconds("load"));
+  lines.emplace_back(std::string("to ") + words.prepare_name, seconds(words.prepare_name));
+  lines.emplace_back("to train", seconds("train"));
+  for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
+    if (!facts.contains(name)) continue;
+    lines.emplace_back(in_words(name), number(facts.at(name)));
+  }
+  lines.emplace_back("peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor");
+  lines.emplace_back("model", facts.at("model").get<std::string>());
+  print(facts_text(lines), descriptor);
+}
+
+}  // namespace
+
+void add_data_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
+  add_source_options(app, "DATA", options.source);
+  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
+  app.add_option("-o,--output", options.model, "Model file to write")
+      ->required()
+      ->check(file_name())
+      ->type_name("MODEL");
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Keep the model so far here; the same command goes on from it [in a temporary folder]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")
+      ->check(real_number())
+      ->type_name("S");
+  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
+                         ->check(file_name())
+                         ->type_name("DATA");
+  app.add_option("--validation-fraction", validation_fraction, "Share of rows to validate on instead [0]")
+      ->check(real_number())
+      ->excludes(validation)
+      ->type_name("X");
+}
+
+void add_run_options(CLI::App& app, TrainingOptions& options) {
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
+}
+
+void check(const TrainingOptions& options) {
+  if (!std::isfinite(options.checkpoint_seconds) || options.checkpoint_seconds < 0) {
+    throw_input_error("--checkpoint-every is {}, allowed is a number of seconds from 0", options.checkpoint_seconds);
+  }
+}
+
+session::TrainJob job_of(const TrainingOptions& options) {
+  session::TrainJob job;
+  job.table = options.source;
+  job.from = options.from;
+  job.checkpoint = options.checkpoint;
+  job.checkpoint_seconds = options.checkpoint_seconds;
+  if (!options.validation.empty()) {
+    job.validation = options.source;
+    job.validation->location = options.validation;
+    job.validation->csv.first_row = 0;
+    job.validation->csv.last_row.reset();
+  }
+  return job;
+}
+
+int run_training(const TrainingOptions& options, const session::TrainJob& job, const TrainingWords& words) {
+  const int facts_to = prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
+                                       {named_file("DATA", job.table), NamedFile{"--from", job.from},
+                                        job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  if (!options.checkpoint.empty()) AtomicFile(options.checkpoint);
+  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
+  const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
+    save(file, done.at("model").get_ref<const std::string&>());
+    if (!options.checkpoint.empty() && !done.at("facts").at("was_stopped").get<bool>()) {
+      std::filesystem::remove(options.checkpoint);
+    }
+  });
+
+  session::Json facts = result.at("facts");
+  facts["model"] = options.model;
+  show_result(options.output, facts, facts_to, [&] { print_facts(facts, words, facts_to); });
+  if (!facts.at("was_stopped").get<bool>()) return kDone;
+  print_error(fmt::format("interrupted after {}; the model so far is in {}", words.so_far(facts), options.model));
+  return kInterrupted;
+}
+
+}  // namespace podere::cli

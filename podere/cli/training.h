@@ -1,0 +1,47 @@
+// What all kinds of training share on the command line.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "podere/cli/arguments.h"
+#include "podere/session/job.h"
+
+namespace podere::cli {
+
+struct TrainingOptions {
+  OutputOptions output;
+  GroupOptions group;
+  session::SourceSpec source;
+  std::string validation;
+  std::string from;
+  std::string checkpoint;
+  double checkpoint_seconds = session::TrainJob().checkpoint_seconds;
+  std::string model;
+};
+
+/// DATA with what says how to read it, --output, checkpoints, and rows to validate on. Before the model's own options.
+void add_data_options(CLI::App& app, TrainingOptions& options, double& validation_fraction);
+/// Executors, output, metrics. After the model's own options.
+void add_run_options(CLI::App& app, TrainingOptions& options);
+
+/// Throws InputError for what is out of range.
+void check(const TrainingOptions& options);
+
+/// The job but for what is trained.
+session::TrainJob job_of(const TrainingOptions& options);
+
+/// How the facts of a run read.
+struct TrainingWords {
+  /// Lines about the model, such as {"trees", "50"}, and about the seconds between loading and training.
+  std::function<std::vector<std::pair<std::string, std::string>>(const session::Json& facts)> lines;
+  const char* prepare_name;                                       ///< such as "bin": of "to bin" and "bin_seconds"
+  std::function<std::string(const session::Json& facts)> so_far;  ///< such as "12 trees"
+};
+
+/// Trains, writes the model, shows the facts. Returns the exit code. Throws InputError or Error.
+int run_training(const TrainingOptions& options, const session::TrainJob& job, const TrainingWords& words);
+
+}  // namespace podere::cli

@@ -1,0 +1,199 @@
+"""Dense networks: trained, used, lost and found again from the command line."""
+
+import json
+import os
+import signal
+
+import numpy
+import pytest
+
+from conftest import wait_until
+from test_loss import sha256
+from test_session import session  # noqa: F401, a fixture
+
+NN = ["train", "nn", "collider:20000", "--layers", "30", "--batch-size", "500", "-o", "network.json"]
+
+
+
+def test_networks_are_trained_evaluated_and_shown(podere):
+    facts = json.loads(podere.done(*NN, "--epochs", 12, "--learning-rate", 0.005, "--validation-fraction", 0.2, "--json").stdout)
+    assert (facts["layers"], facts["weights"], facts["epochs"]) == ("28-30-1", 901, 12)
+    assert facts["training_rows"] + facts["validation_rows"] == 20000
+    measured = json.loads(podere.done("evaluate", "network.json", "collider:20000?seed=1", "--json").stdout)
+    assert measured["auc"] > 0.72
+    assert abs(measured["auc"] - facts["validation_auc"]) < 0.03
+    shown = json.loads(podere.done("model", "network.json", "--json").stdout)
+    assert [(layer["inputs"], layer["outputs"], layer["activation"]) for layer in shown["layers"]] == [
+        (28, 30, "relu"), (30, 1, "sigmoid")]
+    assert "28" in podere.done("model", "network.json").stdout
+
+
+def test_the_perceptron_of_the_course_has_a_curve_too(podere):
+    podere.done("train", "mlp", "collider:20000", "--iterations", 60, "-o", "network.json")
+    measured = json.loads(podere.done("evaluate", "network.json", "collider:20000?seed=1", "--plot", "roc.svg", "--json").stdout)
+    assert measured["auc"] > 0.68 and measured["objective"] == "cross-entropy"
+    assert (podere.folder / "roc.svg").read_text().startswith("<svg")
+
+
+def test_predictions_are_those_of_the_weights_in_the_file(podere):
+    """The file says what it holds: anybody can apply it."""
+    import base64
+
+    podere.done("generate", "higgs", "--events", 3000, "-o", "d.csv")
+    podere.done("train", "nn", "d.csv", "--layers", "7,5", "--activation", "tanh", "--epochs", 3, "-o", "network.json")
+    podere.done("predict", "network.json", "d.csv", "-o", "p.csv")
+    model = json.loads((podere.folder / "network.json").read_text())["model"]
+    x = numpy.genfromtxt(podere.folder / "d.csv", delimiter=",")[:, 1:]
+    x = (x - model["scaling"]["mean"]) / model["scaling"]["scale"]
+    weights = numpy.frombuffer(base64.b64decode(model["weights"]), dtype="<f4").astype(float)
+    widths = [28, *model["options"]["hidden"], 1]
+    for n_in, n_out in zip(widths, widths[1:]):
+        layer, weights = weights[: (n_in + 1) * n_out].reshape(n_out, n_in + 1), weights[(n_in + 1) * n_out:]
+        x = x @ layer[:, :-1].T + layer[:, -1]
+        x = numpy.tanh(x) if n_out > 1 else 1 / (1 + numpy.exp(-x))
+    assert weights.size == 0
+    predicted = numpy.loadtxt(podere.folder / "p.csv")
+    assert numpy.abs(predicted - x[:, 0]).max() < 1e-5
+
+
+@pytest.mark.parametrize("arguments", [
+    ["nn", "--epochs", 2, "--dropout", 0.2, "--validation-fraction", 0.2, "--early-stopping", 5],
+    ["nn", "--epochs", 2, "--optimiser", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4],
+    ["mlp", "--iterations", 8]], ids=["adam", "sgd", "lbfgs"])
+def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
+    digests = {}
+    kind, *options = arguments
+    for executors in (1, 2, 3, 5, 8):
+        for cores in (1, 3):
+            podere.done("train", kind, "collider:9000", "--layers", "20,20", *options, "--seed", 5, "-o", "network.json",
+                        "--executors", executors, "--cores", cores)
+            digests[executors, cores] = sha256(podere, "network.json")
+    assert len(set(digests.values())) == 1, digests
+
+
+MANY = ["train", "nn", "collider:20000", "--layers", "100", "--batch-size", "64", "--epochs", "60", "--cores", "1",
+        "--checkpoint-every", "0.1", "-o", "network.json"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """SHA-256 of the model that MANY makes."""
+    from conftest import Podere
+
+    podere = Podere(tmp_path_factory.mktemp("undisturbed"))
+    podere.done(*MANY)
+    return sha256(podere, "network.json")
+
+
+def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed):
+    process = podere.start(*MANY, "--executors", "3", "--checkpoint", "c.json", "--json")
+    wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
+    os.kill(podere.executors(3)[1], signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=150)
+    assert process.returncode == 0, stderr
+    assert "(killed by signal 9) at step " in stderr and "; going on with 2 executors from step " in stderr
+    facts = json.loads(stdout)
+    assert facts["executors"] == 2 and len(facts["losses"]) == 1
+    assert sha256(podere, "network.json") == undisturbed
+    assert os.listdir(podere.folder) == ["network.json"]
+    assert podere.processes() == []
+
+
+def test_an_interrupted_run_leaves_the_network_so_far_and_goes_on(podere, undisturbed):
+    process = podere.start(*MANY, "--executors", "2", "--checkpoint", "c.json", "--json")
+    wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the model so far is in network.json" in stderr, stderr
+    assert 0 <= json.loads(stdout)["epochs"] < 60
+    podere.done("evaluate", "network.json", "collider:1000")
+    podere.done(*MANY, "--executors", "1", "--checkpoint", "c.json")
+    assert sha256(podere, "network.json") == undisturbed
+
+
+def test_kept_tables_train_networks_too(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    session("load", "s", "collider:20000", "--as", "all")
+    session("split", "s", "all", "--first", "train", "--second", "test", "--fraction", "0.9")
+    environment = session.environment
+    facts = json.loads(podere.done("train", "nn", "table:train", "--validation", "table:test", "--epochs", 2, "--layers", "10",
+                                   "-o", "kept.json", "--session", "s", "--json", environment=environment).stdout)
+    assert facts["validation_rows"] + facts["rows"] == 20000
+    measured = json.loads(podere.done("evaluate", "kept.json", "table:test", "--session", "s", "--json", "--metrics",
+                                      environment=environment).stdout)
+    assert abs(measured["auc"] - facts["validation_auc"]) < 1e-9
+    assert measured["metrics"]
+
+
+def test_the_metrics_of_a_network_name_its_phases(podere):
+    facts = json.loads(podere.done(*NN, "--epochs", 1, "--json", "--metrics").stdout)
+    assert {"read", "prepare", "train"} <= {phase["phase"] for phase in facts["metrics"]["phases"]}
+
+
+@pytest.fixture
+def table(podere):
+    path = podere.folder / "d.csv"
+    path.write_text("y,a,b\n" + "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(50)))
+    return path
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--layers", "0"], "--layers: '0' is neither none nor widths from 1 to 4096 with commas"),
+    (["--layers", "10,,3"], "--layers: '10,,3' is neither"),
+    (["--activation", "swish"], "--activation is 'swish', allowed are identity, relu, sigmoid, tanh"),
+    (["--optimiser", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
+    (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0"),
+    (["--epochs", "0"], "--epochs is 0, allowed is 1 to 1000000"),
+    (["--early-stopping", "3"], "--early-stopping needs --validation or --validation-fraction"),
+    (["--loss", "cross-entropy", "--classes", "1"], "--classes is 1, allowed is 0 (found from the labels) or 2 to 1000"),
+    (["--from", "trees.json"], "trees.json: is of boosted trees, not a network"),
+    (["--from", "network.json"], "the model to continue has other layers"),
+])
+def test_options_out_of_range_are_refused(podere, table, arguments, words):
+    podere.done("train", "gbt", table, "--trees", 1, "-o", "trees.json")
+    podere.done("train", "nn", table, "--layers", "3", "--epochs", 1, "-o", "network.json")
+    assert words in podere.refused("train", "nn", table, "-o", "other.json", *arguments)
+
+
+@pytest.mark.parametrize("change, arguments, words", [
+    (("y,a,b\n0,0,0", "y,a,b\n2,0,0"), [], "label of row 0 is 2, allowed is 0 or 1: encode two classes so; for more use "
+                                           "--loss cross-entropy, for numbers squared-error"),
+    (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing, allowed are finite numbers; --impute takes the mean"),
+    (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
+    (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
+    (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e30"],
+     "the loss is not finite. Try a learning-rate below 1e+30"),
+])
+def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, words):
+    table.write_text(table.read_text().replace(*change, 1))
+    assert words in podere.refused("train", "nn", table, "-o", "network.json", *arguments)
+
+
+def test_a_missing_value_may_be_imputed(podere, table):
+    table.write_text(table.read_text().replace("0,0,0", "0,,0", 1))
+    podere.done("train", "nn", table, "--impute", "--epochs", 1, "-o", "network.json")
+    assert len(podere.done("predict", "network.json", table, "-o", "p.csv").stdout) >= 0
+    assert numpy.isfinite(numpy.loadtxt(podere.folder / "p.csv")).all()
+
+
+@pytest.mark.parametrize("cut", [10, 500, -2])
+def test_a_network_or_checkpoint_that_was_cut_is_refused(podere, table, cut):
+    podere.done("train", "nn", table, "--epochs", 1, "-o", "network.json")
+    text = (podere.folder / "network.json").read_text()
+    (podere.folder / "cut.json").write_text(text[:cut])
+    assert "cut.json: is not" in podere.refused("evaluate", "cut.json", table)
+    assert "cut.json: is not" in podere.refused("train", "nn", table, "-o", "other.json", "--checkpoint", "cut.json")
+    (podere.folder / "whole.json").write_text(text)
+    assert "is a whole model, not a checkpoint" in podere.refused("train", "nn", table, "-o", "other.json", "--checkpoint",
+                                                                  "whole.json")
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["explain", "network.json", "d.csv"], "network.json: is a network, this is for boosted trees"),
+    (["evaluate", "network.json", "d.csv", "--staged"], "network.json: is a network, this is for boosted trees"),
+    (["evaluate", "network.json", "d.csv", "--rounds", "2"], "rounds is 2, but network.json is a network, which has none"),
+    (["convert", "network.json", "-o", "n.onnx"], "network.json: is not a model of boosted trees"),
+])
+def test_what_is_for_trees_says_so(podere, table, arguments, words):
+    podere.done("train", "nn", table, "--epochs", 1, "-o", "network.json")
+    assert words in podere.refused(*arguments)

@@ -73,10 +73,8 @@ int show_network(const ModelOptions& options, const neural::Model& model) {
     const std::string activation =
         l + 1 < model.layout.n_layers() ? to_string(model.options.activation) : output_activation(model.options.loss);
     const std::size_t n_weights = (layer.n_inputs + 1) * layer.n_outputs;
-    layers.push_back({{"inputs", layer.n_inputs},
-                      {"outputs", layer.n_outputs},
-                      {"activation", activation},
-                      {"weights", n_weights}});
+    layers.push_back(
+        {{"inputs", layer.n_inputs}, {"outputs", layer.n_outputs}, {"activation", activation}, {"weights", n_weights}});
     table.add({std::to_string(l + 1), with_commas(layer.n_inputs), with_commas(layer.n_outputs), activation,
                with_commas(n_weights)});
   }
@@ -110,7 +108,8 @@ int run(const ModelOptions& options) {
 }  // namespace
 
 void add_model(CLI::App& app, Command& chosen) {
-  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers", define, run);
+  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers", define,
+                            run);
 }
 
 }  // namespace podere::cli

@@ -36,8 +36,8 @@ std::string to_string(Activation activation);  ///< "identity", "relu", "sigmoid
 std::string to_string(Loss loss);              ///< "binary-cross-entropy", "cross-entropy", "squared-error"
 /// Of the last layer: "sigmoid", "softmax", "identity".
 std::string output_activation(Loss loss);
-std::string to_string(Optimiser optimiser);    ///< "lbfgs", "sgd", "adam", "adamw"
-std::string to_string(Schedule schedule);      ///< "constant", "exponential", "cosine"
+std::string to_string(Optimiser optimiser);  ///< "lbfgs", "sgd", "adam", "adamw"
+std::string to_string(Schedule schedule);    ///< "constant", "exponential", "cosine"
 /// Inverses of to_string. Throw InputError for any other text.
 Activation parse_activation(const std::string& text);
 Loss parse_loss(const std::string& text);

@@ -35,7 +35,7 @@ struct TrainJob {
   std::string from;                        ///< path of a model that is to be continued; empty: none
   bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with
                             ///< `from`, not for a network
-  std::string checkpoint;  ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
+  std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
   double checkpoint_seconds = 2;  ///< least time between two of them
 };
 

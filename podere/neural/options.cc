@@ -46,7 +46,8 @@ void check_optimiser(const Options& o) {
   const auto is_finite_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
   check(o.epochs >= 1 && o.epochs <= kMaxEpochs, o.optimiser == Optimiser::kLbfgs ? "iterations" : "epochs", o.epochs,
         "1 to 1000000");
-  check(o.batch_size >= 1 && o.batch_size <= kMaxBatch, "batch-size", o.batch_size, "1 to 1048576");
+  check(o.batch_size >= 0 && o.batch_size <= kMaxBatch, "batch-size", o.batch_size,
+        "0 (a hundredth of the rows) or 1 to 1048576");
   check(o.learning_rate > 0 && std::isfinite(o.learning_rate), "learning-rate", o.learning_rate, "above 0");
   check(o.learning_rate_decay > 0 && o.learning_rate_decay <= 1, "learning-rate-decay", o.learning_rate_decay,
         "above 0, at most 1");

@@ -51,8 +51,9 @@ struct Options {
   std::vector<int> hidden = {100};            ///< widths of the hidden layers, 1 .. 4096; none: a linear model
   Activation activation = Activation::kRelu;  ///< of all hidden layers
   Optimiser optimiser = Optimiser::kAdam;
-  int epochs = 20;                          ///< passes over the training rows; for lbfgs iterations
-  int batch_size = 1024;                    ///< rows of a step, 1 .. 2^20; rounded up to whole tiles (batches.h)
+  int epochs = 50;  ///< passes over the training rows; for lbfgs iterations
+  int batch_size =
+      0;  ///< rows of a step, rounded up to whole tiles (batches.h), up to 2^20; 0: a hundredth of all, 32 .. 4096
   double learning_rate = 0.001;             ///< > 0; not for lbfgs
   Schedule schedule = Schedule::kConstant;  ///< not for lbfgs
   double learning_rate_decay = 0.95;        ///< exponential schedule only, (0, 1]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -17,12 +18,16 @@
 #include "podere/neural/solver.h"
 #include "podere/neural/streams.h"
 #include "podere/table/features.h"
+#include "podere/table/few_rows.h"
 
 namespace podere::neural {
 namespace {
 
 /// How often in an epoch it is told how far the run is, and asked whether to stop.
 constexpr std::size_t kReportsPerEpoch = 20;
+/// Bounds of batch sizes that nobody chose.
+constexpr std::uint64_t kLeastAutoBatch = 32;
+constexpr std::uint64_t kMostAutoBatch = 4096;
 
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options) {
   validate(options);
@@ -56,6 +61,13 @@ void check_checkpoint(const Model& checkpoint, const Model& model) {
     return;
   }
   throw InputError("the checkpoint is of another run: data, options or the model to continue have changed");
+}
+
+/// 1 for rows to train on, 0 for rows set aside.
+std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
+  std::vector<std::uint8_t> is_training(table.n_rows());
+  for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
+  return is_training;
 }
 
 /// Rows that the loss is watched on.
@@ -269,43 +281,52 @@ std::vector<std::uint16_t> count_block_rows(TrainingRows& rows, const comm::Comm
   return {all.begin(), all.end()};
 }
 
-}  // namespace
-
-bool is_training_row(table::GlobalRow row, const Options& options) {
-  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
+/// A model of these options without weights, its classes counted.
+Model shape_model(const table::RowSource& source, const Options& options, const comm::Communicator& comm) {
+  Model model{source.schema(), options, {}, {}, {}, {}};
+  if (options.loss == Loss::kCrossEntropy && options.n_classes == 0) {
+    model.options.n_classes = table::count_classes(source.labels(), kMaxClasses, "training", comm);
+  }
+  check_shape(model.schema, model.options);
+  const bool has_classes = options.loss == Loss::kCrossEntropy;
+  model.layout = Layout(model.schema.features.size(), options.hidden,
+                        has_classes ? static_cast<std::size_t>(model.options.n_classes) : 1);
+  return model;
 }
 
-Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
-            const Continuation& continuation) {
-  check_request(source, validation, options);
+table::Scaling no_scaling(std::size_t n_features) {
+  return {std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0)};
+}
+
+/// Sets where the weights start, and the scale of features. Collective.
+void start(Model& model, const Model* base, const table::Table& table, const comm::Communicator& comm, int n_threads) {
+  if (base != nullptr) {
+    check_base(*base, model);
+    model.scaling = base->scaling;
+    model.weights = base->weights;
+  } else {
+    model.scaling = model.options.standardise ? table::measure_scaling(table, comm, n_threads)
+                                              : no_scaling(model.schema.features.size());
+    model.weights = initial_weights(model.layout, model.options.activation, model.options.seed);
+  }
+}
+
+/// A hundredth of the rows, which leaves steps enough to learn in and rows enough to share, within bounds.
+int choose_batch_size(std::uint64_t n_rows) {
+  return static_cast<int>(std::clamp<std::uint64_t>(n_rows / 100, kLeastAutoBatch, kMostAutoBatch));
+}
+
+/// As train, with a shaped model, once it has checked what it is asked for and brought few rows to one form.
+Model train_on(const table::RowSource& source, const table::Table* validation, Model model,
+               const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
+               const Continuation& continuation) {
   Stopwatch watch;
   progress.report({"prepare", 0, 1, {}});
   const table::Table& table = source.labels();
-  Model model{source.schema(), options, {}, {}, {}, {}};
-  if (options.loss == Loss::kCrossEntropy && options.n_classes == 0) {
-    model.options.n_classes = table::count_classes(table, kMaxClasses, "training", comm);
-  }
-  check_shape(model.schema, model.options);
-  const std::size_t n_outputs =
-      options.loss == Loss::kCrossEntropy ? static_cast<std::size_t>(model.options.n_classes) : 1;
-  const std::size_t n_features = model.schema.features.size();
-  model.layout = Layout(n_features, options.hidden, n_outputs);
   const table::LabelRules rules = label_rules(model.options);
-  std::vector<std::uint8_t> is_training(table.n_rows());
-  for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
+  const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
   const table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
-
-  if (continuation.base != nullptr) {
-    check_base(*continuation.base, model);
-    model.scaling = continuation.base->scaling;
-    model.weights = continuation.base->weights;
-  } else {
-    model.scaling = options.standardise
-                        ? table::measure_scaling(table, comm, n_threads)
-                        : table::Scaling{std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0)};
-    model.weights = initial_weights(model.layout, options.activation, options.seed);
-  }
+  start(model, continuation.base, table, comm, n_threads);
 
   TrainingRows rows;
   FeatureRows validation_features;
@@ -313,7 +334,7 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
     if (validation != nullptr) {
       validation_features =
           to_feature_rows(table::feature_columns(model.schema, *validation), validation->rows(), model.schema.features,
-                          model.scaling, options.impute, "validation", n_threads);
+                          model.scaling, model.options.impute, "validation", n_threads);
     }
     rows = take_rows(source, model, labels.rows, is_training, n_threads);
   });
@@ -322,11 +343,16 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   if (validation != nullptr) {
     validation_labels = table::weigh_labels(*validation, {}, 0, rules, "validation", comm);
     watched = pick_rows(validation_features, validation_labels->rows, {});
-  } else if (options.validation_fraction > 0) {
+  } else if (model.options.validation_fraction > 0) {
     validation_labels = table::weigh_labels(table, is_training, 0, rules, "validation", comm);
     watched = pick_rows(rows.features, validation_labels->rows, is_training);
   }
-  const std::unique_ptr<Solver> solver = make_solver(model.layout, model.options, rows, count_block_rows(rows, comm),
+  std::vector<std::uint16_t> block_rows = count_block_rows(rows, comm);
+  if (model.options.batch_size == 0) {
+    model.options.batch_size =
+        choose_batch_size(std::accumulate(block_rows.begin(), block_rows.end(), std::uint64_t{0}));
+  }
+  const std::unique_ptr<Solver> solver = make_solver(model.layout, model.options, rows, std::move(block_rows),
                                                      labels.rows.weight_sum, model.weights, comm, n_threads);
   Run run(model, *solver, watched, comm, n_threads, progress);
   if (continuation.checkpoint != nullptr) {
@@ -346,6 +372,36 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
                .has_converged = solver->has_converged()};
   }
   return model;
+}
+
+}  // namespace
+
+bool is_training_row(table::GlobalRow row, const Options& options) {
+  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
+}
+
+Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
+            const Continuation& continuation) {
+  check_request(source, validation, options);
+  Model model = shape_model(source, options, comm);
+  // Rows are set aside by their numbers, of which others know.
+  if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
+    return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);
+  }
+  // What is wrong with a row is told with its own number, and in rows that do not count too.
+  table::weigh_labels(source.labels(), {}, 0, label_rules(model.options), "training", comm);
+  const table::Scaling as_they_are = no_scaling(model.schema.features.size());
+  std::optional<table::Table> few = table::to_one_form(
+      source,
+      [&](const table::Table& window) {
+        to_feature_rows(table::feature_columns(model.schema, window), window.rows(), model.schema.features, as_they_are,
+                        options.impute, "training", n_threads);
+      },
+      comm);
+  if (!few) return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);
+  return train_on(table::HeldRows(std::move(*few)), validation, std::move(model), comm, n_threads, progress, report,
+                  continuation);
 }
 
 }  // namespace podere::neural

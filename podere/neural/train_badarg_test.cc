@@ -37,7 +37,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
       {{.hidden = std::vector<int>(65, 1)}, "the number of hidden layers is 65, allowed is 0 to 64"},
       {{.epochs = 0}, "epochs is 0, allowed is 1 to 1000000"},
       {{.optimiser = Optimiser::kLbfgs, .epochs = -1}, "iterations is -1, allowed is 1 to 1000000"},
-      {{.batch_size = 0}, "batch-size is 0, allowed is 1 to 1048576"},
+      {{.batch_size = -1}, "batch-size is -1, allowed is 0 (a hundredth of the rows) or 1 to 1048576"},
       {{.learning_rate = 0}, "learning-rate is 0, allowed is above 0"},
       {{.learning_rate = kNaN}, "learning-rate is nan, allowed is above 0"},
       {{.learning_rate_decay = 1.5}, "learning-rate-decay is 1.5, allowed is above 0, at most 1"},
@@ -70,9 +70,10 @@ TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
     change(table);
     return refusal([&] { train_alone(table, with); });
   };
-  EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = std::nanf(""); }, options),
-            "training data: feature 'x3' of row 7 is missing, allowed are finite numbers; --impute takes the mean for "
-            "what is missing");
+  EXPECT_EQ(
+      refused([](auto& t) { t.feature(3)[7] = std::nanf(""); }, options),
+      "training data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; --impute takes the mean for "
+      "what is missing");
   Options imputing = options;
   imputing.impute = true;
   EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = -std::numeric_limits<float>::infinity(); }, imputing),

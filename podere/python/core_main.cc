@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "podere/base/machine.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
+#include "podere/neural/model.h"
+#include "podere/neural/predict.h"
+#include "podere/neural/train.h"
 #include "podere/table/strided.h"
 #include "podere/tree/model.h"
 #include "podere/tree/predict.h"
@@ -123,14 +127,41 @@ class SignalProgress final : public Progress {
   std::optional<py::error_already_set> raised_;
 };
 
+/// A function that takes the options of `given` as they are visited, and counts them.
+auto taker(const py::dict& given, std::size_t& n_taken) {
+  return [&given, &n_taken](const char* name, auto& value) {
+    if (!given.contains(name)) return;
+    value = given[name].cast<std::decay_t<decltype(value)>>();
+    ++n_taken;
+  };
+}
+
 tree::Options options_of(const std::string& objective, const py::dict& given) {
   tree::Options options;
   options.objective = tree::parse_objective(objective);
   std::size_t n_taken = 0;
-  tree::visit_options(options, [&](const char* name, auto& value) {
-    if (!given.contains(name)) return;
-    value = given[name].cast<std::decay_t<decltype(value)>>();
-    ++n_taken;
+  tree::visit_options(options, taker(given, n_taken));
+  if (n_taken != given.size()) throw py::key_error("options of training that there are not");
+  return options;
+}
+
+neural::Loss parse(const std::string& text, neural::Loss) { return neural::parse_loss(text); }
+neural::Activation parse(const std::string& text, neural::Activation) { return neural::parse_activation(text); }
+neural::Optimiser parse(const std::string& text, neural::Optimiser) { return neural::parse_optimiser(text); }
+neural::Schedule parse(const std::string& text, neural::Schedule) { return neural::parse_schedule(text); }
+
+neural::Options network_options_of(const py::dict& given) {
+  neural::Options options;
+  std::size_t n_taken = 0;
+  const auto take = taker(given, n_taken);
+  neural::visit_options(options, [&]<typename T>(const char* name, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      std::string text = to_string(value);
+      take(name, text);
+      value = parse(text, value);
+    } else {
+      take(name, value);
+    }
   });
   if (n_taken != given.size()) throw py::key_error("options of training that there are not");
   return options;
@@ -151,13 +182,36 @@ tree::Model train(Rows& rows, const Rows* validation, const std::string& objecti
   return std::move(*model);
 }
 
+neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& given, const neural::Model* base,
+                            int n_threads) {
+  const neural::Options options = network_options_of(given);
+  SignalProgress progress;
+  std::optional<neural::Model> model;
+  {
+    const py::gil_scoped_release unlocked;
+    model =
+        neural::train(table::HeldRows(std::move(rows.table())), validation != nullptr ? &validation->table() : nullptr,
+                      options, comm::Communicator::self(), n_threads, progress, nullptr, {.base = base});
+  }
+  progress.rethrow();
+  return std::move(*model);
+}
+
+std::vector<float> margins_of(const tree::Model& model, const table::Table& table, int n_threads) {
+  return tree::predict_margins(model, table, n_threads);
+}
+std::vector<float> margins_of(const neural::Model& model, const table::Table& table, int n_threads) {
+  return neural::predict_outputs(model, table, n_threads);
+}
+
 /// What margins or predictions are, [n_outputs x n_rows].
-py::array_t<float> predict(const tree::Model& model, const Rows& rows, bool margins, int n_threads) {
+template <typename Model>
+py::array_t<float> predict(const Model& model, const Rows& rows, bool margins, int n_threads) {
   std::vector<float> values;
   {
     const py::gil_scoped_release unlocked;
-    values =
-        margins ? tree::predict_margins(model, rows.table(), n_threads) : tree::predict(model, rows.table(), n_threads);
+    values = margins_of(model, rows.table(), n_threads);
+    if (!margins) values = predictions_of(model, std::move(values), n_threads);
   }
   auto kept = std::make_unique<std::vector<float>>(std::move(values));
   const float* const begin = kept->data();
@@ -196,27 +250,48 @@ void define_rows(py::module_& module) {
       .def("set_weight", &Rows::set_weight, py::arg("values"), py::arg("n_threads"));
 }
 
-void define_model(py::module_& module) {
-  py::class_<tree::Model>(module, "Model")
+/// What models of all kinds have.
+template <typename Model>
+py::class_<Model> define_model(py::module_& module, const char* name,
+                               Model (*from_text)(const std::string&, const std::string&)) {
+  return py::class_<Model>(module, name)
       .def_static(
           "from_text",
-          [](const std::string& text, const std::string& name) {
+          [from_text](const std::string& text, const std::string& file) {
             const py::gil_scoped_release unlocked;
-            return tree::from_text(text, name);
+            return from_text(text, file);
           },
           py::arg("text"), py::arg("name"))
-      .def("to_text", &tree::to_text, py::call_guard<py::gil_scoped_release>())
-      .def("predict", &predict, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def(
+          "to_text", [](const Model& model) { return to_text(model); }, py::call_guard<py::gil_scoped_release>())
+      .def("predict", &predict<Model>, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def_property_readonly("n_outputs", &Model::n_outputs)
+      .def_property_readonly("features", [](const Model& model) { return model.schema.features; })
+      .def_property_readonly("categories", [](const Model& model) { return model.schema.categories; })
+      .def_property_readonly("train_loss", [](const Model& model) { return model.history.train_loss; })
+      .def_property_readonly("validation_loss", [](const Model& model) { return model.history.validation_loss; });
+}
+
+void define_models(py::module_& module) {
+  define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
-      .def_property_readonly("n_outputs", &tree::Model::n_outputs)
       .def_property_readonly("n_rounds", &tree::Model::n_rounds)
-      .def_property_readonly("features", [](const tree::Model& model) { return model.schema.features; })
-      .def_property_readonly("categories", [](const tree::Model& model) { return model.schema.categories; })
-      .def_property_readonly("train_loss", [](const tree::Model& model) { return model.history.train_loss; })
-      .def_property_readonly("validation_loss", [](const tree::Model& model) { return model.history.validation_loss; })
       .def_property_readonly("early_stopping_rounds",
                              [](const tree::Model& model) { return model.options.early_stopping_rounds; })
       .def_property_readonly("gain", [](const tree::Model& model) { return tree::importance(model).gain; });
+  define_model<neural::Model>(module, "Network", &neural::from_text)
+      .def_property_readonly("objective", [](const neural::Model& model) { return to_string(model.options.loss); })
+      .def_property_readonly("layers", [](const neural::Model& model) {
+        // [n_outputs x (n_inputs + 1)] each, the bias last.
+        py::list layers;
+        for (const neural::Layer& layer : model.layout.layers()) {
+          const auto stride = static_cast<py::ssize_t>(layer.stride() * sizeof(float));
+          layers.append(py::array_t<float>({layer.n_outputs, layer.n_inputs + 1},
+                                           {stride, static_cast<py::ssize_t>(sizeof(float))},
+                                           layer.of(model.weights.data())));
+        }
+        return layers;
+      });
 }
 
 }  // namespace
@@ -231,9 +306,11 @@ PYBIND11_MODULE(_core, module) {
     }  // Error is a std::runtime_error, which is a RuntimeError
   });
   define_rows(module);
-  define_model(module);
+  define_models(module);
   module.def("train", &train, py::arg("rows"), py::arg("validation").none(true), py::arg("objective"),
              py::arg("options"), py::arg("n_threads"));
+  module.def("train_network", &train_network, py::arg("rows"), py::arg("validation").none(true), py::arg("options"),
+             py::arg("base").none(true), py::arg("n_threads"));
   module.def("usable_cores", [] { return this_machine().usable_cores(); });
   module.def("write_file", &write_file, py::arg("path"), py::arg("text"));
   module.def("read_model_text", &read_model_text, py::arg("path"));

@@ -14,11 +14,12 @@
 #include "podere/base/huge_array.h"
 #include "podere/base/parallel.h"
 #include "podere/table/features.h"
+#include "podere/table/few_rows.h"
 #include "podere/tree/binned.h"
 #include "podere/tree/booster.h"
+#include "podere/tree/category_bins.h"
 #include "podere/tree/constraints.h"
 #include "podere/tree/cuts.h"
-#include "podere/tree/few_rows.h"
 #include "podere/tree/grow.h"
 #include "podere/tree/histogram.h"
 #include "podere/tree/labels.h"
@@ -235,7 +236,13 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   validate(checked);
   if (base != nullptr) check_base(*base, source.schema(), checked);
   weigh_labels(source.labels(), {}, 0, checked, "training", comm);
-  std::optional<table::Table> few = to_one_form(source, comm);
+  CategoryCounts categories(source.schema());
+  std::optional<table::Table> few = table::to_one_form(
+      source,
+      [&](const table::Table& window) {
+        categories.take(window, std::vector<std::uint8_t>(window.n_rows(), 1), 1);  // which checks them
+      },
+      comm);
   if (!few) return train_these(source, options);
   return train_these(table::HeldRows(std::move(*few)), checked);
 }

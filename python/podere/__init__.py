@@ -19,7 +19,9 @@ RuntimeError for what failed.
 from ._connection import SessionError
 from ._core import __version__
 from ._gbt import GBTClassifier, GBTRegressor
+from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._session import Session
 from ._table import Table
 
-__all__ = ["GBTClassifier", "GBTRegressor", "Session", "SessionError", "Table", "__version__"]
+__all__ = ["GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor", "Session", "SessionError",
+           "Table", "__version__"]

@@ -30,11 +30,7 @@ class Rows:
     def set_label(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
     def set_weight(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
 
-class Model:
-    """Boosted trees."""
-
-    @staticmethod
-    def from_text(text: str, name: str) -> Model: ...
+class _AnyModel:
     def to_text(self) -> str: ...
     def predict(self, rows: Rows, margins: bool, n_threads: int) -> numpy.typing.NDArray[numpy.float32]:
         """Margins or predictions [n_outputs x n_rows]."""
@@ -43,8 +39,6 @@ class Model:
     @property
     def n_outputs(self) -> int: ...
     @property
-    def n_rounds(self) -> int: ...
-    @property
     def features(self) -> list[str]: ...
     @property
     def categories(self) -> dict[int, list[str] | None]: ...
@@ -52,15 +46,37 @@ class Model:
     def train_loss(self) -> list[float]: ...
     @property
     def validation_loss(self) -> list[float]: ...
+
+class Model(_AnyModel):
+    """Boosted trees."""
+
+    @staticmethod
+    def from_text(text: str, name: str) -> Model: ...
+    @property
+    def n_rounds(self) -> int: ...
     @property
     def early_stopping_rounds(self) -> int: ...
     @property
     def gain(self) -> list[float]: ...
 
+class Network(_AnyModel):
+    """A dense network."""
+
+    @staticmethod
+    def from_text(text: str, name: str) -> Network: ...
+    @property
+    def layers(self) -> list[numpy.typing.NDArray[numpy.float32]]:
+        """Copies of the weights [n_outputs x (n_inputs + 1)], the bias last."""
+
 def train(
     rows: Rows, validation: Rows | None, objective: str, options: Mapping[str, Any], n_threads: int
 ) -> Model:
     """Hands `rows` over: their features are gone afterwards. Raises KeyboardInterrupt after the round it came in."""
+
+def train_network(
+    rows: Rows, validation: Rows | None, options: Mapping[str, Any], base: Network | None, n_threads: int
+) -> Network:
+    """As train. `base` is where the weights start."""
 
 def usable_cores() -> int: ...
 def write_file(path: str, text: str) -> None:

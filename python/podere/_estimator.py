@@ -5,7 +5,7 @@ import json
 import os
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -45,9 +45,22 @@ def _session_of(table: Any) -> Session:
     return table.session
 
 
-class Estimator(BaseEstimator):
-    """An estimator that holds its model as `_model`, and names the model's objectives in `_OBJECTIVES`."""
+def _check_eval_set(eval_set: Any) -> tuple[Any, Any, Any] | None:
+    """(X, y, sample_weight or None)."""
+    if eval_set is None:
+        return None
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+        raise ValueError("eval_set is not (X, y) or (X, y, sample_weight), nor a list of one of these")
+    return (*eval_set, None)[:3]
 
+
+class Estimator(BaseEstimator):
+    """An estimator that holds its model as `_model`, of the type `_MODEL`, and names the model's objectives in
+    `_OBJECTIVES`."""
+
+    _MODEL: Any = _core.Model
     _OBJECTIVES: tuple[str, ...] = ()
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -72,6 +85,69 @@ class Estimator(BaseEstimator):
         if weight is not None:
             rows.set_weight(weight, threads)
         return rows
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Train, on several threads and with Python's lock free.
+
+        Ctrl-C raises KeyboardInterrupt after the round or step it came in, and leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Numbers of any type, NaN is a missing value. Zeros that a sparse matrix leaves out are zeros; in memory it
+            becomes a dense table of float32, as anything else.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), number or None, default=None
+            Negative weights are allowed where they sum to more than zero.
+        eval_set : tuple or None, default=None
+            (X, y) or (X, y, sample_weight) to validate on; a list with one such tuple too.
+
+        Returns
+        -------
+        self
+        """
+        with self._kept_if_it_fails():
+            threads = _parameters.n_threads(self.n_jobs)
+            X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
+            names = _arrays.feature_names(self)
+            validation = _check_eval_set(eval_set)
+            options = self._make_options(names, validation is not None)
+            categories = self._find_categories(X, names)
+            labels = self._learn_target(y)
+            objective = self._choose_objective(options)
+            self._check_target(objective, labels)
+            rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
+            validation_rows = None
+            if validation is not None:
+                X, y, weight = self._check_rows(*validation, reset=False)
+                validation_rows = self._make_rows(X, self._encode(y), weight, names, categories, threads)
+            del X, y, weight, labels  # what was made of them for this call is not held while training
+            self._model = self._train(rows, validation_rows, objective, options, threads)
+        return self
+
+    def _fit_elsewhere(self, table: Table, has_validation: bool,
+                       train: Callable[[dict[str, Any], "np.ndarray | None"], str]) -> Any:
+        """As fit, on the rows of a table; `train` makes the text of a model of what a job says and, if there are any,
+        classes."""
+        with self._kept_if_it_fails():
+            names = table.features
+            options = self._make_options(names, has_validation)
+            self._check_categories(table)
+            self._learn_target_of(table)
+            job = self._job_of(self._choose_objective(options), options)
+            text = train(job, getattr(self, "classes_", None))
+            self._model = self._MODEL.from_text(text, f"model of table {table.name}")
+            self._take_names(names)
+        return self
+
+    def _check_target(self, objective: str, labels: np.ndarray) -> None:
+        """Refuses labels that the objective does not allow."""
+
+    @property
+    def history_(self) -> dict[str, np.ndarray]:
+        check_is_fitted(self)
+        return {"train_loss": np.array(self._model.train_loss),
+                "validation_loss": np.array(self._model.validation_loss)}
 
     @contextmanager
     def _kept_if_it_fails(self) -> Iterator[None]:
@@ -114,7 +190,7 @@ class Estimator(BaseEstimator):
         """
         path = os.fspath(path)
         text = _core.read_model_text(path)
-        model = _core.Model.from_text(text, path)
+        model = self._MODEL.from_text(text, path)
         if model.objective not in self._OBJECTIVES:
             raise ValueError(f"{path}: its objective is {model.objective}, allowed for {type(self).__name__} are "
                              f"{', '.join(self._OBJECTIVES)}")
@@ -163,7 +239,7 @@ class Estimator(BaseEstimator):
                 f"{header.get('podere', 'unknown')}), Podere {_core.__version__} reads version {_PICKLE_VERSION}: "
                 "train again, or pass models on with save_model and load_model")
         if header["model"] is not None:
-            state["_model"] = _core.Model.from_text(header["model"], f"pickle of {type(self).__name__}")
+            state["_model"] = self._MODEL.from_text(header["model"], f"pickle of {type(self).__name__}")
         super().__setstate__(state)
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
@@ -178,6 +254,17 @@ class Estimator(BaseEstimator):
 
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes, whose labels may be anything that sorts."""
+
+    def _learn_target(self, y: Target) -> np.ndarray:
+        return self._learn_classes(y)
+
+    def _learn_target_of(self, table: Table) -> None:
+        self.classes_ = table._find_classes()
+
+    def _count_classes(self) -> int:
+        if len(self.classes_) > 1000:
+            raise ValueError(f"y has {len(self.classes_)} classes, allowed are at most 1000")
+        return len(self.classes_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of classes_.
@@ -198,7 +285,7 @@ class Classifier(ClassifierMixin, Estimator):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Margins: sums of what the trees say. Log odds of the second of two classes; of more, one for each.
+        """Margins: sums of what the trees say, or what the last layer adds up. Log odds of the second of two classes; of more, one for each.
 
         Parameters
         ----------
@@ -298,6 +385,13 @@ class Classifier(ClassifierMixin, Estimator):
 
 class Regressor(RegressorMixin, Estimator):
     """An estimator of numbers."""
+
+    def _learn_target(self, y: Target) -> np.ndarray:
+        return self._encode(y)
+
+    def _learn_target_of(self, table: Table) -> None:
+        if table._classes is not None:
+            raise ValueError(f"the label of the table {table.name} holds classes, allowed are numbers")
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean, or the quantile, for each row.

@@ -1,13 +1,13 @@
 """Gradient-boosted trees with scikit-learn's interface."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
-from ._estimator import Classifier, Estimator, Regressor, Target
+from ._estimator import Classifier, Estimator, Regressor
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -91,58 +91,18 @@ def _document(per_class: str, own: str, attributes: str) -> Any:
 class _GBT(Estimator):
     """What both estimators do."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
-        """Train, on several threads and with Python's lock free.
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        return _parameters.tree_options(self, names, has_eval_set)
 
-        Ctrl-C raises KeyboardInterrupt after the round it came in, and leaves the estimator as it was before.
+    def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
+        return _arrays.find_categories(X, names, self.categorical_features)
 
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers of any type, NaN is a missing value. Zeros that a sparse matrix leaves out are zeros; in memory it
-            becomes a dense table of float32, as anything else.
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), number or None, default=None
-            Negative weights are allowed where they sum to more than zero.
-        eval_set : tuple or None, default=None
-            (X, y) or (X, y, sample_weight) to validate on; a list with one such tuple too.
+    def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
+               threads: int) -> _core.Model:
+        return _core.train(rows, validation, objective, options, threads)
 
-        Returns
-        -------
-        self
-        """
-        with self._kept_if_it_fails():
-            threads = _parameters.n_threads(self.n_jobs)
-            X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
-            names = _arrays.feature_names(self)
-            validation = _check_eval_set(eval_set)
-            options = _parameters.tree_options(self, names, validation is not None)
-            categories = _arrays.find_categories(X, names, self.categorical_features)
-            labels = self._learn_target(y)
-            objective = self._choose_objective(options)
-            self._check_target(objective, labels)
-            rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
-            validation_rows = None
-            if validation is not None:
-                X, y, weight = self._check_rows(*validation, reset=False)
-                validation_rows = self._make_rows(X, self._encode(y), weight, names, categories, threads)
-            del X, y, weight, labels  # what was made of them for this call is not held while training
-            self._model = _core.train(rows, validation_rows, objective, options, threads)
-        return self
-
-    def _fit_elsewhere(self, table: Table, has_validation: bool,
-                       train: Callable[[dict[str, Any], "np.ndarray | None"], str]) -> Any:
-        """As fit, on the rows of a table; `train` makes the text of a model of options and, if there are, classes."""
-        with self._kept_if_it_fails():
-            names = table.features
-            options = _parameters.tree_options(self, names, has_validation)
-            self._check_categories(table)
-            self._learn_target_of(table)
-            options["objective"] = self._choose_objective(options)
-            text = train(options, getattr(self, "classes_", None))
-            self._model = _core.Model.from_text(text, f"model of table {table.name}")
-            self._take_names(names)
-        return self
+    def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+        return {"options": {**options, "objective": objective}}
 
     def _check_categories(self, table: Table) -> None:
         """Whether a table has the categories that this estimator asks for, if it asks."""
@@ -152,9 +112,6 @@ class _GBT(Estimator):
         if asked != set(table.categorical):
             raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "
                              f"{sorted(table.categorical)}: which columns hold categories is said when a table is made")
-
-    def _check_target(self, objective: str, labels: np.ndarray) -> None:
-        """Refuses labels that the objective does not allow."""
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -171,23 +128,6 @@ class _GBT(Estimator):
     def best_iteration_(self) -> int | None:
         check_is_fitted(self)
         return self._model.n_rounds if self._model.early_stopping_rounds > 0 else None
-
-    @property
-    def history_(self) -> dict[str, np.ndarray]:
-        check_is_fitted(self)
-        return {"train_loss": np.array(self._model.train_loss),
-                "validation_loss": np.array(self._model.validation_loss)}
-
-
-def _check_eval_set(eval_set: Any) -> tuple[Any, Any, Any] | None:
-    """(X, y, sample_weight or None)."""
-    if eval_set is None:
-        return None
-    if isinstance(eval_set, list) and len(eval_set) == 1:
-        eval_set = eval_set[0]
-    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
-        raise ValueError("eval_set is not (X, y) or (X, y, sample_weight), nor a list of one of these")
-    return (*eval_set, None)[:3]
 
 
 @_document(
@@ -248,16 +188,8 @@ class GBTClassifier(Classifier, _GBT):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn_target(self, y: Target) -> np.ndarray:
-        return self._learn_classes(y)
-
-    def _learn_target_of(self, table: Table) -> None:
-        self.classes_ = table._find_classes()
-
     def _choose_objective(self, options: dict[str, Any]) -> str:
-        n_classes = len(self.classes_)
-        if n_classes > 1000:
-            raise ValueError(f"y has {n_classes} classes, allowed are at most 1000")
+        n_classes = self._count_classes()
         options["scale_pos_weight"] = _parameters.real("scale_pos_weight", self.scale_pos_weight, "a number above 0",
                                                        above=0)
         if n_classes > 2:
@@ -341,13 +273,6 @@ class GBTRegressor(Regressor, _GBT):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _learn_target(self, y: Target) -> np.ndarray:
-        return self._encode(y)
-
-    def _learn_target_of(self, table: Table) -> None:
-        if table._classes is not None:
-            raise ValueError(f"the label of the table {table.name} holds classes, allowed are numbers")
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         objective = _parameters.choice("objective", self.objective, {name.replace("-", "_"): name

@@ -6,6 +6,7 @@ import os
 from numbers import Integral, Real
 from typing import Any, Mapping, Sequence
 
+from numpy import bool_
 from sklearn.utils import check_random_state
 
 from . import _core
@@ -140,3 +141,65 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> di
     if p.base_score is not None:
         options["base_score"] = real("base_score", p.base_score, "a finite number or None")
     return options
+
+
+def _layers(sizes: Any) -> list[int]:
+    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
+        raise TypeError(f"hidden_layer_sizes is {sizes!r}, allowed is a sequence of whole numbers from 1 to 4096")
+    return [whole("hidden_layer_sizes", size, 1, 4096) for size in sizes]
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, bool_)):
+        raise TypeError(f"{name} is {value!r}, allowed are True and False")
+    return bool(value)
+
+
+def _network_options(p: Any) -> dict[str, Any]:
+    """Podere's options that all networks have."""
+    _flag("warm_start", p.warm_start)
+    activations = ("identity", "relu", "sigmoid", "tanh")
+    return {
+        "hidden": _layers(p.hidden_layer_sizes),
+        "activation": choice("activation", p.activation, {name: name for name in activations}),
+        "l2": real("l2", p.l2, "a number, 0 or more", least=0),
+        "standardise": _flag("standardise", p.standardise),
+        "impute": _flag("impute", p.impute),
+        "seed": seed_of(p.random_state),
+    }
+
+
+def nn_options(estimator: Any, has_eval_set: bool) -> dict[str, Any]:
+    """Podere's options of networks that are trained by gradient descent."""
+    p = estimator
+    stopping = whole("early_stopping_epochs", p.early_stopping_epochs, 1, 1000000, none=0)
+    fraction = real("validation_fraction", p.validation_fraction, "a number above 0, below 1", above=0, below=1)
+    share, positive = "a number, 0 or more, below 1", "a number above 0"
+    clip_norm = 0.0 if p.clip_norm is None else real("clip_norm", p.clip_norm, "a number above 0 or None", above=0)
+    return {
+        **_network_options(p),
+        "optimiser": choice("solver", p.solver, {name: name for name in ("adam", "adamw", "sgd")}),
+        "epochs": whole("epochs", p.epochs, 1, 1000000),
+        "batch_size": whole("batch_size", p.batch_size, 1, 2**20, none=0),
+        "learning_rate": real("learning_rate", p.learning_rate, positive, above=0),
+        "schedule": choice("schedule", p.schedule, {name: name for name in ("constant", "exponential", "cosine")}),
+        "learning_rate_decay": real("learning_rate_decay", p.learning_rate_decay, "a number above 0, at most 1",
+                                    above=0, most=1),
+        "momentum": real("momentum", p.momentum, share, least=0, below=1),
+        "weight_decay": real("weight_decay", p.weight_decay, "a number, 0 or more", least=0),
+        "clip_norm": clip_norm,
+        "dropout": real("dropout", p.dropout, share, least=0, below=1),
+        "early_stopping_epochs": stopping,
+        "validation_fraction": fraction if stopping > 0 and not has_eval_set else 0.0,
+    }
+
+
+def mlp_options(estimator: Any) -> dict[str, Any]:
+    """Podere's options of networks that are trained by L-BFGS."""
+    return {
+        **_network_options(estimator),
+        "optimiser": "lbfgs",
+        "epochs": whole("iterations", estimator.iterations, 1, 1000000),
+        "tolerance": real("tolerance", estimator.tolerance, "a number, 0 or more", least=0),
+        "history": whole("history", estimator.history, 1, 100),
+    }

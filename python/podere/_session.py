@@ -341,16 +341,16 @@ class Session:
 
         Parameters
         ----------
-        estimator : GBTClassifier or GBTRegressor
+        estimator : GBTClassifier, GBTRegressor, NNClassifier, NNRegressor or MLPClassifier
             Its `n_jobs` is not asked: the session has its cores. Classes are the labels that occur in the table.
         table : Table with a label
         validation : Table or None
             What `eval_set` is to estimator.fit.
         checkpoint : path or None
-            Keeps the trees so far there, and goes on from them if they are there; None keeps them with the session.
+            Keeps the model so far there, and goes on from it if it is there; None keeps it with the session.
         on_interrupt : {"raise", "keep"}
-            Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the trees
-            so far as the model.
+            Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the model
+            so far.
 
         Returns
         -------
@@ -358,7 +358,8 @@ class Session:
             The same object, now fitted. It predicts here as well as on tables.
         """
         if not isinstance(estimator, Estimator):
-            raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier and GBTRegressor")
+            raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier, GBTRegressor, "
+                            "NNClassifier, NNRegressor and MLPClassifier")
         if on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt is {on_interrupt!r}, allowed are 'raise', 'keep'")
         self._own(table)
@@ -368,8 +369,8 @@ class Session:
         if checkpoint is not None:
             job["checkpoint"] = os.path.abspath(os.fspath(checkpoint))
 
-        def train(options: dict[str, Any], classes: np.ndarray | None) -> str:
-            job.update(options=options, table=table._spec(classes))
+        def train(what: dict[str, Any], classes: np.ndarray | None) -> str:
+            job.update(what, table=table._spec(classes))
             if validation is not None:
                 job["validation"] = validation._spec(classes)
             return self._run(job, keep=on_interrupt == "keep")["model"]

@@ -158,7 +158,7 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
 @pytest.mark.parametrize("change, arguments, words", [
     (("y,a,b\n0,0,0", "y,a,b\n2,0,0"), [], "label of row 0 is 2, allowed is 0 or 1: encode two classes so; for more use "
                                            "--loss cross-entropy, for numbers squared-error"),
-    (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing, allowed are finite numbers; --impute takes the mean"),
+    (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; --impute takes the mean"),
     (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
     (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
     (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e30"],

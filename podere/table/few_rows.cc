@@ -1,4 +1,4 @@
-#include "podere/tree/few_rows.h"
+#include "podere/table/few_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,28 +6,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "podere/tree/category_bins.h"
-
-namespace podere::tree {
+namespace podere::table {
 namespace {
 
 /// How often each row held here counts [n_rows]; nothing if weights do not say so, or say too much.
-std::optional<std::vector<std::uint64_t>> counts_of(const table::Table& labels) {
+std::optional<std::vector<std::uint64_t>> counts_of(const Table& labels) {
   std::vector<std::uint64_t> counts(labels.n_rows(), 1);
   for (std::size_t i = 0; i < labels.weight().size(); ++i) {
     const float weight = labels.weight()[i];
-    if (!(weight >= 0 && weight <= static_cast<float>(table::kBlockRows)) || weight != std::floor(weight)) return {};
+    if (!(weight >= 0 && weight <= static_cast<float>(kBlockRows)) || weight != std::floor(weight)) return {};
     counts[i] = static_cast<std::uint64_t>(weight);
   }
   return counts;
 }
 
 /// All rows here, with their features [n_rows x n_columns], row by row.
-std::vector<std::vector<float>> read_rows(const table::RowSource& source) {
+std::vector<std::vector<float>> read_rows(const RowSource& source, const std::function<void(const Table&)>& check) {
   std::vector<std::vector<float>> rows;
-  CategoryCounts categories(source.schema());
-  source.for_each_window([&](const table::Table& window) {
-    categories.take(window, std::vector<std::uint8_t>(window.n_rows(), 1), 1);  // checks them by the rows' own numbers
+  source.for_each_window([&](const Table& window) {
+    check(window);
     for (std::size_t i = 0; i < window.n_rows(); ++i) {
       std::vector<float>& row = rows.emplace_back();
       for (std::size_t j = 0; j < window.n_columns(); ++j) row.push_back(window.column(j)[i]);
@@ -44,10 +41,11 @@ bool precedes(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-std::optional<table::Table> to_one_form(const table::RowSource& source, const comm::Communicator& comm) {
-  const table::Table& labels = source.labels();
-  if (labels.n_global_rows() > table::kBlockRows) return std::nullopt;
-  constexpr std::uint64_t kTooMany = table::kBlockRows + 1;
+std::optional<Table> to_one_form(const RowSource& source, const std::function<void(const Table&)>& check,
+                                 const comm::Communicator& comm) {
+  const Table& labels = source.labels();
+  if (labels.n_global_rows() > kBlockRows) return std::nullopt;
+  constexpr std::uint64_t kTooMany = kBlockRows + 1;
   const auto counts = counts_of(labels);
   std::uint64_t n_rows = counts ? 0 : kTooMany;
   if (counts) {
@@ -57,12 +55,12 @@ std::optional<table::Table> to_one_form(const table::RowSource& source, const co
   if (n_rows == 0 || n_rows >= kTooMany) return std::nullopt;
 
   // They are at most a row block, so one rank holds them all.
-  const table::RowRange held = labels.n_rows() > 0       ? table::RowRange{0, n_rows}
-                               : labels.rows().begin > 0 ? table::RowRange{n_rows, n_rows}
-                                                         : table::RowRange{0, 0};
-  table::Table result(source.schema(), n_rows, held);
+  const RowRange held = labels.n_rows() > 0       ? RowRange{0, n_rows}
+                        : labels.rows().begin > 0 ? RowRange{n_rows, n_rows}
+                                                  : RowRange{0, 0};
+  Table result(source.schema(), n_rows, held);
   comm.agree([&] {
-    const std::vector<std::vector<float>> read = read_rows(source);
+    const std::vector<std::vector<float>> read = read_rows(source, check);
     std::vector<std::vector<float>> rows;
     for (std::size_t i = 0; i < read.size(); ++i) rows.insert(rows.end(), (*counts)[i], read[i]);
     for (std::vector<float>& row : rows) {
@@ -76,4 +74,4 @@ std::optional<table::Table> to_one_form(const table::RowSource& source, const co
   return result;
 }
 
-}  // namespace podere::tree
+}  // namespace podere::table

@@ -1,0 +1,306 @@
+"""Dense networks with scikit-learn's interface."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _core, _parameters
+from ._estimator import Classifier, Estimator, Regressor
+
+if TYPE_CHECKING:
+    from ._table import Table
+
+_NN = """
+    Parameters
+    ----------
+    hidden_layer_sizes : sequence of int, default=(100,)
+        Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
+    activation : {"identity", "relu", "sigmoid", "tanh"}, default="relu"
+        Of hidden layers. `--activation`.
+    solver : {"adam", "adamw", "sgd"}, default="adam"
+        `--optimiser`.
+    epochs : int, default=50
+        Passes over the rows. `--epochs`.
+    batch_size : int or None, default=None
+        Rows of a step; None is a hundredth of all, at least 32, at most 4096. `--batch-size`.
+    learning_rate : float, default=0.001
+        Length of steps. `--learning-rate`.
+    schedule : {"constant", "exponential", "cosine"}, default="constant"
+        Of the learning rate. `--schedule`.
+    learning_rate_decay : float, default=0.95
+        Factor after each epoch of the exponential schedule. `--learning-rate-decay`.
+    momentum : float, default=0.9
+        Of "sgd". `--momentum`.
+    l2 : float, default=0.0
+        Penalty: half of this times the sum of squared weights, biases left out. `--l2`.
+    weight_decay : float, default=0.01
+        Of "adamw": each step takes the learning rate times this off weights. `--weight-decay`.
+    clip_norm : float or None, default=None
+        Gradients longer than this are shortened to it. `--clip-norm`.
+    dropout : float, default=0.0
+        Share of hidden units left out of each row and step. `--dropout`.
+    early_stopping_epochs : int or None, default=None
+        Stop after so many epochs without a lower loss on `eval_set`, or without one on rows set aside, and keep the
+        weights of the best. `--early-stopping`.
+    validation_fraction : float, default=0.1
+        Share of rows set aside, where there is early_stopping_epochs and no eval_set. `--validation-fraction`.
+"""
+
+_MLP = """
+    Parameters
+    ----------
+    hidden_layer_sizes : sequence of int, default=(30, 30)
+        Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
+    activation : {"identity", "relu", "sigmoid", "tanh"}, default="sigmoid"
+        Of hidden layers. `--activation`.
+    iterations : int, default=100
+        Most steps of L-BFGS. `--iterations`.
+    tolerance : float, default=1e-6
+        Ends where the loss falls by less than this share. `--tolerance`.
+    history : int, default=10
+        Steps that L-BFGS remembers, 1 to 100. `--history`.
+    l2 : float, default=0.0
+        Penalty: half of this times the sum of squared weights, biases left out. `--l2`.
+"""
+
+_ALL = """    standardise : bool, default=True
+        Features on a common scale, which is learnt from the rows. `--no-standardise`.
+    impute : bool, default=False
+        Missing values become the mean of their feature; else they are refused. `--impute`.
+    warm_start : bool, default=False
+        Whether fit goes on from the weights that there are, with their scale of features.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; None is 0. `--seed`.
+    n_jobs : int or None, default=None
+        Threads, as of GBTClassifier. The model is the same for any number. `--cores`.
+
+    Attributes
+    ----------
+{attributes}    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    coefs_ : list of ndarray of shape (n_inputs, n_outputs)
+        Weights of the layers, of features on their common scale.
+    intercepts_ : list of ndarray of shape (n_outputs,)
+    n_iter_ : int
+        Epochs, or iterations, in the model.
+    history_ : dict
+        "train_loss" and "validation_loss" after each epoch, of shape (n_iter_,); the latter is empty where nothing
+        was validated on.
+"""
+
+
+def _document(parameters: str, attributes: str = "") -> Any:
+    def append(estimator: type) -> type:
+        if estimator.__doc__ is None:  # python -OO
+            return estimator
+        description, end = estimator.__doc__.split("    PARAMETERS\n")
+        estimator.__doc__ = description + parameters.lstrip("\n") + _ALL.format(attributes=attributes) + end
+        return estimator
+    return append
+
+
+class _Network(Estimator):
+    """What all networks do."""
+
+    _MODEL = _core.Network
+
+    def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
+        return _arrays.find_categories(X, names, None)
+
+    def _check_categories(self, table: Table) -> None:
+        pass  # the executors refuse them
+
+    def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
+               threads: int) -> _core.Network:
+        base = getattr(self, "_model", None) if self.warm_start else None
+        return _core.train_network(rows, validation, {**options, "loss": objective}, base, threads)
+
+    def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+        if self.warm_start:
+            raise ValueError("warm_start is True, allowed in a session is False")
+        return {"network": {**options, "loss": objective}}
+
+    def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
+        values = super()._predict(X, margins=margins)
+        # Log odds of the second of two classes that have an output each.
+        return values[1:] - values[:1] if margins and len(values) == 2 else values
+
+    @property
+    def coefs_(self) -> list[np.ndarray]:
+        check_is_fitted(self)
+        return [layer[:, :-1].T for layer in self._model.layers]
+
+    @property
+    def intercepts_(self) -> list[np.ndarray]:
+        check_is_fitted(self)
+        return [layer[:, -1] for layer in self._model.layers]
+
+    @property
+    def n_iter_(self) -> int:
+        check_is_fitted(self)
+        return len(self._model.train_loss)
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
+        return {"allow_nan": bool(self.impute)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = bool(self.impute)
+        return tags
+
+
+class _NetworkClassifier(Classifier, _Network):
+    _OBJECTIVES = ("binary-cross-entropy", "cross-entropy")
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
+        n_classes = self._count_classes()
+        if n_classes > 2:
+            options["n_classes"] = n_classes
+        return "cross-entropy" if n_classes > 2 else "binary-cross-entropy"
+
+
+@_document(_NN, "    classes_ : ndarray of shape (n_classes,)\n")
+class NNClassifier(_NetworkClassifier):
+    """A dense network for two classes or more, trained by stochastic gradient descent.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    nn` trains it on any number of executors.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from podere import NNClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> NNClassifier(hidden_layer_sizes=(20,)).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.9
+    True
+    """
+
+    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu", solver: str = "adam",
+                 epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
+                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
+                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 impute: bool = False, warm_start: bool = False, random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.learning_rate_decay = learning_rate_decay
+        self.momentum = momentum
+        self.l2 = l2
+        self.weight_decay = weight_decay
+        self.clip_norm = clip_norm
+        self.dropout = dropout
+        self.early_stopping_epochs = early_stopping_epochs
+        self.validation_fraction = validation_fraction
+        self.standardise = standardise
+        self.impute = impute
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        return _parameters.nn_options(self, has_eval_set)
+
+
+@_document(_NN)
+class NNRegressor(Regressor, _Network):
+    """A dense network for numbers, trained by stochastic gradient descent on the squared error.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    nn` trains it on any number of executors. Labels of a common scale, about 1, are learnt best.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from podere import NNRegressor
+    >>> X, y = make_friedman1(2000, random_state=0)
+    >>> NNRegressor(learning_rate=0.01).fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.8
+    True
+    """
+
+    _OBJECTIVES = ("squared-error",)
+
+    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu", solver: str = "adam",
+                 epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
+                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
+                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 impute: bool = False, warm_start: bool = False, random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.learning_rate_decay = learning_rate_decay
+        self.momentum = momentum
+        self.l2 = l2
+        self.weight_decay = weight_decay
+        self.clip_norm = clip_norm
+        self.dropout = dropout
+        self.early_stopping_epochs = early_stopping_epochs
+        self.validation_fraction = validation_fraction
+        self.standardise = standardise
+        self.impute = impute
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        return _parameters.nn_options(self, has_eval_set)
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
+        return "squared-error"
+
+
+@_document(_MLP, "    classes_ : ndarray of shape (n_classes,)\n")
+class MLPClassifier(_NetworkClassifier):
+    """A multilayer perceptron for two classes or more, trained by L-BFGS over all rows, as Spark MLlib's.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    mlp` trains it on any number of executors.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from podere import MLPClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MLPClassifier(hidden_layer_sizes=(10,)).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (30, 30), activation: str = "sigmoid",
+                 iterations: int = 100, tolerance: float = 1e-6, history: int = 10, l2: float = 0.0,
+                 standardise: bool = True, impute: bool = False, warm_start: bool = False, random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.history = history
+        self.l2 = l2
+        self.standardise = standardise
+        self.impute = impute
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        return _parameters.mlp_options(self)
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
+        options["n_classes"] = self._count_classes()
+        return "cross-entropy"

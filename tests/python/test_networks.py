@@ -1,0 +1,159 @@
+"""Networks with scikit-learn's interface, in the process and in sessions."""
+import copy
+import pickle
+import warnings
+
+import numpy
+import pytest
+from conftest import model_text
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from podere import GBTClassifier, MLPClassifier, NNClassifier, NNRegressor
+from test_session import session  # noqa: F401, a fixture
+
+
+@parametrize_with_checks([NNClassifier(), NNClassifier(impute=True), NNRegressor(), MLPClassifier()])
+def test_every_check_of_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", category=DeprecationWarning)
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """3,000 x 8, by number of classes; 1 for numbers."""
+    def of(n_classes):
+        if n_classes == 1:
+            X, y = make_regression(3000, 8, n_informative=4, noise=5, random_state=5)
+            return X, y / y.std()
+        return make_classification(3000, 8, n_informative=6, n_classes=n_classes, class_sep=1.5, random_state=3)
+    return of
+
+
+ESTIMATORS = [(NNClassifier(epochs=15, learning_rate=0.005, dropout=0.1, early_stopping_epochs=8, random_state=3), 2),
+              (NNClassifier(epochs=10, solver="adamw", schedule="cosine", learning_rate=0.01, hidden_layer_sizes=(30, 20)), 3),
+              (NNClassifier(epochs=10, solver="sgd", learning_rate=0.05, clip_norm=1.0, l2=1e-4, activation="tanh"), 2),
+              (NNRegressor(epochs=20, learning_rate=0.01, hidden_layer_sizes=[40]), 1),
+              (MLPClassifier(iterations=30), 2), (MLPClassifier(iterations=30, hidden_layer_sizes=(12,), l2=1e-5), 3)]
+
+
+@pytest.mark.parametrize("estimator, n_classes", ESTIMATORS)
+def test_they_learn_on_any_number_of_threads(rows, tmp_path, estimator, n_classes):
+    X, y = rows(n_classes)
+    texts = set()
+    for n_jobs in (1, 3):
+        fitted = clone(estimator).set_params(n_jobs=n_jobs).fit(X[:2500], y[:2500])
+        assert fitted.score(X[2500:], y[2500:]) > 0.75
+        texts.add(model_text(fitted, tmp_path))
+    assert len(texts) == 1
+    assert fitted.n_iter_ == len(fitted.history_["train_loss"])
+
+
+@pytest.mark.parametrize("estimator, n_classes", ESTIMATORS)
+def test_the_command_line_and_a_session_give_the_same_model(rows, podere, session, estimator, n_classes):
+    X, y = rows(n_classes)
+    X = X.astype(numpy.float32)
+    fitted = clone(estimator).fit(X, y)
+    table = session.put(X, y)
+    elsewhere = session.fit(clone(estimator), table)
+    assert model_text(elsewhere, podere.folder) == model_text(fitted, podere.folder)
+    assert_array_equal(session.predict(elsewhere, table), fitted.predict(X))
+    if n_classes > 1:
+        assert_array_equal(session.predict_proba(elsewhere, table), fitted.predict_proba(X))
+        assert abs(session.evaluate(elsewhere, table)["accuracy"] - fitted.score(X, y)) < 1e-12
+    numpy.savetxt(podere.folder / "d.csv", numpy.c_[y, X], delimiter=",", fmt="%.9g")
+    p = estimator.get_params()
+    options = ["--layers", ",".join(map(str, p["hidden_layer_sizes"])), "--activation", p["activation"], "--l2", p["l2"],
+               "--seed", p["random_state"] or 0]
+    if isinstance(estimator, MLPClassifier):
+        options += ["--iterations", p["iterations"]]
+    else:
+        loss = {1: "squared-error", 2: "binary-cross-entropy", 3: "cross-entropy"}[n_classes]
+        stopping = p["early_stopping_epochs"]
+        options += ["--loss", loss, "--optimiser", p["solver"], "--epochs", p["epochs"], "--learning-rate", p["learning_rate"],
+                    "--schedule", p["schedule"], "--dropout", p["dropout"], "--clip-norm", p["clip_norm"] or 0]
+        options += ["--early-stopping", stopping, "--validation-fraction", p["validation_fraction"]] if stopping else []
+    kind = "mlp" if isinstance(estimator, MLPClassifier) else "nn"
+    podere("train", kind, "d.csv", "-o", "of_command.json", "--executors", 2, *options)
+    of_command = clone(estimator).load_model(podere.folder / "of_command.json")
+    if hasattr(estimator, "predict_proba"):
+        assert_array_equal(of_command.predict_proba(X), fitted.predict_proba(X))
+    else:
+        assert_allclose(of_command.predict(X), fitted.predict(X), rtol=1e-4, atol=1e-5)  # y is float64 here
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda estimator: pickle.loads(pickle.dumps(estimator))])
+def test_a_pickle_predicts_the_same_bits(rows, way):
+    X, y = rows(3)
+    estimator = NNClassifier(epochs=2).fit(X, y)
+    assert_array_equal(way(estimator).predict_proba(X), estimator.predict_proba(X))
+
+
+def test_weights_are_those_that_predict(rows):
+    X, y = rows(1)
+    model = NNRegressor(hidden_layer_sizes=(5, 3), activation="tanh", epochs=3, standardise=False).fit(X, y)
+    values = X
+    for i, (coefs, intercepts) in enumerate(zip(model.coefs_, model.intercepts_)):
+        values = values @ coefs + intercepts
+        values = numpy.tanh(values) if i < 2 else values
+    assert_allclose(values[:, 0], model.predict(X), rtol=1e-4, atol=1e-5)
+
+
+def test_a_warm_start_goes_on_from_the_weights(rows):
+    X, y = rows(2)
+    estimator = NNClassifier(epochs=3, warm_start=True).fit(X, y)
+    first = estimator.history_["train_loss"]
+    second = estimator.fit(X, y).history_["train_loss"]
+    assert second[0] < first[0]
+    with pytest.raises(ValueError, match="other layers"):
+        estimator.set_params(hidden_layer_sizes=(7,)).fit(X, y)
+
+
+def test_missing_values_are_refused_or_imputed(rows):
+    X, y = rows(2)
+    X = X.copy()
+    X[5, 3] = numpy.nan
+    with pytest.raises(ValueError, match="feature 'f3' of row 5 is missing"):
+        NNClassifier(epochs=1).fit(X, y)
+    assert numpy.isfinite(NNClassifier(epochs=1, impute=True).fit(X, y).predict_proba(X)).all()
+
+
+def test_two_classes_of_a_perceptron_are_as_those_of_others(rows):
+    X, y = rows(2)
+    model = MLPClassifier(iterations=10).fit(X, numpy.array(["no", "yes"])[y])
+    assert model.decision_function(X).shape == (3000,) and model.predict_proba(X).shape == (3000, 2)
+    assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize("parameters, error, words", [
+    ({"hidden_layer_sizes": 100}, TypeError, "hidden_layer_sizes is 100, allowed is a sequence"),
+    ({"hidden_layer_sizes": (0,)}, ValueError, "hidden_layer_sizes is 0, allowed is a whole number from 1 to 4096"),
+    ({"hidden_layer_sizes": "100"}, TypeError, "hidden_layer_sizes is '100'"),
+    ({"activation": "swish"}, ValueError, "activation is 'swish', allowed are 'identity'"),
+    ({"solver": "lbfgs"}, ValueError, "solver is 'lbfgs'"),
+    ({"epochs": 2.5}, TypeError, "epochs is 2.5"),
+    ({"batch_size": 0}, ValueError, "batch_size is 0"),
+    ({"learning_rate": float("nan")}, ValueError, "learning_rate is nan"),
+    ({"dropout": 1.0}, ValueError, "dropout is 1.0"),
+    ({"clip_norm": 0}, ValueError, "clip_norm is 0"),
+    ({"standardise": "yes"}, TypeError, "standardise is 'yes'"),
+])
+def test_parameters_out_of_range_are_refused(rows, parameters, error, words):
+    with pytest.raises(error, match=words):
+        NNClassifier(**{"epochs": 1, **parameters}).fit(*rows(2))
+
+
+def test_models_of_trees_are_told_apart(rows, tmp_path):
+    X, y = rows(2)
+    GBTClassifier(n_estimators=1).fit(X, y).save_model(tmp_path / "trees.json")
+    with pytest.raises(ValueError, match="is not a network"):
+        NNClassifier().load_model(tmp_path / "trees.json")
+    NNClassifier(epochs=1).fit(X, y).save_model(tmp_path / "network.json")
+    with pytest.raises(ValueError, match="is not a model of boosted trees"):
+        GBTClassifier().load_model(tmp_path / "network.json")
+    NNRegressor(epochs=1).fit(X, y).save_model(tmp_path / "numbers.json")
+    with pytest.raises(ValueError, match="its objective is squared-error"):
+        NNClassifier().load_model(tmp_path / "numbers.json")

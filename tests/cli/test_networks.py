@@ -60,7 +60,7 @@ def test_predictions_are_those_of_the_weights_in_the_file(podere):
     ["nn", "--epochs", 2, "--dropout", 0.2, "--validation-fraction", 0.2, "--early-stopping", 5],
     ["nn", "--epochs", 2, "--optimiser", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4],
     ["mlp", "--iterations", 8]], ids=["adam", "sgd", "lbfgs"])
-def test_the_model_is_the_same_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
+def test_same_bits_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
     digests = {}
     kind, *options = arguments
     for executors in (1, 2, 3, 5, 8):

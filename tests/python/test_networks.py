@@ -5,6 +5,7 @@ import warnings
 
 import numpy
 import pytest
+import torch
 from conftest import model_text
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -157,3 +158,57 @@ def test_models_of_trees_are_told_apart(rows, tmp_path):
     NNRegressor(epochs=1).fit(X, y).save_model(tmp_path / "numbers.json")
     with pytest.raises(ValueError, match="its objective is squared-error"):
         NNClassifier().load_model(tmp_path / "numbers.json")
+
+
+@pytest.mark.parametrize("solver, n_classes", [
+    *((solver, n_classes) for solver in ("sgd", "adam", "adamw") for n_classes in (1, 2, 3)), ("lbfgs", 2), ("lbfgs", 3)])
+def test_losses_are_those_of_pytorch_step_by_step(rows, solver, n_classes):
+    """From the same weights, all rows a batch: shuffling, which differs, changes nothing then."""
+    X, y = (a[:900] for a in rows(n_classes))
+    kind = NNRegressor if n_classes == 1 else NNClassifier
+    shape = {"hidden_layer_sizes": (13, 7), "activation": "tanh"}
+    if solver == "lbfgs":
+        ours = MLPClassifier(iterations=1, warm_start=True, **shape).fit(X, y).set_params(iterations=12, tolerance=0)
+    else:
+        ours = kind(epochs=1, batch_size=1024, warm_start=True, solver=solver, learning_rate=0.01, l2=1e-3 * (solver == "sgd"),
+                    weight_decay=0.1, **shape).fit(X, y).set_params(epochs=12)
+    layers = []
+    for coefs, intercepts in zip(ours.coefs_, ours.intercepts_):
+        layer = torch.nn.Linear(*coefs.shape)
+        layer.weight.data, layer.bias.data = torch.tensor(coefs.T.copy()), torch.tensor(intercepts)
+        layers += [layer, torch.nn.Tanh()]
+    net = torch.nn.Sequential(*layers[:-1])
+    decay = {"sgd": 1e-3, "adamw": 0.1}.get(solver, 0)
+    groups = [{"params": [p for p in net.parameters() if p.ndim == 2], "weight_decay": decay},
+              {"params": [p for p in net.parameters() if p.ndim == 1], "weight_decay": 0}]
+    optimiser = {"sgd": lambda: torch.optim.SGD(groups, lr=0.01, momentum=0.9), "adam": lambda: torch.optim.Adam(groups, lr=0.01),
+                 "adamw": lambda: torch.optim.AdamW(groups, lr=0.01),
+                 "lbfgs": lambda: torch.optim.LBFGS(net.parameters(), max_iter=1, history_size=10, tolerance_change=0,
+                                                    tolerance_grad=0, line_search_fn="strong_wolfe")}[solver]()
+    inputs = torch.tensor(((X - X.mean(0)) / X.std(0)).astype(numpy.float32))
+    labels = torch.tensor(y)
+
+    def loss_of():
+        z = net(inputs)
+        if n_classes == 1:
+            return ((z[:, 0] - labels.float()) ** 2).mean() / 2
+        if n_classes == 2 and solver != "lbfgs":
+            return torch.nn.functional.binary_cross_entropy_with_logits(z[:, 0], labels.float())
+        return torch.nn.functional.cross_entropy(z, labels)
+
+    def closure():
+        optimiser.zero_grad()
+        loss = loss_of()
+        loss.backward()
+        return loss
+
+    losses = []
+    for _ in range(12):
+        losses.append(float(loss_of()))
+        optimiser.step(closure)
+    ours.fit(X, y)
+    # Line searches are not the same: the first point is, and after some steps neither is far ahead.
+    n_equal = 1 if solver == "lbfgs" else 12
+    assert_allclose(ours.history_["train_loss"][:n_equal], losses[:n_equal], rtol=1e-5)
+    if solver == "lbfgs":
+        assert ours.history_["train_loss"][-1] < losses[-1] * 1.1

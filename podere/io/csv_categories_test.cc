@@ -35,7 +35,7 @@ std::vector<float> values(const table::Table& table, std::size_t feature) {
 }
 
 table::Schema schema_of(const Texts& features, const std::map<std::size_t, table::Dictionary>& categories) {
-  return {.features = features, .label = {}, .weight = {}, .categories = categories};
+  return {.features = features, .label = "label", .weight = {}, .categories = categories};
 }
 
 TEST(CsvCategories, TextsBecomeCodesInTheirOrder) {

@@ -150,7 +150,7 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
   std::map<std::size_t, table::Dictionary>& categories = layout.schema.categories;
   if (options.coded_as) {
     const table::Schema& known = *options.coded_as;
-    const auto places = table::find_features(known.features, layout.schema.features);
+    const auto places = table::find_features(known, layout.schema.features);
     for (const auto& [feature, dictionary] : known.categories) {
       if (places[feature]) categories[*places[feature]] = dictionary;
     }

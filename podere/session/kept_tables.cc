@@ -44,7 +44,7 @@ std::vector<float> code_map(const std::vector<std::string>& texts, const std::ve
 
 /// Categories of `table` whose codes mean something else in the model: by feature, the model's dictionary.
 std::map<std::size_t, table::Dictionary> find_differences(const table::Schema& schema, const table::Schema& known) {
-  const auto places = table::find_features(known.features, schema.features);
+  const auto places = table::find_features(known, schema.features);
   std::map<std::size_t, table::Dictionary> differences;
   for (std::size_t j = 0; j < known.features.size(); ++j) {
     if (!places[j]) continue;

@@ -13,41 +13,46 @@ bool is_made_up(const std::vector<std::string>& names) {
   return true;
 }
 
-std::vector<std::optional<std::size_t>> find_features(const std::vector<std::string>& wanted,
-                                                      const std::vector<std::string>& names) {
-  std::vector<std::optional<std::size_t>> places(wanted.size());
-  if (is_made_up(wanted) != is_made_up(names)) {
-    // One side has no names: all that can be checked is the number of columns.
-    for (std::size_t j = 0; j < wanted.size() && wanted.size() == names.size(); ++j) places[j] = j;
+bool are_taken_in_order(const Schema& wanted, const std::vector<std::string>& names) {
+  return is_made_up(wanted.features) != is_made_up(names) || (is_made_up(names) && !wanted.label);
+}
+
+std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names) {
+  const std::size_t n = wanted.features.size();
+  std::vector<std::optional<std::size_t>> places(n);
+  if (are_taken_in_order(wanted, names)) {
+    // All that can be checked is the number of columns.
+    for (std::size_t j = 0; j < n && n == names.size(); ++j) places[j] = j;
     return places;
   }
   std::unordered_map<std::string, std::size_t> place_of;
   for (std::size_t j = 0; j < names.size(); ++j) place_of.emplace(names[j], j);
-  for (std::size_t j = 0; j < wanted.size(); ++j) {
-    if (const auto found = place_of.find(wanted[j]); found != place_of.end()) places[j] = found->second;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (const auto found = place_of.find(wanted.features[j]); found != place_of.end()) places[j] = found->second;
   }
   return places;
 }
 
-std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const Schema& schema) {
+std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema) {
   const auto found = find_features(wanted, schema.features);
   std::vector<std::size_t> places;
   std::string absent;
-  for (std::size_t j = 0; j < wanted.size(); ++j) {
+  for (std::size_t j = 0; j < wanted.features.size(); ++j) {
     if (found[j]) places.push_back(*found[j]);
-    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted[j];
+    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted.features[j];
   }
-  if (places.size() == wanted.size()) return places;
-  if (is_made_up(wanted) != is_made_up(schema.features)) {
+  if (places.size() == wanted.features.size()) return places;
+  if (are_taken_in_order(wanted, schema.features)) {
     throw_input_error(
-        "the model has {} features, the data {} (one of them has no column names, so they are taken in order)",
-        wanted.size(), schema.features.size());
+        "the model has {} features, the data {} (without names on both sides they are taken in order: choose columns "
+        "with --label or --columns)",
+        wanted.features.size(), schema.features.size());
   }
   throw_input_error("the data lacks columns that the model needs: {}", absent);
 }
 
 std::vector<std::span<const float>> feature_columns(const Schema& wanted, const Table& table) {
-  const std::vector<std::size_t> places = match_features(wanted.features, table.schema());
+  const std::vector<std::size_t> places = match_features(wanted, table.schema());
   const auto categories_of = [](const Schema& schema, std::size_t feature) {
     const auto found = schema.categories.find(feature);
     return found == schema.categories.end() ? nullptr : &found->second;

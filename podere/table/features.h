@@ -14,14 +14,18 @@ namespace podere::table {
 /// Whether all names are f0, f1, ...: those given to the columns of a source that has no names.
 bool is_made_up(const std::vector<std::string>& names);
 
-/// Where the features `wanted` stand among `names`, if they do [wanted.size()]. Where the names of just one side are
-/// made up, features are taken in order; nothing is found if these are not equally many.
-std::vector<std::optional<std::size_t>> find_features(const std::vector<std::string>& wanted,
-                                                      const std::vector<std::string>& names);
+/// Whether the features `wanted` are those called `names` in order: where the names of just one side are made up, or
+/// those of both and `wanted` knows of no label. Such names are of another program's model, which counted features
+/// alone; Podere counts columns, the label among them.
+bool are_taken_in_order(const Schema& wanted, const std::vector<std::string>& names);
 
-/// Where the features `wanted` stand in `schema`, by find_features [wanted.size()].
+/// Where the features `wanted` stand among `names`, if they do [wanted.features.size()]. Where they are taken in order,
+/// nothing is found if they are not equally many.
+std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names);
+
+/// Where the features `wanted` stand in `schema`, by find_features [wanted.features.size()].
 /// Throws InputError that names the features which are not there.
-std::vector<std::size_t> match_features(const std::vector<std::string>& wanted, const Schema& schema);
+std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema);
 
 /// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has
 /// other categories.

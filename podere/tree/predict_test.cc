@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "podere/base/hash.h"
-#include "podere/table/features.h"
 #include "podere/tree/test_training.h"
 
 namespace podere::tree {
@@ -129,20 +128,6 @@ TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     EXPECT_NEAR(p[i] + p[i + 5000] + p[i + 10000] + p[i + 15000], 1, 1e-6);
   }
-}
-
-TEST(PredictTest, FeaturesAreFoundByName) {
-  const table::Schema schema{.features = {"b", "x", "a"}};
-  EXPECT_EQ(table::match_features({"a", "b"}, schema), (std::vector<std::size_t>{2, 0}));
-  EXPECT_EQ(table::match_features({"f0", "f1", "f2"}, schema), (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(table::match_features({"a", "b"}, {.features = {"f1", "f2"}}), (std::vector<std::size_t>{0, 1}));
-  try {
-    table::match_features({"a", "c", "d"}, schema);
-    FAIL();
-  } catch (const std::exception& error) {
-    EXPECT_STREQ(error.what(), "the data lacks columns that the model needs: c, d");
-  }
-  EXPECT_THROW(table::match_features({"f0", "f1"}, schema), std::exception);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ void check_base(const Model& base, const table::Schema& schema, const Options& o
   if (options.objective == Objective::kQuantile && old.quantile != options.quantile) {
     throw_input_error("quantile is {}, the model to continue has {}", options.quantile, old.quantile);
   }
-  const std::vector<std::size_t> places = table::match_features(base.schema.features, schema);
+  const std::vector<std::size_t> places = table::match_features(base.schema, schema);
   if (places.size() != schema.features.size() || !std::ranges::is_sorted(places)) {
     throw_input_error("the model to continue has the features {}, the data {}: choose them in that order",
                       fmt::join(base.schema.features, ","), fmt::join(schema.features, ","));

@@ -45,6 +45,24 @@ def test_debians_xgboost_predicts_the_same_from_what_is_written(podere, objectiv
     assert (podere.folder / "again.csv").read_bytes() == (podere.folder / "p.csv").read_bytes()
 
 
+def test_a_model_without_names_does_not_take_the_label_for_its_first_feature(podere):
+    """Files without names begin with the label here, and names that are made up on both sides only seem to match."""
+    xgboost = needed("xgboost")
+    x = write_table(podere, "logistic", False)
+    table = (podere.folder / "t.csv").read_text().split("\n", 1)[1]
+    (podere.folder / "t.csv").write_text(table)
+    y = numpy.loadtxt(podere.folder / "t.csv", delimiter=",", usecols=0)
+    booster = xgboost.train({"objective": "binary:logistic", "max_depth": 4}, xgboost.DMatrix(x, y), 8)
+    booster.save_model(podere.folder / "x.json")
+    podere.done("convert", "x.json", "-o", "m.json")
+    expected = booster.predict(xgboost.DMatrix(x))
+    assert "the model has 4 features, the data 5" in podere.refused("predict", "m.json", "t.csv", "-o", "p.csv")
+    for flags in (["--label", "0"], ["--columns", "1,2,3,4"]):
+        assert numpy.allclose(predictions(podere, *flags), expected, rtol=1e-6, atol=1e-6)
+    measured = json.loads(podere.done("evaluate", "m.json", "t.csv", "--json").stdout)
+    assert measured["auc"] > 0.9
+
+
 @pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
 def test_what_debians_xgboost_trains_predicts_the_same_here(podere, objective):
     xgboost = needed("xgboost")

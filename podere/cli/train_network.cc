@@ -97,7 +97,8 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   Adder add(app);
   add_name(app, "--optimiser", network.optimiser, neural::parse_optimiser, "adam, adamw, sgd or lbfgs");
   add.whole("--epochs", network.epochs, "Passes over the rows");
-  add.whole("--batch-size", network.batch_size, "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
+  add.whole("--batch-size", network.batch_size,
+            "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
   add.real("--learning-rate", network.learning_rate, "Length of steps");
   add_name(app, "--schedule", network.schedule, neural::parse_schedule,
            "Of the learning rate: constant, exponential or cosine");

@@ -72,7 +72,8 @@ TEST(FewRowsOnly, AreBroughtToOneForm) {
     std::vector<float> x(weight.size());
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(x.size() - i);
     const table::Table table = make_table({x}, std::vector<float>(weight.size(), 1), weight);
-    return table::to_one_form(table::HeldRows(table), [](const table::Table&) {}, alone());
+    return table::to_one_form(
+        table::HeldRows(table), [](const table::Table&) {}, alone());
   };
   const auto form = form_of({2, 0, 1});
   ASSERT_TRUE(form);

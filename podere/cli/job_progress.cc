@@ -69,7 +69,8 @@ JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
 }
 
 void JobProgress::report(const ProgressStep& step) {
-  has_model_ = has_model_ || (step.phase == "train" && step.done > 0);
+  // There are trees after the first; a network, whose steps are counted, is one from the start.
+  has_model_ = has_model_ || (step.phase == "train" && (step.done > 0 || !step.unit.empty()));
   const bool is_new = step.phase != phase_;
   if (is_new) {
     phase_ = step.phase;

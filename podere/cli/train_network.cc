@@ -70,6 +70,8 @@ void define_layers(CLI::App& app, neural::Options& network) {
       ->type_name("N,N,...");
   add_name(app, "--activation", network.activation, neural::parse_activation,
            "Of hidden layers: identity, relu, sigmoid or tanh");
+  add_name(app, "--initialisation", network.initialisation, neural::parse_initialisation,
+           "Of the weights to start from: glorot or he");
   add_name(app, "--loss", network.loss, neural::parse_loss,
            "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
   add.whole("--classes", network.n_classes, "Classes of cross-entropy; 0: the largest label plus one");

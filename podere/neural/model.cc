@@ -50,6 +50,7 @@ Json to_json(const Options& options) {
   return json;
 }
 
+void read_option(const std::string& text, Initialisation& value) { value = parse_initialisation(text); }
 void read_option(const std::string& text, Loss& value) { value = parse_loss(text); }
 void read_option(const std::string& text, Activation& value) { value = parse_activation(text); }
 void read_option(const std::string& text, Optimiser& value) { value = parse_optimiser(text); }

@@ -25,11 +25,11 @@ std::size_t Layout::n_weights() const {
   return n;
 }
 
-std::vector<float> initial_weights(const Layout& layout, Activation hidden, std::uint64_t seed) {
+std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed) {
   std::vector<float> weights(layout.size(), 0.0F);
   for (std::size_t l = 0; l < layout.n_layers(); ++l) {
     const Layer& layer = layout.layer(l);
-    const bool is_he = hidden == Activation::kRelu && l + 1 < layout.n_layers();
+    const bool is_he = initialisation == Initialisation::kHe && l + 1 < layout.n_layers();
     const std::size_t fan = is_he ? layer.n_inputs : layer.n_inputs + layer.n_outputs;
     const double a = std::sqrt(6.0 / static_cast<double>(fan));
     const std::uint64_t key = hash64(seed, kWeightStream, l);

@@ -59,8 +59,8 @@ class Layout {
 };
 
 /// Weights to start from, by hash of (seed, layer, output, input), uniform in [-a, a); biases are 0.
-///   a = sqrt(6 / n_inputs) where relu follows (He), sqrt(6 / (n_inputs + n_outputs)) otherwise (Glorot)
+///   a = sqrt(6 / n_inputs) in hidden layers (He), sqrt(6 / (n_inputs + n_outputs)) otherwise (Glorot)
 /// Sources: He, Zhang, Ren, Sun, ICCV 2015, section 2.2; Glorot and Bengio, AISTATS 2010, equation 16.
-std::vector<float> initial_weights(const Layout& layout, Activation hidden, std::uint64_t seed);
+std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed);
 
 }  // namespace podere::neural

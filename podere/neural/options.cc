@@ -14,6 +14,7 @@ namespace {
 
 // In the order of the enumerations.
 constexpr std::array kActivations = {"identity", "relu", "sigmoid", "tanh"};
+constexpr std::array kInitialisations = {"glorot", "he"};
 constexpr std::array kLosses = {"binary-cross-entropy", "cross-entropy", "squared-error"};
 constexpr std::array kOptimisers = {"lbfgs", "sgd", "adam", "adamw"};
 constexpr std::array kSchedules = {"constant", "exponential", "cosine"};
@@ -71,6 +72,9 @@ void check_optimiser(const Options& o) {
 }  // namespace
 
 std::string to_string(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
+std::string to_string(Initialisation initialisation) {
+  return kInitialisations.at(static_cast<std::size_t>(initialisation));
+}
 std::string to_string(Loss loss) { return kLosses.at(static_cast<std::size_t>(loss)); }
 std::string output_activation(Loss loss) {
   return loss == Loss::kBinaryCrossEntropy ? "sigmoid" : loss == Loss::kCrossEntropy ? "softmax" : "identity";
@@ -79,6 +83,9 @@ std::string to_string(Optimiser optimiser) { return kOptimisers.at(static_cast<s
 std::string to_string(Schedule schedule) { return kSchedules.at(static_cast<std::size_t>(schedule)); }
 
 Activation parse_activation(const std::string& text) { return parse<Activation>("activation", kActivations, text); }
+Initialisation parse_initialisation(const std::string& text) {
+  return parse<Initialisation>("initialisation", kInitialisations, text);
+}
 Loss parse_loss(const std::string& text) { return parse<Loss>("loss", kLosses, text); }
 Optimiser parse_optimiser(const std::string& text) { return parse<Optimiser>("optimiser", kOptimisers, text); }
 Schedule parse_schedule(const std::string& text) { return parse<Schedule>("schedule", kSchedules, text); }

@@ -16,6 +16,9 @@ inline constexpr int kMaxEpochs = 1000000;
 /// Of hidden layers.
 enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
 
+/// Of the weights that training starts from (network.h).
+enum class Initialisation { kGlorot, kHe };
+
 /// What training makes least, and with it what the last layer is.
 enum class Loss {
   kBinaryCrossEntropy,  ///< label 0 or 1; one output, sigmoid
@@ -32,14 +35,16 @@ enum class Schedule {
   kCosine,       ///< from learning_rate to 0 along half a cosine, over all epochs
 };
 
-std::string to_string(Activation activation);  ///< "identity", "relu", "sigmoid", "tanh"
-std::string to_string(Loss loss);              ///< "binary-cross-entropy", "cross-entropy", "squared-error"
+std::string to_string(Activation activation);          ///< "identity", "relu", "sigmoid", "tanh"
+std::string to_string(Initialisation initialisation);  ///< "glorot", "he"
+std::string to_string(Loss loss);                      ///< "binary-cross-entropy", "cross-entropy", "squared-error"
 /// Of the last layer: "sigmoid", "softmax", "identity".
 std::string output_activation(Loss loss);
 std::string to_string(Optimiser optimiser);  ///< "lbfgs", "sgd", "adam", "adamw"
 std::string to_string(Schedule schedule);    ///< "constant", "exponential", "cosine"
 /// Inverses of to_string. Throw InputError for any other text.
 Activation parse_activation(const std::string& text);
+Initialisation parse_initialisation(const std::string& text);
 Loss parse_loss(const std::string& text);
 Optimiser parse_optimiser(const std::string& text);
 Schedule parse_schedule(const std::string& text);
@@ -50,6 +55,7 @@ struct Options {
   int n_classes = 0;                          ///< cross-entropy only; 0: the largest label plus one
   std::vector<int> hidden = {100};            ///< widths of the hidden layers, 1 .. 4096; none: a linear model
   Activation activation = Activation::kRelu;  ///< of all hidden layers
+  Initialisation initialisation = Initialisation::kGlorot;
   Optimiser optimiser = Optimiser::kAdam;
   int epochs = 50;  ///< passes over the training rows; for lbfgs iterations
   int batch_size =
@@ -82,6 +88,7 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("n_classes", options.n_classes);
   visit("hidden", options.hidden);
   visit("activation", options.activation);
+  visit("initialisation", options.initialisation);
   visit("optimiser", options.optimiser);
   visit("epochs", options.epochs);
   visit("batch_size", options.batch_size);

@@ -307,7 +307,7 @@ void start(Model& model, const Model* base, const table::Table& table, const com
   } else {
     model.scaling = model.options.standardise ? table::measure_scaling(table, comm, n_threads)
                                               : no_scaling(model.schema.features.size());
-    model.weights = initial_weights(model.layout, model.options.activation, model.options.seed);
+    model.weights = initial_weights(model.layout, model.options.initialisation, model.options.seed);
   }
 }
 

@@ -145,6 +145,9 @@ tree::Options options_of(const std::string& objective, const py::dict& given) {
   return options;
 }
 
+neural::Initialisation parse(const std::string& text, neural::Initialisation) {
+  return neural::parse_initialisation(text);
+}
 neural::Loss parse(const std::string& text, neural::Loss) { return neural::parse_loss(text); }
 neural::Activation parse(const std::string& text, neural::Activation) { return neural::parse_activation(text); }
 neural::Optimiser parse(const std::string& text, neural::Optimiser) { return neural::parse_optimiser(text); }

@@ -208,6 +208,9 @@ void read(const Json& json, const std::string& where, std::vector<double>& value
 }
 
 tree::Objective parse(const std::string& text, tree::Objective) { return tree::parse_objective(text); }
+neural::Initialisation parse(const std::string& text, neural::Initialisation) {
+  return neural::parse_initialisation(text);
+}
 neural::Loss parse(const std::string& text, neural::Loss) { return neural::parse_loss(text); }
 neural::Activation parse(const std::string& text, neural::Activation) { return neural::parse_activation(text); }
 neural::Optimiser parse(const std::string& text, neural::Optimiser) { return neural::parse_optimiser(text); }

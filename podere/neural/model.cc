@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -182,8 +183,8 @@ Checkpoint checkpoint_from_text(const std::string& text, const std::string& name
 }
 
 bool is_network_text(const std::string& text) {
-  // As it is written: format comes first.
-  return text.starts_with(fmt::format("{{\"format\":\"{}\"", kKind.format));
+  // The format comes first, perhaps spaced by another program; features come later.
+  return std::string_view(text).substr(0, 64).find(fmt::format("\"{}\"", kKind.format)) != std::string_view::npos;
 }
 
 }  // namespace podere::neural

@@ -119,6 +119,9 @@ TEST(NetworkModelTest, ContentThatCannotBeIsRefused) {
 
 TEST(NetworkModelTest, OtherFilesAreToldApart) {
   EXPECT_TRUE(is_network_text(to_text(some_model())));
+  const std::string spaced = Json::parse(to_text(some_model())).dump(2);
+  EXPECT_TRUE(is_network_text(spaced));
+  EXPECT_EQ(to_text(from_text(spaced, "m")), to_text(some_model()));
   EXPECT_FALSE(is_network_text("{\"format\":\"podere-gbt\",\"version\":1}"));
   try {
     from_text("{\"format\":\"podere-gbt\"}", "trees.json");

@@ -45,6 +45,9 @@ class DescentSolver final : public Solver {
     if (!result.is_finite) return {.loss = result.loss, .weight = batch_weight, .is_finite = false};
     for (double& g : gradient_) g /= batch_weight;
     descent_.step(gradient_, weights_);
+    if (!std::ranges::all_of(weights_, [](float w) { return std::isfinite(w); })) {
+      return {.loss = result.loss, .weight = batch_weight, .is_finite = false};
+    }
     if (++next_step_ == batches_.n_steps()) {
       next_step_ = 0;
       ++epoch_;

@@ -19,7 +19,7 @@ namespace podere::neural {
 struct StepReport {
   double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken
   double weight = 0;      ///< what it is to be divided by for their mean
-  bool is_finite = true;  ///< else the weights are as they were, and no step can be taken
+  bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
 };
 
 /// Steps through epochs until all are done or nothing more is to be gained. All members but those that are const are

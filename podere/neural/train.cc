@@ -1,6 +1,7 @@
 #include "podere/neural/train.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -192,6 +193,7 @@ class Run {
     epoch_weight_ = 0;
     if (!validation_) return;
     quality_ = measure(model_, solver_.weights(), *validation_, comm_, n_threads_);
+    if (!std::isfinite(quality_->loss)) refuse_divergence();
     model_.history.validation_loss.push_back(quality_->loss);
     if (!keeps_best() || !(quality_->loss < best_.loss)) return;
     const std::span<const float> weights = solver_.weights();

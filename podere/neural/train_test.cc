@@ -115,6 +115,14 @@ TEST(TrainTest, AMissingValueIsTheMeanWhereThatIsAskedFor) {
   for (std::size_t i = 0; i < of_means.size(); ++i) ASSERT_NEAR(of_means[i], of_missing[i], 1e-4);
 }
 
+TEST(TrainTest, ALastStepBeyondAllNumbersIsRefusedToo) {
+  // Nobody computes a loss after it.
+  const table::Table table = random_table({.n_rows = 2000}, alone());
+  const Options options{
+      .hidden = {4}, .optimiser = Optimiser::kSgd, .epochs = 1, .batch_size = 2048, .learning_rate = 1e60};
+  EXPECT_THROW(train_alone(table, options), InputError);
+}
+
 TEST(TrainTest, AModelCanBeContinued) {
   const table::Table table = random_table({}, alone());
   const Options options{.hidden = {16}, .epochs = 4};

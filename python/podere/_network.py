@@ -162,22 +162,8 @@ class _NetworkClassifier(Classifier, _Network):
         return "cross-entropy" if n_classes > 2 else "binary-cross-entropy"
 
 
-@_document(_NN, "    classes_ : ndarray of shape (n_classes,)\n")
-class NNClassifier(_NetworkClassifier):
-    """A dense network for two classes or more, trained by stochastic gradient descent.
-
-    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
-    nn` trains it on any number of executors.
-
-    PARAMETERS
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from podere import NNClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> NNClassifier(hidden_layer_sizes=(20,)).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.9
-    True
-    """
+class _GradientDescent(_Network):
+    """What networks that are trained by gradient descent have."""
 
     def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu", solver: str = "adam",
                  epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
@@ -211,8 +197,26 @@ class NNClassifier(_NetworkClassifier):
         return _parameters.nn_options(self, has_eval_set)
 
 
+@_document(_NN, "    classes_ : ndarray of shape (n_classes,)\n")
+class NNClassifier(_NetworkClassifier, _GradientDescent):
+    """A dense network for two classes or more, trained by stochastic gradient descent.
+
+    The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
+    nn` trains it on any number of executors.
+
+    PARAMETERS
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from podere import NNClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> NNClassifier(hidden_layer_sizes=(20,)).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.9
+    True
+    """
+
+
 @_document(_NN)
-class NNRegressor(Regressor, _Network):
+class NNRegressor(Regressor, _GradientDescent):
     """A dense network for numbers, trained by stochastic gradient descent on the squared error.
 
     The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
@@ -229,37 +233,6 @@ class NNRegressor(Regressor, _Network):
     """
 
     _OBJECTIVES = ("squared-error",)
-
-    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu", solver: str = "adam",
-                 epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
-                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
-                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
-                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
-                 impute: bool = False, warm_start: bool = False, random_state: Any = None,
-                 n_jobs: int | None = None) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.learning_rate_decay = learning_rate_decay
-        self.momentum = momentum
-        self.l2 = l2
-        self.weight_decay = weight_decay
-        self.clip_norm = clip_norm
-        self.dropout = dropout
-        self.early_stopping_epochs = early_stopping_epochs
-        self.validation_fraction = validation_fraction
-        self.standardise = standardise
-        self.impute = impute
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
-        return _parameters.nn_options(self, has_eval_set)
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         return "squared-error"

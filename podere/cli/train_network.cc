@@ -15,6 +15,8 @@ namespace {
 struct NetworkOptions {
   TrainingOptions run;
   neural::Options network;
+  std::uint64_t max_steps = 0;
+  std::uint64_t checkpoint_steps = 0;
 };
 
 /// "100,30" into widths; "none": no hidden layer.
@@ -91,6 +93,17 @@ void define_from(CLI::App& app, TrainingOptions& run) {
       ->type_name("MODEL");
 }
 
+/// What happens at steps; those of L-BFGS are its iterations.
+void define_steps(CLI::App& app, NetworkOptions& options) {
+  app.add_option("--max-steps", options.max_steps, "End after so many steps, and keep the checkpoint; 0: after all [0]")
+      ->transform(count())
+      ->type_name("N");
+  app.add_option("--checkpoint-steps", options.checkpoint_steps,
+                 "Keep a checkpoint after every so many steps too; 0: by time alone [0]")
+      ->transform(count())
+      ->type_name("N");
+}
+
 void define_nn(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   add_data_options(app, options.run, network.validation_fraction);
@@ -113,6 +126,7 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   add.whole("--early-stopping", network.early_stopping_epochs,
             "Stop after so many epochs without gain in validation; 0: never");
   define_data(app, network);
+  define_steps(app, options);
   add_run_options(app, options.run);
   app.footer(
       "Example: podere train nn higgs.csv --rows :12000 --layers 100 --epochs 20 --executors 2 -o network.json\n"
@@ -135,6 +149,7 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   add.whole("--history", network.history, "Steps that L-BFGS remembers");
   add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
   define_data(app, network);
+  define_steps(app, options);
   add_run_options(app, options.run);
   app.footer("Example: podere train mlp higgs.csv --rows :12000 --layers 30,30 --executors 2 -o network.json");
 }
@@ -147,6 +162,8 @@ std::string epochs_text(const session::Json& facts) {
   if (n_run > n_kept) text += fmt::format(", the best of {}", with_commas(n_run));
   return text + (facts.at("was_stopped").get<bool>()     ? " (interrupted)"
                  : facts.at("stopped_early").get<bool>() ? " (stopped early)"
+                 : facts.at("reached_max_steps").get<bool>()
+                     ? fmt::format(" (ended after {} steps)", with_commas(facts.at("steps").get<std::uint64_t>()))
                  : facts.at("has_converged").get<bool>() ? " (converged)"
                                                          : "");
 }
@@ -164,6 +181,8 @@ int run(NetworkOptions& options) {
   }
   session::TrainJob job = job_of(options.run);
   job.network = options.network;
+  job.max_steps = options.max_steps;
+  job.checkpoint_steps = options.checkpoint_steps;
   const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{

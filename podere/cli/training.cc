@@ -53,7 +53,7 @@ void print_facts(const session::Json& facts, const TrainingWords& words, int des
   lines.emplace_back("to load", seconds("load"));
   lines.emplace_back(std::string("to ") + words.prepare_name, seconds(words.prepare_name));
   lines.emplace_back("to train", seconds("train"));
-  for (const char* name : {"loss", "validation_loss", "validation_auc"}) {
+  for (const char* name : {"loss", "validation_loss", "validation_accuracy", "validation_auc"}) {
     if (!facts.contains(name)) continue;
     lines.emplace_back(in_words(name), number(facts.at(name)));
   }
@@ -122,9 +122,9 @@ int run_training(const TrainingOptions& options, const session::TrainJob& job, c
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
   const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
-    if (!options.checkpoint.empty() && !done.at("facts").at("was_stopped").get<bool>()) {
-      std::filesystem::remove(options.checkpoint);
-    }
+    const session::Json& facts = done.at("facts");
+    const bool may_go_on = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
+    if (!options.checkpoint.empty() && !may_go_on) std::filesystem::remove(options.checkpoint);
   });
 
   session::Json facts = result.at("facts");

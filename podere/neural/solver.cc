@@ -57,6 +57,7 @@ class DescentSolver final : public Solver {
 
   std::size_t n_steps() const override { return batches_.n_steps(); }
   bool has_converged() const override { return false; }
+  double learning_rate() const override { return descent_.learning_rate(); }
   std::span<const float> weights() const override { return weights_; }
 
   void save(TrainState& state) const override {
@@ -141,6 +142,7 @@ class LbfgsSolver final : public Solver {
 
   std::size_t n_steps() const override { return 1; }
   bool has_converged() const override { return lbfgs_ && lbfgs_->end() != LbfgsEnd::kNone; }
+  double learning_rate() const override { return 0; }
   std::span<const float> weights() const override { return weights_; }
 
   void save(TrainState& state) const override {

@@ -15,8 +15,9 @@
 
 namespace podere::neural {
 
-/// What a step says of itself.
+/// What a step, or some at once, say of themselves.
 struct StepReport {
+  std::size_t n_steps = 1;
   double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken
   double weight = 0;      ///< what it is to be divided by for their mean
   bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
@@ -32,6 +33,8 @@ class Solver {
   virtual std::size_t n_steps() const = 0;
   /// Whether more steps would change nothing.
   virtual bool has_converged() const = 0;
+  /// Of the step to come; 0 where there is none.
+  virtual double learning_rate() const = 0;
   virtual std::span<const float> weights() const = 0;
   virtual void save(TrainState& state) const = 0;
   /// Inverse of save. Throws InputError if `state` is not of such a run. Local.

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <vector>
 
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
+#include "podere/neural/hooks.h"
 #include "podere/neural/model.h"
 #include "podere/table/row_source.h"
 
@@ -17,6 +18,7 @@ struct TrainReport {
   double train_seconds = 0;    ///< all epochs
   comm::TrafficByKind traffic;
   std::size_t epochs_run = 0;  ///< of which the model's history has those that count
+  std::size_t n_steps = 0;     ///< those before a checkpoint too
   std::size_t steps_per_epoch = 1;
   bool stopped_early = false;  ///< by early stopping
   bool has_converged = false;  ///< nothing more was to be gained
@@ -26,11 +28,13 @@ struct TrainReport {
 struct Continuation {
   /// Its weights and scaling are where this run starts; features, layers and loss are the same.
   const Model* base = nullptr;
-  /// What `offer` was given in a run with the same data, options and base, on any number of executors. The run goes on
+  /// What a hook was given in a run with the same data, options and base, on any number of executors. The run goes on
   /// from there and ends with the same model.
   const Checkpoint* checkpoint = nullptr;
-  /// Called after every step, on every rank, with what makes a checkpoint of the run so far if that is called at once.
-  std::function<void(const std::function<Checkpoint()>& make)> offer = {};
+  /// Called after every step, one after the other.
+  std::vector<Hook> hooks = {};
+  /// The run ends after so many steps, those before the checkpoint too; 0: after all epochs.
+  std::size_t max_steps = 0;
 };
 
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).

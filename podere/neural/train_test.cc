@@ -152,9 +152,9 @@ TEST(TrainTest, AStopEndsTheRunWithTheModelSoFar) {
 Model stop_and_go_on(const table::Table& table, const Options& options, int stop_after) {
   std::optional<Checkpoint> kept;
   int n_steps = 0;
-  train_alone(table, options, nullptr, {.offer = [&](const std::function<Checkpoint()>& make) {
-                if (++n_steps == stop_after) kept = make();
-              }});
+  train_alone(table, options, nullptr, {.hooks = {[&](const AfterStep& after) {
+                                          if (++n_steps == stop_after) kept = after.make_checkpoint();
+                                        }}});
   EXPECT_TRUE(kept);
   // By way of a file, as it is kept.
   const Checkpoint read = checkpoint_from_text(to_text(*kept), "checkpoint");
@@ -181,10 +181,64 @@ TEST(TrainTest, ARunThatWasStoppedEndsAsOneThatWasNot) {
   }
 }
 
+TEST(TrainTest, HooksSeeEveryStepOfTheRun) {
+  const table::Table table = random_table({.n_rows = 640}, alone());
+  std::vector<std::size_t> steps;
+  std::vector<bool> ends;
+  std::vector<double> rates;
+  double loss = 0;  // sum over the first epoch
+  std::size_t n_validated = 0;
+  const Hook watch = [&](const AfterStep& after) {
+    steps.push_back(after.n_steps);
+    ends.push_back(after.is_epoch_over);
+    rates.push_back(after.learning_rate);
+    if (after.n_steps <= after.steps_per_epoch) loss += after.loss;
+    EXPECT_EQ(after.quality.has_value(), after.is_epoch_over);
+    if (after.quality) {
+      ++n_validated;
+      EXPECT_GT(after.quality->accuracy.value(), 0.3);
+    }
+    EXPECT_EQ(after.weights.size(), after.layout.size());
+  };
+  const table::Table other = random_table({.n_rows = 640, .seed = 9}, alone());
+  const Model model = train_alone(table,
+                                  {.hidden = {8},
+                                   .epochs = 2,
+                                   .batch_size = 64,
+                                   .learning_rate = 0.01,
+                                   .schedule = Schedule::kExponential,
+                                   .learning_rate_decay = 0.5},
+                                  &other, {.hooks = {watch}});
+  ASSERT_EQ(steps.size(), 20U);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(steps[i], i + 1);
+    EXPECT_EQ(ends[i], i % 10 == 9);
+    EXPECT_DOUBLE_EQ(rates[i], i < 10 ? 0.01 : 0.005);
+  }
+  EXPECT_EQ(n_validated, 2U);
+  EXPECT_NEAR(loss / 10, model.history.train_loss[0], 1e-6);
+}
+
+TEST(TrainTest, EndsAtAStepAndGoesOnFromThere) {
+  const table::Table table = random_table({.n_rows = 640}, alone());
+  const Options options{.hidden = {8}, .epochs = 3, .batch_size = 64};
+  std::optional<Checkpoint> last;
+  const Hook keep = [&](const AfterStep& after) { last = after.make_checkpoint(); };
+  const Model some = train_alone(table, options, nullptr, {.hooks = {keep}, .max_steps = 13});
+  EXPECT_EQ(some.history.train_loss.size(), 1U);
+  EXPECT_EQ(some.weights, last->model.weights);
+  const Model more = train_alone(table, options, nullptr, {.checkpoint = &*last, .max_steps = 17});
+  EXPECT_EQ(more.history.train_loss.size(), 1U);
+  EXPECT_NE(more.weights, some.weights);
+  EXPECT_EQ(to_text(train_alone(table, options, nullptr, {.checkpoint = &*last})),
+            to_text(train_alone(table, options)));
+}
+
 TEST(TrainTest, ACheckpointOfAnotherRunIsRefused) {
   const table::Table table = random_table({}, alone());
   std::optional<Checkpoint> kept;
-  train_alone(table, {.hidden = {16}, .epochs = 1}, nullptr, {.offer = [&](const auto& make) { kept = make(); }});
+  train_alone(table, {.hidden = {16}, .epochs = 1}, nullptr,
+              {.hooks = {[&](const AfterStep& after) { kept = after.make_checkpoint(); }}});
   EXPECT_THROW(train_alone(table, {.hidden = {16}, .epochs = 2}, nullptr, {.checkpoint = &*kept}), InputError);
   EXPECT_THROW(
       train_alone(random_table({.seed = 9}, alone()), {.hidden = {16}, .epochs = 1}, nullptr, {.checkpoint = &*kept}),

@@ -25,10 +25,10 @@ std::optional<std::string> Checkpoint::read() const {
   return load_shared_text(path_, comm_);
 }
 
-void Checkpoint::offer(const std::function<std::string()>& so_far) {
+void Checkpoint::offer(const std::function<std::string()>& so_far, bool is_wanted) {
   if (path_.empty() || !comm_.is_root()) return;
   const bool is_due = since_written_.seconds() >= std::max(interval_seconds_, kShare * write_seconds_);
-  if (!progress_.checkpoint_requested() && !is_due) return;
+  if (!progress_.checkpoint_requested() && !is_due && !is_wanted) return;
   const Stopwatch watch;
   try {
     AtomicFile file(path_);

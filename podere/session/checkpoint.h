@@ -21,10 +21,10 @@ class Checkpoint {
   /// for a file that cannot be read.
   std::optional<std::string> read() const;
 
-  /// Takes note of the text of the model so far. It is written, beside the old file and then in its place, when
-  /// progress wants it, and once an interval, or less often where writing would take more than a twentieth of the time.
-  /// A disk that is full is told once, and the run goes on. Local.
-  void offer(const std::function<std::string()>& so_far);
+  /// Takes note of the text of the model so far. It is written, beside the old file and then in its place, if it
+  /// `is_wanted`, when progress wants it, and once an interval, or less often where writing would take more than a
+  /// twentieth of the time. A disk that is full is told once, and the run goes on. Local.
+  void offer(const std::function<std::string()>& so_far, bool is_wanted = false);
 
  private:
   std::string path_;

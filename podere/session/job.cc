@@ -64,6 +64,8 @@ void visit_job(Job& job, Visit&& visit) {
     visit("low_memory", job.low_memory);
     visit("checkpoint", job.checkpoint);
     visit("checkpoint_seconds", job.checkpoint_seconds);
+    visit("checkpoint_steps", job.checkpoint_steps);
+    visit("max_steps", job.max_steps);
   } else if constexpr (std::is_same_v<J, EvaluateJob>) {
     visit("model", job.model);
     visit("roc_points", job.roc_points);

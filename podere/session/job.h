@@ -36,7 +36,9 @@ struct TrainJob {
   bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with
                             ///< `from`, not for a network
   std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
-  double checkpoint_seconds = 2;  ///< least time between two of them
+  double checkpoint_seconds = 2;     ///< least time between two of them
+  std::size_t checkpoint_steps = 0;  ///< of a network: keeps one after every so many steps as well; 0: does not
+  std::size_t max_steps = 0;         ///< of a network: ends after so many steps, and keeps a checkpoint; 0: does not
 };
 
 /// Result: "rows" and the measures that fit the model's objective.

@@ -29,13 +29,16 @@ std::string layers_text(const neural::Layout& layout) {
 }
 
 /// How many epochs there were, and which of them is the model's last.
-Json tell_epochs(const RecordingProgress& recorder, const neural::Model& model, const neural::TrainReport& report) {
+Json tell_epochs(const TrainJob& job, const RecordingProgress& recorder, const neural::Model& model,
+                 const neural::TrainReport& report) {
   const bool is_patient = model.options.early_stopping_epochs > 0;
   return {{"epochs", model.history.train_loss.size()},
           {"epochs_run", report.epochs_run},
+          {"steps", report.n_steps},
           {"best_epoch", is_patient ? Json(model.history.train_loss.size()) : Json()},
           {"stopped_early", report.stopped_early},
           {"has_converged", report.has_converged},
+          {"reached_max_steps", job.max_steps > 0 && report.n_steps >= job.max_steps},
           {"was_stopped", recorder.is_stopped()}};
 }
 
@@ -71,12 +74,18 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   }
   const std::uint64_t n_training = count_training_rows(*table, options, comm);
   const std::uint64_t n_rows = table->n_global_rows();
+  const neural::Hook keep_checkpoints = [&](const neural::AfterStep& after) {
+    const bool is_end = job.max_steps > 0 && after.n_steps >= job.max_steps;
+    checkpoint.offer([&] { return neural::to_text(after.make_checkpoint()); },
+                     is_end || after.has_passed(job.checkpoint_steps));
+  };
   neural::TrainReport report;
   const neural::Model model =
       neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm, at.n_threads, recorder, &report,
                     {.base = from ? &std::get<neural::Model>(*from) : nullptr,
                      .checkpoint = so_far ? &*so_far : nullptr,
-                     .offer = [&](const auto& make) { checkpoint.offer([&] { return neural::to_text(make()); }); }});
+                     .hooks = {keep_checkpoints},
+                     .max_steps = job.max_steps});
 
   const bool validates = validation || options.validation_fraction > 0;
   const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
@@ -92,7 +101,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                 {"prepare_seconds", report.prepare_seconds},
                 {"train_seconds", report.train_seconds},
                 {"communication", tell_communication(report.traffic, comm)}};
-  facts.update(tell_epochs(recorder, model, report));
+  facts.update(tell_epochs(job, recorder, model, report));
   if (!model.history.train_loss.empty()) facts["loss"] = model.history.train_loss.back();
   if (!model.history.validation_loss.empty()) facts["validation_loss"] = model.history.validation_loss.back();
   for (const auto& [name, value] : recorder.metrics(model.history.train_loss.size() * report.steps_per_epoch)) {

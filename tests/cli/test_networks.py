@@ -111,6 +111,19 @@ def test_an_interrupted_run_leaves_the_network_so_far_and_goes_on(podere, undist
     assert sha256(podere, "network.json") == undisturbed
 
 
+def test_a_run_ends_at_a_step_and_goes_on_to_the_same_network(podere):
+    kept = ["--epochs", 4, "--checkpoint", "c.json"]
+    facts = json.loads(podere.done(*NN, *kept, "--max-steps", 70, "--checkpoint-steps", 30, "--json").stdout)
+    assert (facts["steps"], facts["epochs"], facts["reached_max_steps"], facts["was_stopped"]) == (70, 1, True, False)
+    assert (podere.folder / "c.json").exists()
+    facts = json.loads(podere.done(*NN, *kept, "--executors", 2, "--json").stdout)
+    assert (facts["steps"], facts["epochs"], facts["reached_max_steps"]) == (168, 4, False)
+    assert not (podere.folder / "c.json").exists()
+    whole = sha256(podere, "network.json")
+    podere.done(*NN, "--epochs", 4)
+    assert sha256(podere, "network.json") == whole
+
+
 def test_kept_tables_train_networks_too(podere, session):
     session.start("s", "--executors", "2", "--cores", "1")
     session("load", "s", "collider:20000", "--as", "all")

@@ -1,0 +1,76 @@
+// A training run from its first step to its last.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/neural/hooks.h"
+#include "podere/neural/model.h"
+#include "podere/neural/solver.h"
+#include "podere/neural/validation.h"
+
+namespace podere::neural {
+
+/// Has a solver take its steps, and in between measures, tells, keeps and stops.
+class Run {
+ public:
+  /// All outlive this. `model` has all but its weights and its history, which this fills in.
+  Run(Model& model, Solver& solver, const std::optional<ValidationRows>& validation, const comm::Communicator& comm,
+      int n_threads, Progress& progress)
+      : model_(model),
+        solver_(solver),
+        validation_(validation),
+        comm_(comm),
+        n_threads_(n_threads),
+        progress_(progress) {}
+
+  /// Goes on from there. Throws InputError if it is of another run. Local.
+  void resume(const Checkpoint& checkpoint);
+  /// To the end, or until so many steps are taken (0: no such end). Collective.
+  void go(std::span<const Hook> hooks, std::size_t max_steps);
+
+  std::size_t n_steps() const { return n_steps_; }
+  std::size_t n_epochs_done() const { return n_steps_ / solver_.n_steps(); }
+  /// Whether as many epochs as early stopping has patience for brought no gain.
+  bool has_lost_patience() const {
+    return keeps_best() &&
+           n_epochs_done() - best_.epoch >= static_cast<std::size_t>(model_.options.early_stopping_epochs);
+  }
+
+ private:
+  /// The weights of the best epoch so far, for early stopping.
+  struct Best {
+    double loss = std::numeric_limits<double>::infinity();
+    std::size_t epoch = 0;
+    std::vector<float> weights;
+  };
+
+  bool keeps_best() const { return model_.options.early_stopping_epochs > 0; }
+  bool is_over(std::size_t max_steps) const;
+  void take_step(std::span<const Hook> hooks);
+  void end_epoch();
+  void take_weights();
+  void report();
+  bool is_to_stop();
+  [[noreturn]] void refuse_divergence() const;
+  Checkpoint checkpoint() const;
+
+  Model& model_;
+  Solver& solver_;
+  const std::optional<ValidationRows>& validation_;
+  const comm::Communicator& comm_;
+  int n_threads_;
+  Progress& progress_;
+  std::size_t n_steps_ = 0;
+  double epoch_loss_ = 0;    // of the steps of this epoch so far
+  double epoch_weight_ = 0;  // the same
+  std::optional<Quality> quality_;
+  Best best_;
+};
+
+}  // namespace podere::neural

@@ -1,9 +1,6 @@
 #include "podere/comm/communicator.h"
 
-#include <mpi.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -13,20 +10,13 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/comm/mpi_handle.h"
 
 namespace podere::comm {
 namespace {
 
 // MPI-3 counts and displacements are ints, and so are sums of counts inside MPI.
 std::atomic<std::size_t> max_call_elements = std::size_t{1} << 30;
-
-void check(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw_error("{} failed: {}", what, std::string(text.data(), static_cast<std::size_t>(length)));
-}
 
 MPI_Datatype mpi_type(ElementType type) {
   switch (type) {
@@ -139,23 +129,6 @@ class Counted {
 };
 
 }  // namespace
-
-struct Communicator::Handle {
-  /// No group of MPI: this process alone.
-  Handle() = default;
-  Handle(MPI_Comm group, bool is_owned) : comm(group), owned(is_owned) {
-    check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  }
-  ~Handle() {
-    if (owned) MPI_Comm_free(&comm);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  MPI_Comm comm = MPI_COMM_NULL;
-  bool owned = false;
-  TrafficByKind traffic;
-};
 
 struct Communicator::Request {
   std::vector<MPI_Request> requests;

@@ -197,6 +197,7 @@ class Communicator {
  private:
   template <typename T>
   friend class Pending;
+  friend class Messages;
   struct Handle;
   struct Request;
   explicit Communicator(std::unique_ptr<Handle> handle);

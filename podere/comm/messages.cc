@@ -1,0 +1,105 @@
+#include "podere/comm/messages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "podere/comm/mpi_handle.h"
+
+namespace podere::comm {
+namespace {
+
+/// Sleeps ever longer, from nothing: a message between neighbours takes microseconds, one that waits for a batch of rows
+/// milliseconds.
+class Patience {
+ public:
+  void wait() {
+    if (++n_waits_ <= kYields) return std::this_thread::yield();
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+  }
+
+ private:
+  static constexpr int kYields = 32;
+  static constexpr auto kLongestSleep = std::chrono::microseconds(320);
+  std::chrono::microseconds sleep_{10};
+  int n_waits_ = 0;
+};
+
+int to_count(std::size_t n_bytes) {
+  if (n_bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw_error("a message of {} bytes", n_bytes);
+  }
+  return static_cast<int>(n_bytes);
+}
+
+constexpr int kTag = 0;
+
+}  // namespace
+
+struct Transfer::Request {
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool is_over() {
+    int is_done = 0;
+    check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0;
+  }
+};
+
+Transfer::Transfer() = default;
+Transfer::Transfer(Transfer&&) noexcept = default;
+Transfer& Transfer::operator=(Transfer&& other) noexcept {
+  if (request_) wait();
+  request_ = std::move(other.request_);
+  return *this;
+}
+Transfer::~Transfer() {
+  if (request_) wait();
+}
+
+void Transfer::wait() {
+  Patience patience;
+  while (request_ && !request_->is_over()) patience.wait();
+  request_.reset();
+}
+
+Messages::Messages(const Communicator& group) : handle_(std::make_unique<Communicator::Handle>()) {
+  if (group.size() == 1) return;
+  MPI_Comm own = MPI_COMM_NULL;
+  check(MPI_Comm_dup(group.handle_->comm, &own), "MPI_Comm_dup");
+  handle_ = std::make_unique<Communicator::Handle>(own, true);
+}
+
+Messages::Messages(Messages&&) noexcept = default;
+Messages::~Messages() = default;
+
+Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
+  Transfer transfer;
+  transfer.request_ = std::make_unique<Transfer::Request>();
+  check(MPI_Isend(bytes.data(), to_count(bytes.size()), MPI_BYTE, to, kTag, handle_->comm, &transfer.request_->request),
+        "MPI_Isend");
+  return transfer;
+}
+
+Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
+  Transfer transfer;
+  transfer.request_ = std::make_unique<Transfer::Request>();
+  check(
+      MPI_Irecv(bytes.data(), to_count(bytes.size()), MPI_BYTE, from, kTag, handle_->comm, &transfer.request_->request),
+      "MPI_Irecv");
+  return transfer;
+}
+
+std::size_t Messages::await_any(std::span<Transfer> transfers) {
+  for (Patience patience;; patience.wait()) {
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      if (!transfers[i].request_ || !transfers[i].request_->is_over()) continue;
+      transfers[i].request_.reset();
+      return i;
+    }
+  }
+}
+
+}  // namespace podere::comm

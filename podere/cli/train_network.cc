@@ -2,12 +2,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
 #include "podere/neural/options.h"
+#include "podere/neural/parameter_servers.h"
+#include "podere/session/session.h"
 
 namespace podere::cli {
 namespace {
@@ -15,6 +20,8 @@ namespace {
 struct NetworkOptions {
   TrainingOptions run;
   neural::Options network;
+  int workers = 0;  // 0: as many as there are executors beside the servers
+  bool is_async = false;
   std::uint64_t max_steps = 0;
   std::uint64_t checkpoint_steps = 0;
 };
@@ -104,6 +111,42 @@ void define_steps(CLI::App& app, NetworkOptions& options) {
       ->type_name("N");
 }
 
+/// Workers that have the rows and servers that have the weights, in the place of executors that are all alike.
+void define_servers(CLI::App& app, NetworkOptions& options) {
+  app.add_option("--servers", options.network.servers,
+                 "Executors that have the weights, which the others fetch and send gradients for; 0: all have all [0]")
+      ->check(whole_number())
+      ->type_name("P");
+  app.add_option("--workers", options.workers, "The others, in the place of --executors: W and P executors are started")
+      ->check(whole_number(1, session::kMostExecutors))
+      ->excludes("--executors")
+      ->excludes("--executors-file")
+      ->excludes("--session")
+      ->type_name("W");
+  auto* async = app.add_flag("--async", options.is_async,
+                             "No worker waits for another: faster where they are uneven, and another network each "
+                             "time. A server, if --servers says no other number");
+  app.add_option("--staleness", options.network.staleness,
+                 "With servers: batches that a worker may be ahead of the slowest; 0: all step together [0]")
+      ->check(whole_number())
+      ->excludes(async)
+      ->type_name("N");
+}
+
+/// Settles what --async and --workers leave open. Throws InputError for executors too few.
+void settle_servers(NetworkOptions& options) {
+  neural::Options& network = options.network;
+  GroupOptions& group = options.run.group;
+  if (options.is_async) {
+    network.staleness = -1;
+    network.servers = std::max(network.servers, 1);
+  }
+  if (options.workers > 0) group.executors = options.workers + network.servers;
+  if (network.servers == 0 || !group.session.empty()) return;
+  neural::count_workers(network, group.executors);
+  group.least_executors = std::max(group.least_executors, network.servers + 1);
+}
+
 void define_nn(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   add_data_options(app, options.run, network.validation_fraction);
@@ -128,9 +171,12 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   define_data(app, network);
   define_steps(app, options);
   add_run_options(app, options.run);
+  define_servers(app, options);
   app.footer(
       "Example: podere train nn higgs.csv --rows :12000 --layers 100 --epochs 20 --executors 2 -o network.json\n"
-      "Classes: podere train nn digits.csv --layers 128,64 --loss cross-entropy -o digits.json");
+      "Classes: podere train nn digits.csv --layers 128,64 --loss cross-entropy -o digits.json\n"
+      "Servers: podere train nn digits.csv --layers 128,64 --loss cross-entropy --workers 2 --servers 1 --async -o "
+      "d.json");
 }
 
 void define_mlp(CLI::App& app, NetworkOptions& options) {
@@ -168,9 +214,31 @@ std::string epochs_text(const session::Json& facts) {
                                                          : "");
 }
 
+using Lines = std::vector<std::pair<std::string, std::string>>;
+
+/// How workers and servers got on.
+void add_servers(const session::Json& facts, Lines& lines) {
+  const session::Json& servers = facts.at("parameter_servers");
+  if (servers.is_null()) return;
+  const int staleness = servers.at("staleness").get<int>();
+  lines.emplace_back("workers + servers",
+                     fmt::format("{} + {}, {}", servers.at("workers").get<int>(), servers.at("servers").get<int>(),
+                                 staleness == 0 ? "in step" : "asynchronous: another run gives another network"));
+  lines.emplace_back("staleness of gradients",
+                     fmt::format("{:.1f} steps on average, at most {}", servers.at("mean_staleness").get<double>(),
+                                 servers.at("most_staleness").get<int>()));
+  const auto rates = servers.at("steps_per_second").get<std::vector<double>>();
+  const auto waits = servers.at("wait_shares").get<std::vector<double>>();
+  lines.emplace_back(
+      "steps per second",
+      fmt::format("{:.0f} of each worker, which waits {:.0f} % of its time", fmt::join(rates, ", "),
+                  100 * std::accumulate(waits.begin(), waits.end(), 0.0) / static_cast<double>(waits.size())));
+}
+
 int run(NetworkOptions& options) {
   check(options.run);
   try {
+    settle_servers(options);
     neural::validate(options.network);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
@@ -186,10 +254,12 @@ int run(NetworkOptions& options) {
   const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{
-      [&](const session::Json& facts) -> std::vector<std::pair<std::string, std::string>> {
-        return {{"layers", facts.at("layers").get<std::string>()},
-                {"weights", with_commas(facts.at("weights").get<std::uint64_t>())},
-                {unit, epochs_text(facts)}};
+      [&](const session::Json& facts) {
+        Lines lines = {{"layers", facts.at("layers").get<std::string>()},
+                       {"weights", with_commas(facts.at("weights").get<std::uint64_t>())},
+                       {unit, epochs_text(facts)}};
+        add_servers(facts, lines);
+        return lines;
       },
       "prepare", [&](const session::Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }};
   return run_training(options.run, job, words);

@@ -10,18 +10,18 @@
 namespace podere::comm {
 namespace {
 
-/// Sleeps ever longer, from nothing: a message between neighbours takes microseconds, one that waits for a batch of rows
-/// milliseconds.
+/// Looks again at once, then sleeps ever longer: a message between neighbours takes microseconds, one that waits for a
+/// batch of rows milliseconds. Who sleeps is woken when it is time; who yields to a busy neighbour waits for its slice.
 class Patience {
  public:
   void wait() {
-    if (++n_waits_ <= kYields) return std::this_thread::yield();
+    if (++n_waits_ <= kLooks) return;
     std::this_thread::sleep_for(sleep_);
     sleep_ = std::min(sleep_ * 2, kLongestSleep);
   }
 
  private:
-  static constexpr int kYields = 32;
+  static constexpr int kLooks = 100;
   static constexpr auto kLongestSleep = std::chrono::microseconds(320);
   std::chrono::microseconds sleep_{10};
   int n_waits_ = 0;

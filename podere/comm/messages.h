@@ -40,8 +40,8 @@ class Messages {
   Transfer start_send(std::span<const std::byte> bytes, int to) const;
   Transfer start_receive(std::span<std::byte> bytes, int from) const;
 
-  /// The place of one of the transfers that is over, which then is none; waits for the first. One at least must be under
-  /// way.
+  /// The place of one of the transfers that is over, which then is none; waits for the first. One at least must be
+  /// under way.
   static std::size_t await_any(std::span<Transfer> transfers);
 
  private:

@@ -1,9 +1,9 @@
-#include "podere/comm/messages.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
+
+#include "podere/comm/messages.h"
 
 namespace podere::comm {
 namespace {

@@ -55,19 +55,22 @@ double Descent::learning_rate() const {
   throw Error("unknown schedule");
 }
 
-void Descent::step(std::span<double> gradient, std::span<float> weights) {
-  if (options_.l2 > 0) {
-    for_each_weight(layout_, [&](std::size_t i) { gradient[i] += options_.l2 * weights[i]; });
-  }
-  if (options_.clip_norm > 0) clip(gradient, options_.clip_norm);
+void regularise(const Layout& layout, const Options& options, std::span<const float> weights,
+                std::span<double> gradient) {
+  if (options.l2 > 0) for_each_weight(layout, [&](std::size_t i) { gradient[i] += options.l2 * weights[i]; });
+  if (options.clip_norm > 0) clip(gradient, options.clip_norm);
+}
+
+void Descent::step(std::span<const double> gradient, std::span<float> weights, Shard shard) {
   const double rate = learning_rate();
-  const DescentArrays arrays{gradient.data(), weights.data(), first_.data(), second_.data(), weights.size()};
+  const DescentArrays arrays{gradient.data(), weights.data() + shard.first, first_.data() + shard.first,
+                             second_.empty() ? nullptr : second_.data() + shard.first, shard.n};
   if (options_.optimiser == Optimiser::kSgd) {
     step_sgd(arrays, rate, options_.momentum);
   } else {
     if (options_.optimiser == Optimiser::kAdamW && options_.weight_decay > 0) {
       const double kept = 1 - rate * options_.weight_decay;
-      for_each_weight(layout_, [&](std::size_t i) { weights[i] = static_cast<float>(weights[i] * kept); });
+      for_each_weight(layout_, shard, [&](std::size_t i) { weights[i] = static_cast<float>(weights[i] * kept); });
     }
     beta1_power_ *= options_.beta1;
     beta2_power_ *= options_.beta2;
@@ -77,18 +80,26 @@ void Descent::step(std::span<double> gradient, std::span<float> weights) {
   if (n_steps_ % steps_per_epoch_ == 0) decay_power_ *= options_.learning_rate_decay;
 }
 
+std::array<double, 4> Descent::counters() const {
+  return {static_cast<double>(n_steps_), beta1_power_, beta2_power_, decay_power_};
+}
+
+void Descent::set_counters(std::span<const double, 4> counters) {
+  n_steps_ = static_cast<std::size_t>(counters[0]);
+  beta1_power_ = counters[1];
+  beta2_power_ = counters[2];
+  decay_power_ = counters[3];
+}
+
 void Descent::save(TrainState& state) const {
-  state.numbers["descent"] = {static_cast<double>(n_steps_), beta1_power_, beta2_power_, decay_power_};
+  const std::array<double, 4> numbers = counters();
+  state.numbers["descent"].assign(numbers.begin(), numbers.end());
   state.numbers["descent_first"].assign(first_.begin(), first_.end());
   state.numbers["descent_second"].assign(second_.begin(), second_.end());
 }
 
 void Descent::load(const TrainState& state) {
-  const std::vector<double>& counters = numbers_of(state, "descent", 4);
-  n_steps_ = static_cast<std::size_t>(counters[0]);
-  beta1_power_ = counters[1];
-  beta2_power_ = counters[2];
-  decay_power_ = counters[3];
+  set_counters(std::span(numbers_of(state, "descent", 4)).first<4>());
   const auto to_float = [](double x) { return static_cast<float>(x); };
   std::ranges::transform(numbers_of(state, "descent_first", first_.size()), first_.begin(), to_float);
   std::ranges::transform(numbers_of(state, "descent_second", second_.size()), second_.begin(), to_float);

@@ -1,6 +1,8 @@
 // Stochastic gradient descent: with momentum, Adam and AdamW, by a schedule.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -11,18 +13,42 @@
 
 namespace podere::neural {
 
+/// Some of the weights: [first, first + n) of [layout.size()].
+struct Shard {
+  std::size_t first = 0;
+  std::size_t n = 0;
+  template <typename T>
+  std::span<T> of(std::span<T> all) const {
+    return all.subspan(first, n);
+  }
+};
+
+/// Adds the penalty of l2 to the `gradient` of the loss at `weights`, and shortens the sum to clip_norm. Both
+/// [layout.size()]. The same bits everywhere.
+void regularise(const Layout& layout, const Options& options, std::span<const float> weights,
+                std::span<double> gradient);
+
 /// The steps of options.optimiser, which is not lbfgs.
 class Descent {
  public:
   /// All outlive this. `steps_per_epoch` is for schedules.
   Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch);
 
-  /// Takes a step from `weights` [layout.size()] against `gradient` [layout.size()] of the loss, to which the penalty
-  /// of l2 is added and which is clipped here. Local; the same bits everywhere.
-  void step(std::span<double> gradient, std::span<float> weights);
+  /// Takes a step from `weights` [layout.size()] against a `gradient` [shard.n], of the weights of `shard` alone.
+  /// Local; the same bits everywhere.
+  void step(std::span<const double> gradient, std::span<float> weights, Shard shard);
+  void step(std::span<const double> gradient, std::span<float> weights) {
+    step(gradient, weights, {0, weights.size()});
+  }
 
   /// Of the step to come.
   double learning_rate() const;
+
+  /// What steps change beside weights: arrays, each [layout.size()] or empty, and counters. Those who take steps of
+  /// different shards exchange them.
+  std::array<std::span<float>, 2> moments() { return {first_, second_}; }
+  std::array<double, 4> counters() const;
+  void set_counters(std::span<const double, 4> counters);
 
   void save(TrainState& state) const;
   /// Inverse of save. Throws InputError if `state` is not of such a run.
@@ -40,14 +66,21 @@ class Descent {
   std::vector<float> second_;  // adam, adamw only
 };
 
-/// Calls visit(weight index) for every weight that is no bias.
+/// Calls visit(weight index) for every weight of a shard that is no bias.
 template <typename Visit>
-void for_each_weight(const Layout& layout, const Visit& visit) {
+void for_each_weight(const Layout& layout, Shard shard, const Visit& visit) {
   for (const Layer& layer : layout.layers()) {
     for (std::size_t j = 0; j < layer.n_outputs; ++j) {
-      for (std::size_t i = 0; i < layer.n_inputs; ++i) visit(layer.offset + j * layer.stride() + i);
+      const std::size_t row = layer.offset + j * layer.stride();
+      const std::size_t end = std::min(row + layer.n_inputs, shard.first + shard.n);
+      for (std::size_t i = std::max(row, shard.first); i < end; ++i) visit(i);
     }
   }
+}
+/// The same for all.
+template <typename Visit>
+void for_each_weight(const Layout& layout, const Visit& visit) {
+  for_each_weight(layout, {0, layout.size()}, visit);
 }
 
 }  // namespace podere::neural

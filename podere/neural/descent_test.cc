@@ -21,6 +21,7 @@ std::vector<float> steps(const Options& options, int n, std::vector<double> grad
   gradient.resize(small().size());
   for (int i = 0; i < n; ++i) {
     std::vector<double> g = gradient;
+    regularise(small(), options, weights, g);
     descent.step(g, weights);
   }
   return weights;
@@ -69,6 +70,26 @@ TEST(DescentTest, SchedulesLowerTheLearningRate) {
   for (int i = 0; i < 12; ++i) {
     EXPECT_EQ(exponential[static_cast<std::size_t>(i)], i < 4 ? 2 : i < 8 ? 1 : 0.5);
     EXPECT_NEAR(cosine[static_cast<std::size_t>(i)], 1 + std::cos(std::numbers::pi * i / 12), 1e-12);
+  }
+}
+
+TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
+  const Layout layout(40, std::vector<int>{7, 5}, 3);
+  for (const Optimiser optimiser : {Optimiser::kSgd, Optimiser::kAdam, Optimiser::kAdamW}) {
+    const Options options{.optimiser = optimiser, .learning_rate = 0.1};
+    Descent of_all(layout, options, 4);
+    Descent of_shards[] = {Descent(layout, options, 4), Descent(layout, options, 4)};
+    std::vector<float> expected = initial_weights(layout, Initialisation::kGlorot, 1);
+    std::vector<float> weights = expected;
+    const std::size_t cut = 9 * kLanes;
+    const Shard shards[] = {{0, cut}, {cut, layout.size() - cut}};
+    for (int i = 0; i < 3; ++i) {
+      std::vector<double> gradient(layout.size());
+      for_each_weight(layout, [&](std::size_t k) { gradient[k] = std::sin(static_cast<double>(k) + i); });
+      of_all.step(gradient, expected);
+      for (int s : {0, 1}) of_shards[s].step(shards[s].of(std::span<const double>(gradient)), weights, shards[s]);
+    }
+    EXPECT_EQ(weights, expected) << to_string(optimiser);
   }
 }
 

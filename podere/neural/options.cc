@@ -62,7 +62,11 @@ void check_optimiser(const Options& o) {
   check(is_share(o.dropout), "dropout", o.dropout, "0 or more, below 1");
   check(o.history >= 1 && o.history <= 100, "history", o.history, "1 to 100");
   check(is_finite_from_0(o.tolerance), "tolerance", o.tolerance, "0 or more");
+  check(o.servers >= 0 && o.servers <= kMaxServers, "servers", o.servers, "0 (none) to 1024");
+  check(o.staleness >= -1, "staleness", o.staleness, "0 (synchronous) or more, or -1 (no bound)");
+  check(o.staleness == 0 || o.servers > 0, "staleness", o.staleness, "0 without servers");
   if (o.optimiser == Optimiser::kLbfgs) {
+    check(o.servers == 0, "servers", o.servers, "0 with lbfgs");
     // Its line search compares losses at several points: they must be of the same function.
     check(o.dropout == 0, "dropout", o.dropout, "0 with lbfgs");
     check(o.clip_norm == 0, "clip-norm", o.clip_norm, "0 with lbfgs");

@@ -10,6 +10,7 @@ namespace podere::neural {
 inline constexpr int kMaxWidth = 4096;  ///< units of a layer, and features
 inline constexpr int kMaxLayers = 64;   ///< hidden ones
 inline constexpr int kMaxClasses = 1000;
+inline constexpr int kMaxServers = 1024;
 inline constexpr int kMaxBatch = 1 << 20;
 inline constexpr int kMaxEpochs = 1000000;
 
@@ -73,10 +74,12 @@ struct Options {
   double dropout = 0;                       ///< share of hidden units left out of each row and step, [0, 1)
   int history = 10;                         ///< lbfgs only: pairs of steps and gradients kept, 1 .. 100
   double tolerance = 1e-6;                  ///< lbfgs only: ends where the loss falls less than this share, >= 0
-  bool standardise = true;                  ///< features on a common scale, learnt from the training rows
-  bool impute = false;                      ///< missing values become the mean of their feature; else are refused
-  double validation_fraction = 0;           ///< share of training rows set aside to validate, [0, 1)
-  int early_stopping_epochs = 0;            ///< stop after so many epochs without a lower validation loss; 0: never
+  int servers = 0;    ///< parameter servers among the executors, the others are workers; 0: none. Not lbfgs
+  int staleness = 0;  ///< with servers: batches that a worker may be ahead of the slowest; 0: synchronous; -1: any
+  bool standardise = true;         ///< features on a common scale, learnt from the training rows
+  bool impute = false;             ///< missing values become the mean of their feature; else are refused
+  double validation_fraction = 0;  ///< share of training rows set aside to validate, [0, 1)
+  int early_stopping_epochs = 0;   ///< stop after so many epochs without a lower validation loss; 0: never
   std::uint64_t seed = 0;
   bool operator==(const Options&) const = default;
 };
@@ -105,6 +108,8 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("dropout", options.dropout);
   visit("history", options.history);
   visit("tolerance", options.tolerance);
+  visit("servers", options.servers);
+  visit("staleness", options.staleness);
   visit("standardise", options.standardise);
   visit("impute", options.impute);
   visit("validation_fraction", options.validation_fraction);

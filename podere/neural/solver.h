@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,6 +24,13 @@ struct StepReport {
   bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
 };
 
+/// How workers and servers got on, over all rounds. Empty where there are none.
+struct ServersReport {
+  std::vector<std::uint64_t> staleness;  ///< gradients by steps that the weights were taken since; the last: and more
+  std::vector<double> steps_per_second;  ///< of each worker
+  std::vector<double> wait_shares;       ///< of each worker: of its time, waiting for weights
+};
+
 /// Steps through epochs until all are done or nothing more is to be gained. All members but those that are const are
 /// collective.
 class Solver {
@@ -36,6 +44,7 @@ class Solver {
   /// Of the step to come; 0 where there is none.
   virtual double learning_rate() const = 0;
   virtual std::span<const float> weights() const = 0;
+  virtual const ServersReport& servers_report() const;
   virtual void save(TrainState& state) const = 0;
   /// Inverse of save. Throws InputError if `state` is not of such a run. Local.
   virtual void load(const TrainState& state) = 0;

@@ -11,6 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/neural/labels.h"
+#include "podere/neural/parameter_servers.h"
 #include "podere/neural/rows.h"
 #include "podere/neural/run.h"
 #include "podere/neural/solver.h"
@@ -18,6 +19,7 @@
 #include "podere/neural/validation.h"
 #include "podere/table/features.h"
 #include "podere/table/few_rows.h"
+#include "podere/table/keep_rows.h"
 
 namespace podere::neural {
 namespace {
@@ -186,21 +188,16 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
                .n_steps = run.n_steps(),
                .steps_per_epoch = solver->n_steps(),
                .stopped_early = run.has_lost_patience(),
-               .has_converged = solver->has_converged()};
+               .has_converged = solver->has_converged(),
+               .servers = solver->servers_report()};
   }
   return model;
 }
 
-}  // namespace
-
-bool is_training_row(table::GlobalRow row, const Options& options) {
-  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
-}
-
-Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
-            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
-            const Continuation& continuation) {
-  check_request(source, validation, options);
+/// As train, by all who have rows where these are.
+Model train_here(const table::RowSource& source, const table::Table* validation, const Options& options,
+                 const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
+                 const Continuation& continuation) {
   Model model = shape_model(source, options, comm);
   // Rows are set aside by their numbers, of which others know.
   if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
@@ -219,6 +216,26 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   if (!few) return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);
   return train_on(table::HeldRows(std::move(*few)), validation, std::move(model), comm, n_threads, progress, report,
                   continuation);
+}
+
+}  // namespace
+
+bool is_training_row(table::GlobalRow row, const Options& options) {
+  return uniform01(hash64(options.seed, kValidationStream, row.value)) >= options.validation_fraction;
+}
+
+Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
+            const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
+            const Continuation& continuation) {
+  check_request(source, validation, options);
+  if (options.servers == 0)
+    return train_here(source, validation, options, comm, n_threads, progress, report, continuation);
+  const int n_workers = count_workers(options, comm.size());
+  const std::vector<std::uint8_t> all(source.labels().n_rows(), 1);
+  table::Table moved = table::keep_rows(source.labels(), all, comm, n_threads, n_workers);
+  source.give_back_features(source.schema().features.size());
+  return train_here(table::HeldRows(std::move(moved)), validation, options, comm, n_threads, progress, report,
+                    continuation);
 }
 
 }  // namespace podere::neural

@@ -8,6 +8,7 @@
 #include "podere/comm/communicator.h"
 #include "podere/neural/hooks.h"
 #include "podere/neural/model.h"
+#include "podere/neural/solver.h"
 #include "podere/table/row_source.h"
 
 namespace podere::neural {
@@ -22,6 +23,7 @@ struct TrainReport {
   std::size_t steps_per_epoch = 1;
   bool stopped_early = false;  ///< by early stopping
   bool has_converged = false;  ///< nothing more was to be gained
+  ServersReport servers;       ///< of parameter servers, where there are
 };
 
 /// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
@@ -43,13 +45,13 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// Trains on rows whose label and features are held and which must begin at a row block on every rank; gives the
 /// features back once it has them row by row. Few rows are brought to one form (few_rows.h). `validation` (may be null)
 /// has the same features. Collective. The model is the same, bit for bit, for any number of ranks and threads, on all
-/// processors with fused multiply-add (x86 with AVX2, 64-bit ARM). Stops after the step in which rank 0's progress says
-/// stop_requested(), which is heard some times in an epoch, or by early stopping, which keeps the weights of the best
-/// epoch. Reports ProgressSteps {"prepare", 0, 1} and {"train", steps done, steps, {epoch, loss, validation_loss,
-/// validation_auc}, "step" or "iteration"} before the first step, some times in an epoch and after each; the measures
-/// are those after the last epoch. Throws InputError, on all ranks, for options out of range, no rows, categories, a
-/// label missing or out of its set, features that are not finite, a loss that is no longer finite, a base that does not
-/// fit, a checkpoint of another run.
+/// processors with fused multiply-add (x86 with AVX2, 64-bit ARM); but not with servers, to whose workers the rows are
+/// moved first. Stops after the step in which rank 0's progress says stop_requested(), which is heard some times in an
+/// epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0, 1} and
+/// {"train", steps done, steps, {epoch, loss, validation_loss, validation_auc}, "step" or "iteration"} before the first
+/// step, some times in an epoch and after each; the measures are those after the last epoch. Throws InputError, on all
+/// ranks, for options out of range, no rows, categories, a label missing or out of its set, features that are not
+/// finite, a loss that is no longer finite, a base that does not fit, a checkpoint of another run.
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report = nullptr,
             const Continuation& continuation = {});

@@ -42,6 +42,29 @@ Json tell_epochs(const TrainJob& job, const RecordingProgress& recorder, const n
           {"was_stopped", recorder.is_stopped()}};
 }
 
+/// How workers and servers got on; null where there are none.
+Json tell_servers(const neural::Options& options, const neural::ServersReport& report) {
+  if (options.servers == 0) return {};
+  double n_gradients = 0;
+  double n_steps_late = 0;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < report.staleness.size(); ++i) {
+    if (report.staleness[i] == 0) continue;
+    n_gradients += static_cast<double>(report.staleness[i]);
+    n_steps_late += static_cast<double>(report.staleness[i] * i);
+    most = i;
+  }
+  return {{"workers", report.steps_per_second.size()},
+          {"servers", options.servers},
+          {"staleness", options.staleness},
+          {"is_reproducible", options.staleness == 0},
+          {"gradients_by_staleness", std::vector(report.staleness.begin(), report.staleness.begin() + most + 1)},
+          {"mean_staleness", n_steps_late / std::max(n_gradients, 1.0)},
+          {"most_staleness", most},
+          {"steps_per_second", report.steps_per_second},
+          {"wait_shares", report.wait_shares}};
+}
+
 }  // namespace
 
 Json train_network(const TrainJob& job, const Workplace& at) {
@@ -100,6 +123,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                 {"load_seconds", load_seconds},
                 {"prepare_seconds", report.prepare_seconds},
                 {"train_seconds", report.train_seconds},
+                {"parameter_servers", tell_servers(model.options, report.servers)},
                 {"communication", tell_communication(report.traffic, comm)}};
   facts.update(tell_epochs(job, recorder, model, report));
   if (!model.history.train_loss.empty()) facts["loss"] = model.history.train_loss.back();

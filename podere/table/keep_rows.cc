@@ -22,14 +22,15 @@ RowRange overlap(RowRange a, RowRange b) {
 
 /// How kept rows go from the ranks that hold them to those that will. Row numbers are those of the result.
 struct Moves {
-  Moves(std::uint64_t n_kept, const comm::Communicator& comm) : rank(static_cast<std::size_t>(comm.rank())) {
+  Moves(std::uint64_t n_kept, int n_holders, const comm::Communicator& comm)
+      : rank(static_cast<std::size_t>(comm.rank())) {
     for (const std::uint64_t n : comm.all_gather(n_kept)) {
       from.push_back({n_rows, n_rows + n});
       n_rows += n;
       most_rows = std::max(most_rows, n);
     }
     for (int r = 0; r < comm.size(); ++r) {
-      to.push_back(rows_of(n_rows, r, comm.size()));
+      to.push_back(r < n_holders ? rows_of(n_rows, r, n_holders) : RowRange{n_rows, n_rows});
       most_rows = std::max(most_rows, to.back().size());
     }
   }
@@ -108,14 +109,15 @@ class Packer {
 
 }  // namespace
 
-Table keep_rows(const Table& table, std::span<const std::uint8_t> kept, const comm::Communicator& comm, int n_threads) {
+Table keep_rows(const Table& table, std::span<const std::uint8_t> kept, const comm::Communicator& comm, int n_threads,
+                int n_holders) {
   comm.agree([&] {
     if (kept.size() != table.n_rows()) {
       throw_input_error("rows to keep are marked for {} rows, the table has {}", kept.size(), table.n_rows());
     }
   });
   std::vector<std::size_t> before = count_before(kept, n_threads);
-  const Moves moves(before.back(), comm);
+  const Moves moves(before.back(), n_holders == 0 ? comm.size() : n_holders, comm);
   const Packer packer(table, kept, std::move(before), moves, n_threads);
   std::optional<Table> result;
   comm.agree([&] { result.emplace(table.schema(), moves.n_rows, moves.to[moves.rank]); });

@@ -48,6 +48,24 @@ TEST(KeepRowsDistributed, NoneOrAllMayBeKept) {
   }
 }
 
+TEST(KeepRowsDistributed, TheFirstRanksMayHoldAll) {
+  const std::uint64_t n = 6001;
+  const Table table = uneven_part(n, world().rank(), world().size());
+  const std::vector<std::uint8_t> all(table.n_rows(), 1);
+  for (int n_holders = 1; n_holders <= world().size(); ++n_holders) {
+    const Table result = keep_rows(table, all, world(), 2, n_holders);
+    const RowRange expected = world().rank() < n_holders ? rows_of(n, world().rank(), n_holders) : RowRange{n, n};
+    EXPECT_EQ(result.rows(), expected);
+    EXPECT_EQ(result.n_global_rows(), n);
+    for (std::size_t j = 0; j < result.n_columns(); ++j) {
+      for (std::size_t i = 0; i < result.n_rows(); ++i) {
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(result.column(j)[i]),
+                  std::bit_cast<std::uint32_t>(value_in(expected.begin + i, j)));
+      }
+    }
+  }
+}
+
 TEST(KeepRowsDistributed, ColumnsGoOneByOneWhereTheyAreLong) {
   const std::uint64_t n = 3'000'000;
   const RowRange rows = rows_of(n, world().rank(), world().size());

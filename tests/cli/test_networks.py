@@ -124,6 +124,66 @@ def test_a_run_ends_at_a_step_and_goes_on_to_the_same_network(podere):
     assert sha256(podere, "network.json") == whole
 
 
+SERVERS = ["--epochs", 15, "--learning-rate", 0.005, "--validation-fraction", 0.2]
+
+
+@pytest.mark.parametrize("arguments, mode, reproducible", [
+    (["--workers", 2, "--servers", 1, "--async"], -1, False),
+    (["--workers", 1, "--async"], -1, False),
+    (["--executors", 4, "--servers", 2, "--staleness", 2], 2, False),
+    (["--workers", 3, "--servers", 2], 0, True),
+])
+def test_workers_and_servers_train_as_others_do(podere, arguments, mode, reproducible):
+    facts = json.loads(podere.done(*NN, *SERVERS, *arguments, "--json").stdout)
+    servers = facts["parameter_servers"]
+    assert facts["executors"] == servers["workers"] + servers["servers"]
+    assert (servers["staleness"], servers["is_reproducible"]) == (mode, reproducible)
+    gradients = sum(servers["gradients_by_staleness"])
+    assert gradients == facts["steps"] * (servers["workers"] if mode == 0 else 1)
+    assert len(servers["steps_per_second"]) == servers["workers"] and min(servers["steps_per_second"]) > 0
+    assert facts["validation_auc"] > 0.7
+    measured = json.loads(podere.done("evaluate", "network.json", "collider:20000?seed=1", "--json").stdout)
+    assert measured["auc"] > 0.7
+
+
+def test_an_asynchronous_run_says_that_it_cannot_be_repeated(podere):
+    told = podere.done(*NN, "--epochs", 2, "--workers", 2, "--servers", 1, "--async").stdout
+    assert "2 + 1, asynchronous: another run gives another network" in told
+    assert "staleness of gradients" in told and "steps per second" in told
+
+
+def test_an_asynchronous_run_goes_on_from_its_checkpoint_on_other_workers(podere):
+    run = [*NN, *SERVERS, "--servers", 1, "--async", "--checkpoint", "c.json"]
+    facts = json.loads(podere.done(*run, "--workers", 1, "--max-steps", 40, "--json").stdout)
+    assert facts["reached_max_steps"] and 40 <= facts["steps"] < 400
+    facts = json.loads(podere.done(*run, "--workers", 3, "--json").stdout)
+    assert facts["epochs"] == 15 and facts["parameter_servers"]["workers"] == 3
+
+
+def test_kept_tables_are_lent_to_workers(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    session("load", "s", "collider:20000", "--as", "t")
+    run = ["train", "nn", "table:t", "--session", "s", "--layers", "30", "-o", "network.json", "--json"]
+    for _ in range(2):
+        facts = json.loads(podere.done(*run, *SERVERS, "--servers", 1, "--async", environment=session.environment).stdout)
+        assert (facts["parameter_servers"]["workers"], facts["rows"]) == (1, 20000)
+    facts = json.loads(podere.done(*run, "--epochs", 2, environment=session.environment).stdout)
+    assert facts["rows"] == 20000 and facts["parameter_servers"] is None
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--servers", 1], "--servers is 1: that takes 2 executors at least, there are 1"),
+    (["--servers", 2, "--executors", 2, "--async"], "--servers is 2: that takes 3 executors at least, there are 2"),
+    (["--async", "--staleness", 3], "--async excludes --staleness"),
+    (["--staleness", 3], "--staleness is 3, allowed is 0 without servers"),
+    (["--servers", 1, "--workers", 2, "--executors", 3], "--executors"),
+    (["--servers", 1, "--workers", 2, "--optimiser", "lbfgs"], "--servers is 1, allowed is 0 with lbfgs"),
+    (["--servers", 1, "--workers", 0], "--workers"),
+])
+def test_servers_that_cannot_be_are_refused(podere, arguments, words):
+    assert words in podere.refused(*NN, *arguments)
+
+
 def test_kept_tables_train_networks_too(podere, session):
     session.start("s", "--executors", "2", "--cores", "1")
     session("load", "s", "collider:20000", "--as", "all")

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/base/parallel.h"
 #include "podere/neural/streams.h"
@@ -32,6 +33,9 @@ Batch BatchCursor::next() {
 }
 
 void BatchCursor::go_to(std::uint64_t epoch, std::size_t step) {
+  if (step >= batches_.n_steps()) {
+    throw_input_error("the checkpoint is of another run: an epoch has {} steps, not {}", batches_.n_steps(), step);
+  }
   epoch_ = epoch;
   step_ = step;
   if (step == 0) return;

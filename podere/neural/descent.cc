@@ -99,6 +99,7 @@ void Descent::save(TrainState& state) const {
 }
 
 void Descent::load(const TrainState& state) {
+  counter_of(state, "descent", 4, 0);
   set_counters(std::span(numbers_of(state, "descent", 4)).first<4>());
   const auto to_float = [](double x) { return static_cast<float>(x); };
   std::ranges::transform(numbers_of(state, "descent_first", first_.size()), first_.begin(), to_float);

@@ -19,11 +19,11 @@ void Run::resume(const Checkpoint& checkpoint) {
   const TrainState& state = checkpoint.state;
   const std::vector<double>& counters = numbers_of(state, "run", 5);
   model_.history = checkpoint.model.history;
-  n_steps_ = static_cast<std::size_t>(counters[0]);
+  n_steps_ = counter_of(state, "run", 5, 0);
   epoch_loss_ = counters[1];
   epoch_weight_ = counters[2];
   best_.loss = counters[3];
-  best_.epoch = static_cast<std::size_t>(counters[4]);
+  best_.epoch = counter_of(state, "run", 5, 4);
   if (keeps_best() && best_.epoch > 0) {
     const auto& weights = numbers_of(state, "best_weights", model_.weights.size());
     best_.weights.assign(weights.begin(), weights.end());

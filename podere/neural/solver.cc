@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "podere/base/error.h"
 #include "podere/neural/batch_cursor.h"
 #include "podere/neural/descent.h"
 #include "podere/neural/lbfgs.h"
@@ -12,6 +13,13 @@
 
 namespace podere::neural {
 namespace {
+
+/// The i-th of n numbers as the exponent of a BatchGradient.
+int exponent_of(const TrainState& state, std::size_t n, std::size_t i) {
+  const double exponent = numbers_of(state, "epoch", n)[i];
+  if (!(std::fabs(exponent) < 1024)) throw_input_error("the checkpoint is damaged: an exponent is {}", exponent);
+  return static_cast<int>(exponent);
+}
 
 /// A batch a step.
 class DescentSolver final : public Solver {
@@ -54,11 +62,10 @@ class DescentSolver final : public Solver {
 
   void load(const TrainState& state) override {
     descent_.load(state);
-    const std::vector<double>& counters = numbers_of(state, "epoch", 3);
     const std::vector<double>& weights = numbers_of(state, "weights", weights_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = static_cast<float>(weights[i]);
-    batches_.go_to(static_cast<std::uint64_t>(counters[0]), static_cast<std::size_t>(counters[1]));
-    batch_gradient_.set_exponent(static_cast<int>(counters[2]));
+    batches_.go_to(counter_of(state, "epoch", 3, 0), counter_of(state, "epoch", 3, 1));
+    batch_gradient_.set_exponent(exponent_of(state, 3, 2));
   }
 
  private:
@@ -115,7 +122,7 @@ class LbfgsSolver final : public Solver {
   }
 
   void load(const TrainState& state) override {
-    batch_gradient_.set_exponent(static_cast<int>(numbers_of(state, "epoch", 1)[0]));
+    batch_gradient_.set_exponent(exponent_of(state, 1, 0));
     lbfgs_ = std::make_unique<Lbfgs>(state, weights_.size(), static_cast<std::size_t>(options_.history),
                                      options_.tolerance, function());
     take_weights();

@@ -1,6 +1,7 @@
 // What a training run needs to go on from where it was.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -23,6 +24,15 @@ inline const std::vector<double>& numbers_of(const TrainState& state, const char
     throw_input_error("the checkpoint is of another run: it has no {} of {} numbers", name, n);
   }
   return found->second;
+}
+
+/// The i-th of `n` numbers of a name as a counter. Throws InputError unless it is a whole number from 0.
+inline std::size_t counter_of(const TrainState& state, const char* name, std::size_t n, std::size_t i) {
+  const double value = numbers_of(state, name, n)[i];
+  if (!(value >= 0 && value < 0x1p53 && value == std::floor(value))) {
+    throw_input_error("the checkpoint is damaged: {} is no counter of {}", value, name);
+  }
+  return static_cast<std::size_t>(value);
 }
 
 }  // namespace podere::neural

@@ -42,6 +42,31 @@ Json tell_epochs(const TrainJob& job, const RecordingProgress& recorder, const n
           {"was_stopped", recorder.is_stopped()}};
 }
 
+/// How loss and quality went, an entry an epoch, with the seconds of training until then.
+class Curve {
+ public:
+  void note(const neural::AfterStep& after) {
+    loss_ += after.loss * static_cast<double>(after.n_taken);
+    n_steps_ += after.n_taken;
+    if (!after.is_epoch_over) return;
+    points_["seconds"].push_back(watch_.seconds());
+    points_["loss"].push_back(loss_ / static_cast<double>(n_steps_));
+    loss_ = 0;
+    n_steps_ = 0;
+    if (!after.quality) return;
+    points_["validation_loss"].push_back(after.quality->loss);
+    if (after.quality->accuracy) points_["validation_accuracy"].push_back(*after.quality->accuracy);
+    if (after.quality->auc) points_["validation_auc"].push_back(*after.quality->auc);
+  }
+  const Json& points() const { return points_; }
+
+ private:
+  Stopwatch watch_;
+  double loss_ = 0;  // sum over the steps of this epoch
+  std::size_t n_steps_ = 0;
+  Json points_ = Json::object();
+};
+
 /// How workers and servers got on; null where there are none.
 Json tell_servers(const neural::Options& options, const neural::ServersReport& report) {
   if (options.servers == 0) return {};
@@ -102,12 +127,13 @@ Json train_network(const TrainJob& job, const Workplace& at) {
     checkpoint.offer([&] { return neural::to_text(after.make_checkpoint()); },
                      is_end || after.has_passed(job.checkpoint_steps));
   };
+  Curve curve;
   neural::TrainReport report;
   const neural::Model model =
       neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm, at.n_threads, recorder, &report,
                     {.base = from ? &std::get<neural::Model>(*from) : nullptr,
                      .checkpoint = so_far ? &*so_far : nullptr,
-                     .hooks = {keep_checkpoints},
+                     .hooks = {keep_checkpoints, [&](const neural::AfterStep& after) { curve.note(after); }},
                      .max_steps = job.max_steps});
 
   const bool validates = validation || options.validation_fraction > 0;
@@ -123,6 +149,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                 {"load_seconds", load_seconds},
                 {"prepare_seconds", report.prepare_seconds},
                 {"train_seconds", report.train_seconds},
+                {"curve", curve.points()},
                 {"parameter_servers", tell_servers(model.options, report.servers)},
                 {"communication", tell_communication(report.traffic, comm)}};
   facts.update(tell_epochs(job, recorder, model, report));

@@ -19,6 +19,10 @@ def test_networks_are_trained_evaluated_and_shown(podere):
     facts = json.loads(podere.done(*NN, "--epochs", 12, "--learning-rate", 0.005, "--validation-fraction", 0.2, "--json").stdout)
     assert (facts["layers"], facts["weights"], facts["epochs"]) == ("28-30-1", 901, 12)
     assert facts["training_rows"] + facts["validation_rows"] == 20000
+    curve = facts["curve"]
+    assert {len(curve[name]) for name in ("seconds", "loss", "validation_loss", "validation_accuracy")} == {12}
+    assert curve["seconds"] == sorted(curve["seconds"]) and abs(curve["loss"][-1] - facts["loss"]) < 0.01
+    assert curve["validation_auc"][-1] == facts["validation_auc"]
     measured = json.loads(podere.done("evaluate", "network.json", "collider:20000?seed=1", "--json").stdout)
     assert measured["auc"] > 0.72
     assert abs(measured["auc"] - facts["validation_auc"]) < 0.03

@@ -12,7 +12,7 @@ declare -A group=(
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
           clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch
           iproute2 openssh-client openssh-server slurm-wlm munge"
-  [bench]="python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
+  [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [fresh]="debootstrap git"
 )

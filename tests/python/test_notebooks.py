@@ -22,6 +22,13 @@ assert same
     "3_losing_executors": (0, """
 assert len(undisturbed) == 64 and disturbed == undisturbed == again
 """),
+    "4_networks": (3, """
+assert {len(losses) for losses in network.history_.values()} == {20}
+assert network.history_["validation_loss"][-1] < network.history_["validation_loss"][0]
+assert aucs["trees"] > aucs["network"] > 0.77 and aucs["perceptron"] > 0.7
+assert same
+assert accuracies[-1] >= 0.96
+"""),
 }
 
 

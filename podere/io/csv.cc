@@ -1,19 +1,14 @@
 #include "podere/io/csv.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 
 #include "podere/base/error.h"
-#include "podere/io/byte_source.h"
 #include "podere/io/csv_categories.h"
-#include "podere/io/csv_index.h"
 #include "podere/io/csv_layout.h"
-#include "podere/io/csv_load.h"
-#include "podere/io/file_version.h"
+#include "podere/io/csv_row.h"
+#include "podere/io/row_tile.h"
+#include "podere/io/text_file.h"
 
 namespace podere::io {
 namespace {
@@ -25,96 +20,56 @@ table::RowRange choose_lines(const std::string& name, const CsvOptions& options,
   const std::uint64_t n_header = has_header ? 1 : 0;
   const std::uint64_t n_rows = n_lines - n_header;
   if (n_rows == 0) throw_input_error("{}: has a header but no rows", name);
-  const std::uint64_t last_row = options.last_row.value_or(n_rows);
-  if (options.first_row >= last_row || last_row > n_rows) {
-    throw_input_error("{}: rows {} to {} are asked for, end excluded; there are rows 0 to {}", name, options.first_row,
-                      last_row, n_rows);
-  }
-  return {options.first_row + n_header, last_row + n_header};
+  const table::RowRange rows = choose_rows(name, options.first_row, options.last_row, n_rows);
+  return {rows.begin + n_header, rows.end + n_header};
 }
 
-std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
-  const auto cursor = source.cursor_at(0);
-  std::vector<char> buffer(1 << 16);
-  std::uint64_t number = 1;
-  while (offset > 0) {
-    const std::size_t n =
-        cursor->read({buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(offset, buffer.size()))});
-    if (n == 0) break;
-    number += static_cast<std::uint64_t>(std::count(buffer.data(), buffer.data() + n, '\n'));
-    offset -= n;
-  }
-  return number;
-}
-
-/// A fault in the text of a file.
-class CsvFault : public InputError {
+/// Rows to columns, in one thread.
+class CsvReader final : public LineReader {
  public:
-  using InputError::InputError;
-};
+  CsvReader(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, table::Table& table)
+      : parser_(layout, missing, categories), tile_(table) {}
 
-/// Runs `read` on all ranks. Of all CsvFaults the first in the file is thrown, on all ranks: ranks hold rows in the
-/// order of the file, so it is that of the lowest rank.
-void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read) {
-  std::optional<CsvFault> fault;
-  comm.agree([&] {
-    try {
-      read();
-    } catch (const CsvFault& found) {
-      fault = found;
-    }
-  });
-  const std::vector<std::int32_t> has_fault = comm.all_gather(std::int32_t{fault ? 1 : 0});
-  const auto first = std::ranges::find(has_fault, 1);
-  comm.agree([&] {
-    if (first - has_fault.begin() == comm.rank()) throw InputError(*fault);
-  });
-}
+  void start_at(std::size_t first) override { tile_.start_at(first); }
+  const char* read(const char* p, const char* end) override {
+    p = parser_.parse(p, end, tile_.next_row());
+    tile_.keep_row();
+    return p;
+  }
+  void finish() override { tile_.flush(); }
+
+ private:
+  RowParser parser_;
+  RowTile tile_;
+};
 
 /// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
 struct OpenCsv {
   /// Collective. Throws InputError on all ranks.
   OpenCsv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm, int n_threads)
-      : name(path.string()), version(path), missing(options.missing), max_line_bytes(options.max_line_bytes) {
+      : missing(options.missing) {
     comm.agree([&] {
-      source = open_bytes(path);
-      layout = find_layout(*source, name, options);
+      text.emplace(path, options.max_line_bytes);
+      layout = find_layout(*text->source, text->name, options);
+      text->text_begin = layout.text_begin;
     });
-    index = index_lines(*source, name, options.chunk_bytes, comm, n_threads);
-    lines = choose_lines(name, options, layout.has_header, index.n_lines);
+    text->index = index_lines(*text->source, text->name, options.chunk_bytes, Quotes::kHideLineEnds, comm, n_threads);
+    lines = choose_lines(text->name, options, layout.has_header, text->index.n_lines);
     rows = table::rows_of(lines.size(), comm.rank(), comm.size());
   }
 
-  /// Sets the values of `table`, which has some of the rows. Throws CsvFault for the first that cannot be read.
+  const std::string& name() const { return text->name; }
+
+  /// Sets the values of `table`, which has some of the rows. Throws TextFileFault for the first that cannot be read.
   /// Local.
   void read(table::Table& table, Categories& categories, int n_threads) const {
-    const LoadPlan plan{.source = *source,
-                        .name = name,
-                        .layout = layout,
-                        .missing = missing,
-                        .categories = categories,
-                        .index = index,
-                        .lines = {lines.begin + table.rows().begin, lines.begin + table.rows().end},
-                        .max_line_bytes = max_line_bytes};
-    try {
-      load_rows(plan, table, n_threads);
-    } catch (const SourceFault& fault) {
-      throw CsvFault(fmt::format("{}:{}: {}", name, line_number(*source, fault.offset), fault.message));
-    }
+    const auto make_reader = [&] { return std::make_unique<CsvReader>(layout, missing, categories, table); };
+    text->read({lines.begin + table.rows().begin, lines.begin + table.rows().end}, make_reader, n_threads);
   }
 
-  /// Throws InputError if the file is not what it was: for those who read it more than once.
-  void check_unchanged() const {
-    if (FileVersion(name) != version) throw_input_error("{}: changed while it was read", name);
-  }
-
-  std::string name;
-  FileVersion version;
   MissingTokens missing;
-  std::size_t max_line_bytes;
-  std::unique_ptr<ByteSource> source;
+  std::optional<TextFile> text;
   CsvLayout layout;
-  LineIndex index;
   table::RowRange lines;  // of the file, that become the table
   table::RowRange rows;   // of the table, that this rank holds
 };
@@ -130,7 +85,7 @@ table::Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
     table.emplace(csv.layout.schema, csv.lines.size(), csv.rows);
     csv.read(*table, categories, n_threads);
   });
-  categories.agree_on_codes(csv.name, comm, n_threads, *table);
+  categories.agree_on_codes(csv.name(), comm, n_threads, *table);
   const UnknownTexts found = categories.sum_unknown(comm);
   if (unknown != nullptr) *unknown = found;
   return std::move(*table);
@@ -145,14 +100,14 @@ std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, co
     agree_on_fault(comm,
                    [&] { table::ReadRows(csv->layout.schema, csv->lines.size(), csv->rows, find, window_bytes); });
     table::Table none(csv->layout.schema, 0, {});
-    categories.agree_on_codes(csv->name, comm, n_threads, none);
+    categories.agree_on_codes(csv->name(), comm, n_threads, none);
     csv->layout.schema = none.schema();
     csv->layout.finds_categories = false;
   }
   const auto read = [csv, n_threads](table::Table& window) {
     Categories categories(csv->layout.schema, false);
     csv->read(window, categories, n_threads);
-    csv->check_unchanged();
+    csv->text->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
   agree_on_fault(comm, [&] {

@@ -16,11 +16,10 @@ class RowParser {
  public:
   RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories);
 
-  /// Parses the row at `p` in a text that ends at `end` with a line end, with kPadding bytes readable behind. Sets
-  /// values [columns of the table]; returns the begin of the next line. Throws TextFault for a row that does not fit.
+  /// Parses the row at `p` in a text that ends at `end` with a line end, with LineReader::kPadding bytes readable
+  /// behind. Sets values [columns of the table]; returns the begin of the next line. Throws TextFault for a row that
+  /// does not fit.
   const char* parse(const char* p, const char* end, float* values);
-
-  static constexpr std::size_t kPadding = 16;
 
  private:
   const char* parse_value(const char* p, const char* end, std::size_t field, float& value);

@@ -1,4 +1,4 @@
-#include "podere/io/csv_index.h"
+#include "podere/io/line_index.h"
 
 #include <algorithm>
 #include <cstring>
@@ -54,32 +54,34 @@ class ChunkBuffer {
   std::vector<char> bytes_;
 };
 
-std::vector<ChunkCount> count_whole_stream(ByteSource& source, std::size_t chunk_bytes) {
+std::vector<ChunkCount> count_whole_stream(ByteSource& source, std::size_t chunk_bytes, Quotes quotes) {
   std::vector<ChunkCount> counts;
   ChunkBuffer buffer(chunk_bytes);
   const DecodeTime decoding;
   const auto cursor = source.indexing_cursor();
   for (auto chunk = buffer.read_from(*cursor); !chunk.empty(); chunk = buffer.read_from(*cursor)) {
-    counts.push_back(count_lines(chunk));
+    counts.push_back(count_lines(chunk, quotes));
   }
   return counts;
 }
 
-std::vector<ChunkCount> count_part(const ByteSource& source, std::size_t chunk_bytes, Slice chunks, int n_threads) {
+std::vector<ChunkCount> count_part(const ByteSource& source, std::size_t chunk_bytes, Quotes quotes, Slice chunks,
+                                   int n_threads) {
   std::vector<ChunkCount> counts(chunks.end - chunks.begin);
   std::vector<ChunkBuffer> buffers(static_cast<std::size_t>(std::max(n_threads, 1)), ChunkBuffer(chunk_bytes));
   parallel_for(n_threads, counts.size(), [&](std::size_t i, int thread) {
     const DecodeTime decoding;
     const auto cursor = source.cursor_at((chunks.begin + i) * chunk_bytes);
-    counts[i] = count_lines(buffers[static_cast<std::size_t>(thread)].read_from(*cursor));
+    counts[i] = count_lines(buffers[static_cast<std::size_t>(thread)].read_from(*cursor), quotes);
   });
   return counts;
 }
 
 }  // namespace
 
-ChunkCount count_lines(std::span<const char> chunk) {
-  const Tally tally = count_marks(chunk);
+ChunkCount count_lines(std::span<const char> chunk, Quotes quotes) {
+  Tally tally = count_marks(chunk);
+  if (quotes == Quotes::kMeanNothing) tally.quotes = 0;
   ChunkCount count{.line_ends = tally.newlines, .flips = tally.quotes % 2};
   if (tally.quotes > 0) {
     std::uint64_t outside = 1;
@@ -98,8 +100,9 @@ ChunkCount count_lines(std::span<const char> chunk) {
   return count;
 }
 
-LineIndex make_index(std::size_t chunk_bytes, std::span<const ChunkCount> counts) {
+LineIndex make_index(std::size_t chunk_bytes, std::span<const ChunkCount> counts, Quotes quotes) {
   LineIndex index;
+  index.quotes = quotes;
   index.chunk_bytes = chunk_bytes;
   index.chunks.push_back({0, false});
   std::uint64_t line_ends = 0;
@@ -120,7 +123,7 @@ LineIndex make_index(std::size_t chunk_bytes, std::span<const ChunkCount> counts
   return index;
 }
 
-LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t chunk_bytes,
+LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t chunk_bytes, Quotes quotes,
                       const comm::Communicator& comm, int n_threads) {
   const std::optional<std::uint64_t> size = source.size();
   const std::vector<std::uint64_t> sizes = comm.all_gather(size.value_or(std::numeric_limits<std::uint64_t>::max()));
@@ -129,8 +132,8 @@ LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t c
   }
   std::vector<ChunkCount> counts;
   if (!size) {
-    comm.agree([&] { counts = count_whole_stream(source, chunk_bytes); });
-    return make_index(chunk_bytes, counts);
+    comm.agree([&] { counts = count_whole_stream(source, chunk_bytes, quotes); });
+    return make_index(chunk_bytes, counts, quotes);
   }
   // Tiny chunks of a huge file would make the index itself large.
   constexpr std::uint64_t kMaxChunks = 1 << 18;
@@ -138,12 +141,12 @@ LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t c
   comm.agree([&] {
     const auto n_chunks = static_cast<std::size_t>((*size + chunk_bytes - 1) / chunk_bytes);
     const Slice mine = slice_of(n_chunks, static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size()));
-    counts = count_part(source, chunk_bytes, mine, n_threads);
+    counts = count_part(source, chunk_bytes, quotes, mine, n_threads);
   });
   const auto bytes = comm.all_gather_v<std::byte>(std::as_bytes(std::span<const ChunkCount>(counts)));
   counts.resize(bytes.size() / sizeof(ChunkCount));
   if (!bytes.empty()) std::memcpy(counts.data(), bytes.data(), bytes.size());
-  return make_index(chunk_bytes, counts);
+  return make_index(chunk_bytes, counts, quotes);
 }
 
 }  // namespace podere::io

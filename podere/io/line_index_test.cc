@@ -1,4 +1,4 @@
-#include "podere/io/csv_index.h"
+#include "podere/io/line_index.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Where the rows of a delimited file begin.
+// Where the lines of a text begin.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,11 @@ struct ChunkCount {
   std::uint64_t is_blank = 0;             ///< 1 if it holds nothing but line ends
 };
 
-ChunkCount count_lines(std::span<const char> chunk);
+/// Whether a line end within quotes is one: in delimited text it is part of a field, in other text a quote is a
+/// character like any other.
+enum class Quotes { kHideLineEnds, kMeanNothing };
+
+ChunkCount count_lines(std::span<const char> chunk, Quotes quotes = Quotes::kHideLineEnds);
 
 /// The lines of a text by chunk. A line belongs to the chunk with the line end before it, the first to chunk 0:
 ///
@@ -34,16 +38,18 @@ struct LineIndex {
     std::uint64_t first_line;  ///< that belongs to it or to a later chunk
     bool in_quotes;            ///< whether it begins within quotes
   };
+  Quotes quotes = Quotes::kHideLineEnds;
   std::size_t chunk_bytes = 0;
   std::vector<Chunk> chunks;  ///< and one behind the last
   std::uint64_t n_lines = 0;  ///< without blank lines at the end; 0 if there is nothing else
 };
 
 /// Joins the counts of all chunks of a text.
-LineIndex make_index(std::size_t chunk_bytes, std::span<const ChunkCount> counts);
+LineIndex make_index(std::size_t chunk_bytes, std::span<const ChunkCount> counts,
+                     Quotes quotes = Quotes::kHideLineEnds);
 
 /// Counts the lines of `source`, in parallel over ranks and threads if it can be read from any place. Collective.
-LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t chunk_bytes,
+LineIndex index_lines(ByteSource& source, const std::string& name, std::size_t chunk_bytes, Quotes quotes,
                       const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::io

@@ -1,0 +1,48 @@
+// Rows on their way into the columns of a table.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "podere/table/table.h"
+
+namespace podere::io {
+
+/// A few rows, which go to the table together, a cache line of each column at a time: written row by row, columns that
+/// lie a power of two apart would drive each other out of the cache. Borrows the table. For one thread.
+class RowTile {
+ public:
+  explicit RowTile(table::Table& table) {
+    for (std::size_t j = 0; j < table.n_columns(); ++j) columns_.push_back(table.column(j).data());
+    values_.resize(kRows * columns_.size());
+  }
+
+  /// The next row is local row `row`.
+  void start_at(std::size_t row) {
+    first_row_ = row;
+    n_rows_ = 0;
+  }
+
+  /// Where the values [columns of the table] of the next row belong.
+  float* next_row() { return values_.data() + n_rows_ * columns_.size(); }
+
+  void keep_row() {
+    if (++n_rows_ == kRows) flush();
+  }
+
+  void flush() {
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      for (std::size_t i = 0; i < n_rows_; ++i) columns_[j][first_row_ + i] = values_[i * columns_.size() + j];
+    }
+    start_at(first_row_ + n_rows_);
+  }
+
+ private:
+  static constexpr std::size_t kRows = 16;
+  std::vector<float*> columns_;
+  std::vector<float> values_;  // row by row
+  std::size_t first_row_ = 0;
+  std::size_t n_rows_ = 0;
+};
+
+}  // namespace podere::io

@@ -1,0 +1,57 @@
+// A file of text with a row in each line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "podere/base/error.h"
+#include "podere/comm/communicator.h"
+#include "podere/io/byte_source.h"
+#include "podere/io/file_version.h"
+#include "podere/io/line_index.h"
+#include "podere/io/load_lines.h"
+#include "podere/table/row.h"
+
+namespace podere::io {
+
+/// A fault in the text of a file.
+class TextFileFault : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// Runs `read` on all ranks. Of all TextFileFaults the first in the file is thrown, on all ranks: ranks hold rows in
+/// the order of the file, so it is that of the lowest rank. Collective.
+void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read);
+
+/// Rows [first, last) of `n_rows`; without `last` to the end. Throws InputError, with `name`, if there are none or
+/// fewer.
+table::RowRange choose_rows(const std::string& name, std::uint64_t first, std::optional<std::uint64_t> last,
+                            std::uint64_t n_rows);
+
+struct TextFile {
+  /// Opens a file, and has not looked for lines yet. Throws InputError.
+  TextFile(const std::filesystem::path& path, std::size_t longest_line_bytes)
+      : name(path.string()), version(path), max_line_bytes(longest_line_bytes), source(open_bytes(path)) {}
+
+  /// Reads lines [lines.begin, lines.end) of the file. Throws TextFileFault for the first that cannot be read. Local.
+  void read(table::RowRange lines, const std::function<std::unique_ptr<LineReader>()>& make_reader,
+            int n_threads) const;
+
+  /// Throws InputError if the file is not what it was: for those who read it more than once.
+  void check_unchanged() const;
+
+  std::string name;
+  FileVersion version;
+  std::size_t max_line_bytes;  ///< longer lines are refused
+  std::unique_ptr<ByteSource> source;
+  std::uint64_t text_begin = 0;  ///< behind a byte order mark
+  LineIndex index;
+};
+
+}  // namespace podere::io

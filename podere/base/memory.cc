@@ -6,22 +6,31 @@
 #include <atomic>
 #include <fstream>
 #include <string>
+#include <string_view>
+
+#include "podere/base/machine.h"
 
 namespace podere {
 namespace {
 
 std::atomic<std::uint64_t> peak_before = 0;  // of what the kernel was told to forget
 
+/// The line "name: N kB" of a file of proc(5), in bytes.
+std::optional<std::uint64_t> bytes_in(const char* path, std::string_view wanted) {
+  std::ifstream file(path);
+  std::string name;
+  std::uint64_t kilobytes = 0;
+  while (file >> name) {
+    if (name == wanted && file >> kilobytes) return kilobytes * 1024;
+    file.ignore(4096, '\n');
+  }
+  return std::nullopt;
+}
+
 /// As the kernel counts it.
 std::uint64_t counted_peak_bytes() {
   // VmHWM starts anew with exec; ru_maxrss goes on from the program that was there before.
-  std::ifstream status("/proc/self/status");
-  std::string name;
-  std::uint64_t kilobytes = 0;
-  while (status >> name) {
-    if (name == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
-    status.ignore(4096, '\n');
-  }
+  if (const auto peak = bytes_in("/proc/self/status", "VmHWM:")) return *peak;
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
@@ -37,6 +46,13 @@ std::uint64_t take_peak_memory_bytes() {
   }
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): the peak becomes what is held now
   return peak;
+}
+
+std::optional<std::uint64_t> available_memory_bytes() {
+  const std::optional<std::uint64_t> available = bytes_in("/proc/meminfo", "MemAvailable:");
+  const std::optional<std::uint64_t> limit = cgroup_limits().memory_bytes;
+  if (!available || !limit) return available ? available : limit;
+  return std::min(*available, *limit);
 }
 
 }  // namespace podere

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace podere {
 
@@ -11,5 +12,9 @@ std::uint64_t peak_memory_bytes();
 /// The same since it was last called, or since the process began. Thread-safe. Where the system does not let the count
 /// begin anew it is peak_memory_bytes().
 std::uint64_t take_peak_memory_bytes();
+
+/// What this process can take without driving others out: what the system calls available, at most the limit of its
+/// control group; nothing if the system does not tell.
+std::optional<std::uint64_t> available_memory_bytes();
 
 }  // namespace podere

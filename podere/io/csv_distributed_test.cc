@@ -12,29 +12,10 @@
 #include "podere/base/hash.h"
 #include "podere/io/csv.h"
 #include "podere/io/csv_reference.h"
+#include "podere/io/distributed_reference.h"
 
 namespace podere::io {
 namespace {
-
-const comm::Communicator& world() {
-  static const auto group = comm::Communicator::world();
-  return group;
-}
-
-/// A file that rank 0 writes and all ranks read.
-class SharedFile {
- public:
-  explicit SharedFile(std::string_view text) {
-    if (world().is_root()) file_.emplace(text);
-    path_ = world().broadcast_text(file_ ? file_->path().string() : "");
-  }
-  ~SharedFile() { world().barrier(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::optional<TemporaryFile> file_;
-  std::filesystem::path path_;
-};
 
 std::string text_of_rows(std::size_t n_rows) {
   std::string text = "y,note,a,b\n";
@@ -44,19 +25,6 @@ std::string text_of_rows(std::size_t n_rows) {
     text += fmt::format("{},{},{:.18e},{}\n", i % 2, note, 4 * random.uniform() - 2, random.next() % 5 ? "0.25" : "");
   }
   return text;
-}
-
-/// All rows of the table, column by column, whoever holds them.
-std::vector<std::uint32_t> gathered_bits(const table::Table& table) {
-  const std::vector<std::uint32_t> bits = table_bits(table);
-  const std::size_t n_columns = table.n_features() + 2;  // with label and weight
-  std::vector<std::uint32_t> all;
-  for (std::size_t j = 0; j < n_columns; ++j) {
-    const auto column = std::span<const std::uint32_t>(bits).subspan(j * table.n_rows(), table.n_rows());
-    const auto whole = world().all_gather_v<std::uint32_t>(column);
-    all.insert(all.end(), whole.begin(), whole.end());
-  }
-  return all;
 }
 
 void expect_same_table(const std::filesystem::path& path, CsvOptions options) {
@@ -129,20 +97,6 @@ TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
     read_csv(file.path(), coded, world(), n_threads, &unknown);
     EXPECT_EQ(unknown, expected_unknown);
   }
-}
-
-/// All windows in one table.
-table::Table joined(const table::RowSource& rows) {
-  table::Table table(rows.schema(), rows.labels().n_global_rows(), rows.labels().rows());
-  const auto copy = [&](std::span<const float> from, std::span<float> to, const table::Table& window) {
-    std::ranges::copy(from, to.subspan(window.rows().begin - table.rows().begin, from.size()).begin());
-  };
-  rows.for_each_window([&](const table::Table& window) {
-    for (std::size_t j = 0; j < table.n_features(); ++j) copy(window.feature(j), table.feature(j), window);
-  });
-  copy(rows.labels().label(), table.label(), table);
-  copy(rows.labels().weight(), table.weight(), table);
-  return table;
 }
 
 TEST(CsvDistributed, RowsThatAreNotHeldAreThoseThatAre) {

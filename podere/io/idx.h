@@ -1,0 +1,48 @@
+// Reading IDX files, the format of MNIST, into a Table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/table/row_source.h"
+#include "podere/table/table.h"
+
+namespace podere::io {
+
+struct IdxOptions {
+  std::filesystem::path labels;      ///< a file of one dimension, with the label of each row; empty: there are none
+  std::vector<std::string> columns;  ///< features to keep, by name, in this order; empty: all
+  std::uint64_t first_row = 0;       ///< rows [first_row, last_row) of the file become the table
+  std::optional<std::uint64_t> last_row;  ///< unset: to the end
+};
+
+/// Reads an IDX file, plain or gzip: rows are its first dimension, all others are features. Those of images are called
+/// pixel1, pixel2, ... (as OpenML has them), those of an array of one or two dimensions f0, f1, .... The label is
+/// called "label". NaN is a missing value, infinity an error. Of whole numbers beyond 2^24 the nearest float32 is
+/// taken.
+///
+/// Collective: every rank receives its rows_of() the table, and reads the bytes of its own rows; of a gzip file every
+/// rank goes through all. Memory: the table, and per thread half a megabyte or a row.
+///
+/// Throws InputError, on all ranks: as IdxFile; for labels that are not as many as the rows; for rows or columns that
+/// are not there; for a table beyond the memory of a host.
+table::Table read_idx(const std::filesystem::path& path, const IdxOptions& options, const comm::Communicator& comm,
+                      int n_threads);
+
+/// The same rows without holding their features: the file is read anew each time somebody goes through them.
+/// Collective; throws as read_idx.
+std::unique_ptr<table::RowSource> open_idx(const std::filesystem::path& path, const IdxOptions& options,
+                                           const comm::Communicator& comm, int n_threads,
+                                           std::size_t window_bytes = table::kWindowBytes);
+
+/// Where MNIST's naming has the labels of a file whose name has "images" in it: train-images-idx3-ubyte.gz has them in
+/// train-labels-idx1-ubyte.gz, or in that without .gz. The likelier first; empty for other names.
+std::vector<std::filesystem::path> label_files_of(const std::filesystem::path& path);
+
+}  // namespace podere::io

@@ -229,9 +229,31 @@ void add_rows_option(CLI::App& app, io::CsvOptions& csv) {
       ->type_name("A:B");
 }
 
+namespace {
+
+/// What only some formats have.
+void add_format_options(CLI::App& app, session::SourceSpec& source) {
+  app.add_option_function<std::string>(
+         "--format", [&source](const std::string& text) { source.format = io::parse_file_format(text); },
+         "csv, idx or libsvm [found out: libsvm by the names .libsvm, .svm and .svmlight]")
+      ->check(CLI::IsMember({"auto", "csv", "idx", "libsvm"}))
+      ->type_name("NAME");
+  app.add_option("--labels", source.labels, "IDX: file of the labels [train-labels... beside train-images...]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },
+         "libsvm: how many there are [the largest index, and those of the model]")
+      ->transform(count())
+      ->type_name("N");
+  app.add_flag("--zero-based", source.zero_based, "libsvm: indices count from 0 [from 1]");
+}
+
+}  // namespace
+
 void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source) {
   io::CsvOptions& csv = source.csv;
-  app.add_option(name, source.location, "A file of delimited text, plain or gzip, or collider:N?seed=S")
+  app.add_option(name, source.location, "A file of delimited text, IDX or libsvm, plain or gzip, or collider:N?seed=S")
       ->required()
       ->type_name("");
   app.add_option("--label", csv.label, "Column of the label, by name or by position from 0")->type_name("COLUMN");
@@ -258,6 +280,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
          "comma, semicolon, tab, space or | [found out]")
       ->type_name("NAME");
   add_rows_option(app, csv);
+  add_format_options(app, source);
 }
 
 void add_categorical_option(CLI::App& app, session::SourceSpec& source) {

@@ -106,8 +106,9 @@ std::size_t rounds_of_stage(const std::string& text) {
 
 int run(const EvaluateOptions& options) {
   const std::size_t staged = rounds_of_stage(options.staged);
-  const int facts_to = prepare_outputs({{"--roc", options.roc}, {"--plot", options.plot}},
-                                       {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = prepare_outputs(
+      {{"--roc", options.roc}, {"--plot", options.plot}},
+      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   std::optional<AtomicFile> roc_file;
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);

@@ -117,8 +117,9 @@ std::string plot_of(const session::Json& result, const std::string& title) {
 }
 
 int run(const ExplainOptions& options) {
-  const int facts_to = prepare_outputs({{"-o", options.path}, {"--plot", options.plot}},
-                                       {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = prepare_outputs(
+      {{"-o", options.path}, {"--plot", options.plot}},
+      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   std::optional<SharedFile> file;
   std::optional<AtomicFile> plot_file;
   if (!options.path.empty()) file.emplace(options.path);

@@ -10,6 +10,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/metrics.h"
 #include "podere/cli/print.h"
+#include "podere/io/idx.h"
 
 namespace podere::cli {
 namespace {
@@ -37,6 +38,15 @@ bool is_one_file(const std::string& a, const std::string& b) {
 
 NamedFile named_file(const std::string& argument, const session::SourceSpec& source) {
   return {argument, session::parse_collider(source.location) ? "" : source.location};
+}
+
+NamedFile labels_file(const std::string& argument, const session::SourceSpec& source) {
+  if (!source.labels.empty()) return {argument, source.labels};
+  std::error_code unknown;  // what cannot be looked at is not read either
+  for (const auto& path : io::label_files_of(source.location)) {
+    if (std::filesystem::exists(path, unknown)) return {argument, path.string()};
+  }
+  return {argument, ""};
 }
 
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {

@@ -17,6 +17,8 @@ struct NamedFile {
 };
 /// The file of a table; none for events, which are no file.
 NamedFile named_file(const std::string& argument, const session::SourceSpec& source);
+/// The file of its labels, if they have one, as `argument` would name it.
+NamedFile labels_file(const std::string& argument, const session::SourceSpec& source);
 
 /// Throws InputError for an output that is an input or another output, by whatever names and links: it would be lost.
 /// Devices such as /dev/null take several.

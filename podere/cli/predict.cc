@@ -36,8 +36,9 @@ void define(CLI::App& app, PredictOptions& options) {
 }
 
 int run(const PredictOptions& options) {
-  const int facts_to =
-      prepare_outputs({{"-o", options.path}}, {{"MODEL", options.model}, named_file("DATA", options.source)});
+  const int facts_to = prepare_outputs(
+      {{"-o", options.path}},
+      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   SharedFile file(options.path);
   auto facts = run_job(options.group, options.output,
                        session::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},

@@ -81,6 +81,11 @@ void add_data_options(CLI::App& app, TrainingOptions& options, double& validatio
   auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
                          ->check(file_name())
                          ->type_name("DATA");
+  app.add_option("--validation-labels", options.validation_labels,
+                 "IDX: file of their labels [as of DATA, by its name]")
+      ->needs(validation)
+      ->check(file_name())
+      ->type_name("FILE");
   app.add_option("--validation-fraction", validation_fraction, "Share of rows to validate on instead [0]")
       ->check(real_number())
       ->excludes(validation)
@@ -108,6 +113,7 @@ session::TrainJob job_of(const TrainingOptions& options) {
   if (!options.validation.empty()) {
     job.validation = options.source;
     job.validation->location = options.validation;
+    job.validation->labels = options.validation_labels;
     job.validation->csv.first_row = 0;
     job.validation->csv.last_row.reset();
   }
@@ -115,9 +121,11 @@ session::TrainJob job_of(const TrainingOptions& options) {
 }
 
 int run_training(const TrainingOptions& options, const session::TrainJob& job, const TrainingWords& words) {
-  const int facts_to = prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
-                                       {named_file("DATA", job.table), NamedFile{"--from", job.from},
-                                        job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  const int facts_to =
+      prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
+                      {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--from", job.from},
+                       job.validation ? named_file("--validation", *job.validation) : NamedFile{},
+                       job.validation ? labels_file("--validation-labels", *job.validation) : NamedFile{}});
   if (!options.checkpoint.empty()) AtomicFile(options.checkpoint);
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
   const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {

@@ -16,6 +16,7 @@ struct TrainingOptions {
   GroupOptions group;
   session::SourceSpec source;
   std::string validation;
+  std::string validation_labels;
   std::string from;
   std::string checkpoint;
   double checkpoint_seconds = session::TrainJob().checkpoint_seconds;

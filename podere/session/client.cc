@@ -23,6 +23,7 @@ void make_absolute(std::string& path) {
 
 void make_absolute(SourceSpec& source) {
   if (!kept_name(source.location) && !parse_collider(source.location)) make_absolute(source.location);
+  make_absolute(source.labels);
 }
 
 LineSocket connect(const std::string& name) {

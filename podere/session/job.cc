@@ -31,6 +31,10 @@ void visit_source(Source& source, Visit&& visit) {
   visit("last_row", source.csv.last_row);
   visit("arrays", source.arrays);
   visit("classes", source.classes);
+  visit("format", source.format);
+  visit("labels", source.labels);
+  visit("n_features", source.n_features);
+  visit("zero_based", source.zero_based);
 }
 
 template <typename Array, typename Visit>
@@ -209,6 +213,7 @@ void read(const Json& json, const std::string& where, std::vector<double>& value
   for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where, value[i]);
 }
 
+io::FileFormat parse(const std::string& text, io::FileFormat) { return io::parse_file_format(text); }
 tree::Objective parse(const std::string& text, tree::Objective) { return tree::parse_objective(text); }
 neural::Initialisation parse(const std::string& text, neural::Initialisation) {
   return neural::parse_initialisation(text);

@@ -46,7 +46,8 @@ JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::
 void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model) {
   const auto& found = table.schema().label;
   const auto& wanted = model.label;
-  if (spec.csv.label || kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
+  const bool has_own = spec.format == io::FileFormat::kIdx || spec.format == io::FileFormat::kLibsvm;
+  if (has_own || spec.csv.label || kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, spec.location, *found);
@@ -58,9 +59,10 @@ ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds,
   Model of_file = load_shared_model(model, at.comm, rounds);
   const Stopwatch watch;
   io::UnknownTexts unknown;
-  JobTable table = table_for_model(spec, needs_label, schema_of(of_file), at, unknown);
+  const SourceSpec source = with_format(spec, at.comm);
+  JobTable table = table_for_model(source, needs_label, schema_of(of_file), at, unknown);
   const double load_seconds = watch.seconds();
-  if (needs_label) check_label_name(spec, *table, schema_of(of_file));
+  if (needs_label) check_label_name(source, *table, schema_of(of_file));
   return {std::move(of_file), std::move(table), std::move(unknown), load_seconds};
 }
 

@@ -49,7 +49,8 @@ struct ModelAndTable {
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
                                    bool needs_label, const Workplace& at);
 
-/// The first column of a source is the label only as long as nobody chose another, and the model may remember better.
+/// The first column of delimited text is the label only as long as nobody chose another, and the model may remember
+/// better. `spec` is as with_format has it.
 /// Throws InputError if its name, as `table` has it, is not that of `model`'s label.
 void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model);
 

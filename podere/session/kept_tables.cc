@@ -129,9 +129,7 @@ table::Table& KeptTables::at(const std::string& name) {
 
 table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) {
   table::Table& table = at(*kept_name(spec.location));
-  const io::CsvOptions& csv = spec.csv;
-  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty() ||
-      csv.first_row > 0 || csv.last_row) {
+  if (chooses_how_to_read(spec) || spec.csv.first_row > 0 || spec.csv.last_row) {
     throw_input_error("{}: how to read a table is said when it is loaded; rows and columns are chosen by transform",
                       spec.location);
   }

@@ -1,10 +1,19 @@
 #include "podere/session/source.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/collider/higgs.h"
+#include "podere/io/idx.h"
+#include "podere/io/libsvm.h"
+#include "podere/session/kept_tables.h"
 
 namespace podere::session {
 namespace {
@@ -12,25 +21,94 @@ namespace {
 constexpr std::string_view kColliderPrefix = "collider:";
 constexpr std::string_view kSeedPrefix = "?seed=";
 
-/// The events that a job asks for, by their numbers.
-table::RowRange choose_events(const SourceSpec& spec, const ColliderSource& source) {
+/// What was chosen that not all sources have.
+std::vector<std::string_view> choices_of(const SourceSpec& spec) {
   const io::CsvOptions& csv = spec.csv;
-  if (csv.label || csv.weight || csv.delimiter || csv.header || !csv.columns.empty() || !csv.categorical.empty()) {
-    throw_input_error(
-        "{}: label, weight, columns, categorical, delimiter and header are choices for files; events have all set",
-        spec.location);
+  const bool names_missing = csv.missing != io::CsvOptions().missing;
+  const std::pair<bool, std::string_view> choices[] = {{csv.label.has_value(), "label"},
+                                                       {csv.weight.has_value(), "weight"},
+                                                       {!csv.columns.empty(), "columns"},
+                                                       {!csv.categorical.empty(), "categorical"},
+                                                       {csv.delimiter.has_value(), "delimiter"},
+                                                       {csv.header.has_value(), "header"},
+                                                       {names_missing, "missing"},
+                                                       {spec.format != io::FileFormat::kAuto, "format"},
+                                                       {!spec.labels.empty(), "labels"},
+                                                       {spec.n_features.has_value(), "features"},
+                                                       {spec.zero_based, "zero-based"}};
+  std::vector<std::string_view> chosen;
+  for (const auto& [is_chosen, name] : choices) {
+    if (is_chosen) chosen.push_back(name);
   }
-  const std::uint64_t last = std::min(source.n_events, csv.last_row.value_or(source.n_events));
-  if (csv.first_row >= last) {
-    throw_input_error("{}: rows {} to {} hold no event", spec.location, csv.first_row, last);
-  }
-  return {csv.first_row, last};
+  return chosen;
 }
 
-/// The label is in the first column of a file unless another was chosen.
-SourceSpec with_label(SourceSpec spec) {
-  if (!spec.csv.label) spec.csv.label = "0";
-  return spec;
+void allow(const SourceSpec& spec, std::initializer_list<std::string_view> allowed, std::string_view reason) {
+  for (const std::string_view choice : choices_of(spec)) {
+    if (std::ranges::find(allowed, choice) != allowed.end()) continue;
+    throw_input_error("{}: {} cannot be chosen: {}", spec.location, choice, reason);
+  }
+}
+
+/// The events that a job asks for, by their numbers.
+table::RowRange choose_events(const SourceSpec& spec, const ColliderSource& source) {
+  allow(spec, {"missing"}, "events have all set but their rows");
+  const std::uint64_t last = std::min(source.n_events, spec.csv.last_row.value_or(source.n_events));
+  if (spec.csv.first_row >= last) {
+    throw_input_error("{}: rows {} to {} hold no event", spec.location, spec.csv.first_row, last);
+  }
+  return {spec.csv.first_row, last};
+}
+
+/// Delimited text has the label in its first column unless another was chosen.
+io::CsvOptions csv_options(const SourceSpec& spec, bool needs_label) {
+  allow(spec, {"label", "weight", "columns", "categorical", "delimiter", "header", "missing", "format"},
+        "it is delimited text, by its name and its first bytes; see --format");
+  io::CsvOptions csv = spec.csv;
+  if (needs_label && !csv.label) csv.label = "0";
+  return csv;
+}
+
+/// The file of the labels that rank 0 finds for an IDX file; empty if there is none. Collective.
+std::string find_labels(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm) {
+  if (!spec.labels.empty()) return spec.labels;
+  std::string found;
+  comm.agree([&] {
+    if (!comm.is_root()) return;
+    const auto files = io::label_files_of(spec.location);
+    std::error_code unknown;  // what cannot be looked at is not there
+    const auto file =
+        std::ranges::find_if(files, [&](const auto& path) { return std::filesystem::exists(path, unknown); });
+    if (file != files.end()) {
+      found = file->string();
+    } else if (needs_label) {
+      throw_input_error("{}: has no labels: {}; say where they are with --labels", spec.location,
+                        files.empty() ? "they are looked for beside a file with images in its name only"
+                                      : "there is no " + files[0].string());
+    }
+  });
+  return comm.broadcast_text(std::move(found));
+}
+
+io::IdxOptions idx_options(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm) {
+  allow(spec, {"columns", "labels", "format"},
+        "it is an IDX file, of numbers alone, whose labels are in another (--labels)");
+  return {.labels = find_labels(spec, needs_label, comm),
+          .columns = spec.csv.columns,
+          .first_row = spec.csv.first_row,
+          .last_row = spec.csv.last_row};
+}
+
+io::LibsvmOptions libsvm_options(const SourceSpec& spec) {
+  allow(spec, {"columns", "missing", "features", "zero-based", "format"},
+        "it is a libsvm file, whose lines begin with the label and go on with numbers");
+  return {.n_features = spec.n_features,
+          .zero_based = spec.zero_based,
+          .columns = spec.csv.columns,
+          .applied = spec.csv.coded_as,
+          .missing = spec.csv.missing,
+          .first_row = spec.csv.first_row,
+          .last_row = spec.csv.last_row};
 }
 
 }  // namespace
@@ -49,6 +127,22 @@ std::optional<ColliderSource> parse_collider(const std::string& location) {
   return ColliderSource{*n_events, *seed};
 }
 
+bool chooses_how_to_read(const SourceSpec& spec) {
+  return std::ranges::any_of(choices_of(spec), [](std::string_view choice) { return choice != "missing"; });
+}
+
+SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm) {
+  const bool is_file = !spec.arrays && !kept_name(spec.location) && !parse_collider(spec.location);
+  if (!is_file || spec.format != io::FileFormat::kAuto) return spec;
+  std::int32_t format = 0;
+  comm.agree([&] {
+    if (comm.is_root()) format = static_cast<std::int32_t>(io::find_format(spec.location));
+  });
+  comm.broadcast(std::span(&format, 1));
+  spec.format = static_cast<io::FileFormat>(format);
+  return spec;
+}
+
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown) {
   if (spec.arrays) return io::read_arrays(*spec.arrays, comm, n_threads);
@@ -56,8 +150,15 @@ table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communic
     const table::RowRange events = choose_events(spec, *source);
     return collider::generate_table(source->seed, events.begin, events.end, comm, n_threads);
   }
-  const SourceSpec file = needs_label ? with_label(spec) : spec;
-  return io::read_csv(file.location, file.csv, comm, n_threads, unknown);
+  const SourceSpec file = with_format(spec, comm);
+  switch (file.format) {
+    case io::FileFormat::kIdx:
+      return io::read_idx(file.location, idx_options(file, needs_label, comm), comm, n_threads);
+    case io::FileFormat::kLibsvm:
+      return io::read_libsvm(file.location, libsvm_options(file), comm, n_threads);
+    default:
+      return io::read_csv(file.location, csv_options(file, needs_label), comm, n_threads, unknown);
+  }
 }
 
 std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads) {
@@ -67,8 +168,15 @@ std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Commu
     return std::make_unique<table::ReadRows>(
         collider::generate_rows(source->seed, events.begin, events.end, comm, n_threads));
   }
-  const SourceSpec file = with_label(spec);
-  return io::open_csv(file.location, file.csv, comm, n_threads);
+  const SourceSpec file = with_format(spec, comm);
+  switch (file.format) {
+    case io::FileFormat::kIdx:
+      return io::open_idx(file.location, idx_options(file, true, comm), comm, n_threads);
+    case io::FileFormat::kLibsvm:
+      return io::open_libsvm(file.location, libsvm_options(file), comm, n_threads);
+    default:
+      return io::open_csv(file.location, csv_options(file, true), comm, n_threads);
+  }
 }
 
 }  // namespace podere::session

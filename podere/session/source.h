@@ -9,21 +9,29 @@
 
 #include "podere/comm/communicator.h"
 #include "podere/io/csv.h"
+#include "podere/io/file_format.h"
 #include "podere/io/remote_arrays.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::session {
 
-/// A file of delimited text, events that the executors make themselves, or arrays of another process.
+/// A file of rows, events that the executors make themselves, or arrays of another process.
 struct SourceSpec {
   std::string location;  ///< a path, or "collider:N" or "collider:N?seed=S"
-  io::CsvOptions csv;    ///< of a collider source only first_row and last_row apply
+  /// Of a collider source only first_row and last_row apply; of IDX and libsvm files columns too, of the latter
+  /// missing.
+  io::CsvOptions csv;
   /// In place of a file: arrays of another process. `location` is only what messages call them; csv does not apply.
   std::optional<io::RemoteArrays> arrays = {};
   /// The label of each class, in the order of the classes, for a job that wants their numbers: a label counts as its
   /// place here. Empty: as it is. Not where a table is loaded.
   std::vector<double> classes = {};
+  io::FileFormat format = io::FileFormat::kAuto;  ///< of the file
+  std::string labels =
+      {};  ///< of an IDX file: the file of its labels; empty: one of io::label_files_of, if it is there
+  std::optional<std::uint64_t> n_features = {};  ///< of a libsvm file: as of io::LibsvmOptions
+  bool zero_based = false;                       ///< the same
 };
 
 /// What "collider:N?seed=S" says; nothing for a path. Throws InputError for a text that begins with "collider:" but
@@ -35,9 +43,16 @@ struct ColliderSource {
 };
 std::optional<ColliderSource> parse_collider(const std::string& location);
 
-/// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, a file whose label was not chosen has it
-/// in the first column. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted. Collective.
-/// Throws InputError on all ranks.
+/// Whether anything is chosen but rows and texts for missing values.
+bool chooses_how_to_read(const SourceSpec& spec);
+
+/// With the format of a file, as rank 0 finds it, in place of kAuto. Collective. Throws InputError on all ranks.
+SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm);
+
+/// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, delimited text whose label was not chosen
+/// has it in the first column. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted; of a
+/// libsvm file it says what the rows are applied to. Collective. Throws InputError on all ranks, also for what is
+/// chosen that the format does not have, and for an IDX file without the labels that are needed.
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown = nullptr);
 

@@ -25,8 +25,9 @@ std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Mod
     return rows;
   }
   if (from != nullptr) {
-    memory.emplace(table_for_model(job.table, true, from->schema, at, unknown));
-    check_label_name(job.table, **memory, from->schema);
+    const SourceSpec source = with_format(job.table, at.comm);
+    memory.emplace(table_for_model(source, true, from->schema, at, unknown));
+    check_label_name(source, **memory, from->schema);
   } else {
     memory.emplace(table_of(job.table, true, at));
   }

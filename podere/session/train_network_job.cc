@@ -104,13 +104,14 @@ Json train_network(const TrainJob& job, const Workplace& at) {
     from = load_shared_model(job.from, comm);
     need_network(*from, job.from);
   }
-  JobTable table = table_of(job.table, true, at);
+  io::UnknownTexts none;  // networks have no categories
+  JobTable table = from ? table_for_model(job.table, true, schema_of(*from), at, none) : table_of(job.table, true, at);
   std::optional<JobTable> validation;
   if (job.validation) {
     SourceSpec spec = *job.validation;
     // The labels of what is kept are numbered already.
     if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
-    validation.emplace(table_of(spec, true, at));
+    validation.emplace(table_for_model(spec, true, table->schema(), at, none));
   }
   const double load_seconds = load_watch.seconds();
 

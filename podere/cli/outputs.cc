@@ -10,7 +10,6 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/metrics.h"
 #include "podere/cli/print.h"
-#include "podere/io/idx.h"
 
 namespace podere::cli {
 namespace {
@@ -41,10 +40,9 @@ NamedFile named_file(const std::string& argument, const session::SourceSpec& sou
 }
 
 NamedFile labels_file(const std::string& argument, const session::SourceSpec& source) {
-  if (!source.labels.empty()) return {argument, source.labels};
   std::error_code unknown;  // what cannot be looked at is not read either
-  for (const auto& path : io::label_files_of(source.location)) {
-    if (std::filesystem::exists(path, unknown)) return {argument, path.string()};
+  for (const std::string& path : session::label_files_of(source)) {
+    if (std::filesystem::exists(path, unknown)) return {argument, path};
   }
   return {argument, ""};
 }

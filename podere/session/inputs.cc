@@ -4,15 +4,13 @@
 #include <variant>
 
 #include "podere/base/error.h"
-#include "podere/io/idx.h"
 
 namespace podere::session {
 
 Inputs::Inputs(const Job& job) {
   for_each_source(job, [&](const SourceSpec& source) {
     add(source.location);
-    if (!source.labels.empty()) return add(source.labels);
-    for (const auto& path : io::label_files_of(source.location)) add(path.string());
+    for (const std::string& path : label_files_of(source)) add(path);
   });
   std::visit(
       [&](const auto& any) {

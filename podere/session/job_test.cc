@@ -30,6 +30,10 @@ TrainJob full_train_job() {
                      .missing = {"?"},
                      .first_row = 5,
                      .last_row = 50};
+  train.table.format = io::FileFormat::kIdx;
+  train.table.labels = "labels";
+  train.table.n_features = 9;
+  train.table.zero_based = true;
   train.validation = SourceSpec{"collider:1e3?seed=7", {.last_row = 10}};
   train.options = {.objective = tree::Objective::kSoftmax,
                    .n_classes = 3,
@@ -69,6 +73,10 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.table.csv.header, false);
   EXPECT_EQ(read.table.csv.columns, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(read.table.csv.last_row, 50u);
+  EXPECT_EQ(read.table.format, io::FileFormat::kIdx);
+  EXPECT_EQ(read.table.labels, "labels");
+  EXPECT_EQ(read.table.n_features, 9u);
+  EXPECT_TRUE(read.table.zero_based);
   EXPECT_EQ(read.validation->location, "collider:1e3?seed=7");
   EXPECT_EQ(read.options.objective, tree::Objective::kSoftmax);
   EXPECT_EQ(read.options.seed, 18446744073709551615u);

@@ -143,6 +143,20 @@ SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm) {
   return spec;
 }
 
+std::vector<std::string> label_files_of(const SourceSpec& spec) {
+  if (!spec.labels.empty()) return {spec.labels};
+  std::vector<std::string> files;
+  try {
+    const bool is_idx = spec.format == io::FileFormat::kAuto ? io::find_format(spec.location) == io::FileFormat::kIdx
+                                                             : spec.format == io::FileFormat::kIdx;
+    if (!is_idx) return {};
+    for (const auto& path : io::label_files_of(spec.location)) files.push_back(path.string());
+  } catch (const Error&) {
+    // No file, or one that executors alone can read.
+  }
+  return files;
+}
+
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::UnknownTexts* unknown) {
   if (spec.arrays) return io::read_arrays(*spec.arrays, comm, n_threads);

@@ -49,6 +49,10 @@ bool chooses_how_to_read(const SourceSpec& spec);
 /// With the format of a file, as rank 0 finds it, in place of kAuto. Collective. Throws InputError on all ranks.
 SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm);
 
+/// Where the labels of an IDX file that this process can read may be: in the file that is given, or else in the first
+/// of io::label_files_of that is there. Empty for all other sources. Local.
+std::vector<std::string> label_files_of(const SourceSpec& spec);
+
 /// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, delimited text whose label was not chosen
 /// has it in the first column. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted; of a
 /// libsvm file it says what the rows are applied to. Collective. Throws InputError on all ranks, also for what is

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import html
 import itertools
+import operator
 import os
 import re
 import secrets
@@ -259,9 +260,7 @@ class Session:
         FileNotFoundError, ValueError
             The latter with file, line and column.
         """
-        path = os.path.abspath(os.fspath(path))
-        os.stat(path)  # FileNotFoundError, PermissionError
-        spec: dict[str, Any] = {"location": path}
+        spec = _file(path, "csv")
         for key, column in (("label", label), ("weight", weight)):
             if column is not None:
                 spec[key] = str(column)
@@ -275,14 +274,52 @@ class Session:
                 spec[key] = choice
         return self._load(spec, rows, name)
 
-    def read(self, location: str, *, rows: slice | None = None, name: str | None = None) -> Table:
-        """Read what needs no further words: "collider:1e6?seed=3", simulated events made by the executors, or a file.
+    def read(self, location: str | os.PathLike[str], *, format: str | None = None, columns: Sequence[str] | None = None,
+             labels: str | os.PathLike[str] | None = None, n_features: int | None = None, zero_based: bool = False,
+             rows: slice | None = None, name: str | None = None) -> Table:
+        """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Events have the label "label"; a file has none, for which there is `read_csv`.
+        Files are IDX, which MNIST has, or libsvm (SVMlight), plain or gzip; of delimited text all columns are features
+        here: use `read_csv`. The label of all but delimited text is called "label".
+
+        Parameters
+        ----------
+        location : str or path
+            Executors read a file themselves: all must see it.
+        format : "csv", "idx", "libsvm" or None
+            None finds out: IDX by the first bytes, libsvm by the names .libsvm, .svm and .svmlight, with or without .gz.
+        columns : list or None
+            Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
+        labels : path or None
+            Of an IDX file: the file of its labels; None: train-labels-idx1-ubyte.gz beside train-images-idx3-ubyte.gz
+            and the like, if it is there.
+        n_features : int or None
+            Of a libsvm file; None: as many as its largest index asks for.
+        zero_based : bool
+            Whether indices of a libsvm file count from 0 and not from 1.
+        rows : slice or None
+            Such as slice(0, 1000); None: all.
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file and line, or byte.
         """
-        if not isinstance(location, str) or not location.startswith("collider:"):
-            return self.read_csv(location, rows=rows, name=name)
-        return self._load({"location": location}, rows, name)
+        events = isinstance(location, str) and location.startswith("collider:")
+        spec: dict[str, Any] = {"location": location} if events else _file(location, format or "auto")
+        if isinstance(columns, str):
+            raise TypeError(f"columns is {columns!r}, allowed is a list")
+        if columns is not None:
+            spec["columns"] = [str(column) for column in columns]
+        if labels is not None:
+            spec["labels"] = _file(labels, "idx")["location"]
+        if n_features is not None:
+            spec["n_features"] = operator.index(n_features)
+        if zero_based:
+            spec["zero_based"] = True
+        return self._load(spec, rows, name)
 
     def put(self, X: Any, y: Any = None, sample_weight: Any = None, feature_names: Sequence[str] | None = None,
             name: str | None = None) -> Table:
@@ -463,6 +500,12 @@ def _session_name(name: Any) -> str:
     if isinstance(name, str) and re.fullmatch("[A-Za-z0-9_-][A-Za-z0-9._-]{0,39}", name):
         return name
     raise ValueError(f"name is {name!r}, allowed are up to 40 letters, digits, dots, _ and -")
+
+
+def _file(path: str | os.PathLike[str], format: str) -> dict[str, Any]:
+    location = os.path.abspath(os.fspath(path))
+    os.stat(location)  # FileNotFoundError, PermissionError
+    return {"location": location} if format == "auto" else {"location": location, "format": format}
 
 
 def _row_numbers(rows: Any) -> dict[str, int]:

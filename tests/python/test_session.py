@@ -233,6 +233,46 @@ def test_prometheus_reads_what_jobs_cost(mark):
             podere.Session(prometheus=address)
 
 
+# Files that say themselves what is in them --------------------------------------------------------------------------
+
+def write_idx(path, array):
+    shape = numpy.array(array.shape, ">u4").tobytes()
+    path.write_bytes(bytes([0, 0, 8, array.ndim]) + shape + array.astype(numpy.uint8).tobytes())
+
+
+def test_idx_files_bring_their_labels(session, tmp_path):
+    X = numpy.arange(30 * 2 * 3).reshape(30, 2, 3) % 251
+    y = numpy.arange(30) % 3
+    write_idx(tmp_path / "train-images-idx3-ubyte", X)
+    write_idx(tmp_path / "train-labels-idx1-ubyte", y)
+    table = session.read(tmp_path / "train-images-idx3-ubyte")
+    assert table.features == [f"pixel{i}" for i in range(1, 7)] and table.label == "label"
+    frame = table.to_pandas()
+    assert (frame.drop(columns="label").to_numpy() == X.reshape(30, 6)).all() and (frame["label"] == y).all()
+    part = session.read(str(tmp_path / "train-images-idx3-ubyte"), columns=["pixel2"], rows=slice(3, 9)).to_pandas()
+    assert (part["pixel2"] == X.reshape(30, 6)[3:9, 1]).all() and (part["label"] == y[3:9]).all()
+    write_idx(tmp_path / "other", 2 - y)
+    assert (session.read(tmp_path / "train-images-idx3-ubyte", labels=tmp_path / "other").to_pandas()["label"] == 2 - y).all()
+
+
+def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:2\n0 3:4.5\n")
+    assert session.read(path).to_pandas()[["f1", "f2", "f3", "label"]].to_numpy().tolist() == [[2, 0, 0, 1], [0, 0, 4.5, 0]]
+    assert session.read(path, n_features=5).features == ["f1", "f2", "f3", "f4", "f5"]
+    assert session.read(path, zero_based=True).features == ["f0", "f1", "f2", "f3"]
+    text = tmp_path / "rows.txt"
+    text.write_bytes(path.read_bytes())
+    assert session.read(text, format="libsvm").features == ["f1", "f2", "f3"]
+    for kind, match, wrong in ((ValueError, "index 3 is beyond the 2 features", dict(n_features=2)),
+                               (ValueError, "allowed are auto, csv, idx and libsvm", dict(format="svm")),
+                               (ValueError, "labels cannot be chosen", dict(labels=path)),
+                               (TypeError, "columns is 'f1'", dict(columns="f1")),
+                               (FileNotFoundError, "nowhere", dict(labels=tmp_path / "nowhere"))):
+        with pytest.raises(kind, match=match):
+            session.read(path, **wrong)
+
+
 # What goes wrong ------------------------------------------------------------------------------------------------------
 
 def test_what_cannot_be_is_told_in_one_line(session, table, rows_csv, tmp_path):

@@ -174,7 +174,7 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   define_servers(app, options);
   app.footer(
       "Example: podere train nn higgs.csv --rows :12000 --layers 100 --epochs 20 --executors 2 -o network.json\n"
-      "Classes: podere train nn digits.csv --layers 128,64 --loss cross-entropy -o digits.json\n"
+      "Classes: podere train nn train-images-idx3-ubyte.gz --layers 128,64 --loss cross-entropy -o digits.json\n"
       "Servers: podere train nn digits.csv --layers 128,64 --loss cross-entropy --workers 2 --servers 1 --async -o "
       "d.json");
 }

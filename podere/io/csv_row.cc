@@ -9,6 +9,15 @@
 #include "podere/io/decimal.h"
 
 namespace podere::io {
+namespace {
+
+/// Whether a text has something like "12:0.5" in it, as lines of libsvm files do; so have times of the day.
+bool has_pair(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && colon > 0 && detail::is_digit(text[colon - 1]);
+}
+
+}  // namespace
 
 RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories)
     : layout_(layout),
@@ -87,8 +96,9 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
   if (missing_.holds(content)) return kMissing;
   float value;
   if (!parse_float(content, value) || std::isnan(value)) {
-    throw TextFault{p, fmt::format("{}: {} is neither a number nor a text for a missing value; {}", column(field),
-                                   printable(content), advice_on_text(field))};
+    throw TextFault{p, fmt::format("{}: {} is neither a number nor a text for a missing value; {}{}", column(field),
+                                   printable(content), advice_on_text(field),
+                                   has_pair(content) ? "; a libsvm file is read with --format libsvm" : "")};
   }
   if (missing_.holds(value)) return kMissing;
   const bool says_infinity = content.find_first_of("iI") != std::string_view::npos;

@@ -187,6 +187,13 @@ def test_a_model_takes_files_of_fewer_and_of_more_features(podere):
     assert len(json.loads(podere.done("model", "n.json", "--json").stdout)["features"]) == 12
 
 
+@pytest.mark.parametrize("second", ["+1 5:1 7:1", "+1 5:1 7:1 9:2"])
+def test_who_takes_a_libsvm_file_for_csv_hears_of_the_format(podere, second):
+    path = podere.write("a9a", f"-1 3:1 11:1 14:1\n{second}\n-1 1:1 2:1 3:1\n")
+    assert "a libsvm file is read with --format libsvm" in podere.refused("describe", path)
+    podere.done("describe", path, "--format", "libsvm")
+
+
 def test_indices_that_count_from_zero_and_names_without_an_end(podere):
     path = podere.write("rows", "1 0:1 4:2\n0 2:1\n")
     columns = json.loads(podere.done("describe", path, "--format", "libsvm", "--zero-based", "--json").stdout)["columns"]

@@ -31,11 +31,35 @@ void define(CLI::App& app, ConvertOptions& options) {
   app.add_option("-o,--output", options.path, "File to write")->required()->check(file_name())->type_name("FILE");
   app.add_option_function<std::string>(
          "--to", [&options](const std::string& text) { options.to = formats.at(text); },
-         "Format to write: podere, xgboost (JSON) or onnx [podere]")
+         "Format to write: podere, xgboost (JSON, of trees) or onnx [podere]")
       ->check(CLI::IsMember(formats))
       ->type_name("FORMAT");
   add_output_options(app, options.output);
   app.footer("Example: podere convert xgboost.json -o model.json && podere convert model.json --to onnx -o model.onnx");
+}
+
+/// What there is in the model, for JSON and in words.
+struct Facts {
+  nlohmann::ordered_json json;
+  std::string words;
+};
+
+Facts facts_of(const tree::Model& model) {
+  const std::string objective = tree::to_string(model.options.objective);
+  return {{{"objective", objective},
+           {"rounds", model.n_rounds()},
+           {"trees", model.trees.size()},
+           {"features", model.schema.features.size()}},
+          fmt::format("{} trees ({})", with_commas(model.trees.size()), objective)};
+}
+
+Facts facts_of(const neural::Model& model) {
+  const std::string objective = neural::to_string(model.options.loss);
+  return {{{"objective", objective},
+           {"layers", model.layout.n_layers()},
+           {"weights", model.layout.n_weights()},
+           {"features", model.schema.features.size()}},
+          fmt::format("{} weights ({})", with_commas(model.layout.n_weights()), objective)};
 }
 
 int run(const ConvertOptions& options) {
@@ -48,19 +72,15 @@ int run(const ConvertOptions& options) {
   file.write(content);
   file.commit();
 
-  const std::string objective = tree::to_string(model.options.objective);
+  const Facts facts = std::visit([](const auto& m) { return facts_of(m); }, model);
   if (options.output.json) {
-    print_json({{"from", exchange::to_string(from)},
-                {"to", exchange::to_string(options.to)},
-                {"objective", objective},
-                {"rounds", model.n_rounds()},
-                {"trees", model.trees.size()},
-                {"features", model.schema.features.size()},
-                {"output", options.path}},
-               facts_to);
+    nlohmann::ordered_json json{{"from", exchange::to_string(from)}, {"to", exchange::to_string(options.to)}};
+    json.update(facts.json);
+    json["output"] = options.path;
+    print_json(json, facts_to);
   } else {
-    print(fmt::format("{} model of {} trees ({}) as {}: {}\n", exchange::to_string(from),
-                      with_commas(model.trees.size()), objective, exchange::to_string(options.to), options.path),
+    print(fmt::format("{} model of {} as {}: {}\n", exchange::to_string(from), facts.words,
+                      exchange::to_string(options.to), options.path),
           facts_to);
   }
   return kDone;
@@ -69,7 +89,8 @@ int run(const ConvertOptions& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Command& chosen) {
-  add_command<ConvertOptions>(app, chosen, "convert", "Turn models of XGBoost and LightGBM into Podere's, and back",
+  add_command<ConvertOptions>(app, chosen, "convert",
+                              "Turn models of XGBoost and LightGBM into Podere's, and these into theirs or ONNX",
                               define, run);
 }
 

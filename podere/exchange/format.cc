@@ -68,13 +68,16 @@ const char* to_string(Format format) {
 }
 
 ReadModel read_model(const std::string& text, const std::string& name) {
-  if (is_podere(text)) return {Format::kPodere, tree::from_text(text, name)};  // which tells the name itself
+  if (is_podere(text)) {  // whose readers tell the name themselves
+    if (neural::is_network_text(text)) return {Format::kPodere, neural::from_text(text, name)};
+    return {Format::kPodere, tree::from_text(text, name)};
+  }
   return with_name(name, [&]() -> ReadModel {
     check_beginning(text);
-    ReadModel read = is_lightgbm(text) ? ReadModel{Format::kLightgbm, from_lightgbm(text)}
-                                       : ReadModel{Format::kXgboost, from_xgboost(text)};
-    tree::validate(read.model);
-    return read;
+    const bool is_of_lightgbm = is_lightgbm(text);
+    tree::Model model = is_of_lightgbm ? from_lightgbm(text) : from_xgboost(text);
+    tree::validate(model);
+    return {is_of_lightgbm ? Format::kLightgbm : Format::kXgboost, std::move(model)};
   });
 }
 
@@ -99,14 +102,16 @@ ReadModel load_model(const std::filesystem::path& path) {
   return read_model(text, path.string());
 }
 
-std::string write_model(const tree::Model& model, Format format) {
+std::string write_model(const Model& model, Format format) {
+  const auto* const trees = std::get_if<tree::Model>(&model);
   switch (format) {
     case Format::kPodere:
-      return tree::to_text(model);
+      return std::visit([](const auto& m) { return to_text(m); }, model);
     case Format::kXgboost:
-      return to_xgboost(model);
+      if (trees == nullptr) throw InputError("a network is not written as XGBoost, which has trees: allowed is ONNX");
+      return to_xgboost(*trees);
     case Format::kOnnx:
-      return to_onnx(model);
+      return std::visit([](const auto& m) { return to_onnx(m); }, model);
     case Format::kLightgbm:
       break;
   }

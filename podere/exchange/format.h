@@ -3,14 +3,18 @@
 
 #include <filesystem>
 #include <string>
+#include <variant>
 
+#include "podere/neural/model.h"
 #include "podere/tree/model.h"
 
 namespace podere::exchange {
 
+using Model = std::variant<tree::Model, neural::Model>;
+
 enum class Format {
   kPodere,    ///< read and written
-  kXgboost,   ///< JSON; read and written
+  kXgboost,   ///< JSON; read and written, of trees
   kLightgbm,  ///< text; read
   kOnnx,      ///< written
 };
@@ -20,7 +24,7 @@ const char* to_string(Format format);
 
 struct ReadModel {
   Format format;  ///< what the text was
-  tree::Model model;
+  Model model;    ///< trees, but for a network of Podere's own
 };
 
 /// The model in `text`, whose format is found out. Throws InputError, beginning with `name`, for text that is not a
@@ -30,7 +34,7 @@ ReadModel read_model(const std::string& text, const std::string& name);
 /// read_model of a file. Of a file that does not begin as models do, no more than the beginning is read.
 ReadModel load_model(const std::filesystem::path& path);
 
-/// The content of a file of `format`. Throws InputError for a format that is not written.
-std::string write_model(const tree::Model& model, Format format);
+/// The content of a file of `format`. Throws InputError for a format that is not written, or not of such a model.
+std::string write_model(const Model& model, Format format);
 
 }  // namespace podere::exchange

@@ -1,5 +1,5 @@
-// libFuzzer program of the readers of models. What is read must be a model that Podere's own reader takes, and predict
-// the same when it is written for XGBoost and read back. Anything but an InputError ends the program.
+// libFuzzer program of the readers of models. What is read must be a model that Podere's own reader takes, and trees
+// predict the same when they are written for XGBoost and read back. Anything but an InputError ends the program.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -14,10 +14,11 @@
 namespace {
 
 using podere::exchange::Format;
-using podere::tree::Model;
+using Trees = podere::tree::Model;
+using Network = podere::neural::Model;
 
 /// Rows of small numbers, codes of categories and missing values.
-podere::table::Table rows_for(const Model& model) {
+podere::table::Table rows_for(const Trees& model) {
   constexpr std::size_t kRows = 16;
   podere::table::Schema schema;
   schema.features = model.schema.features;
@@ -37,27 +38,18 @@ bool are_same(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 /// The model as `format` and back; nothing if the format cannot hold it.
-std::optional<Model> there_and_back(const Model& model, Format format) {
+std::optional<Trees> there_and_back(const Trees& model, Format format) {
   std::string text;
   try {
     text = write_model(model, format);
   } catch (const podere::InputError&) {
     return std::nullopt;
   }
-  return podere::exchange::read_model(text, "again").model;
+  return std::get<Trees>(podere::exchange::read_model(text, "again").model);
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_bytes) {
-  if (n_bytes > 1 << 16) return 0;  // longer texts find nothing that shorter ones do not, slowly
-  Model model;
-  try {
-    model = podere::exchange::read_model(std::string(reinterpret_cast<const char*>(bytes), n_bytes), "model").model;
-  } catch (const podere::InputError& error) {
-    return 0;
-  }
-  if (model.schema.features.size() > 1000) return 0;
+void check_trees(const Trees& model) {
+  if (model.schema.features.size() > 1000) return;
   const auto rows = rows_for(model);
   const auto margins = podere::tree::predict_margins(model, rows, 1);
   for (const Format format : {Format::kPodere, Format::kXgboost}) {
@@ -65,6 +57,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
     if (!again || are_same(podere::tree::predict_margins(*again, rows, 1), margins)) continue;
     fmt::print(stderr, "{} gives other margins\n", podere::exchange::to_string(format));
     std::abort();
+  }
+}
+
+void check_network(const Network& model) {
+  const auto again = podere::exchange::read_model(write_model(model, Format::kPodere), "again").model;
+  if (are_same(std::get<Network>(again).weights, model.weights)) return;
+  fmt::print(stderr, "the network has other weights\n");
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_bytes) {
+  if (n_bytes > 1 << 16) return 0;  // longer texts find nothing that shorter ones do not, slowly
+  podere::exchange::Model model;
+  try {
+    model = podere::exchange::read_model(std::string(reinterpret_cast<const char*>(bytes), n_bytes), "model").model;
+  } catch (const podere::InputError& error) {
+    return 0;
+  }
+  if (const auto* network = std::get_if<Network>(&model)) {
+    check_network(*network);
+  } else {
+    check_trees(std::get<Trees>(model));
   }
   write_model(model, Format::kOnnx);
   return 0;

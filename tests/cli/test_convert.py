@@ -88,6 +88,20 @@ def test_onnx_is_a_graph_that_the_checker_of_onnx_takes(podere, model):
     assert json.loads(graph.metadata_props[0].value)[:2] == ["lepton_pT", "lepton_eta"]
 
 
+@pytest.mark.parametrize("loss, columns", [("binary-cross-entropy", 2), ("cross-entropy", 3), ("squared-error", 1)])
+def test_onnx_of_a_network_is_a_graph_that_the_checker_of_onnx_takes(podere, loss, columns):
+    onnx = needed("onnx")
+    labels = {"binary-cross-entropy": 2, "cross-entropy": 3, "squared-error": 50}[loss]
+    podere.write("t.csv", "y,a,b\n" + "".join(f"{i % labels},{i % 7 or ''},{i % 5}\n" for i in range(200)))
+    podere.done("train", "nn", "t.csv", "--loss", loss, "--layers", "6,5", "--epochs", 1, "--impute", "-o", "n.json")
+    facts = json.loads(podere.done("convert", "n.json", "--to", "onnx", "-o", "n.onnx", "--json").stdout)
+    assert facts["to"] == "ONNX" and facts["objective"] == loss and facts["layers"] == 3 and facts["features"] == 2
+    graph = onnx.load(podere.folder / "n.onnx")
+    onnx.checker.check_model(graph, full_check=True)  # the shapes of all operators too
+    assert json.loads(graph.metadata_props[0].value) == ["a", "b"]
+    assert graph.graph.output[-1].type.tensor_type.shape.dim[1].dim_value == columns
+
+
 def test_a_model_of_podere_stays_the_same(podere, model):
     podere.done("convert", model, "-o", "m.json")
     assert (podere.folder / "m.json").read_bytes() == model.read_bytes()

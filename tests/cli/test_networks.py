@@ -269,7 +269,7 @@ def test_a_network_or_checkpoint_that_was_cut_is_refused(podere, table, cut):
     (["explain", "network.json", "d.csv"], "network.json: is a network, this is for boosted trees"),
     (["evaluate", "network.json", "d.csv", "--staged"], "network.json: is a network, this is for boosted trees"),
     (["evaluate", "network.json", "d.csv", "--rounds", "2"], "rounds is 2, but network.json is a network, which has none"),
-    (["convert", "network.json", "-o", "n.onnx"], "network.json: is not a model of boosted trees"),
+    (["convert", "network.json", "--to", "xgboost", "-o", "n.json"], "a network is not written as XGBoost, which has trees"),
 ])
 def test_what_is_for_trees_says_so(podere, table, arguments, words):
     podere.done("train", "nn", table, "--epochs", 1, "-o", "network.json")

@@ -1,12 +1,9 @@
-#include "podere/exchange/onnx.h"
-
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
+#include "podere/exchange/onnx.h"
+#include "podere/exchange/onnx_graph.h"
 
 namespace podere::exchange {
 namespace {
@@ -14,25 +11,7 @@ namespace {
 using tree::Node;
 using tree::Objective;
 
-constexpr int kOpset = 13;     // Exp, in the form that came with it
-constexpr int kMlOpset = 3;    // TreeEnsemble*, as runtimes have had it since 2022
-constexpr int kIrVersion = 7;  // goes with opset 13
-
-onnx::AttributeProto& attribute(onnx::NodeProto& op, const std::string& name,
-                                onnx::AttributeProto::AttributeType type) {
-  onnx::AttributeProto& result = *op.add_attribute();
-  result.set_name(name);
-  result.set_type(type);
-  return result;
-}
-
-void set(onnx::NodeProto& op, const std::string& name, const std::string& value) {
-  attribute(op, name, onnx::AttributeProto::STRING).set_s(value);
-}
-
-void set(onnx::NodeProto& op, const std::string& name, std::int64_t value) {
-  attribute(op, name, onnx::AttributeProto::INT).set_i(value);
-}
+constexpr int kMlOpset = 3;  // TreeEnsemble*, as runtimes have had it since 2022
 
 /// The attributes of a TreeEnsemble: a row for each node of each tree, and one for each leaf's weight.
 class Ensemble {
@@ -42,7 +21,7 @@ class Ensemble {
       : tree_ids_(integers(op, "nodes_treeids")),
         node_ids_(integers(op, "nodes_nodeids")),
         features_(integers(op, "nodes_featureids")),
-        modes_(attribute(op, "nodes_modes", onnx::AttributeProto::STRINGS)),
+        modes_(add_attribute(op, "nodes_modes", onnx::AttributeProto::STRINGS)),
         values_(floats(op, "nodes_values")),
         true_ids_(integers(op, "nodes_truenodeids")),
         false_ids_(integers(op, "nodes_falsenodeids")),
@@ -113,10 +92,10 @@ class Ensemble {
   }
 
   static onnx::AttributeProto& integers(onnx::NodeProto& op, const std::string& name) {
-    return attribute(op, name, onnx::AttributeProto::INTS);
+    return add_attribute(op, name, onnx::AttributeProto::INTS);
   }
   static onnx::AttributeProto& floats(onnx::NodeProto& op, const std::string& name) {
-    return attribute(op, name, onnx::AttributeProto::FLOATS);
+    return add_attribute(op, name, onnx::AttributeProto::FLOATS);
   }
 
   void add_row(std::int64_t id, const char* mode, std::int64_t feature, float value, std::int64_t if_true,
@@ -144,27 +123,8 @@ class Ensemble {
   std::int64_t n_trees_ = 0;
 };
 
-void describe(onnx::ValueInfoProto& value, const std::string& name, onnx::TensorProto::DataType type,
-              std::int64_t n_columns) {
-  value.set_name(name);
-  auto& tensor = *value.mutable_type()->mutable_tensor_type();
-  tensor.set_elem_type(type);
-  tensor.mutable_shape()->add_dim()->set_dim_param("n_rows");
-  if (n_columns > 0) tensor.mutable_shape()->add_dim()->set_dim_value(n_columns);
-}
-
-onnx::NodeProto& add_op(onnx::GraphProto& graph, const std::string& type, const std::string& domain,
-                        const std::string& input) {
-  onnx::NodeProto& op = *graph.add_node();
-  op.set_op_type(type);
-  op.set_name(type);
-  op.set_domain(domain);
-  op.add_input(input);
-  return op;
-}
-
 void add_trees(onnx::NodeProto& op, const tree::Model& model, const std::string& votes) {
-  auto& base = attribute(op, "base_values", onnx::AttributeProto::FLOATS);
+  auto& base = add_attribute(op, "base_values", onnx::AttributeProto::FLOATS);
   for (const double margin : model.base_margin) base.add_floats(static_cast<float>(margin));
   Ensemble ensemble(op, votes);
   for (std::size_t t = 0; t < model.trees.size(); ++t)
@@ -174,7 +134,7 @@ void add_trees(onnx::NodeProto& op, const tree::Model& model, const std::string&
 
 /// Softmax of two classes is logistic in the difference of their margins. onnxruntime adds but one of two base values.
 void add_trees_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
-  attribute(op, "base_values", onnx::AttributeProto::FLOATS)
+  add_attribute(op, "base_values", onnx::AttributeProto::FLOATS)
       .add_floats(static_cast<float>(model.base_margin[1] - model.base_margin[0]));
   Ensemble ensemble(op, "class");
   for (std::size_t t = 0; t < model.trees.size(); ++t) ensemble.add(model.trees[t], 0, t % 2 == 0 ? -1 : 1);
@@ -184,33 +144,23 @@ void add_trees_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
 void add_classifier(onnx::GraphProto& graph, const tree::Model& model) {
   const bool is_softmax = model.options.objective == Objective::kSoftmax;
   const std::int64_t n_classes = is_softmax ? static_cast<std::int64_t>(model.n_outputs()) : 2;
-  onnx::NodeProto& op = add_op(graph, "TreeEnsembleClassifier", "ai.onnx.ml", "features");
-  op.add_output("label");
-  op.add_output("probabilities");
-  auto& labels = attribute(op, "classlabels_int64s", onnx::AttributeProto::INTS);
+  onnx::NodeProto& op = add_op(graph, "ai.onnx.ml", "TreeEnsembleClassifier", {"features"}, {"label", "probabilities"});
+  auto& labels = add_attribute(op, "classlabels_int64s", onnx::AttributeProto::INTS);
   for (std::int64_t k = 0; k < n_classes; ++k) labels.add_ints(k);
-  set(op, "post_transform", n_classes > 2 ? "SOFTMAX" : "LOGISTIC");
+  set_attribute(op, "post_transform", n_classes > 2 ? "SOFTMAX" : "LOGISTIC");
   if (is_softmax && n_classes == 2) {
     add_trees_of_two_classes(op, model);
   } else {
     add_trees(op, model, "class");
   }
-  describe(*graph.add_output(), "label", onnx::TensorProto::INT64, 0);
-  describe(*graph.add_output(), "probabilities", onnx::TensorProto::FLOAT, n_classes);
+  describe_classes(graph, n_classes);
 }
 
 void add_regressor(onnx::GraphProto& graph, const tree::Model& model) {
-  onnx::NodeProto& op = add_op(graph, "TreeEnsembleRegressor", "ai.onnx.ml", "features");
-  op.add_output("prediction");
-  set(op, "n_targets", 1);
+  onnx::NodeProto& op = add_op(graph, "ai.onnx.ml", "TreeEnsembleRegressor", {"features"}, {"prediction"});
+  set_attribute(op, "n_targets", 1);
   add_trees(op, model, "target");
-  describe(*graph.add_output(), "prediction", onnx::TensorProto::FLOAT, 1);
-}
-
-void add_opset(onnx::ModelProto& file, const std::string& domain, int version) {
-  auto& opset = *file.add_opset_import();
-  opset.set_domain(domain);
-  opset.set_version(version);
+  describe_numbers(graph);
 }
 
 }  // namespace
@@ -219,28 +169,15 @@ std::string to_onnx(const tree::Model& model) {
   if (model.options.objective == Objective::kPoisson) {
     throw InputError("the model is of the objective poisson, which is not written as ONNX");
   }
-  onnx::ModelProto file;
-  file.set_ir_version(kIrVersion);
-  file.set_producer_name("podere");
-  file.set_producer_version(PODERE_VERSION);
-  add_opset(file, "", kOpset);
+  onnx::ModelProto file = begin_onnx(model.schema);
   add_opset(file, "ai.onnx.ml", kMlOpset);
   onnx::GraphProto& graph = *file.mutable_graph();
-  graph.set_name("podere");
-  describe(*graph.add_input(), "features", onnx::TensorProto::FLOAT,
-           static_cast<std::int64_t>(model.schema.features.size()));
   if (model.options.objective == Objective::kSquaredError || model.options.objective == Objective::kQuantile) {
     add_regressor(graph, model);
   } else {
     add_classifier(graph, model);
   }
-  auto& names = *file.add_metadata_props();
-  names.set_key("feature_names");
-  names.set_value(nlohmann::json(model.schema.features).dump());
-
-  if (file.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw InputError("the model is larger than the 2 GiB that ONNX allows");
-  return file.SerializeAsString();
+  return to_bytes(file);
 }
 
 }  // namespace podere::exchange

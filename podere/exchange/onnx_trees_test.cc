@@ -1,5 +1,3 @@
-#include "podere/exchange/onnx.h"
-
 #include <gtest/gtest.h>
 #include <onnx/checker.h>
 
@@ -7,6 +5,7 @@
 #include <map>
 
 #include "podere/exchange/cases.h"
+#include "podere/exchange/onnx.h"
 
 namespace podere::exchange {
 namespace {
@@ -86,7 +85,7 @@ void expect_same(const std::string& name, const tree::Model& model) {
   }
 }
 
-tree::Model read(const std::string& file) { return load_model(case_path(file)).model; }
+tree::Model read(const std::string& file) { return std::get<tree::Model>(load_model(case_path(file)).model); }
 
 TEST(Onnx, TheGraphGivesTheMarginsOfTheModel) {
   for (const char* name :

@@ -45,6 +45,7 @@ format:  ## rewrite sources as .clang-format says
 lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
+	@$(BUILD) release --target podere_event_proto
 	@tools/lint.sh build/release
 
 asan:  ## all tests under the address, leak and undefined-behaviour sanitizers

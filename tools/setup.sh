@@ -5,7 +5,8 @@ set -euo pipefail
 
 declare -A group=(
   [build]="g++ cmake ninja-build libopenmpi-dev openmpi-bin libfmt-dev nlohmann-json3-dev libcli11-dev
-           libfast-float-dev libmuparser-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev python3-dev pybind11-dev python3-numpy python3-scipy
+           libfast-float-dev libmuparser-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
+           libisal-dev python3-dev pybind11-dev python3-numpy python3-scipy
            python3-sklearn jq
            bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev"
   [test]="libgtest-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn

@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test bench bench-trees bench-communication format lint asan tsan fuzz clean help
+.PHONY: run test test-tensorboard bench bench-trees bench-communication format lint asan tsan fuzz clean help
 
 # ccache where there is one; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -18,6 +18,12 @@ test:  ## set up, build, run all tests
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
 	@ctest --preset release
+
+test-tensorboard:  ## what --tensorboard writes, in the newest TensorBoard (of PyPI) and a real browser
+	@tools/setup.sh build tensorboard
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere
+	@tests/tensorboard/run.sh build/release/bin/podere
 
 bench:  ## measure reading, generating and starting, beside the peers
 	@tools/setup.sh build bench

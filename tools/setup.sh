@@ -15,6 +15,7 @@ declare -A group=(
           iproute2 openssh-client openssh-server slurm-wlm munge"
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
+  [tensorboard]="python3 python3-venv python3-pytest python3-numpy python3-pil python3-selenium chromium chromium-driver"
   [fresh]="debootstrap git"
 )
 

@@ -78,6 +78,15 @@ void add_data_options(CLI::App& app, TrainingOptions& options, double& validatio
   app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")
       ->check(real_number())
       ->type_name("S");
+  auto* tensorboard =
+      app.add_option("--tensorboard", options.tensorboard, "Write what TensorBoard shows of the run into this folder")
+          ->check(file_name())
+          ->type_name("FOLDER");
+  app.add_option("--summary-steps", options.summary_steps,
+                 "Steps, or trees, between two points of its curves [a twentieth of an epoch, a tree]")
+      ->transform(count())
+      ->needs(tensorboard)
+      ->type_name("N");
   auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
                          ->check(file_name())
                          ->type_name("DATA");
@@ -110,6 +119,8 @@ session::TrainJob job_of(const TrainingOptions& options) {
   job.from = options.from;
   job.checkpoint = options.checkpoint;
   job.checkpoint_seconds = options.checkpoint_seconds;
+  job.tensorboard = options.tensorboard;
+  job.summary_steps = options.summary_steps;
   if (!options.validation.empty()) {
     job.validation = options.source;
     job.validation->location = options.validation;

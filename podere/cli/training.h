@@ -20,6 +20,8 @@ struct TrainingOptions {
   std::string from;
   std::string checkpoint;
   double checkpoint_seconds = session::TrainJob().checkpoint_seconds;
+  std::string tensorboard;
+  std::uint64_t summary_steps = 0;
   std::string model;
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -117,6 +118,16 @@ fs::path new_path(const fs::path& folder, double wall_time) {
 }
 
 }  // namespace
+
+void check_event_folder(const fs::path& folder) {
+  std::error_code unknown;  // what cannot be looked at cannot be written either
+  fs::path place = fs::absolute(folder, unknown);
+  while (!fs::exists(place, unknown) && place.has_relative_path()) place = place.parent_path();
+  if (!fs::is_directory(place, unknown)) throw_input_error("{}: is not a folder", place.string());
+  if (access(place.c_str(), W_OK | X_OK) != 0) {
+    throw_input_error("{}: no files can be made in {}: {}", folder.string(), place.string(), std::strerror(errno));
+  }
+}
 
 EventFile::EventFile(const fs::path& folder, double wall_time) : path_(new_path(folder, wall_time)) {
   std::error_code cause;

@@ -19,6 +19,9 @@ struct GraphNode {
   std::vector<std::int64_t> shape;  ///< of the output; -1: any
 };
 
+/// Throws InputError unless files can be made in `folder`, or it can be made.
+void check_event_folder(const std::filesystem::path& folder);
+
 /// A file of records in a folder that TensorBoard watches:
 ///
 ///   | n_bytes u64 | masked CRC-32C of n_bytes u32 | an Event, n_bytes long | masked CRC-32C of the Event u32 |

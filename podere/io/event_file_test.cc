@@ -187,6 +187,11 @@ TEST_F(EventFileTest, AFolderThatCannotBeMadeIsRefused) {
   std::ofstream(temporary_.path() / "file") << "x";
   EXPECT_THROW(EventFile(temporary_.path() / "file" / "run", 1), InputError);
   EXPECT_THROW(EventFile(temporary_.path() / "file", 1), InputError);
+  EXPECT_THROW(check_event_folder(temporary_.path() / "file" / "run"), InputError);
+  EXPECT_THROW(check_event_folder(temporary_.path() / "file"), InputError);
+  check_event_folder(folder_);
+  EXPECT_FALSE(fs::exists(folder_.parent_path()));
+  check_event_folder(temporary_.path());
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ Job with_absolute_paths(Job job) {
   if (auto* train = std::get_if<TrainJob>(&job)) {
     make_absolute(train->from);
     make_absolute(train->checkpoint);
+    make_absolute(train->tensorboard);
   }
   return job;
 }

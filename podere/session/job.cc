@@ -70,6 +70,8 @@ void visit_job(Job& job, Visit&& visit) {
     visit("checkpoint_seconds", job.checkpoint_seconds);
     visit("checkpoint_steps", job.checkpoint_steps);
     visit("max_steps", job.max_steps);
+    visit("tensorboard", job.tensorboard);
+    visit("summary_steps", job.summary_steps);
   } else if constexpr (std::is_same_v<J, EvaluateJob>) {
     visit("model", job.model);
     visit("roc_points", job.roc_points);

@@ -38,6 +38,9 @@ struct TrainJob {
   std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
   double checkpoint_seconds = 2;     ///< least time between two of them
   std::size_t checkpoint_steps = 0;  ///< of a network: keeps one after every so many steps as well; 0: does not
+  std::string tensorboard;           ///< folder into which rank 0 writes what TensorBoard shows of the run; empty: none
+  std::size_t summary_steps = 0;     ///< steps, or rounds of trees, between two summaries there; 0: a twentieth of an
+                                     ///< epoch, a round
   std::size_t max_steps = 0;         ///< of a network: ends after so many steps, and keeps a checkpoint; 0: does not
 };
 

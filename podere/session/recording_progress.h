@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,14 +13,17 @@
 
 namespace podere::session {
 
-/// Passes reports on and keeps their metrics: early stopping may end with an earlier round than the last.
+/// Passes reports on, to `heard` too, and keeps their metrics: early stopping may end with an earlier round than the
+/// last.
 class RecordingProgress : public Progress {
  public:
-  explicit RecordingProgress(Progress& next) : next_(next) {}
+  explicit RecordingProgress(Progress& next, std::function<void(const ProgressStep&)> heard = {})
+      : next_(next), heard_(std::move(heard)) {}
 
   void report(const ProgressStep& step) override {
     if (step.phase == "train") metrics_[step.done] = step.metrics;
     next_.report(step);
+    if (heard_) heard_(step);
   }
   void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { next_.count_rows(n_read, n_written); }
   void warn(const std::string& message) override { next_.warn(message); }
@@ -37,6 +41,7 @@ class RecordingProgress : public Progress {
 
  private:
   Progress& next_;
+  std::function<void(const ProgressStep&)> heard_;
   std::map<std::size_t, std::vector<std::pair<std::string, double>>> metrics_;
   bool is_stopped_ = false;
 };

@@ -8,6 +8,7 @@
 #include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
 #include "podere/session/recording_progress.h"
+#include "podere/session/tensorboard_summaries.h"
 #include "podere/tree/train.h"
 
 namespace podere::session {
@@ -60,6 +61,7 @@ Json run(const TrainJob& job, const Workplace& at) {
   const comm::Communicator& comm = at.comm;
   const int n_threads = at.n_threads;
   tree::validate(job.options);
+  TensorboardSummaries summaries(job, comm, at.progress);
   const Stopwatch load_watch;
   io::UnknownTexts unknown;
   std::optional<tree::Model> from;
@@ -80,7 +82,7 @@ Json run(const TrainJob& job, const Workplace& at) {
   }
   const double load_seconds = load_watch.seconds();
 
-  RecordingProgress recorder(at.progress);
+  RecordingProgress recorder(at.progress, [&](const ProgressStep& step) { summaries.tell_round(step); });
   tree::TrainTimes times;
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   std::optional<tree::Model> so_far;

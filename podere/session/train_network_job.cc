@@ -9,6 +9,7 @@
 #include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
 #include "podere/session/recording_progress.h"
+#include "podere/session/tensorboard_summaries.h"
 
 namespace podere::session {
 namespace {
@@ -97,6 +98,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   const neural::Options& options = *job.network;
   neural::validate(options);
   if (job.low_memory) throw InputError("low-memory is for boosted trees, networks hold the rows");
+  TensorboardSummaries summaries(job, comm, at.progress);
   const Stopwatch load_watch;
   std::optional<Model> from;
   if (!job.from.empty()) {
@@ -129,12 +131,14 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                      is_end || after.has_passed(job.checkpoint_steps));
   };
   Curve curve;
+  const neural::Hook note_curve = [&](const neural::AfterStep& after) { curve.note(after); };
+  const neural::Hook tell_summaries = [&](const neural::AfterStep& after) { summaries.tell_step(after); };
   neural::TrainReport report;
   const neural::Model model =
       neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm, at.n_threads, recorder, &report,
                     {.base = from ? &std::get<neural::Model>(*from) : nullptr,
                      .checkpoint = so_far ? &*so_far : nullptr,
-                     .hooks = {keep_checkpoints, [&](const neural::AfterStep& after) { curve.note(after); }},
+                     .hooks = {keep_checkpoints, note_curve, tell_summaries},
                      .max_steps = job.max_steps});
 
   const bool validates = validation || options.validation_fraction > 0;

@@ -173,6 +173,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   const std::unique_ptr<Solver> solver = make_solver(model.layout, model.options, rows, std::move(block_rows),
                                                      labels.rows.weight_sum, model.weights, comm, n_threads);
   Run run(model, *solver, watched, comm, n_threads, progress);
+  if (continuation.solver != nullptr) solver->load(*continuation.solver);
   if (continuation.checkpoint != nullptr) {
     check_checkpoint(continuation.checkpoint->model, model);
     run.resume(*continuation.checkpoint);

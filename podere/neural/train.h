@@ -33,6 +33,9 @@ struct Continuation {
   /// What a hook was given in a run with the same data, options and base, on any number of executors. The run goes on
   /// from there and ends with the same model.
   const Checkpoint* checkpoint = nullptr;
+  /// The state of a checkpoint after a whole epoch, perhaps on other rows: the solver goes on from its numbers, its
+  /// weights too, while steps, epochs and losses are counted anew. Layers and optimiser are the same.
+  const TrainState* solver = nullptr;
   /// Called after every step, one after the other.
   std::vector<Hook> hooks = {};
   /// The run ends after so many steps, those before the checkpoint too; 0: after all epochs.

@@ -200,6 +200,41 @@ neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& 
   return std::move(*model);
 }
 
+using Numbers = std::map<std::string, py::array_t<double>>;
+
+/// An epoch from the weights of `base`, or from the start, and from what the optimiser had after the one before.
+/// Returns the model, its history with that of `base` before it, and what the optimiser has now.
+std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict& given, const neural::Model* base,
+                                                      const Numbers& before, int n_threads) {
+  const neural::Options options = network_options_of(given);
+  neural::TrainState state;
+  for (const auto& [name, values] : before) state.numbers[name].assign(values.data(), values.data() + values.size());
+  SignalProgress progress;
+  std::optional<neural::Model> model;
+  {
+    const py::gil_scoped_release unlocked;
+    neural::TrainState after;
+    const neural::Hook keep = [&](const neural::AfterStep& step) {
+      if (step.is_epoch_over) after = step.make_checkpoint().state;
+    };
+    model =
+        neural::train(table::HeldRows(std::move(rows.table())), nullptr, options, comm::Communicator::self(), n_threads,
+                      progress, nullptr, {.base = base, .solver = before.empty() ? nullptr : &state, .hooks = {keep}});
+    state = std::move(after);
+  }
+  progress.rethrow();
+  if (base != nullptr) {
+    const std::vector<double>& losses = base->history.train_loss;
+    model->history.train_loss.insert(model->history.train_loss.begin(), losses.begin(), losses.end());
+  }
+  Numbers now;
+  for (const auto& [name, values] : state.numbers) {
+    if (name == "run" || name == "best_weights") continue;  // are of the run, not of the optimiser
+    now.emplace(name, py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data()));
+  }
+  return {std::move(*model), std::move(now)};
+}
+
 std::vector<float> margins_of(const tree::Model& model, const table::Table& table, int n_threads) {
   return tree::predict_margins(model, table, n_threads);
 }
@@ -314,6 +349,8 @@ PYBIND11_MODULE(_core, module) {
              py::arg("options"), py::arg("n_threads"));
   module.def("train_network", &train_network, py::arg("rows"), py::arg("validation").none(true), py::arg("options"),
              py::arg("base").none(true), py::arg("n_threads"));
+  module.def("partial_fit_network", &partial_fit_network, py::arg("rows"), py::arg("options"),
+             py::arg("base").none(true), py::arg("before"), py::arg("n_threads"));
   module.def("usable_cores", [] { return this_machine().usable_cores(); });
   module.def("write_file", &write_file, py::arg("path"), py::arg("text"));
   module.def("read_model_text", &read_model_text, py::arg("path"));

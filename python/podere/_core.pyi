@@ -78,6 +78,11 @@ def train_network(
 ) -> Network:
     """As train. `base` is where the weights start."""
 
+def partial_fit_network(
+    rows: Rows, options: Mapping[str, Any], base: Network | None, before: Mapping[str, np.ndarray], n_threads: int
+) -> tuple[Network, dict[str, np.ndarray]]:
+    """As train_network, with what the optimiser had before (empty: nothing) and has afterwards."""
+
 def usable_cores() -> int: ...
 def write_file(path: str, text: str) -> None:
     """Whole or not at all."""

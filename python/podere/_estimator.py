@@ -358,11 +358,11 @@ class Classifier(ClassifierMixin, Estimator):
             raise ValueError(f"y has one class, {self.classes_[0]!r}, allowed are at least two")
         return labels
 
-    def _encode(self, y: Target) -> np.ndarray:
+    def _encode(self, y: Target, what: str = "eval_set", classes: str = "y") -> np.ndarray:
         """Places among classes_ [n_samples]."""
         unknown = ~np.isin(y.values, self.classes_)
         if unknown.any():
-            raise ValueError(f"eval_set has the class {y.values[unknown][0]!r}, which is not in y")
+            raise ValueError(f"{what} has the class {y.values[unknown][0]!r}, which is not in {classes}")
         return np.searchsorted(self.classes_, y.values)
 
     def _file_text(self) -> str:

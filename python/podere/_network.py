@@ -1,13 +1,14 @@
 """Dense networks with scikit-learn's interface."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
-from ._estimator import Classifier, Estimator, Regressor
+from ._estimator import Classifier, Estimator, Regressor, Target
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -19,6 +20,8 @@ _NN = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="relu"
         Of hidden layers. `--activation`.
+    initialisation : {"glorot", "he"}, default="glorot"
+        Of the weights that training starts from. `--initialisation`.
     solver : {"adam", "adamw", "sgd"}, default="adam"
         `--optimiser`.
     epochs : int, default=50
@@ -55,6 +58,8 @@ _MLP = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="sigmoid"
         Of hidden layers. `--activation`.
+    initialisation : {"glorot", "he"}, default="glorot"
+        Of the weights that training starts from. `--initialisation`.
     iterations : int, default=100
         Most steps of L-BFGS. `--iterations`.
     tolerance : float, default=1e-6
@@ -165,8 +170,8 @@ class _NetworkClassifier(Classifier, _Network):
 class _GradientDescent(_Network):
     """What networks that are trained by gradient descent have."""
 
-    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu", solver: str = "adam",
-                 epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
+    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu",
+                 initialisation: str = "glorot", solver: str = "adam", epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
                  early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
@@ -174,6 +179,7 @@ class _GradientDescent(_Network):
                  n_jobs: int | None = None) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
+        self.initialisation = initialisation
         self.solver = solver
         self.epochs = epochs
         self.batch_size = batch_size
@@ -196,6 +202,31 @@ class _GradientDescent(_Network):
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
         return _parameters.nn_options(self, has_eval_set)
 
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, learn: Callable[[Target], np.ndarray]) -> Any:
+        """One epoch; `learn` makes labels of y."""
+        if self.early_stopping_epochs is not None:
+            raise ValueError(f"early_stopping_epochs is {self.early_stopping_epochs!r}, allowed in partial_fit is None")
+        if self.schedule == "cosine":
+            raise ValueError("schedule is 'cosine', allowed in partial_fit, which has no end, are 'constant' and "
+                             "'exponential'")
+        with self._kept_if_it_fails():
+            threads = _parameters.n_threads(self.n_jobs)
+            base = getattr(self, "_model", None)
+            X, y, weight = self._check_rows(X, y, sample_weight, reset=base is None)
+            names = _arrays.feature_names(self)
+            options = {**self._make_options(names, False), "epochs": 1}
+            labels = learn(y)
+            options["loss"] = self._choose_objective(options)
+            rows = self._make_rows(X, labels, weight, names, self._find_categories(X, names), threads, y, sample_weight)
+            del X, y, weight, labels
+            kept = getattr(self, "_optimiser", None)  # and whose it is: fit and load_model make other models
+            goes_on = base is not None and kept is not None and kept["solver"] == self.solver and all(
+                np.array_equal(a, b) for a, b in zip(kept["layers"], base.layers))
+            self._model, numbers = _core.partial_fit_network(rows, options, base, kept["numbers"] if goes_on else {},
+                                                             threads)
+            self._optimiser = {"solver": self.solver, "layers": self._model.layers, "numbers": numbers}
+        return self
+
 
 @_document(_NN, "    classes_ : ndarray of shape (n_classes,)\n")
 class NNClassifier(_NetworkClassifier, _GradientDescent):
@@ -214,6 +245,33 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
     True
     """
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """One epoch over these rows, from the weights that there are, or from the start.
+
+        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
+        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
+        which there should be enough. `epochs` is not asked.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array of shape (n_classes,) or None, default=None
+            All classes that there will be. Needed in the first call; the same, or None, in others.
+        sample_weight : array of shape (n_samples,), number or None, default=None
+
+        Returns
+        -------
+        self
+        """
+        def learn(y: Target) -> np.ndarray:
+            if _check_partial_fit_first_call(self, classes) and len(self.classes_) < 2:
+                raise ValueError(f"classes is {classes!r}, allowed are at least two")
+            check_classification_targets(y.values)
+            return self._encode(y, "y", "classes")
+
+        return self._partial_fit(X, y, sample_weight, learn)
+
 
 @_document(_NN)
 class NNRegressor(Regressor, _GradientDescent):
@@ -231,6 +289,25 @@ class NNRegressor(Regressor, _GradientDescent):
     >>> NNRegressor(learning_rate=0.01).fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.8
     True
     """
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """One epoch over these rows, from the weights that there are, or from the start.
+
+        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
+        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
+        which there should be enough. `epochs` is not asked.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), number or None, default=None
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, sample_weight, self._learn_target)
 
     _OBJECTIVES = ("squared-error",)
 
@@ -256,11 +333,12 @@ class MLPClassifier(_NetworkClassifier):
     """
 
     def __init__(self, *, hidden_layer_sizes: Sequence[int] = (30, 30), activation: str = "sigmoid",
-                 iterations: int = 100, tolerance: float = 1e-6, history: int = 10, l2: float = 0.0,
+                 initialisation: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10, l2: float = 0.0,
                  standardise: bool = True, impute: bool = False, warm_start: bool = False, random_state: Any = None,
                  n_jobs: int | None = None) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
+        self.initialisation = initialisation
         self.iterations = iterations
         self.tolerance = tolerance
         self.history = history

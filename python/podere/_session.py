@@ -373,7 +373,8 @@ class Session:
     # Models
 
     def fit(self, estimator: Any, table: Table, validation: Table | None = None,
-            checkpoint: str | os.PathLike[str] | None = None, on_interrupt: str = "raise") -> Any:
+            checkpoint: str | os.PathLike[str] | None = None, on_interrupt: str = "raise",
+            tensorboard: str | os.PathLike[str] | None = None) -> Any:
         """Train on the executors: the model that estimator.fit gives for the same rows, byte for byte.
 
         Parameters
@@ -388,6 +389,8 @@ class Session:
         on_interrupt : {"raise", "keep"}
             Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the model
             so far.
+        tensorboard : path or None
+            Folder for TensorBoard to show the run from, while it goes on: `--tensorboard` of the command line.
 
         Returns
         -------
@@ -405,6 +408,9 @@ class Session:
         job: dict[str, Any] = {"kind": "train"}
         if checkpoint is not None:
             job["checkpoint"] = os.path.abspath(os.fspath(checkpoint))
+
+        if tensorboard is not None:
+            job["tensorboard"] = os.path.abspath(os.fspath(tensorboard))
 
         def train(what: dict[str, Any], classes: np.ndarray | None) -> str:
             job.update(what, table=table._spec(classes))

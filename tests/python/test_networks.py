@@ -113,6 +113,81 @@ def test_a_warm_start_goes_on_from_the_weights(rows):
         estimator.set_params(hidden_layer_sizes=(7,)).fit(X, y)
 
 
+def test_starting_weights_are_those_of_he_where_they_are_asked_for(rows):
+    X, y = rows(2)
+    widest = {kind: abs(NNClassifier(epochs=1, learning_rate=1e-9, initialisation=kind).fit(X, y).coefs_[0]).max()
+              for kind in ("glorot", "he")}
+    assert_allclose(widest["glorot"], (6 / 108) ** 0.5, rtol=0.01)
+    assert_allclose(widest["he"], (6 / 8) ** 0.5, rtol=0.01)
+
+
+def test_the_first_partial_fit_is_an_epoch_of_fit_and_later_ones_are_more_of_it(rows):
+    """The optimiser goes on, so the weights are those of one run; the model file says what the last call did."""
+    X, y = rows(2)
+    for solver in ("adam", "sgd"):
+        parts = NNClassifier(solver=solver, learning_rate=0.003, schedule="exponential", learning_rate_decay=0.7)
+        for epochs in (1, 2, 3):
+            parts.partial_fit(X, y, classes=[0, 1])
+            whole = clone(parts).set_params(epochs=epochs).fit(X, y)
+            assert parts.n_iter_ == epochs
+            for a, b in zip(parts.coefs_ + parts.intercepts_, whole.coefs_ + whole.intercepts_):
+                assert_array_equal(a, b)
+            assert_array_equal(parts.history_["train_loss"], whole.history_["train_loss"])
+            parts = pickle.loads(pickle.dumps(parts))
+
+
+def test_partial_fit_learns_from_parts(rows):
+    X, y = rows(3)
+    names = numpy.array(["a", "b", "c"])[y]
+    classifier = NNClassifier(learning_rate=0.01)
+    X_number, y_number = rows(1)
+    regressor = NNRegressor(learning_rate=0.01)
+    for _ in range(6):
+        for first in range(0, 2500, 500):
+            part = slice(first, first + 500)
+            classifier.partial_fit(X[part], names[part], classes=["a", "b", "c"])
+            regressor.partial_fit(X_number[part], y_number[part], sample_weight=numpy.full(500, 2.0))
+    assert classifier.score(X[2500:], names[2500:]) > 0.75
+    assert regressor.score(X_number[2500:], y_number[2500:]) > 0.8
+    only_a = names[:2500] == "a"
+    assert classifier.partial_fit(X[:2500][only_a], names[:2500][only_a]).predict_proba(X).shape == (3000, 3)
+
+
+def test_partial_fit_goes_on_from_fit_and_from_a_file(rows, tmp_path):
+    X, y = rows(2)
+    fitted = NNClassifier(epochs=8, learning_rate=0.005).fit(X, y)
+    fitted.save_model(tmp_path / "m.json")
+    before = fitted.history_["train_loss"][-1]
+    loaded = NNClassifier(learning_rate=0.005).load_model(tmp_path / "m.json")
+    for estimator in (fitted, loaded):
+        assert estimator.partial_fit(X, y).history_["train_loss"][-1] < before * 1.02
+        assert estimator.n_iter_ == 9
+    assert_array_equal(fitted.predict_proba(X), loaded.predict_proba(X))
+    assert fitted.fit(X, y).n_iter_ == 8
+
+
+@pytest.mark.parametrize("parameters, arguments, words", [
+    ({}, {}, "classes must be passed on the first call"),
+    ({}, {"classes": [0]}, "allowed are at least two"),
+    ({}, {"classes": [1, 2]}, "y has the class 0, which is not in classes"),
+    ({"schedule": "cosine"}, {"classes": [0, 1]}, "schedule is 'cosine'"),
+    ({"early_stopping_epochs": 3}, {"classes": [0, 1]}, "early_stopping_epochs is 3"),
+    ({"initialisation": "zero"}, {"classes": [0, 1]}, "initialisation is 'zero', allowed are 'glorot', 'he'"),
+])
+def test_what_partial_fit_cannot_do_is_refused_and_changes_nothing(rows, parameters, arguments, words):
+    estimator = NNClassifier(**parameters)
+    with pytest.raises(ValueError, match=words):
+        estimator.partial_fit(*rows(2), **arguments)
+    assert not hasattr(estimator, "classes_") and not hasattr(estimator, "n_features_in_")
+
+
+def test_a_session_shows_its_runs_in_tensorboard(rows, session, tmp_path):
+    table = session.put(*rows(2))
+    session.fit(NNClassifier(epochs=2), table, tensorboard=tmp_path / "logs")
+    [events] = (tmp_path / "logs").glob("events.out.tfevents.*")
+    assert events.stat().st_size > 5000
+
+
 def test_missing_values_are_refused_or_imputed(rows):
     X, y = rows(2)
     X = X.copy()

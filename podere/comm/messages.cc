@@ -10,20 +10,17 @@
 namespace podere::comm {
 namespace {
 
-/// Looks again at once, then sleeps ever longer: a message between neighbours takes microseconds, one that waits for a
-/// batch of rows milliseconds. Who sleeps is woken when it is time; who yields to a busy neighbour waits for its slice.
+/// Looks again at once, then sleeps between looks. A long message comes in pieces, each of which both sides must look
+/// for: so never for long. Who sleeps is woken when it is time; who yields to a busy neighbour waits for its slice.
 class Patience {
  public:
   void wait() {
-    if (++n_waits_ <= kLooks) return;
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+    if (++n_waits_ > kLooks) std::this_thread::sleep_for(std::chrono::microseconds(n_waits_ > kBriefWaits ? 100 : 1));
   }
 
  private:
-  static constexpr int kLooks = 100;
-  static constexpr auto kLongestSleep = std::chrono::microseconds(320);
-  std::chrono::microseconds sleep_{10};
+  static constexpr int kLooks = 200;
+  static constexpr int kBriefWaits = 1000;  // of about 60 microseconds: the least that the system sleeps
   int n_waits_ = 0;
 };
 

@@ -80,7 +80,7 @@ void BatchGradient::prefetch(const Tile& tile) const {
 }
 
 BatchResult BatchGradient::compute(std::span<const float> weights, std::span<const Tile> tiles,
-                                   std::uint64_t dropout_key, std::span<double> gradient) {
+                                   std::uint64_t dropout_key, double divisor, std::span<double> gradient) {
   weights_.set(weights, n_threads_);
   const std::size_t first_block = rows_.first_block();
   std::vector<Tile> here;
@@ -117,15 +117,16 @@ BatchResult BatchGradient::compute(std::span<const float> weights, std::span<con
     if (spare >= 0 && spare <= kMostSpare) break;
     exponent_ = bits - kHeadroom - bound_of(size - 1);
   }
-  const double unit = std::ldexp(1.0, -exponent_);
-  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<double>(words_[i]) * unit;
+  const double unit = std::ldexp(1.0, -exponent_) / divisor;
+  parallel_for_slices(n_threads_, gradient.size(), kGrainWeights, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) gradient[i] = static_cast<double>(words_[i]) * unit;
+  });
   return result;
 }
 
 void BatchGradient::add_up_threads() {
-  constexpr std::size_t kGrain = 16384;  // weights
   const std::size_t n = layout_.size();
-  parallel_for_slices(n_threads_, n, kGrain, [&](std::size_t begin, std::size_t end, int) {
+  parallel_for_slices(n_threads_, n, kGrainWeights, [&](std::size_t begin, std::size_t end, int) {
     std::copy(workers_[0].sum.gradient.begin() + begin, workers_[0].sum.gradient.begin() + end, words_.begin() + begin);
     for (std::size_t t = 1; t < workers_.size(); ++t) {
       // Unsigned: sums of values that turned out too large may wrap.

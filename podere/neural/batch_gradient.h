@@ -55,10 +55,11 @@ class BatchGradient {
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
-  /// Sets `gradient` [layout.size()] to the sum over the `tiles` of all executors of the weighted losses' derivatives.
+  /// Sets `gradient` [layout.size()] to the sum over the `tiles` of all executors of the weighted losses' derivatives,
+  /// over `divisor`.
   /// `dropout_key` is of this step. Collective: one all_reduce of 8 bytes a weight and 1 KiB, twice at the beginning.
   BatchResult compute(std::span<const float> weights, std::span<const Tile> tiles, std::uint64_t dropout_key,
-                      std::span<double> gradient);
+                      double divisor, std::span<double> gradient);
 
   /// Where the next batch begins; part of what a checkpoint keeps.
   int exponent() const { return exponent_; }

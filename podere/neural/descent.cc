@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "podere/base/error.h"
+#include "podere/base/parallel.h"
 #include "podere/neural/descent_kernel.h"
 
 namespace podere::neural {
@@ -34,10 +35,11 @@ void clip(std::span<double> gradient, double most) {
 
 }  // namespace
 
-Descent::Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch)
+Descent::Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch, int n_threads)
     : layout_(layout),
       options_(options),
       steps_per_epoch_(std::max<std::size_t>(steps_per_epoch, 1)),
+      n_threads_(n_threads),
       first_(layout.size(), 0.0F),
       second_(options.optimiser == Optimiser::kSgd ? 0 : layout.size(), 0.0F) {}
 
@@ -63,19 +65,24 @@ void regularise(const Layout& layout, const Options& options, std::span<const fl
 
 void Descent::step(std::span<const double> gradient, std::span<float> weights, Shard shard) {
   const double rate = learning_rate();
-  const DescentArrays arrays{gradient.data(), weights.data() + shard.first, first_.data() + shard.first,
-                             second_.empty() ? nullptr : second_.data() + shard.first, shard.n};
-  if (options_.optimiser == Optimiser::kSgd) {
-    step_sgd(arrays, rate, options_.momentum);
-  } else {
-    if (options_.optimiser == Optimiser::kAdamW && options_.weight_decay > 0) {
-      const double kept = 1 - rate * options_.weight_decay;
-      for_each_weight(layout_, shard, [&](std::size_t i) { weights[i] = static_cast<float>(weights[i] * kept); });
-    }
+  const bool is_adam = options_.optimiser != Optimiser::kSgd;
+  const double kept = options_.optimiser == Optimiser::kAdamW ? 1 - rate * options_.weight_decay : 1;
+  if (is_adam) {
     beta1_power_ *= options_.beta1;
     beta2_power_ *= options_.beta2;
-    step_adam(arrays, {rate, options_.beta1, options_.beta2, options_.epsilon, 1 - beta1_power_, 1 - beta2_power_});
   }
+  const AdamNumbers adam{rate, options_.beta1, options_.beta2, options_.epsilon, 1 - beta1_power_, 1 - beta2_power_};
+  parallel_for_slices(n_threads_, shard.n, kGrainWeights, [&](std::size_t begin, std::size_t end, int) {
+    const std::size_t first = shard.first + begin;
+    const DescentArrays arrays{gradient.data() + begin, weights.data() + first, first_.data() + first,
+                               is_adam ? second_.data() + first : nullptr, end - begin};
+    if (!is_adam) return step_sgd(arrays, rate, options_.momentum);
+    if (kept != 1) {
+      for_each_weight(layout_, {first, end - begin},
+                      [&](std::size_t i) { weights[i] = static_cast<float>(weights[i] * kept); });
+    }
+    step_adam(arrays, adam);
+  });
   ++n_steps_;
   if (n_steps_ % steps_per_epoch_ == 0) decay_power_ *= options_.learning_rate_decay;
 }

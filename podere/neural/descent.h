@@ -32,7 +32,7 @@ void regularise(const Layout& layout, const Options& options, std::span<const fl
 class Descent {
  public:
   /// All outlive this. `steps_per_epoch` is for schedules.
-  Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch);
+  Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch, int n_threads);
 
   /// Takes a step from `weights` [layout.size()] against a `gradient` [shard.n], of the weights of `shard` alone.
   /// Local; the same bits everywhere.
@@ -58,6 +58,7 @@ class Descent {
   const Layout& layout_;
   const Options& options_;
   std::size_t steps_per_epoch_;
+  int n_threads_;
   std::size_t n_steps_ = 0;  // taken
   double beta1_power_ = 1;   // beta1^n_steps_, multiplied step by step: pow differs from machine to machine
   double beta2_power_ = 1;

@@ -22,14 +22,14 @@ void StepSgd(const DescentArrays& a, double learning_rate, double momentum) {
 
 void StepAdam(const DescentArrays& a, const AdamNumbers& k) {
   const double step = k.learning_rate / k.bias1;
-  const double root_bias2 = std::sqrt(k.bias2);
+  const double by_root_bias2 = 1 / std::sqrt(k.bias2);
   for (std::size_t i = 0; i < a.n; ++i) {
     const double g = a.gradient[i];
     const double m = k.beta1 * a.first[i] + (1 - k.beta1) * g;
     const double v = k.beta2 * a.second[i] + (1 - k.beta2) * g * g;
     a.first[i] = static_cast<float>(m);
     a.second[i] = static_cast<float>(v);
-    a.weights[i] = static_cast<float>(a.weights[i] - step * m / (std::sqrt(v) / root_bias2 + k.epsilon));
+    a.weights[i] = static_cast<float>(a.weights[i] - step * m / (std::sqrt(v) * by_root_bias2 + k.epsilon));
   }
 }
 

@@ -14,7 +14,7 @@ const Layout& small() {
 }
 
 std::vector<float> steps(const Options& options, int n, std::vector<double> gradient) {
-  Descent descent(small(), options, 4);
+  Descent descent(small(), options, 4, 2);
   std::vector<float> weights(small().size(), 0.0F);
   weights[0] = 1;
   weights[2] = 1;
@@ -54,7 +54,7 @@ TEST(DescentTest, LongGradientsAreShortened) {
 
 TEST(DescentTest, SchedulesLowerTheLearningRate) {
   const auto rates = [](const Options& options) {
-    Descent descent(small(), options, 4);
+    Descent descent(small(), options, 4, 2);
     std::vector<double> all;
     std::vector<double> gradient(small().size());
     std::vector<float> weights(small().size());
@@ -77,8 +77,8 @@ TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
   const Layout layout(40, std::vector<int>{7, 5}, 3);
   for (const Optimiser optimiser : {Optimiser::kSgd, Optimiser::kAdam, Optimiser::kAdamW}) {
     const Options options{.optimiser = optimiser, .learning_rate = 0.1};
-    Descent of_all(layout, options, 4);
-    Descent of_shards[] = {Descent(layout, options, 4), Descent(layout, options, 4)};
+    Descent of_all(layout, options, 4, 2);
+    Descent of_shards[] = {Descent(layout, options, 4, 2), Descent(layout, options, 4, 2)};
     std::vector<float> expected = initial_weights(layout, Initialisation::kGlorot, 1);
     std::vector<float> weights = expected;
     const std::size_t cut = 9 * kLanes;
@@ -96,7 +96,7 @@ TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
 TEST(DescentTest, GoesOnFromASavedStateAsIfItHadNeverStopped) {
   for (const Optimiser optimiser : {Optimiser::kSgd, Optimiser::kAdam, Optimiser::kAdamW}) {
     const Options options{.optimiser = optimiser, .schedule = Schedule::kExponential};
-    Descent first(small(), options, 4);
+    Descent first(small(), options, 4, 2);
     std::vector<float> weights(small().size(), 0.5F);
     const auto step = [&](Descent& descent, int i) {
       std::vector<double> gradient(small().size(), std::sin(i));
@@ -105,7 +105,7 @@ TEST(DescentTest, GoesOnFromASavedStateAsIfItHadNeverStopped) {
     for (int i = 0; i < 6; ++i) step(first, i);
     TrainState state;
     first.save(state);
-    Descent second(small(), options, 4);
+    Descent second(small(), options, 4, 2);
     second.load(state);
     const std::vector<float> at_stop = weights;
     for (int i = 6; i < 12; ++i) step(first, i);

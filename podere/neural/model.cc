@@ -150,7 +150,7 @@ void validate(const Model& model) {
       !std::ranges::all_of(scaling.scale, [](double x) { return std::isfinite(x) && x > 0; })) {
     throw InputError("the scaling does not fit the features");
   }
-  if (!std::ranges::all_of(model.weights, [](float x) { return std::isfinite(x); })) {
+  if (!are_finite(model.weights)) {
     throw InputError("a weight is not finite");
   }
 }

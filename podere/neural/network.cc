@@ -1,5 +1,6 @@
 #include "podere/neural/network.h"
 
+#include <bit>
 #include <cmath>
 
 #include "podere/base/hash.h"
@@ -41,6 +42,13 @@ std::vector<float> initial_weights(const Layout& layout, Initialisation initiali
     }
   }
   return weights;
+}
+
+bool are_finite(std::span<const float> weights) {
+  constexpr std::uint32_t kExponent = 0x7f800000;  // all of its bits are set in what is not
+  std::uint32_t n_not = 0;                         // counted, not searched for: so the compiler makes vectors of it
+  for (const float w : weights) n_not += (std::bit_cast<std::uint32_t>(w) & kExponent) == kExponent ? 1 : 0;
+  return n_not == 0;
 }
 
 }  // namespace podere::neural

@@ -15,6 +15,9 @@ inline constexpr std::size_t kLanes = 16;
 /// Rows that go through a network together: their activations stay in the nearest cache.
 inline constexpr std::size_t kTileRows = 64;
 
+/// Weights that are worth a thread's while.
+inline constexpr std::size_t kGrainWeights = 16384;
+
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// Where the weights of a layer lie among those of all layers: [n_outputs x stride()] from `offset`, an output a row.
@@ -62,5 +65,8 @@ class Layout {
 ///   a = sqrt(6 / n_inputs) in hidden layers (He), sqrt(6 / (n_inputs + n_outputs)) otherwise (Glorot)
 /// Sources: He, Zhang, Ren, Sun, ICCV 2015, section 2.2; Glorot and Bengio, AISTATS 2010, equation 16.
 std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed);
+
+/// Whether none is infinite or NaN.
+bool are_finite(std::span<const float> weights);
 
 }  // namespace podere::neural

@@ -49,7 +49,7 @@ class ParameterServers final : public Solver {
         workers_(workers_with_rows(rows)),
         shards_(cut_shards(layout.size(), static_cast<std::size_t>(options.servers))),
         n_steps_(count_steps(block_rows)),
-        descent_(layout, options, n_steps_),
+        descent_(layout, options, n_steps_, n_threads),
         weights_(std::move(weights)) {
     const int n_workers = count_workers(options, comm.size());
     std::vector<int> servers(shards_.size());
@@ -148,10 +148,8 @@ class ParameterServers final : public Solver {
     report_.wait_shares = comm_.all_gather(work_.wait_seconds / seconds);
     report_.steps_per_second.resize(report_.steps_per_second.size() - shards_.size());
     report_.wait_shares.resize(report_.wait_shares.size() - shards_.size());
-    return {.n_steps = n_round,
-            .loss = sums[0],
-            .weight = sums[1],
-            .is_finite = is_finite != 0 && std::ranges::all_of(weights_, [](float w) { return std::isfinite(w); })};
+    return {
+        .n_steps = n_round, .loss = sums[0], .weight = sums[1], .is_finite = is_finite != 0 && are_finite(weights_)};
   }
 
   const Options& options_;

@@ -54,9 +54,9 @@ void ShardWorker::work_until_over(Work& done) {
 
 BatchResult ShardWorker::take_gradient() {
   const Batch batch = batches_.next();
-  const BatchResult result = batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, gradient_);
   batch_weight_ = mean_weight_ * static_cast<double>(batch.n_rows);
-  for (double& g : gradient_) g /= batch_weight_;
+  const BatchResult result =
+      batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, batch_weight_, gradient_);
   regularise(layout_, options_, weights_, gradient_);
   // The weights may be others by the time it is sent.
   for (Server& server : servers_) server.gradient_version = server.version;

@@ -31,20 +31,20 @@ class DescentSolver final : public Solver {
         mean_weight_(weight_sum / static_cast<double>(batches.n_rows())),
         batches_(rows, std::move(batches), options.seed, n_threads),
         batch_gradient_(layout, options, rows, comm, n_threads),
-        descent_(layout, options, n_steps()),
+        descent_(layout, options, n_steps(), n_threads),
         weights_(std::move(weights)),
         gradient_(layout.size()) {}
 
   StepReport step() override {
     const Batch batch = batches_.next();
-    const BatchResult result = batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, gradient_);
-    StepReport report{.loss = result.loss, .weight = mean_weight_ * static_cast<double>(batch.n_rows)};
+    const double weight = mean_weight_ * static_cast<double>(batch.n_rows);
+    const BatchResult result = batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, weight, gradient_);
+    StepReport report{.loss = result.loss, .weight = weight};
     if (result.is_finite) {
-      for (double& g : gradient_) g /= report.weight;
       regularise(layout_, options_, weights_, gradient_);
       descent_.step(gradient_, weights_);
     }
-    report.is_finite = result.is_finite && std::ranges::all_of(weights_, [](float w) { return std::isfinite(w); });
+    report.is_finite = result.is_finite && are_finite(weights_);
     return report;
   }
 
@@ -143,9 +143,8 @@ class LbfgsSolver final : public Solver {
   SmoothFunction function() {
     return [this](std::span<const double> x, std::span<double> gradient) {
       std::vector<float> weights(x.begin(), x.end());
-      const BatchResult result = batch_gradient_.compute(weights, tiles_, 0, gradient);
+      const BatchResult result = batch_gradient_.compute(weights, tiles_, 0, weight_sum_, gradient);
       if (!result.is_finite) return std::numeric_limits<double>::infinity();
-      for (double& g : gradient) g /= weight_sum_;
       if (options_.l2 > 0) for_each_weight(layout_, [&](std::size_t i) { gradient[i] += options_.l2 * x[i]; });
       return result.loss / weight_sum_ + penalty(x);
     };

@@ -46,8 +46,12 @@ void PassWeights::set(std::span<const float> weights, int n_threads) {
     float* const to = by_input_.data() + by_input_offsets_[l];
     const float* const from = by_output(l);
     parallel_for_slices(n_threads, layer.n_inputs + 1, kGrain, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t j = 0; j < layer.n_outputs; ++j) {
-        for (std::size_t i = begin; i < end; ++i) to[i * to_stride + j] = from[j * layer.stride() + i];
+      // By squares that stay in the nearest cache.
+      for (std::size_t j = 0; j < layer.n_outputs; j += kLanes) {
+        const std::size_t j_end = std::min(layer.n_outputs, j + kLanes);
+        for (std::size_t i = begin; i < end; ++i) {
+          for (std::size_t k = j; k < j_end; ++k) to[i * to_stride + k] = from[k * layer.stride() + i];
+        }
       }
     });
   }

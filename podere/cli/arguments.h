@@ -29,6 +29,7 @@ struct GroupOptions {
   int executors = 1;
   std::string executors_file;  ///< where it stands how many are wanted by now; empty: nowhere
   int least_executors = 1;     ///< with so many the work goes on when others are lost
+  int needed_executors = 1;    ///< with fewer the work cannot be done at all, whatever is asked for
   std::string session;         ///< in which to do the work instead; empty: none
   std::optional<int> cores;    ///< of each executor; unset: an even share of the cores that this process may use
   std::string hosts;           ///< file of hosts on which to start them; empty: none

@@ -1,5 +1,6 @@
 #include "podere/cli/group.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +41,8 @@ session::Job with_checkpoint(session::Job job, const std::filesystem::path& fold
 /// it said before counts; what is no number in two looks, so not in the middle of being written, is told once.
 class ExecutorsFile {
  public:
-  ExecutorsFile(std::string path, session::Wanted wanted) : path_(std::move(path)), wanted_(wanted) {}
+  ExecutorsFile(std::string path, session::Wanted wanted, int needed)
+      : path_(std::move(path)), wanted_(wanted), needed_(needed) {}
 
   session::Wanted operator()() {
     if (since_look_.seconds() < kLookSeconds) return wanted_;
@@ -52,7 +54,7 @@ class ExecutorsFile {
     try {
       GroupOptions group;
       read_executors(text, group);
-      wanted_ = {group.executors, group.least_executors};
+      wanted_ = {std::max(group.executors, needed_), std::max(group.least_executors, needed_)};
       is_told_ = false;
     } catch (const CLI::ValidationError&) {
       if (text == nonsense_ && !std::exchange(is_told_, true)) {
@@ -68,6 +70,7 @@ class ExecutorsFile {
   static constexpr double kLookSeconds = 0.5;
   std::string path_;
   session::Wanted wanted_;
+  int needed_;
   Stopwatch since_look_;
   std::string nonsense_;  // that was there instead
   bool is_told_ = false;
@@ -167,7 +170,8 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
                                     .notice = take_notice};
   note_notices();
   if (!group.executors_file.empty()) {
-    options.wanted = ExecutorsFile(group.executors_file, {group.executors, group.least_executors});
+    options.wanted =
+        ExecutorsFile(group.executors_file, {group.executors, group.least_executors}, group.needed_executors);
   }
   if (!group.hosts.empty()) {
     launch_on_hosts(options, program, folder.path(), group);

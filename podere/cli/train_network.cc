@@ -144,7 +144,8 @@ void settle_servers(NetworkOptions& options) {
   if (options.workers > 0) group.executors = options.workers + network.servers;
   if (network.servers == 0 || !group.session.empty()) return;
   neural::count_workers(network, group.executors);
-  group.least_executors = std::max(group.least_executors, network.servers + 1);
+  group.needed_executors = network.servers + 1;
+  group.least_executors = std::max(group.least_executors, group.needed_executors);
 }
 
 void define_nn(CLI::App& app, NetworkOptions& options) {

@@ -89,9 +89,10 @@ Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
   return transfer;
 }
 
-std::size_t Messages::await_any(std::span<Transfer> transfers) {
+std::size_t Messages::await_any(std::span<Transfer> transfers, std::size_t first) {
   for (Patience patience;; patience.wait()) {
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
+    for (std::size_t k = 0; k < transfers.size(); ++k) {
+      const std::size_t i = (first + k) % transfers.size();
       if (!transfers[i].request_ || !transfers[i].request_->is_over()) continue;
       transfers[i].request_.reset();
       return i;

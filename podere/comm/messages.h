@@ -40,9 +40,9 @@ class Messages {
   Transfer start_send(std::span<const std::byte> bytes, int to) const;
   Transfer start_receive(std::span<std::byte> bytes, int from) const;
 
-  /// The place of one of the transfers that is over, which then is none; waits for the first. One at least must be
-  /// under way.
-  static std::size_t await_any(std::span<Transfer> transfers);
+  /// The place of one of the transfers that is over, which then is none; waits for it. One at least must be under way.
+  /// They are looked at from `first` on and round: so none has to stand back for ever.
+  static std::size_t await_any(std::span<Transfer> transfers, std::size_t first = 0);
 
  private:
   std::unique_ptr<Communicator::Handle> handle_;

@@ -40,6 +40,34 @@ TEST(MessagesTest, ComeInOrderFromEveryRankWhileOthersWait) {
   world.barrier();
 }
 
+TEST(MessagesTest, NoSenderStandsBackForOthersThatAreAlwaysReady) {
+  const Communicator world = Communicator::world();
+  const Messages messages(world);
+  constexpr std::size_t kMessages = 40;
+  if (!world.is_root()) {
+    std::vector<std::uint32_t> sent(1);
+    for (std::size_t k = 0; k < kMessages; ++k) messages.start_send(bytes_of(sent), 0).wait();
+    world.barrier();
+    return;
+  }
+  world.barrier();  // small messages are all sent by now
+  const auto n_others = static_cast<std::size_t>(world.size() - 1);
+  std::vector<std::vector<std::uint32_t>> received(n_others, std::vector<std::uint32_t>(1));
+  std::vector<std::size_t> n_received(n_others);
+  std::vector<Transfer> transfers(n_others);
+  const auto receive_from = [&](std::size_t other) {
+    transfers[other] = messages.start_receive(bytes_of(received[other]), static_cast<int>(other) + 1);
+  };
+  for (std::size_t other = 0; other < n_others; ++other) receive_from(other);
+  std::size_t other = 0;
+  for (std::size_t n = 0; n < n_others * kMessages; ++n) {
+    other = Messages::await_any(transfers, other + 1);
+    if (++n_received[other] < kMessages) receive_from(other);
+    if (n % n_others != n_others - 1) continue;
+    for (const std::size_t n_of_one : n_received) EXPECT_EQ(n_of_one, n / n_others + 1);
+  }
+}
+
 TEST(MessagesTest, DoNotMeetThoseOfAnotherSet) {
   const Communicator world = Communicator::world();
   if (world.size() < 2) GTEST_SKIP() << "needs two ranks";

@@ -107,6 +107,8 @@ void add_classes(Graph& graph, Loss loss, const std::string& outputs) {
   onnx::NodeProto& label = graph.add("ArgMax", {margins}, "label");
   set_attribute(label, "axis", 1);
   set_attribute(label, "keepdims", 0);
+  // A probability of one half counts as class 1; of many classes the first of the largest counts.
+  set_attribute(label, "select_last_index", loss == Loss::kBinaryCrossEntropy ? 1 : 0);
 }
 
 }  // namespace

@@ -96,10 +96,13 @@ class Evaluator {
     });
   }
 
-  static Matrix arg_max(const Matrix& x) {
+  static Matrix arg_max(const Matrix& x, bool is_last_of_equals) {
     return each(x.n_rows, 1, [&](std::size_t i, std::size_t) {
       std::size_t best = 0;
-      for (std::size_t k = 1; k < x.n_columns; ++k) best = x.at(i, k) > x.at(i, best) ? k : best;
+      for (std::size_t k = 1; k < x.n_columns; ++k) {
+        const bool is_better = is_last_of_equals ? x.at(i, k) >= x.at(i, best) : x.at(i, k) > x.at(i, best);
+        best = is_better ? k : best;
+      }
       return static_cast<double>(best);
     });
   }
@@ -129,7 +132,7 @@ class Evaluator {
     if (type == "Softmax") return softmax(x);
     if (type == "ArgMax") {
       EXPECT_EQ(attribute(op, "keepdims"), 0);
-      return arg_max(x);
+      return arg_max(x, attribute(op, "select_last_index") != 0);
     }
     const Matrix& y = input(1);
     if (type == "Sub")
@@ -250,6 +253,16 @@ TEST(OnnxNetwork, TheLabelIsTheClassOfTheLargestProbability) {
       EXPECT_NEAR(sum, 1, 1e-12);
     }
     EXPECT_GT(std::ranges::count(seen, true), 1) << "a model of one class shows nothing";
+  }
+}
+
+TEST(OnnxNetwork, EqualProbabilitiesAreTheClassThatPodereTakes) {
+  for (const Loss loss : {Loss::kBinaryCrossEntropy, Loss::kCrossEntropy}) {
+    neural::Model model = some_model({.loss = loss, .hidden = {}});
+    std::ranges::fill(model.weights, 0.0F);
+    // As evaluate::predicted_classes has it.
+    EXPECT_EQ(Evaluator(parse(model).graph()).run({1, kFeatures, {1, 1, 1, 1}}, "label").at(0, 0),
+              loss == Loss::kBinaryCrossEntropy ? 1 : 0);
   }
 }
 

@@ -111,15 +111,18 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
+/// By which TensorBoard knows them.
+constexpr const char* kNameBegin = "events.out.tfevents";
+
 fs::path new_path(const fs::path& folder, double wall_time) {
   static std::atomic<int> n_files = 0;
-  return folder / fmt::format("events.out.tfevents.{:010}.{}.{}.{}", static_cast<std::int64_t>(wall_time), host_name(),
+  return folder / fmt::format("{}.{:010}.{}.{}.{}", kNameBegin, static_cast<std::int64_t>(wall_time), host_name(),
                               getpid(), n_files++);
 }
 
 }  // namespace
 
-void check_event_folder(const fs::path& folder) {
+bool check_event_folder(const fs::path& folder) {
   std::error_code unknown;  // what cannot be looked at cannot be written either
   fs::path place = fs::absolute(folder, unknown);
   while (!fs::exists(place, unknown) && place.has_relative_path()) place = place.parent_path();
@@ -127,6 +130,8 @@ void check_event_folder(const fs::path& folder) {
   if (access(place.c_str(), W_OK | X_OK) != 0) {
     throw_input_error("{}: no files can be made in {}: {}", folder.string(), place.string(), std::strerror(errno));
   }
+  return std::any_of(fs::directory_iterator(folder, unknown), fs::directory_iterator(),
+                     [](const auto& file) { return file.path().filename().string().starts_with(kNameBegin); });
 }
 
 EventFile::EventFile(const fs::path& folder, double wall_time) : path_(new_path(folder, wall_time)) {

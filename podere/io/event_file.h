@@ -19,8 +19,9 @@ struct GraphNode {
   std::vector<std::int64_t> shape;  ///< of the output; -1: any
 };
 
-/// Throws InputError unless files can be made in `folder`, or it can be made.
-void check_event_folder(const std::filesystem::path& folder);
+/// Whether there are such files in `folder` already. Throws InputError unless more can be made there, or it can be
+/// made.
+bool check_event_folder(const std::filesystem::path& folder);
 
 /// A file of records in a folder that TensorBoard watches:
 ///

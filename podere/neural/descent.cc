@@ -35,10 +35,10 @@ void clip(std::span<double> gradient, double most) {
 
 }  // namespace
 
-Descent::Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch, int n_threads)
+Descent::Descent(const Layout& layout, const Options& options, std::size_t batches_per_epoch, int n_threads)
     : layout_(layout),
       options_(options),
-      steps_per_epoch_(std::max<std::size_t>(steps_per_epoch, 1)),
+      batches_per_epoch_(std::max<std::size_t>(batches_per_epoch, 1)),
       n_threads_(n_threads),
       first_(layout.size(), 0.0F),
       second_(options.optimiser == Optimiser::kSgd ? 0 : layout.size(), 0.0F) {}
@@ -50,8 +50,8 @@ double Descent::learning_rate() const {
     case Schedule::kExponential:
       return options_.learning_rate * decay_power_;
     case Schedule::kCosine: {
-      const double all = static_cast<double>(steps_per_epoch_) * options_.epochs;
-      return options_.learning_rate * (1 + cos_pi(std::min(static_cast<double>(n_steps_) / all, 1.0))) / 2;
+      const double all = static_cast<double>(batches_per_epoch_) * options_.epochs;
+      return options_.learning_rate * (1 + cos_pi(std::min(static_cast<double>(n_batches_) / all, 1.0))) / 2;
     }
   }
   throw Error("unknown schedule");
@@ -63,7 +63,7 @@ void regularise(const Layout& layout, const Options& options, std::span<const fl
   if (options.clip_norm > 0) clip(gradient, options.clip_norm);
 }
 
-void Descent::step(std::span<const double> gradient, std::span<float> weights, Shard shard) {
+void Descent::step(std::span<const double> gradient, std::span<float> weights, Shard shard, std::size_t n_batches) {
   const double rate = learning_rate();
   const bool is_adam = options_.optimiser != Optimiser::kSgd;
   const double kept = options_.optimiser == Optimiser::kAdamW ? 1 - rate * options_.weight_decay : 1;
@@ -83,31 +83,35 @@ void Descent::step(std::span<const double> gradient, std::span<float> weights, S
     }
     step_adam(arrays, adam);
   });
-  ++n_steps_;
-  if (n_steps_ % steps_per_epoch_ == 0) decay_power_ *= options_.learning_rate_decay;
+  n_batches_ += n_batches;
+  n_of_epoch_ += n_batches;
+  if (n_of_epoch_ < batches_per_epoch_) return;
+  n_of_epoch_ -= batches_per_epoch_;
+  decay_power_ *= options_.learning_rate_decay;
 }
 
-std::array<double, 4> Descent::counters() const {
-  return {static_cast<double>(n_steps_), beta1_power_, beta2_power_, decay_power_};
+std::array<double, 5> Descent::counters() const {
+  return {static_cast<double>(n_batches_), static_cast<double>(n_of_epoch_), beta1_power_, beta2_power_, decay_power_};
 }
 
-void Descent::set_counters(std::span<const double, 4> counters) {
-  n_steps_ = static_cast<std::size_t>(counters[0]);
-  beta1_power_ = counters[1];
-  beta2_power_ = counters[2];
-  decay_power_ = counters[3];
+void Descent::set_counters(std::span<const double, 5> counters) {
+  n_batches_ = static_cast<std::size_t>(counters[0]);
+  n_of_epoch_ = static_cast<std::size_t>(counters[1]);
+  beta1_power_ = counters[2];
+  beta2_power_ = counters[3];
+  decay_power_ = counters[4];
 }
 
 void Descent::save(TrainState& state) const {
-  const std::array<double, 4> numbers = counters();
+  const std::array<double, 5> numbers = counters();
   state.numbers["descent"].assign(numbers.begin(), numbers.end());
   state.numbers["descent_first"].assign(first_.begin(), first_.end());
   state.numbers["descent_second"].assign(second_.begin(), second_.end());
 }
 
 void Descent::load(const TrainState& state) {
-  counter_of(state, "descent", 4, 0);
-  set_counters(std::span(numbers_of(state, "descent", 4)).first<4>());
+  for (const std::size_t i : {0, 1}) counter_of(state, "descent", 5, i);
+  set_counters(std::span(numbers_of(state, "descent", 5)).first<5>());
   const auto to_float = [](double x) { return static_cast<float>(x); };
   std::ranges::transform(numbers_of(state, "descent_first", first_.size()), first_.begin(), to_float);
   std::ranges::transform(numbers_of(state, "descent_second", second_.size()), second_.begin(), to_float);

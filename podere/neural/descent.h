@@ -31,15 +31,17 @@ void regularise(const Layout& layout, const Options& options, std::span<const fl
 /// The steps of options.optimiser, which is not lbfgs.
 class Descent {
  public:
-  /// All outlive this. `steps_per_epoch` is for schedules.
-  Descent(const Layout& layout, const Options& options, std::size_t steps_per_epoch, int n_threads);
+  /// All outlive this. `batches_per_epoch` is for schedules.
+  Descent(const Layout& layout, const Options& options, std::size_t batches_per_epoch, int n_threads);
 
-  /// Takes a step from `weights` [layout.size()] against a `gradient` [shard.n], of the weights of `shard` alone.
-  /// Local; the same bits everywhere.
-  void step(std::span<const double> gradient, std::span<float> weights, Shard shard);
+  /// Takes a step from `weights` [layout.size()] against a `gradient` [shard.n], of the weights of `shard` alone, which
+  /// is the mean of those of `n_batches` batches. Local; the same bits everywhere.
+  void step(std::span<const double> gradient, std::span<float> weights, Shard shard, std::size_t n_batches = 1);
   void step(std::span<const double> gradient, std::span<float> weights) {
     step(gradient, weights, {0, weights.size()});
   }
+  /// Batches that steps were taken for.
+  std::size_t n_batches() const { return n_batches_; }
 
   /// Of the step to come.
   double learning_rate() const;
@@ -47,8 +49,8 @@ class Descent {
   /// What steps change beside weights: arrays, each [layout.size()] or empty, and counters. Those who take steps of
   /// different shards exchange them.
   std::array<std::span<float>, 2> moments() { return {first_, second_}; }
-  std::array<double, 4> counters() const;
-  void set_counters(std::span<const double, 4> counters);
+  std::array<double, 5> counters() const;
+  void set_counters(std::span<const double, 5> counters);
 
   void save(TrainState& state) const;
   /// Inverse of save. Throws InputError if `state` is not of such a run.
@@ -57,10 +59,11 @@ class Descent {
  private:
   const Layout& layout_;
   const Options& options_;
-  std::size_t steps_per_epoch_;
+  std::size_t batches_per_epoch_;
   int n_threads_;
-  std::size_t n_steps_ = 0;  // taken
-  double beta1_power_ = 1;   // beta1^n_steps_, multiplied step by step: pow differs from machine to machine
+  std::size_t n_batches_ = 0;
+  std::size_t n_of_epoch_ = 0;  // batches since the last epoch ended
+  double beta1_power_ = 1;      // beta1^steps, multiplied step by step: pow differs from machine to machine
   double beta2_power_ = 1;
   double decay_power_ = 1;     // learning_rate_decay^(epochs done)
   std::vector<float> first_;   // see descent_kernel.h

@@ -20,6 +20,8 @@ struct AfterStep {
   double loss;                     ///< weighted mean over the rows of the step, before it was taken
   double learning_rate;            ///< of the step; 0 for lbfgs
   std::optional<Quality> quality;  ///< of the validation rows, after the last step of an epoch
+  const History& history;          ///< of the epochs that are over
+  const Options& options;
   const Layout& layout;
   std::span<const float> weights;  ///< [layout.size()]
   std::function<Checkpoint()> make_checkpoint;

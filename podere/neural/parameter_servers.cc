@@ -14,9 +14,9 @@
 namespace podere::neural {
 namespace {
 
-/// A round has so many steps of each worker, which makes what is waited for at its end little; more where an epoch
+/// A round has so many gradients of each worker, which makes what is waited for at its end little; more where an epoch
 /// would have more than kMostRounds rounds.
-constexpr std::size_t kRoundSteps = 100;
+constexpr std::size_t kRoundGradients = 100;
 constexpr std::size_t kMostRounds = 20;
 
 /// Whole runs of lanes, as even as these allow.
@@ -48,7 +48,7 @@ class ParameterServers final : public Solver {
         messages_(comm),
         workers_(workers_with_rows(rows)),
         shards_(cut_shards(layout.size(), static_cast<std::size_t>(options.servers))),
-        n_steps_(count_steps(block_rows)),
+        n_steps_(Batches(block_rows, static_cast<std::size_t>(options.batch_size)).n_steps()),
         descent_(layout, options, n_steps_, n_threads),
         weights_(std::move(weights)) {
     const int n_workers = count_workers(options, comm.size());
@@ -65,16 +65,16 @@ class ParameterServers final : public Solver {
     }
   }
 
-  StepReport step() override {
-    const std::size_t n_round = steps_of_round();
+  StepReport step(std::size_t most) override {
+    const std::size_t n_before = version();
     Work done;
     comm_.agree([&] {
-      if (server_) server_->serve(version(), n_round);
+      if (server_) server_->serve(version(), gradients_of_round(most));
       if (worker_) done = worker_->work(version());
     });
     work_.add(done);
     share();
-    return report(done, n_round);
+    return report(done, version() - n_before);
   }
 
   std::size_t n_steps() const override { return n_steps_; }
@@ -85,13 +85,14 @@ class ParameterServers final : public Solver {
 
   void save(TrainState& state) const override {
     descent_.save(state);
-    state.numbers["weights"].assign(weights_.begin(), weights_.end());
+    save_weights(weights_, state);
   }
 
   void load(const TrainState& state) override {
     descent_.load(state);
-    const std::vector<double>& weights = numbers_of(state, "weights", weights_.size());
-    std::ranges::transform(weights, weights_.begin(), [](double x) { return static_cast<float>(x); });
+    load_weights(state, weights_);
+    // Exactly where it was if all workers are in step and as many as before, else about there.
+    if (worker_) worker_->go_to(version() / workers_.size());
   }
 
  private:
@@ -104,21 +105,13 @@ class ParameterServers final : public Solver {
     return workers;
   }
 
-  /// As many as make the workers go through about all rows.
-  std::size_t count_steps(const std::vector<std::uint16_t>& block_rows) const {
-    const Batches all(block_rows, static_cast<std::size_t>(options_.batch_size));
-    const std::size_t together = options_.staleness == 0 ? workers_.size() : 1;
-    return std::max<std::size_t>(1, (all.n_steps() + together / 2) / together);
+  std::size_t gradients_of_round(std::size_t most) const {
+    const std::size_t usual = std::max(kRoundGradients * workers_.size(), (n_steps_ + kMostRounds - 1) / kMostRounds);
+    return std::min({usual, n_steps_ - version() % n_steps_, most});
   }
 
-  std::size_t steps_of_round() const {
-    const std::size_t together = options_.staleness == 0 ? 1 : workers_.size();
-    const std::size_t most = std::max(kRoundSteps * together, (n_steps_ + kMostRounds - 1) / kMostRounds);
-    return std::min(most, n_steps_ - version() % n_steps_);
-  }
-
-  /// Steps taken since the start.
-  std::uint64_t version() const { return static_cast<std::uint64_t>(descent_.counters()[0]); }
+  /// Gradients taken since the start.
+  std::size_t version() const { return descent_.n_batches(); }
 
   /// What each server has goes to all.
   void share() {
@@ -131,12 +124,12 @@ class ParameterServers final : public Solver {
     };
     gather(weights_);
     for (const std::span<float> moments : descent_.moments()) gather(moments);
-    std::array<double, 4> counters = descent_.counters();
+    std::array<double, 5> counters = descent_.counters();
     comm_.broadcast(std::span<double>(counters), comm_.size() - 1);
     descent_.set_counters(counters);
   }
 
-  StepReport report(const Work& done, std::size_t n_round) {
+  StepReport report(const Work& done, std::size_t n_gradients) {
     std::array<double, 2> sums{done.loss, done.weight};
     comm_.all_reduce(std::span<double>(sums), comm::Reduction::kSum);
     const int is_finite = comm_.all_reduce(done.is_finite ? 1 : 0, comm::Reduction::kMin);
@@ -148,8 +141,10 @@ class ParameterServers final : public Solver {
     report_.wait_shares = comm_.all_gather(work_.wait_seconds / seconds);
     report_.steps_per_second.resize(report_.steps_per_second.size() - shards_.size());
     report_.wait_shares.resize(report_.wait_shares.size() - shards_.size());
-    return {
-        .n_steps = n_round, .loss = sums[0], .weight = sums[1], .is_finite = is_finite != 0 && are_finite(weights_)};
+    return {.n_steps = n_gradients,
+            .loss = sums[0],
+            .weight = sums[1],
+            .is_finite = is_finite != 0 && are_finite(weights_)};
   }
 
   const Options& options_;
@@ -157,7 +152,7 @@ class ParameterServers final : public Solver {
   comm::Messages messages_;
   std::vector<int> workers_;  // those that have rows
   std::vector<Shard> shards_;
-  std::size_t n_steps_;
+  std::size_t n_steps_;  // gradients of an epoch: batches of all rows, whoever takes them
   Descent descent_;
   std::vector<float> weights_;
   Shard shard_;  // of this server; none of a worker

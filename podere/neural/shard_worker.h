@@ -48,6 +48,8 @@ class ShardWorker {
   /// synchronous; so each is of weights that lack the gradient just before it. What fails here is thrown once servers
   /// know that they need not wait.
   Work work(std::uint64_t version);
+  /// Goes on with the n-th of all batches.
+  void go_to(std::size_t n) { batches_.go_to(n / batches_.batches().n_steps(), n % batches_.batches().n_steps()); }
 
  private:
   struct Server {

@@ -35,7 +35,7 @@ class DescentSolver final : public Solver {
         weights_(std::move(weights)),
         gradient_(layout.size()) {}
 
-  StepReport step() override {
+  StepReport step(std::size_t /*most*/) override {
     const Batch batch = batches_.next();
     const double weight = mean_weight_ * static_cast<double>(batch.n_rows);
     const BatchResult result = batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, weight, gradient_);
@@ -57,13 +57,12 @@ class DescentSolver final : public Solver {
     descent_.save(state);
     state.numbers["epoch"] = {static_cast<double>(batches_.epoch()), static_cast<double>(batches_.step()),
                               static_cast<double>(batch_gradient_.exponent())};
-    state.numbers["weights"].assign(weights_.begin(), weights_.end());
+    save_weights(weights_, state);
   }
 
   void load(const TrainState& state) override {
     descent_.load(state);
-    const std::vector<double>& weights = numbers_of(state, "weights", weights_.size());
-    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = static_cast<float>(weights[i]);
+    load_weights(state, weights_);
     batches_.go_to(counter_of(state, "epoch", 3, 0), counter_of(state, "epoch", 3, 1));
     batch_gradient_.set_exponent(exponent_of(state, 3, 2));
   }
@@ -99,7 +98,7 @@ class LbfgsSolver final : public Solver {
     }
   }
 
-  StepReport step() override {
+  StepReport step(std::size_t /*most*/) override {
     if (!lbfgs_) {
       lbfgs_ = std::make_unique<Lbfgs>(std::vector<double>(weights_.begin(), weights_.end()),
                                        static_cast<std::size_t>(options_.history), options_.tolerance, function());

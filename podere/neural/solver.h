@@ -36,7 +36,8 @@ struct ServersReport {
 class Solver {
  public:
   virtual ~Solver() = default;
-  virtual StepReport step() = 0;
+  /// One, or some where that is quicker, but `most`, or few more.
+  virtual StepReport step(std::size_t most) = 0;
   /// Of an epoch.
   virtual std::size_t n_steps() const = 0;
   /// Whether more steps would change nothing.

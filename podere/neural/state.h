@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,15 @@ inline std::size_t counter_of(const TrainState& state, const char* name, std::si
     throw_input_error("the checkpoint is damaged: {} is no counter of {}", value, name);
   }
   return static_cast<std::size_t>(value);
+}
+
+inline void save_weights(std::span<const float> weights, TrainState& state) {
+  state.numbers["weights"].assign(weights.begin(), weights.end());
+}
+/// Inverse of save_weights.
+inline void load_weights(const TrainState& state, std::span<float> weights) {
+  const std::vector<double>& numbers = numbers_of(state, "weights", weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(numbers[i]);
 }
 
 }  // namespace podere::neural

@@ -45,7 +45,7 @@ std::string options_text(const std::string& objective, const Options& options) {
 }
 
 /// Operators as TensorFlow names them, in a box for each layer.
-std::vector<GraphNode> graph_of(const neural::Model& model) {
+std::vector<GraphNode> graph_of(const neural::Options& options, const neural::Layout& layout) {
   std::vector<GraphNode> nodes;
   const auto add = [&](const std::string& name, const std::string& op, std::vector<std::string> inputs,
                        std::vector<std::size_t> shape) {
@@ -56,20 +56,20 @@ std::vector<GraphNode> graph_of(const neural::Model& model) {
     add(name, op, std::move(inputs), {n_columns});
     nodes.back().shape.insert(nodes.back().shape.begin(), -1);
   };
-  const std::size_t n_features = model.layout.n_features();
+  const std::size_t n_features = layout.n_features();
   add_rows("features", "Placeholder", {}, n_features);
-  if (model.options.standardise) {
+  if (options.standardise) {
     add("scaling/mean", "Const", {}, {n_features});
     add("scaling/scale", "Const", {}, {n_features});
     add_rows("scaling/difference", "Sub", {"features", "scaling/mean"}, n_features);
     add_rows("scaling/quotient", "RealDiv", {"scaling/difference", "scaling/scale"}, n_features);
   }
-  for (std::size_t l = 0; l < model.layout.n_layers(); ++l) {
-    const neural::Layer& layer = model.layout.layer(l);
+  for (std::size_t l = 0; l < layout.n_layers(); ++l) {
+    const neural::Layer& layer = layout.layer(l);
     const std::string box = fmt::format("layer_{}/", l + 1);
     const std::string inputs = nodes.back().name;
     const std::string activation =
-        l + 1 == model.layout.n_layers() ? output_activation(model.options.loss) : to_string(model.options.activation);
+        l + 1 == layout.n_layers() ? output_activation(options.loss) : to_string(options.activation);
     add(box + "weights", "Variable", {}, {layer.n_inputs, layer.n_outputs});
     add(box + "biases", "Variable", {}, {layer.n_outputs});
     add_rows(box + "product", "MatMul", {inputs, box + "weights"}, layer.n_outputs);
@@ -102,14 +102,14 @@ WeightsAndBiases values_of(const neural::Layer& layer, std::span<const float> al
 TensorboardSummaries::TensorboardSummaries(const TrainJob& job, const comm::Communicator& comm, Progress& progress)
     : job_(job), progress_(progress), is_on_(!job.tensorboard.empty() && comm.is_root()) {
   comm.agree([&] {
-    if (is_on_) io::check_event_folder(job.tensorboard);
+    if (is_on_) has_files_ = io::check_event_folder(job.tensorboard);
   });
 }
 
 void TensorboardSummaries::tell_round(const ProgressStep& step) {
   if (step.phase != "train") return;
   if (!std::exchange(has_begun_, true)) {
-    if (step.done > 0) write([&](EventFile& file) { file.resume(moment_of(step.done)); });
+    begin(step.done);
     write([&](EventFile& file) {
       file.text(moment_of(0), "options", options_text(tree::to_string(job_.options.objective), job_.options));
     });
@@ -137,15 +137,17 @@ void TensorboardSummaries::tell_step(const neural::AfterStep& after) {
 }
 
 void TensorboardSummaries::begin_network(const neural::AfterStep& after) {
-  const neural::Model model = after.make_checkpoint().model;
-  const auto n_epochs = static_cast<std::size_t>(model.options.epochs);
+  const auto n_epochs = static_cast<std::size_t>(after.options.epochs);
   epochs_apart_ = (n_epochs + kShownHistograms - 1) / kShownHistograms;
-  const std::size_t n_before = after.n_steps - after.n_taken;
-  if (n_before > 0) write([&](EventFile& file) { file.resume(moment_of(n_before)); });
+  begin(after.n_steps - after.n_taken);
   write([&](EventFile& file) {
-    file.text(moment_of(0), "options", options_text(to_string(model.options.loss), model.options));
+    file.text(moment_of(0), "options", options_text(to_string(after.options.loss), after.options));
   });
-  write([&](EventFile& file) { file.graph(moment_of(0).wall_time, graph_of(model)); });
+  write([&](EventFile& file) { file.graph(moment_of(0).wall_time, graph_of(after.options, after.layout)); });
+}
+
+void TensorboardSummaries::begin(std::size_t n_steps) {
+  if (has_files_) write([&](EventFile& file) { file.resume(moment_of(n_steps)); });
 }
 
 void TensorboardSummaries::tell_epoch(const neural::AfterStep& after) {

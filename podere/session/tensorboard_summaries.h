@@ -33,6 +33,8 @@ class TensorboardSummaries {
 
  private:
   void write(const std::function<void(io::EventFile& file)>& tell);
+  /// What other runs, or groups that were lost, told of later steps does not count any more.
+  void begin(std::size_t n_steps);
   void begin_network(const neural::AfterStep& after);
   void tell_epoch(const neural::AfterStep& after);
 
@@ -40,6 +42,7 @@ class TensorboardSummaries {
   Progress& progress_;
   bool is_on_;
   std::optional<io::EventFile> file_;
+  bool has_files_ = false;  // of others, in the folder
   bool has_begun_ = false;
   bool has_warned_ = false;
   double loss_ = 0;  // summed over the steps since they were told

@@ -47,13 +47,10 @@ Json tell_epochs(const TrainJob& job, const RecordingProgress& recorder, const n
 class Curve {
  public:
   void note(const neural::AfterStep& after) {
-    loss_ += after.loss * static_cast<double>(after.n_taken);
-    n_steps_ += after.n_taken;
     if (!after.is_epoch_over) return;
+    points_["epoch"].push_back(after.history.train_loss.size());
     points_["seconds"].push_back(watch_.seconds());
-    points_["loss"].push_back(loss_ / static_cast<double>(n_steps_));
-    loss_ = 0;
-    n_steps_ = 0;
+    points_["loss"].push_back(after.history.train_loss.back());
     if (!after.quality) return;
     points_["validation_loss"].push_back(after.quality->loss);
     if (after.quality->accuracy) points_["validation_accuracy"].push_back(*after.quality->accuracy);
@@ -63,8 +60,6 @@ class Curve {
 
  private:
   Stopwatch watch_;
-  double loss_ = 0;  // sum over the steps of this epoch
-  std::size_t n_steps_ = 0;
   Json points_ = Json::object();
 };
 

@@ -171,7 +171,8 @@ class _GradientDescent(_Network):
     """What networks that are trained by gradient descent have."""
 
     def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu",
-                 initialisation: str = "glorot", solver: str = "adam", epochs: int = 50, batch_size: int | None = None, learning_rate: float = 0.001,
+                 initialisation: str = "glorot", solver: str = "adam", epochs: int = 50,
+                 batch_size: int | None = None, learning_rate: float = 0.001,
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
                  early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
@@ -333,7 +334,8 @@ class MLPClassifier(_NetworkClassifier):
     """
 
     def __init__(self, *, hidden_layer_sizes: Sequence[int] = (30, 30), activation: str = "sigmoid",
-                 initialisation: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10, l2: float = 0.0,
+                 initialisation: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10,
+                 l2: float = 0.0,
                  standardise: bool = True, impute: bool = False, warm_start: bool = False, random_state: Any = None,
                  n_jobs: int | None = None) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes

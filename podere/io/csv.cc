@@ -24,25 +24,6 @@ table::RowRange choose_lines(const std::string& name, const CsvOptions& options,
   return {rows.begin + n_header, rows.end + n_header};
 }
 
-/// Rows to columns, in one thread.
-class CsvReader final : public LineReader {
- public:
-  CsvReader(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, table::Table& table)
-      : parser_(layout, missing, categories), tile_(table) {}
-
-  void start_at(std::size_t first) override { tile_.start_at(first); }
-  const char* read(const char* p, const char* end) override {
-    p = parser_.parse(p, end, tile_.next_row());
-    tile_.keep_row();
-    return p;
-  }
-  void finish() override { tile_.flush(); }
-
- private:
-  RowParser parser_;
-  RowTile tile_;
-};
-
 /// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
 struct OpenCsv {
   /// Collective. Throws InputError on all ranks.
@@ -63,7 +44,9 @@ struct OpenCsv {
   /// Sets the values of `table`, which has some of the rows. Throws TextFileFault for the first that cannot be read.
   /// Local.
   void read(table::Table& table, Categories& categories, int n_threads) const {
-    const auto make_reader = [&] { return std::make_unique<CsvReader>(layout, missing, categories, table); };
+    const auto make_reader = [&] {
+      return std::make_unique<RowReader<RowParser>>(RowParser(layout, missing, categories), table);
+    };
     text->read({lines.begin + table.rows().begin, lines.begin + table.rows().end}, make_reader, n_threads);
   }
 

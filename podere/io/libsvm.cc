@@ -44,25 +44,6 @@ std::uint64_t count_head_lines(const TextFile& text) {
   throw_input_error("{}: has no rows", text.name);
 }
 
-/// Rows to columns, in one thread.
-class LibsvmReader final : public LineReader {
- public:
-  LibsvmReader(const LibsvmLayout& layout, const MissingTokens& missing, table::Table& table)
-      : parser_(layout, missing), tile_(table) {}
-
-  void start_at(std::size_t first) override { tile_.start_at(first); }
-  const char* read(const char* p, const char* end) override {
-    p = parser_.parse(p, end, tile_.next_row());
-    tile_.keep_row();
-    return p;
-  }
-  void finish() override { tile_.flush(); }
-
- private:
-  LibsvmParser parser_;
-  RowTile tile_;
-};
-
 /// Finds the largest index, in one thread, and tells it to all.
 class IndexReader final : public LineReader {
  public:
@@ -137,7 +118,9 @@ class OpenLibsvm {
   /// Sets the values of `table`, which has some of the rows. Throws TextFileFault for the first that cannot be read.
   /// Local.
   void read(table::Table& table, int n_threads) const {
-    const auto make_reader = [&] { return std::make_unique<LibsvmReader>(layout_, missing_, table); };
+    const auto make_reader = [&] {
+      return std::make_unique<RowReader<LibsvmParser>>(LibsvmParser(layout_, missing_), table);
+    };
     text_->read({lines_.begin + table.rows().begin, lines_.begin + table.rows().end}, make_reader, n_threads);
   }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
+#include "podere/io/load_lines.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
@@ -43,6 +45,26 @@ class RowTile {
   std::vector<float> values_;  // row by row
   std::size_t first_row_ = 0;
   std::size_t n_rows_ = 0;
+};
+
+/// Lines to rows by a parser: `parse(begin, end, row)` sets the values [columns of the table] of a row from the line at
+/// `begin`, and returns where the next one begins.
+template <typename Parser>
+class RowReader final : public LineReader {
+ public:
+  RowReader(Parser parser, table::Table& table) : parser_(std::move(parser)), tile_(table) {}
+
+  void start_at(std::size_t first) override { tile_.start_at(first); }
+  const char* read(const char* p, const char* end) override {
+    p = parser_.parse(p, end, tile_.next_row());
+    tile_.keep_row();
+    return p;
+  }
+  void finish() override { tile_.flush(); }
+
+ private:
+  Parser parser_;
+  RowTile tile_;
 };
 
 }  // namespace podere::io

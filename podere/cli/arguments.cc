@@ -111,10 +111,9 @@ std::string GroupOptions::too_many(int usable_cores) const {
   if (!on_this_machine()) return "";
   const int threads = executors * cores_each();
   if (threads <= kMostThreadsPerCore * usable_cores) return "";
-  return fmt::format(
-      "{} executors x {} cores are {} threads, this machine has {} usable cores: the result is the same, "
-      "but it takes longer",
-      executors, cores_each(), threads, usable_cores);
+  return fmt::format("{} executors x {} cores are {} threads, this machine has {} usable cores: {}it takes longer",
+                     executors, cores_each(), threads, usable_cores,
+                     needed_executors > 1 ? "" : "the result is the same, but ");
 }
 
 void read_executors(const std::string& text, GroupOptions& options) {

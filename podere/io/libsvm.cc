@@ -133,7 +133,10 @@ class OpenLibsvm {
     const std::uint64_t n_applied = options.applied ? count_applied(*options.applied, layout_.first_index) : 0;
     std::uint64_t n_found = options.n_features.value_or(0);
     if (n_found > kMostFeatures) {
-      throw_input_error("{} features are asked for; a table can have {}", n_found, kMostFeatures);
+      throw_input_error("{}: {} features are asked for; a table can have {}", name(), n_found, kMostFeatures);
+    }
+    if (options.n_features && n_found < n_applied) {
+      throw_input_error("{}: {} features are asked for, the model has {}", name(), n_found, n_applied);
     }
     if (!options.n_features) n_found = find_features(all, comm, n_threads);
     if (n_found == 0 && n_applied == 0) throw_input_error("{}: has no features: there is no index:value", name());

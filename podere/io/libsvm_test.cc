@@ -85,6 +85,7 @@ TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
   EXPECT_EQ(read(text, {.n_features = 5}).n_features(), 5);
   const table::Schema model{.features = {"f1", "f4"}, .label = "label", .weight = {}, .categories = {}};
   const auto wider = read(text, {.applied = model});
+  EXPECT_EQ(refusal_of(text, {.n_features = 1, .applied = model}), " 1 features are asked for, the model has 4");
   EXPECT_EQ(wider.n_features(), 4);
   EXPECT_EQ(column(wider, 3), (std::vector<float>{0, 0}));
   EXPECT_EQ(read("1 9:1\n", {.applied = model}).n_features(), 9);
@@ -153,7 +154,7 @@ TEST(Libsvm, IndicesOutOfRangeAreRefused) {
             "2: index 1000001 is beyond the 1000000 features that a table can have");
   EXPECT_EQ(refusal_of("1 18446744073709551617:1\n"),
             "1: index 18446744073709551617 is beyond the 1000000 features that a table can have");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.n_features = 1000001}), "1000001 features are asked for; a table can have 1000000");
+  EXPECT_EQ(refusal_of("1 1:1\n", {.n_features = 1000001}), " 1000001 features are asked for; a table can have 1000000");
 }
 
 TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {

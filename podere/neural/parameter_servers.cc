@@ -52,6 +52,7 @@ class ParameterServers final : public Solver {
         descent_(layout, options, n_steps_, n_threads),
         weights_(std::move(weights)) {
     const int n_workers = count_workers(options, comm.size());
+    report_ = {StalenessCounts(kStalenessCounts), std::vector<double>(n_workers), std::vector<double>(n_workers)};
     std::vector<int> servers(shards_.size());
     std::iota(servers.begin(), servers.end(), n_workers);
     if (comm.rank() >= n_workers) {

@@ -24,7 +24,7 @@ struct StepReport {
   bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
 };
 
-/// How workers and servers got on, over all rounds. Empty where there are none.
+/// How workers and servers got on, over all rounds; zeros if there was none. Empty where there are no servers.
 struct ServersReport {
   std::vector<std::uint64_t> staleness;  ///< gradients by steps that the weights were taken since; the last: and more
   std::vector<double> steps_per_second;  ///< of each worker

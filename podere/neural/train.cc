@@ -59,7 +59,10 @@ void check_checkpoint(const Model& checkpoint, const Model& model) {
   if (checkpoint.options == model.options && checkpoint.schema == model.schema && checkpoint.scaling == model.scaling) {
     return;
   }
-  throw InputError("the checkpoint is of another run: data, options or the model to continue have changed");
+  throw InputError(
+      "the checkpoint is of another run: data, options or the model to continue have changed; give the same, or "
+      "another "
+      "file for checkpoints");
 }
 
 /// 1 for rows to train on, 0 for rows set aside.

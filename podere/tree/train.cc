@@ -103,7 +103,10 @@ void check_checkpoint(const Model& checkpoint, const Model& model) {
       checkpoint.base_margin == model.base_margin) {
     return;
   }
-  throw InputError("the checkpoint is of another run: data, options or the model to continue have changed");
+  throw InputError(
+      "the checkpoint is of another run: data, options or the model to continue have changed; give the same, or "
+      "another "
+      "file for checkpoints");
 }
 
 /// Sums of quantised gradients hold so many rows (quantise.h).

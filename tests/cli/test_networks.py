@@ -164,6 +164,14 @@ def test_an_asynchronous_run_goes_on_from_its_checkpoint_on_other_workers(podere
     assert facts["epochs"] == 15 and facts["parameter_servers"]["workers"] == 3
 
 
+def test_a_run_of_servers_that_is_over_already_ends_at_once(podere):
+    run = [*NN, *SERVERS, "--workers", 1, "--servers", 1, "--max-steps", 30, "--checkpoint", "c.json"]
+    podere.done(*run)
+    facts = json.loads(podere.done(*run, "--json").stdout)
+    assert (facts["steps"], facts["losses"]) == (30, [])
+    assert (podere.folder / "c.json").exists()
+
+
 def test_an_executors_file_cannot_take_what_servers_need(podere):
     (podere.folder / "wanted").write_text("1\n")
     facts = json.loads(podere.done(*NN, *SERVERS, "--executors", 3, "--servers", 1, "--async", "--executors-file", "wanted",

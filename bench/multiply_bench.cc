@@ -23,7 +23,6 @@
 
 #ifdef PODERE_BENCH_OPENBLAS
 #include <cblas.h>
-extern "C" void openblas_set_num_threads(int n_threads);
 #endif
 #ifdef PODERE_BENCH_XSMM
 #include <libxsmm.h>

@@ -154,7 +154,8 @@ TEST(Libsvm, IndicesOutOfRangeAreRefused) {
             "2: index 1000001 is beyond the 1000000 features that a table can have");
   EXPECT_EQ(refusal_of("1 18446744073709551617:1\n"),
             "1: index 18446744073709551617 is beyond the 1000000 features that a table can have");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.n_features = 1000001}), " 1000001 features are asked for; a table can have 1000000");
+  EXPECT_EQ(refusal_of("1 1:1\n", {.n_features = 1000001}),
+            " 1000001 features are asked for; a table can have 1000000");
 }
 
 TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {

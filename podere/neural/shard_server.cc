@@ -6,7 +6,7 @@
 namespace podere::neural {
 
 ShardServer::ShardServer(const Options& options, Shard shard, std::span<float> weights, Descent& descent,
-                         const comm::Messages& messages, std::vector<int> workers)
+                         const comm::Messages& messages, const std::vector<int>& workers)
     : options_(options),
       shard_(shard),
       weights_(weights),

@@ -23,7 +23,7 @@ class ShardServer {
  public:
   /// All outlive this. `workers` are the ranks of those that have rows; `weights` are those of all shards.
   ShardServer(const Options& options, Shard shard, std::span<float> weights, Descent& descent,
-              const comm::Messages& messages, std::vector<int> workers);
+              const comm::Messages& messages, const std::vector<int>& workers);
 
   /// A round of `n_gradients` gradients, `version` of them before it: returns when it has told all workers that it is
   /// over, and each has sent its last.

@@ -85,7 +85,6 @@ TEST_F(ParameterServersTest, SynchronousWorkersStepTogetherAndRunsRepeat) {
 }
 
 TEST_F(ParameterServersTest, OneSynchronousWorkerTakesTheStepsOfOneExecutor) {
-  if (world().size() > 3) GTEST_SKIP() << "too many servers to be worth it";
   for (const Options& base : {options_of(0, 0), Options{.hidden = {20, 10},
                                                 .optimiser = Optimiser::kSgd,
                                                 .epochs = 3,

@@ -1,7 +1,6 @@
 #include "podere/neural/shard_worker.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "podere/base/clock.h"

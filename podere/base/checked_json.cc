@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -54,7 +55,9 @@ void read_checked_json(const std::string& text, const std::string& name, const C
   } catch (const InputError& error) {
     throw_input_error("{}: {}", name, error.what());
   } catch (const Json::exception& error) {
-    throw_input_error("{}: is not a whole model file ({})", name, error.what());
+    const std::string what = error.what();  // "[json.exception.<kind>] <what>"
+    throw_input_error("{}: is not a whole model file ({})", name,
+                      what.substr(std::min(what.find("] ") + 2, what.size())));
   }
 }
 

@@ -71,6 +71,17 @@ TEST(NetworkModelTest, TextThatWasCutOrAlteredIsRefused) {
   }
 }
 
+TEST(NetworkModelTest, AMissingPartIsNamed) {
+  Json file = Json::parse(to_text(some_model()));
+  file.erase("checksum");
+  try {
+    from_text(file.dump(), "m");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "m: is not a whole model file (key 'checksum' not found)");
+  }
+}
+
 /// The text of a model whose content was changed by one who knows how to write checksums.
 std::string forged(const std::function<void(Json&)>& change) {
   Json content = Json::parse(to_text(some_model())).at("model");

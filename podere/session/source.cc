@@ -11,6 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/collider/higgs.h"
+#include "podere/io/file.h"
 #include "podere/io/idx.h"
 #include "podere/io/libsvm.h"
 #include "podere/session/kept_tables.h"
@@ -82,6 +83,7 @@ std::string find_labels(const SourceSpec& spec, bool needs_label, const comm::Co
     if (file != files.end()) {
       found = file->string();
     } else if (needs_label) {
+      const io::File images(spec.location);  // throws if it is no file, which matters more
       throw_input_error("{}: has no labels: {}; say where they are with --labels", spec.location,
                         files.empty() ? "they are looked for beside a file with images in its name only"
                                       : "there is no " + files[0].string());

@@ -4,7 +4,8 @@
 nn: 28-100-1, relu, Adam, batches of 3200, an epoch's seconds with the rows resident. mlp: 28-30-30-2, sigmoid, L-BFGS
 with strong Wolfe line search, 100 iterations. One line of JSON a run, in turns, with the AUC on other events, which must
 be right, and for nn the share of this machine's rate of large matrix products (OpenBLAS, in the same run). PyTorch is that
-of the Python that runs this (Debian: python3-torch).
+of the Python that runs this (Debian: python3-torch). --spark adds Spark MLlib's perceptron to mlp, of build/peers
+(bench/peers.sh puts it there).
 
 Example: bench/networks.py nn --epochs 5 --cores 1 2 --runs 3
 """
@@ -16,7 +17,8 @@ import sys
 import tempfile
 import time
 
-PODERE = os.environ.get("PODERE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/release/bin/podere"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+PODERE = os.environ.get("PODERE", os.path.join(HERE, "../build/release/bin/podere"))
 TEST_ROWS = 100_000
 FLOP_PER_ROW = 4 * (28 + 1) * 100 + 6 * 101  # of nn: forward, and by weights; the last layer by its inputs too
 
@@ -31,6 +33,7 @@ def measure_podere(job, options, cores, folder):
     source = f"collider:{options.rows}"
     if job == "nn":
         facts = podere("train", "nn", source, "--layers", 100, "--batch-size", options.batch_size, "--epochs", options.epochs,
+                       "--initialisation", options.initialisation, "--seed", options.seed,
                        "--executors", options.executors, "--cores", cores, "-o", model)
     else:
         facts = podere("train", "mlp", source, "--layers", "30,30", "--iterations", options.iterations, "--tolerance", 0,
@@ -43,9 +46,9 @@ def measure_podere(job, options, cores, folder):
 PEER = r"""
 import json, sys, time
 import numpy, torch
-job, train, test, cores, epochs, batch, iterations, chunk = json.loads(sys.argv[1])
+job, train, test, cores, epochs, batch, iterations, chunk, seed = json.loads(sys.argv[1])
 torch.set_num_threads(cores)
-torch.manual_seed(0)
+torch.manual_seed(seed)
 def load(path):
     table = numpy.load(path)
     return torch.from_numpy(table[:, 1:].copy()), torch.from_numpy(table[:, 0].copy())
@@ -106,7 +109,7 @@ print(json.dumps({"program": "pytorch " + torch.__version__, "seconds": seconds,
 
 def measure_pytorch(job, options, cores, folder):
     arguments = [job, os.path.join(folder, "train.npy"), os.path.join(folder, "test.npy"), cores, options.epochs,
-                 options.batch_size, options.iterations, 8192]
+                 options.batch_size, options.iterations, 8192, options.seed]
     # OpenBLAS's own threads beside those of PyTorch only make it slower: measured (docs/performance.md).
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": str(cores)}
     result = subprocess.run([sys.executable, "-c", PEER, json.dumps(arguments)], check=True, capture_output=True, text=True,
@@ -114,15 +117,22 @@ def measure_pytorch(job, options, cores, folder):
     return json.loads(result.stdout)
 
 
+def measure_spark(job, options, cores, folder):
+    case = {"train": os.path.join(folder, "train.csv"), "test": os.path.join(folder, "test.csv"), "cores": cores,
+            "memory": options.spark_memory, "folder": folder, "iterations": options.iterations}
+    result = subprocess.run([os.path.join(HERE, "../build/peers/bin/python"), os.path.join(HERE, "network_spark.py"),
+                             json.dumps(case)], check=True, capture_output=True, text=True)
+    return json.loads(result.stdout)
+
+
 def events(n_rows, seed, path):
-    """float32 [n_rows x 29], the label first, as a file of NumPy's."""
+    """path.csv without a header, and float32 [n_rows x 29], the label first, as path.npy of NumPy's."""
     import numpy
-    process = subprocess.Popen([PODERE, "generate", "higgs", "--events", str(n_rows), "--seed", str(seed), "-o", "/dev/stdout"],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     import pandas
-    table = pandas.read_csv(process.stdout, header=None, dtype=numpy.float32)
-    assert process.wait() == 0
-    numpy.save(path, numpy.ascontiguousarray(table.to_numpy()))
+    subprocess.run([PODERE, "generate", "higgs", "--events", str(n_rows), "--seed", str(seed), "-o", path + ".csv"], check=True,
+                   stderr=subprocess.DEVNULL)
+    table = pandas.read_csv(path + ".csv", header=None, dtype=numpy.float32)
+    numpy.save(path + ".npy", numpy.ascontiguousarray(table.to_numpy()))
 
 
 def product_rate(cores):
@@ -143,21 +153,28 @@ def main():
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=3200)
+    parser.add_argument("--initialisation", default="pytorch", help="of Podere's NN [pytorch, as the peer]")
+    parser.add_argument("--seed", type=int, default=0, help="of both programs' starting weights and batches")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--spark", action="store_true", help="mlp beside Spark MLlib's perceptron too")
+    parser.add_argument("--spark-memory", default="8g", help="heap of Spark's Java virtual machine [8g]")
     parser.add_argument("--alone", action="store_true", help="Podere without its peer")
     options = parser.parse_args()
     jobs = options.jobs or ["nn", "mlp"]
     if set(jobs) - {"nn", "mlp"}:
         parser.error(f"jobs are nn and mlp, not {' '.join(jobs)}")
     with tempfile.TemporaryDirectory() as folder:
-        if not options.alone:
-            events(options.rows, 0, os.path.join(folder, "train.npy"))
-            events(TEST_ROWS, 1, os.path.join(folder, "test.npy"))
+        if options.spark or not options.alone:
+            events(options.rows, 0, os.path.join(folder, "train"))
+            events(TEST_ROWS, 1, os.path.join(folder, "test"))
         for job in jobs:
+            peers = [] if options.alone else [measure_pytorch]
+            if options.spark and job == "mlp":
+                peers.append(measure_spark)
             for cores in options.cores:
                 rate = product_rate(cores)
                 for run in range(options.runs):
-                    for measure in (measure_podere,) if options.alone else (measure_podere, measure_pytorch):
+                    for measure in (measure_podere, *peers):
                         facts = measure(job, options, cores, folder)
                         facts["seconds_per_epoch"] = facts["seconds"] / facts["epochs"]
                         if job == "nn":

@@ -5,35 +5,21 @@ CSV and cached before the time begins. case["memory"] is the most that Java's he
 than case["all_trees"], the time of all is that of one and, for each other, what a tree took beyond the first; Java has
 been warmed with a tree before.
 """
-import os
 import sys
 import time
 
+import spark_rows
 from tree_peers import LEARNING_RATE, memory
 
 
 def train(case):
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     import pyspark
     from pyspark.ml.classification import GBTClassifier
     from pyspark.ml.evaluation import BinaryClassificationEvaluator
-    from pyspark.ml.feature import VectorAssembler
 
-    spark = (pyspark.sql.SparkSession.builder.master(f"local[{case['cores']}]")
-             .config("spark.driver.memory", case["memory"]).config("spark.local.dir", case["arrays"])
-             .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-             .config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
-    spark.sparkContext.setLogLevel("ERROR")
-
-    def table(path):
-        with open(path) as file:
-            names = [f"f{i}" for i in range(1, file.readline().count(",") + 1)]
-        rows = spark.read.csv(path, schema=", ".join(f"{name} FLOAT" for name in ["label", *names]))
-        rows = VectorAssembler(inputCols=names, outputCol="features").transform(rows).select("label", "features").cache()
-        return rows, rows.count()
-
+    spark = spark_rows.start(case["cores"], case["memory"], case["arrays"])
     start = time.perf_counter()
-    rows, n_rows = table(case["train"])
+    rows, n_rows = spark_rows.read(spark, case["train"])
     assert n_rows == case["rows"]
     load_seconds = time.perf_counter() - start
 
@@ -54,7 +40,7 @@ def train(case):
         model, seconds = fit(case["trees"])
     java = spark._jvm.java.lang.ProcessHandle.current().pid()
     peak = memory("VmHWM") + memory("VmHWM", java)
-    auc = BinaryClassificationEvaluator(numBins=0).evaluate(model.transform(table(case["test"])[0]))
+    auc = BinaryClassificationEvaluator(numBins=0).evaluate(model.transform(spark_rows.read(spark, case["test"])[0]))
     spark.stop()
     return {"version": pyspark.__version__, "load_seconds": load_seconds, "bin_seconds": None, "train_seconds": seconds,
             "trees_trained": case["trees"], "peak_memory_bytes": peak, "auc": auc}

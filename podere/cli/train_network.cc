@@ -80,7 +80,7 @@ void define_layers(CLI::App& app, neural::Options& network) {
   add_name(app, "--activation", network.activation, neural::parse_activation,
            "Of hidden layers: identity, relu, sigmoid or tanh");
   add_name(app, "--initialisation", network.initialisation, neural::parse_initialisation,
-           "Of the weights to start from: glorot or he");
+           "Of the weights to start from: glorot, he or pytorch");
   add_name(app, "--loss", network.loss, neural::parse_loss,
            "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
   add.whole("--classes", network.n_classes, "Classes of cross-entropy; 0: the largest label plus one");
@@ -184,6 +184,7 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   network.hidden = {30, 30};
   network.activation = neural::Activation::kSigmoid;
+  network.initialisation = neural::Initialisation::kGlorot;
   network.loss = neural::Loss::kCrossEntropy;
   network.optimiser = neural::Optimiser::kLbfgs;
   network.epochs = 100;

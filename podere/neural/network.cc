@@ -7,6 +7,16 @@
 #include "podere/neural/streams.h"
 
 namespace podere::neural {
+namespace {
+
+double largest_initial_weight(const Layer& layer, Initialisation initialisation, bool is_hidden) {
+  const auto n_inputs = static_cast<double>(layer.n_inputs);
+  if (initialisation == Initialisation::kPytorch) return std::sqrt(1 / n_inputs);
+  if (initialisation == Initialisation::kHe && is_hidden) return std::sqrt(6 / n_inputs);
+  return std::sqrt(6 / (n_inputs + static_cast<double>(layer.n_outputs)));
+}
+
+}  // namespace
 
 Layout::Layout(std::size_t n_features, std::span<const int> hidden, std::size_t n_outputs) {
   std::size_t n_inputs = n_features;
@@ -30,13 +40,13 @@ std::vector<float> initial_weights(const Layout& layout, Initialisation initiali
   std::vector<float> weights(layout.size(), 0.0F);
   for (std::size_t l = 0; l < layout.n_layers(); ++l) {
     const Layer& layer = layout.layer(l);
-    const bool is_he = initialisation == Initialisation::kHe && l + 1 < layout.n_layers();
-    const std::size_t fan = is_he ? layer.n_inputs : layer.n_inputs + layer.n_outputs;
-    const double a = std::sqrt(6.0 / static_cast<double>(fan));
+    const bool is_hidden = l + 1 < layout.n_layers();
+    const double a = largest_initial_weight(layer, initialisation, is_hidden);
     const std::uint64_t key = hash64(seed, kWeightStream, l);
+    const std::size_t n_drawn = layer.n_inputs + (initialisation == Initialisation::kPytorch ? 1 : 0);  // the bias last
     for (std::size_t j = 0; j < layer.n_outputs; ++j) {
       float* const row = layer.of(weights.data()) + j * layer.stride();
-      for (std::size_t i = 0; i < layer.n_inputs; ++i) {
+      for (std::size_t i = 0; i < n_drawn; ++i) {
         row[i] = static_cast<float>(a * (2 * uniform01(hash64(key, j, i)) - 1));
       }
     }

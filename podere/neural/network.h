@@ -61,9 +61,11 @@ class Layout {
   std::vector<Layer> layers_;
 };
 
-/// Weights to start from, by hash of (seed, layer, output, input), uniform in [-a, a); biases are 0.
-///   a = sqrt(6 / n_inputs) in hidden layers (He), sqrt(6 / (n_inputs + n_outputs)) otherwise (Glorot)
-/// Sources: He, Zhang, Ren, Sun, ICCV 2015, section 2.2; Glorot and Bengio, AISTATS 2010, equation 16.
+/// Weights to start from, by hash of (seed, layer, output, input), uniform in [-a, a):
+///   Glorot   a = sqrt(6 / (n_inputs + n_outputs)); biases are 0
+///   He       a = sqrt(6 / n_inputs) in hidden layers, as Glorot in the last; biases are 0
+///   PyTorch  a = sqrt(1 / n_inputs), of biases too
+/// Sources: Glorot and Bengio, AISTATS 2010, equation 16; He, Zhang, Ren, Sun, ICCV 2015, section 2.2; torch.nn.Linear.
 std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed);
 
 /// Whether none is infinite or NaN.

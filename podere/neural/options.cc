@@ -14,7 +14,7 @@ namespace {
 
 // In the order of the enumerations.
 constexpr std::array kActivations = {"identity", "relu", "sigmoid", "tanh"};
-constexpr std::array kInitialisations = {"glorot", "he"};
+constexpr std::array kInitialisations = {"glorot", "he", "pytorch"};
 constexpr std::array kLosses = {"binary-cross-entropy", "cross-entropy", "squared-error"};
 constexpr std::array kOptimisers = {"lbfgs", "sgd", "adam", "adamw"};
 constexpr std::array kSchedules = {"constant", "exponential", "cosine"};

@@ -18,7 +18,7 @@ inline constexpr int kMaxEpochs = 1000000;
 enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
 
 /// Of the weights that training starts from (network.h).
-enum class Initialisation { kGlorot, kHe };
+enum class Initialisation { kGlorot, kHe, kPytorch };
 
 /// What training makes least, and with it what the last layer is.
 enum class Loss {
@@ -37,7 +37,7 @@ enum class Schedule {
 };
 
 std::string to_string(Activation activation);          ///< "identity", "relu", "sigmoid", "tanh"
-std::string to_string(Initialisation initialisation);  ///< "glorot", "he"
+std::string to_string(Initialisation initialisation);  ///< "glorot", "he", "pytorch"
 std::string to_string(Loss loss);                      ///< "binary-cross-entropy", "cross-entropy", "squared-error"
 /// Of the last layer: "sigmoid", "softmax", "identity".
 std::string output_activation(Loss loss);
@@ -56,7 +56,7 @@ struct Options {
   int n_classes = 0;                          ///< cross-entropy only; 0: the largest label plus one
   std::vector<int> hidden = {100};            ///< widths of the hidden layers, 1 .. 4096; none: a linear model
   Activation activation = Activation::kRelu;  ///< of all hidden layers
-  Initialisation initialisation = Initialisation::kGlorot;
+  Initialisation initialisation = Initialisation::kPytorch;
   Optimiser optimiser = Optimiser::kAdam;
   int epochs = 50;  ///< passes over the training rows; for lbfgs iterations
   int batch_size =

@@ -59,7 +59,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
   for (const BadOptions& bad : all) {
     EXPECT_EQ(refusal([&] { validate(bad.options); }), bad.says);
   }
-  EXPECT_EQ(refusal([] { parse_initialisation("zero"); }), "initialisation is 'zero', allowed are glorot, he");
+  EXPECT_EQ(refusal([] { parse_initialisation("zero"); }), "initialisation is 'zero', allowed are glorot, he, pytorch");
   EXPECT_EQ(refusal([] { parse_activation("swish"); }),
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
 }

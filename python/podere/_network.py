@@ -20,7 +20,7 @@ _NN = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="relu"
         Of hidden layers. `--activation`.
-    initialisation : {"glorot", "he"}, default="glorot"
+    initialisation : {"glorot", "he", "pytorch"}, default="pytorch"
         Of the weights that training starts from. `--initialisation`.
     solver : {"adam", "adamw", "sgd"}, default="adam"
         `--optimiser`.
@@ -58,7 +58,7 @@ _MLP = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="sigmoid"
         Of hidden layers. `--activation`.
-    initialisation : {"glorot", "he"}, default="glorot"
+    initialisation : {"glorot", "he", "pytorch"}, default="glorot"
         Of the weights that training starts from. `--initialisation`.
     iterations : int, default=100
         Most steps of L-BFGS. `--iterations`.
@@ -171,7 +171,7 @@ class _GradientDescent(_Network):
     """What networks that are trained by gradient descent have."""
 
     def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu",
-                 initialisation: str = "glorot", solver: str = "adam", epochs: int = 50,
+                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
                  batch_size: int | None = None, learning_rate: float = 0.001,
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,

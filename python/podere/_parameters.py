@@ -162,7 +162,7 @@ def _network_options(p: Any) -> dict[str, Any]:
     return {
         "hidden": _layers(p.hidden_layer_sizes),
         "activation": choice("activation", p.activation, {name: name for name in activations}),
-        "initialisation": choice("initialisation", p.initialisation, {name: name for name in ("glorot", "he")}),
+        "initialisation": choice("initialisation", p.initialisation, {name: name for name in ("glorot", "he", "pytorch")}),
         "l2": real("l2", p.l2, "a number, 0 or more", least=0),
         "standardise": _flag("standardise", p.standardise),
         "impute": _flag("impute", p.impute),

@@ -113,12 +113,13 @@ def test_a_warm_start_goes_on_from_the_weights(rows):
         estimator.set_params(hidden_layer_sizes=(7,)).fit(X, y)
 
 
-def test_starting_weights_are_those_of_he_where_they_are_asked_for(rows):
+def test_starting_weights_are_those_asked_for(rows):
     X, y = rows(2)
     widest = {kind: abs(NNClassifier(epochs=1, learning_rate=1e-9, initialisation=kind).fit(X, y).coefs_[0]).max()
-              for kind in ("glorot", "he")}
+              for kind in ("glorot", "he", "pytorch")}
     assert_allclose(widest["glorot"], (6 / 108) ** 0.5, rtol=0.01)
     assert_allclose(widest["he"], (6 / 8) ** 0.5, rtol=0.01)
+    assert_allclose(widest["pytorch"], (1 / 8) ** 0.5, rtol=0.01)
 
 
 def test_the_first_partial_fit_is_an_epoch_of_fit_and_later_ones_are_more_of_it(rows):
@@ -172,7 +173,7 @@ def test_partial_fit_goes_on_from_fit_and_from_a_file(rows, tmp_path):
     ({}, {"classes": [1, 2]}, "y has the class 0, which is not in classes"),
     ({"schedule": "cosine"}, {"classes": [0, 1]}, "schedule is 'cosine'"),
     ({"early_stopping_epochs": 3}, {"classes": [0, 1]}, "early_stopping_epochs is 3"),
-    ({"initialisation": "zero"}, {"classes": [0, 1]}, "initialisation is 'zero', allowed are 'glorot', 'he'"),
+    ({"initialisation": "zero"}, {"classes": [0, 1]}, "initialisation is 'zero', allowed are 'glorot', 'he', 'pytorch'"),
 ])
 def test_what_partial_fit_cannot_do_is_refused_and_changes_nothing(rows, parameters, arguments, words):
     estimator = NNClassifier(**parameters)

@@ -92,7 +92,7 @@ TEST_F(FilesTest, ALibsvmFileIsKnownByItsNameOrByWhatIsSaid) {
 
 TEST_F(FilesTest, WhatAFormatDoesNotHaveIsRefused) {
   EXPECT_EQ(refusal_of({.location = "/absent", .csv = {}, .format = io::FileFormat::kIdx}),
-            "/absent: No such file or directory");
+            "/absent: cannot be read: No such file or directory");
   const std::string csv = write("a.csv", "1,2\n"), svm = write("a.svm", "1 1:2\n"), idx = write("a.idx", images_);
   EXPECT_NE(refusal_of({.location = csv, .csv = {}, .labels = idx}).find("labels cannot be chosen"), std::string::npos);
   EXPECT_NE(refusal_of({.location = csv, .csv = {}, .n_features = 3}).find("features cannot be chosen"),

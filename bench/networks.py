@@ -130,7 +130,7 @@ def events(n_rows, seed, path):
     import numpy
     import pandas
     subprocess.run([PODERE, "generate", "higgs", "--events", str(n_rows), "--seed", str(seed), "-o", path + ".csv"], check=True,
-                   stderr=subprocess.DEVNULL)
+                   capture_output=True)
     table = pandas.read_csv(path + ".csv", header=None, dtype=numpy.float32)
     numpy.save(path + ".npy", numpy.ascontiguousarray(table.to_numpy()))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [bench] [fresh].
+# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [kubernetes] [bench] [fresh].
 # Does nothing if they are all there. Without root or sudo it prints what is missing and ends with exit code 2.
 set -euo pipefail
 
@@ -13,6 +13,8 @@ declare -A group=(
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
           clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch
           iproute2 openssh-client openssh-server slurm-wlm munge"
+  [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
+                openssl procps python3 python3-pytest"
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [tensorboard]="python3 python3-venv python3-pytest python3-numpy python3-pil python3-selenium chromium chromium-driver"
@@ -31,6 +33,11 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true)
   [[ $state == *"installed "* && $state != *"not-installed"* ]] || missing+=("$package")
 done
+# To build Kubernetes any Go will do that is new enough, wherever it came from.
+go=golang-1.24-go
+if [[ " $* " == *" kubernetes "* ]] && ! "$(dirname "$0")/../tests/kubernetes/go.sh" >/dev/null 2>&1; then
+  missing+=("$go")
+fi
 ((${#missing[@]})) || exit 0
 
 as_root=()
@@ -47,6 +54,26 @@ if ! command -v apt-get >/dev/null; then
   exit 2
 fi
 
+apt_install() { # OPTIONS... PACKAGES...
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq --no-install-recommends install "$@" >/dev/null
+}
+
+# Debian 12 has no Go that is new enough. Debian 13's needs nothing else of Debian 13; it comes through lists that are
+# read for it alone, so that nothing else ever comes from there.
+install_go_of_debian_13() {
+  local lists mirror options
+  lists=$(mktemp -d)
+  mkdir -p "$lists/read/partial"
+  chmod 755 "$lists" # apt reads as a user of its own
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
+  [[ $mirror ]] || { echo "setup: please install Go 1.24 or newer" >&2; exit 2; }
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$lists/sources.list"
+  options=(-o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$lists/read")
+  "${as_root[@]}" apt-get -qq "${options[@]}" update
+  apt_install "${options[@]}" "$go"
+  "${as_root[@]}" rm -rf "$lists"
+}
+
 # Daemons among the packages are started by the tests that need them, and not by apt.
 policy=/usr/sbin/policy-rc.d
 if [[ ! -e $policy ]]; then
@@ -56,4 +83,8 @@ fi
 
 echo "setup: installing ${missing[*]}"
 "${as_root[@]}" apt-get -qq update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "${missing[@]}" >/dev/null
+if [[ ${missing[-1]} == "$go" ]] && ! apt-cache show "$go" >/dev/null 2>&1; then
+  install_go_of_debian_13
+  unset 'missing[-1]'
+fi
+((!${#missing[@]})) || apt_install "${missing[@]}"

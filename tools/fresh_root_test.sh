@@ -22,11 +22,17 @@ tarball=${FRESH_ROOT_TARBALL:-}
 in_root() {
   unshare --mount --pid --fork --kill-child sh -euc '
     root=$1; shift
+    mount --bind "$root" "$root"
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
     mount -t tmpfs tmpfs "$root/dev/shm"
-    exec chroot "$root" "$@"' sh "$root" /usr/bin/env -i HOME=/root TERM=dumb \
+    mkdir "$root/outside"
+    cd "$root"
+    pivot_root . outside # and not chroot, in which no process can have mounts of its own, as containers do
+    umount -l /outside
+    rmdir /outside
+    exec "$@"' sh "$root" /usr/bin/env -i HOME=/root TERM=dumb \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${proxies[@]}" "$@"
 }
 mapfile -t proxies < <(env | grep -iE '^(https?|ftp|no)_proxy=' || true)

@@ -136,10 +136,10 @@ status() {
   kubectl get --raw /readyz >/dev/null 2>&1 || exit 3
 }
 
-in_node() { # with its mounts, processes and network, as root
+in_node() { # with its files, processes and network, as root
   local pid
   pid=$(cat "$folder/node.pid" 2>/dev/null) && pid=$(pgrep -P "$pid") || refuse "$name has no real node, or it is down"
-  nsenter --target "$pid" --mount --pid --net "$@"
+  nsenter --target "$pid" --mount --root --wd --pid --net "$@"
 }
 
 (($#)) || { echo "$usage" >&2; exit 2; }

@@ -14,7 +14,7 @@ run:  ## set up, build, train on real and on generated collision events
 	@tools/main_job.sh
 
 test:  ## set up, build, run all tests
-	@tools/setup.sh build test
+	@tools/setup.sh build test kubernetes
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
 	@ctest --preset release

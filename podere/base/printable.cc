@@ -26,11 +26,10 @@ std::size_t printable_bytes(std::string_view text) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kMaxBytes = 40;
-  std::string result = "'";
+std::string printable_line(std::string_view text, std::size_t max_bytes) {
+  std::string result;
   while (!text.empty()) {
-    if (result.size() > kMaxBytes) return result + "...'";
+    if (result.size() >= max_bytes) return result + "...";
     const std::size_t n = printable_bytes(text);
     if (n > 0) {
       result += text.substr(0, n);
@@ -39,8 +38,10 @@ std::string printable(std::string_view text) {
     }
     text.remove_prefix(n > 0 ? n : 1);
   }
-  return result + "'";
+  return result;
 }
+
+std::string printable(std::string_view text) { return "'" + printable_line(text, 40) + "'"; }
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {

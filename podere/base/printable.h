@@ -1,6 +1,7 @@
 // Text of unknown origin, fit to be shown.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,7 @@ bool is_utf8(std::string_view text);
 
 /// `text` in quotes for a message: clipped, with escapes for what a terminal would not print.
 std::string printable(std::string_view text);
+/// The same without quotes, clipped to `max_bytes` or a few more.
+std::string printable_line(std::string_view text, std::size_t max_bytes);
 
 }  // namespace podere

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "podere/base/error.h"
-#include "podere/io/http_test_server.h"
+#include "podere/base/http_test_server.h"
 
 namespace podere::io {
 namespace {

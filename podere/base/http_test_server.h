@@ -51,7 +51,7 @@ class HttpTestConnection {
   void keep() { is_kept_ = true; }
   bool is_kept() const { return is_kept_; }
 
-  /// The next request with its body, as Content-Length tells. Empty if there is none.
+  /// The next request with its body, as Content-Length tells; what is no HTTP, as far as it came. Empty if there is none.
   std::string receive() {
     is_kept_ = false;
     std::string request;
@@ -65,6 +65,7 @@ class HttpTestConnection {
       const ssize_t n = recv(descriptor_, chunk.data(), chunk.size(), 0);
       if (n <= 0) return n_wanted == std::string::npos ? request : "";
       request.append(chunk.data(), static_cast<std::size_t>(n));
+      if (request.front() < 'A' || request.front() > 'Z') return request;
       const auto end = request.find("\r\n\r\n");
       if (end != std::string::npos) n_wanted = end + 4 + length_of_body(request.substr(0, end));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "podere/kube/api_error.h"
@@ -30,13 +31,27 @@ ListScanner::ListScanner(std::string asked, std::size_t max_item_bytes, std::fun
     : asked_(std::move(asked)), max_item_bytes_(max_item_bytes), on_item_(std::move(on_item)) {}
 
 void ListScanner::feed(std::string_view bytes) {
-  for (const char c : bytes) {
+  while (!bytes.empty()) {
     if (is_in_items_ && depth_ == kDepthOfItems) {
-      take_between_items(c);
+      take_between_items(bytes.front());
     } else {
-      take(c);
+      const std::size_t n_plain = n_plain_bytes(bytes);
+      keep(bytes.substr(0, n_plain));
+      bytes.remove_prefix(n_plain);
+      if (bytes.empty()) return;
+      take(bytes.front());
     }
+    bytes.remove_prefix(1);
   }
+}
+
+/// Bytes that come before one that means something.
+std::size_t ListScanner::n_plain_bytes(std::string_view bytes) const {
+  if (is_escaped_) return 0;
+  const auto means = [this](char c) {
+    return c == '"' || (is_in_string_ ? c == '\\' : c == '{' || c == '}' || c == '[' || c == ']');
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(bytes, means) - bytes.begin());
 }
 
 void ListScanner::take_between_items(char c) {
@@ -52,12 +67,17 @@ void ListScanner::take_between_items(char c) {
   }
 }
 
-void ListScanner::take(char c) {
+void ListScanner::keep(std::string_view bytes) {
   std::string& text = is_in_items_ ? item_ : rest_;
-  if (text.size() >= (is_in_items_ ? max_item_bytes_ : kMaxRestBytes)) {
-    refuse(fmt::format("an item has more than {} bytes", text.size()));
+  const std::size_t max_bytes = is_in_items_ ? max_item_bytes_ : kMaxRestBytes;
+  if (text.size() + bytes.size() > max_bytes) {
+    refuse(fmt::format("{} has more than {} bytes", is_in_items_ ? "an item" : "what is not items", max_bytes));
   }
-  text += c;
+  text += bytes;
+}
+
+void ListScanner::take(char c) {
+  keep({&c, 1});
   if (is_in_string_) {
     is_in_string_ = is_escaped_ || c != '"';
     is_escaped_ = !is_escaped_ && c == '\\';

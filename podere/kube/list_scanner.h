@@ -25,6 +25,8 @@ class ListScanner {
  private:
   void take_between_items(char c);
   void take(char c);
+  std::size_t n_plain_bytes(std::string_view bytes) const;
+  void keep(std::string_view bytes);
   void give_item();
   [[noreturn]] void refuse(std::string_view cause) const;
 

@@ -1,0 +1,221 @@
+#include "podere/kube/leader_election.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <list>
+#include <optional>
+
+#include "podere/base/error.h"
+#include "podere/kube/test_api.h"
+#include "podere/kube/waiting.h"
+
+namespace podere::kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Keeps one lease as an API server does: writes need the version that is there.
+class LeaseServer {
+ public:
+  Access access() const { return access_to(server_); }
+  std::string holder() const {
+    const std::scoped_lock lock(mutex_);
+    return lease_.is_null() ? "" : lease_.at("spec").value("holderIdentity", "");
+  }
+  Json lease() const {
+    const std::scoped_lock lock(mutex_);
+    return lease_;
+  }
+  void set_holder(const std::string& holder) {
+    const std::scoped_lock lock(mutex_);
+    if (lease_.is_null()) lease_ = object_of(kLeases, {"farm", "operator"});
+    lease_["spec"]["holderIdentity"] = holder;
+    lease_["metadata"]["resourceVersion"] = std::to_string(++version_);
+  }
+
+  std::atomic<int> status = 200;         ///< another one is what all get
+  std::atomic<bool> is_silent = false;   ///< no answers at all
+  std::atomic<bool> hides_time = false;  ///< of the holder: times as if years ago
+  std::atomic<int> n_writes = 0;
+
+ private:
+  void serve(const std::string& request, HttpTestConnection& connection) {
+    while (is_silent && connection.pause(10ms)) {
+    }
+    connection.send(answer(request));
+  }
+  std::string answer(const std::string& request) {
+    if (status != 200) return error_answer(status, "InternalError");
+    const std::scoped_lock lock(mutex_);
+    if (request.starts_with("GET ")) return lease_.is_null() ? error_answer(404, "NotFound") : json_answer(lease_);
+    ++n_writes;
+    Json sent = Json::parse(body_of(request));
+    if (request.starts_with("POST ") && !lease_.is_null()) return error_answer(409, "AlreadyExists");
+    if (request.starts_with("PUT ") && resource_version_of(sent) != resource_version_of(lease_)) {
+      return error_answer(409, "Conflict");
+    }
+    sent["metadata"]["resourceVersion"] = std::to_string(++version_);
+    if (hides_time) sent["spec"]["renewTime"] = "2001-01-01T00:00:00.000000Z";
+    lease_ = std::move(sent);
+    return json_answer(lease_);
+  }
+
+  mutable std::mutex mutex_;
+  Json lease_;
+  int version_ = 0;
+  HttpTestServer server_{
+      [this](const std::string& request, HttpTestConnection& connection) { serve(request, connection); }};
+};
+
+struct Candidate {
+  Candidate(const LeaseServer& server, const std::string& name)
+      : election(server.access(), {.lease = {"farm", "operator"},
+                                   .identity = name,
+                                   .lease_seconds = 1.5,
+                                   .renew_seconds = 0.8,
+                                   .retry_seconds = 0.1,
+                                   .on_start = [this] { ++n_starts; },
+                                   .on_lost = [this] { ++n_losses; }}) {}
+  std::atomic<int> n_starts = 0;
+  std::atomic<int> n_losses = 0;
+  LeaderElection election;
+};
+
+bool comes_true(const std::function<bool()>& what) {
+  for (int i = 0; i < 1000; ++i) {
+    if (what()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+TEST(LeaderElection, HasOneLeaderWhoRenews) {
+  LeaseServer server;
+  std::list<Candidate> candidates;
+  for (const char* const name : {"a", "b", "c"}) candidates.emplace_back(server, name);
+  const auto n_leaders = [&] {
+    return std::ranges::count_if(candidates, [](const auto& candidate) { return candidate.election.is_leader(); });
+  };
+  ASSERT_TRUE(comes_true([&] { return n_leaders() == 1; }));
+  const Json first = server.lease();
+  ASSERT_TRUE(comes_true([&] { return server.n_writes > 10; }));
+  EXPECT_EQ(n_leaders(), 1);
+  EXPECT_EQ(server.lease().at("spec").at("acquireTime"), first.at("spec").at("acquireTime"));
+  EXPECT_NE(server.lease().at("spec").at("renewTime"), first.at("spec").at("renewTime"));
+  EXPECT_EQ(server.lease().at("spec").at("leaseDurationSeconds"), 2) << "whole seconds";
+  for (const auto& candidate : candidates) {
+    EXPECT_EQ(candidate.n_starts, candidate.election.is_leader() ? 1 : 0);
+    EXPECT_EQ(candidate.n_losses, 0);
+    EXPECT_TRUE(comes_true([&] { return candidate.election.leader() == server.holder(); }));
+  }
+}
+
+TEST(LeaderElection, GivesTheLeaseBackSoThatAnotherNeedNotWait) {
+  LeaseServer server;
+  std::optional<Candidate> first(std::in_place, server, "first");
+  ASSERT_TRUE(comes_true([&] { return first->election.is_leader(); }));
+  Candidate second(server, "second");
+  std::this_thread::sleep_for(200ms);
+  EXPECT_FALSE(second.election.is_leader());
+  first.reset();
+  EXPECT_NE(server.holder(), "first");
+  ASSERT_TRUE(comes_true([&] { return second.election.is_leader(); }));
+  EXPECT_EQ(server.lease().at("spec").at("leaseTransitions"), 1);
+}
+
+TEST(LeaderElection, WaitsForAnotherWhoSaysNothingByItsOwnClock) {
+  LeaseServer server;
+  server.set_holder("a process that was killed");
+  const Stopwatch watch;
+  Candidate candidate(server, "candidate");
+  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+  EXPECT_GE(watch.seconds(), 1.5);
+
+  LeaseServer renewed;  // by somebody whose clock is years behind
+  renewed.hides_time = true;
+  const Candidate leader(renewed, "leader");
+  ASSERT_TRUE(comes_true([&] { return leader.election.is_leader(); }));
+  const Candidate other(renewed, "other");
+  std::this_thread::sleep_for(2s);
+  EXPECT_TRUE(leader.election.is_leader());
+  EXPECT_FALSE(other.election.is_leader());
+}
+
+TEST(LeaderElection, IsLostAtTheDeadlineWhenItCannotRenew) {
+  LeaseServer failing;
+  LeaseServer silent;
+  for (LeaseServer* const server : {&failing, &silent}) {
+    Candidate candidate(*server, "candidate");
+    ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+    (server == &failing ? static_cast<void>(server->status = 500) : static_cast<void>(server->is_silent = true));
+    const Stopwatch watch;
+    ASSERT_TRUE(comes_true([&] { return candidate.n_losses == 1; }));
+    EXPECT_FALSE(candidate.election.is_leader());
+    EXPECT_LT(watch.seconds(), 1.5) << "before another may lead";
+    server->status = 200;
+    server->is_silent = false;
+    std::this_thread::sleep_for(300ms);
+    EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
+    EXPECT_EQ(candidate.n_losses, 1);
+    EXPECT_EQ(candidate.n_starts, 1);
+  }
+}
+
+TEST(LeaderElection, IsLostAtOnceWhenAnotherHasTheLease) {
+  LeaseServer server;
+  Candidate candidate(server, "candidate");
+  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+  server.set_holder("usurper");
+  ASSERT_TRUE(comes_true([&] { return candidate.n_losses == 1; }));
+  EXPECT_FALSE(candidate.election.is_leader());
+}
+
+TEST(LeaderElection, SurvivesAShortFailure) {
+  LeaseServer server;
+  Candidate candidate(server, "candidate");
+  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+  server.status = 500;
+  std::this_thread::sleep_for(200ms);
+  server.status = 200;
+  std::this_thread::sleep_for(1s);
+  EXPECT_TRUE(candidate.election.is_leader());
+  EXPECT_EQ(candidate.n_losses, 0);
+}
+
+TEST(LeaderElection, EndsWithoutALossAlsoWhenNobodyAnswers) {
+  LeaseServer server;
+  std::atomic<int> n_losses = 0;
+  std::optional<LeaderElection> election(std::in_place, server.access(),
+                                         LeaderElectionOptions{.lease = {"farm", "operator"},
+                                                               .identity = "candidate",
+                                                               .lease_seconds = 1.5,
+                                                               .renew_seconds = 0.8,
+                                                               .retry_seconds = 0.1,
+                                                               .on_lost = [&] { ++n_losses; }});
+  ASSERT_TRUE(comes_true([&] { return election->is_leader(); }));
+  server.is_silent = true;
+  const Stopwatch watch;
+  election.reset();
+  EXPECT_LT(watch.seconds(), 10);
+  EXPECT_EQ(n_losses, 0);
+}
+
+TEST(LeaderElection, RefusesTimesThatDoNotFit) {
+  const LeaseServer server;
+  const auto make = [&](double lease, double renew, double retry, const std::string& identity = "x") {
+    const LeaderElection election(server.access(), {.lease = {"farm", "operator"},
+                                                    .identity = identity,
+                                                    .lease_seconds = lease,
+                                                    .renew_seconds = renew,
+                                                    .retry_seconds = retry});
+  };
+  EXPECT_THROW(make(10, 10, 2), InputError);
+  EXPECT_THROW(make(15, 2, 2), InputError);
+  EXPECT_THROW(make(15, 10, 0), InputError);
+  EXPECT_THROW(make(15, 10, 2, ""), InputError);
+  EXPECT_NE(unique_identity(), unique_identity());
+}
+
+}  // namespace
+}  // namespace podere::kube

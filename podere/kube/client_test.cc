@@ -253,7 +253,7 @@ TEST(Client, RefusesWhatIsNoApiServersAnswer) {
   has(connection_failure_of(http_answer("200 OK", "<html>")), "the answer is no JSON; check that context 'test' of");
   has(connection_failure_of(http_answer("200 OK", "[1]")), "the answer is no JSON object");
   has(connection_failure_of("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
-      "is answered by something else (HTTP status 302");
+      "is answered by something else (HTTP status 302); check");
   has(connection_failure_of("HTTP/1.1 404 No\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\n<a"),
       "is answered by something else (HTTP status 404, text/html)");
   has(connection_failure_of("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"half\":"), "bytes remaining");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "podere/base/interrupt.h"
+#include "podere/base/printable.h"
 #include "podere/kube/waiting.h"
 
 namespace podere::kube {
@@ -115,10 +116,10 @@ void Client::Exchange::refuse(const HttpRequest& request, const HttpHead& head, 
                               const Credentials& credentials) const {
   const std::string question = asked(request.method, request.target);
   if (head.status < 400 || head.content_type.starts_with("text/html")) {
-    throw ConnectionError(
-        fmt::format("{}: is answered by something else (HTTP status {}, {}); check that {} names an "
-                    "API server of Kubernetes",
-                    question, head.status, head.content_type, access_.origin));
+    throw ConnectionError(fmt::format(
+        "{}: is answered by something else (HTTP status {}{}{}); check that {} names an API server of Kubernetes",
+        question, head.status, head.content_type.empty() ? "" : ", ", printable_line(head.content_type, 80),
+        access_.origin));
   }
   std::string advice;
   if (head.status == 401) {

@@ -54,6 +54,12 @@ class ConnectionError : public Error {
   using Error::Error;
 };
 
+/// The connection may be dead, or nothing has happened: no byte came for as long as was allowed.
+class SilenceError : public ConnectionError {
+ public:
+  using ConnectionError::ConnectionError;
+};
+
 /// The error that `body`, which came with `http_status`, tells. `asked` says of what: "GET https://...". `body` may be
 /// no Status at all.
 ApiError api_error(const std::string& asked, int http_status, std::string_view body,

@@ -39,7 +39,7 @@ struct ListOptions {
 struct WatchOptions {
   std::string resource_version = {};  ///< events after this one; of a list or an event
   double timeout_seconds = 300;       ///< the server ends the watch then
-  double silence_seconds = 0;         ///< longest time without a byte; 0: any. Bookmarks come about once a minute
+  double silence_seconds = 0;         ///< longest time without a byte; 0: any
 };
 
 struct ApplyOptions {
@@ -95,7 +95,8 @@ class Client {
                         const std::function<void()>& begin, const std::function<void(Json object)>& take,
                         const std::stop_token& stop = {});
 
-  /// Gives what happens, on this thread, until the server ends the watch. is_gone() if it does not know as far back.
+  /// Gives what happens, on this thread, until the server ends the watch. is_gone() if it does not know as far back,
+  /// SilenceError if it says nothing for too long. Bookmarks come once a minute, but not to a watch that knows all.
   void watch(const Resource& resource, const Query& query, const WatchOptions& options,
              const std::function<void(WatchEvent event)>& take, const std::stop_token& stop = {});
 

@@ -177,8 +177,8 @@ void HttpConnection::run(Transfer& transfer, const HttpRequest& request, const s
     if (transfer.failure) std::rethrow_exception(transfer.failure);
     if (n_running == 0) break;
     if (request.silence_seconds > 0 && transfer.since_byte.seconds() > request.silence_seconds) {
-      throw ConnectionError(fmt::format("{} {}{}: nothing came for {:.0f} s", request.method, access_.server,
-                                        request.target.substr(0, request.target.find('?')), request.silence_seconds));
+      throw SilenceError(fmt::format("{} {}{}: nothing came for {:.0f} s", request.method, access_.server,
+                                     request.target.substr(0, request.target.find('?')), request.silence_seconds));
     }
     const double patience_ms = request.silence_seconds > 0 ? request.silence_seconds * 1000 / 4 : kLongestPollMs;
     curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(std::min<double>(patience_ms, kLongestPollMs)), nullptr);

@@ -38,8 +38,8 @@ class HttpConnection {
   HttpConnection& operator=(const HttpConnection&) = delete;
 
   /// Gives each piece of the answer's body to `take`, as it comes. Returns when the answer has ended. Throws
-  /// ConnectionError if there is none or it is cut, Interrupted as soon as `stop` is requested, what `take` throws,
-  /// and InputError where a certificate, the server's name or the like cannot be right.
+  /// ConnectionError if there is none or it is cut (SilenceError if it stays out), Interrupted as soon as `stop` is
+  /// requested, what `take` throws, and InputError where a certificate, the server's name or the like cannot be right.
   HttpHead perform(const HttpRequest& request, const Credentials& credentials,
                    const std::function<void(const HttpHead& head, std::string_view bytes)>& take,
                    const std::stop_token& stop);

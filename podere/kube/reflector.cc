@@ -46,6 +46,9 @@ void Reflector::run(const std::stop_token& stop) {
         list_version_.clear();  // not what the server has at hand: that may be older than what was taken
       }
       note_failure(error.what(), stop);
+    } catch (const SilenceError& error) {
+      // Of a watch no failure: servers send no bookmark to who knows all there is.
+      if (must_list_) note_failure(error.what(), stop);
     } catch (const std::exception& error) {
       note_failure(error.what(), stop);
     }

@@ -51,7 +51,8 @@ class HttpTestConnection {
   void keep() { is_kept_ = true; }
   bool is_kept() const { return is_kept_; }
 
-  /// The next request with its body, as Content-Length tells; what is no HTTP, as far as it came. Empty if there is none.
+  /// The next request with its body, as Content-Length tells; what is no HTTP, as far as it came. Empty if there is
+  /// none.
   std::string receive() {
     is_kept_ = false;
     std::string request;

@@ -59,7 +59,9 @@ class EventRecorder {
     std::string object;  // its UID, or its kind and name
     Type type;
     std::string reason;
-    auto operator<=>(const SeriesKey&) const = default;
+    bool operator<(const SeriesKey& other) const {
+      return std::tie(object, type, reason) < std::tie(other.object, other.type, other.reason);
+    }
   };
   struct Series {
     EventObject object;

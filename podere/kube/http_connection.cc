@@ -192,9 +192,12 @@ void HttpConnection::run(Transfer& transfer, const HttpRequest& request, const s
 void HttpConnection::fail(const HttpRequest& request, CURLcode code) {
   const std::string asked =
       fmt::format("{} {}{}", request.method, access_.server, request.target.substr(0, request.target.find('?')));
-  const std::string cause = printable_line(handle_.cause(code), 300);
+  std::string cause = printable_line(handle_.cause(code), 300);
   long verdict = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_SSL_VERIFYRESULT, &verdict);
+  if (code == CURLE_SSL_CERTPROBLEM) {
+    throw_input_error("{}: the client certificate or key of {} cannot be used ({})", asked, access_.origin, cause);
+  }
   const auto line = [&]() -> std::string {
     switch (code) {
       case CURLE_COULDNT_CONNECT:
@@ -217,9 +220,6 @@ void HttpConnection::fail(const HttpRequest& request, CURLcode code) {
         return cause;
     }
   }();
-  if (code == CURLE_SSL_CERTPROBLEM) {
-    throw_input_error("{}: the client certificate or key of {} cannot be used ({})", asked, access_.origin, cause);
-  }
   throw ConnectionError(asked + ": " + line);
 }
 

@@ -1,12 +1,13 @@
 // What the API server keeps: kinds of objects, and their names.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace podere::kube {
@@ -18,7 +19,10 @@ struct ObjectKey {
   std::string in_namespace;
   std::string name;
 
-  auto operator<=>(const ObjectKey&) const = default;
+  bool operator==(const ObjectKey&) const = default;
+  bool operator<(const ObjectKey& other) const {
+    return std::tie(in_namespace, name) < std::tie(other.in_namespace, other.name);
+  }
   /// "namespace/name", or "name".
   std::string text() const { return in_namespace.empty() ? name : in_namespace + "/" + name; }
 };

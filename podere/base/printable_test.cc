@@ -15,7 +15,7 @@ TEST(Printable, WhatATerminalWouldNotPrintIsEscaped) {
 TEST(Printable, LongTextIsClipped) {
   EXPECT_EQ(printable(std::string(1000, 'x')), "'" + std::string(40, 'x') + "...'");
   EXPECT_EQ(printable_line(std::string(1000, 'x'), 9), std::string(9, 'x') + "...");
-  EXPECT_EQ(printable_line("two\nlines", 9), "two\\x0alines");
+  EXPECT_EQ(printable_line("two\nlines", 20), "two\\x0alines");
 }
 
 TEST(Printable, OnlyWellFormedUtf8IsUtf8) {

@@ -1,0 +1,160 @@
+#include "podere/farm/ledger.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+namespace podere::farm {
+namespace {
+
+/// Whether the room of a pod that ends can be counted on.
+bool will_leave(const Pod& pod, double now, double stuck_seconds) {
+  return (pod.phase == Phase::kEnding || pod.is_taken) && now <= pod.deadline + stuck_seconds;
+}
+
+}  // namespace
+
+double work_at_risk(const Pod& pod, double now) {
+  return pod.phase == Phase::kReady ? now - std::max(pod.ready_since, pod.checkpointed) : 0;
+}
+
+VictimOrder::VictimOrder(const Ledger& ledger, std::span<const std::int32_t> pods, bool by_time)
+    : state_(&ledger.state) {
+  const double now = state_->now;
+  victims_.reserve(pods.size());
+  for (const std::int32_t index : pods) {
+    const Pod& pod = ledger.pod(index);
+    const double from = by_time ? std::max(now, ledger.takeable_from(index)) : now;
+    victims_.push_back({from, pod.phase == Phase::kReady, work_at_risk(pod, now), now - pod.created, index});
+  }
+}
+
+void VictimOrder::sort_more(std::size_t i) {
+  const auto goes_first = [&](const Victim& a, const Victim& b) {
+    if (a.takeable_from != b.takeable_from) return a.takeable_from < b.takeable_from;
+    if (a.is_ready != b.is_ready) return b.is_ready;
+    if (a.at_risk != b.at_risk) return a.at_risk < b.at_risk;
+    if (a.age != b.age) return a.age < b.age;
+    return state_->pods[a.pod].uid < state_->pods[b.pod].uid;
+  };
+  const std::size_t n_wanted = std::min(victims_.size(), std::max<std::size_t>(4, 4 * (i + 1)));
+  std::partial_sort(victims_.begin() + static_cast<std::ptrdiff_t>(n_sorted_),
+                    victims_.begin() + static_cast<std::ptrdiff_t>(n_wanted), victims_.end(), goes_first);
+  n_sorted_ = n_wanted;
+}
+
+Ledger::Ledger(const State& the_state, const Policy& the_policy)
+    : state(the_state),
+      policy(the_policy),
+      room(the_state),
+      accounts(the_state.farms.size()),
+      is_leaving(the_state.pods.size()),
+      shape_is_noted_(the_state.shapes.size()) {
+  usable.reserve(state.nodes.size());
+  for (const Node& node : state.nodes) {
+    Resources of_farms = node.takes_pods ? node.allocatable : Resources{};
+    if (node.takes_pods) of_farms -= node.used_by_others;
+    usable.push_back(of_farms);
+  }
+  for (std::size_t i = 0; i < state.pods.size(); ++i) count(static_cast<std::int32_t>(i));
+  sort_farms();
+  std::ranges::sort(flights, {}, [&](std::int32_t flight) {
+    return std::tuple(farm_rank[pod(flight).taken_for], room.rank(pod(flight).node), std::string_view(pod(flight).uid));
+  });
+  for (const std::int32_t flight : flights) room.keep(pod(flight).node, requests_of(flight));
+  group_by_farm();
+  set_demands();
+}
+
+void Ledger::count(std::int32_t index) {
+  const Pod& p = pod(index);
+  const bool leaves = p.phase == Phase::kEnding || p.is_taken;
+  is_leaving[index] = leaves;
+  if (p.node >= 0) {
+    const bool frees_room = will_leave(p, state.now, policy.stuck_seconds);
+    room.use(p.node, shape(p.shape).requests, frees_room);
+    if (frees_room && p.taken_for >= 0) flights.push_back(index);
+    if (p.is_driver) {
+      usable[p.node] -= shape(p.shape).requests;
+    } else if (!leaves && !state.nodes[p.node].takes_pods) {
+      usable[p.node] += shape(p.shape).requests;  // a cordoned node still has those that are there
+    }
+  }
+  if (p.is_taken && p.phase != Phase::kEnding && p.deadline <= state.now) decision.expired.push_back(index);
+  if (p.is_driver) return;
+  if (leaves) {
+    accounts[p.farm].returning += p.taken_for >= 0;
+    return;
+  }
+  ++(p.node >= 0 ? accounts[p.farm].held : accounts[p.farm].waiting);
+  if (p.node < 0) note_shape(p.shape);
+}
+
+void Ledger::note_shape(std::int32_t index) {
+  if (index < 0 || shape_is_noted_[index] != 0) return;
+  shape_is_noted_[index] = 1;
+  shapes.push_back(index);
+}
+
+void Ledger::sort_farms() {
+  farms.resize(state.farms.size());
+  std::iota(farms.begin(), farms.end(), 0);
+  const auto by_key = [&](std::int32_t a, std::int32_t b) { return farm(a).key < farm(b).key; };
+  if (!std::ranges::is_sorted(farms, by_key)) std::ranges::sort(farms, by_key);
+  farm_rank.resize(farms.size());
+  for (std::size_t i = 0; i < farms.size(); ++i) farm_rank[farms[i]] = static_cast<std::int32_t>(i);
+}
+
+void Ledger::group_by_farm() {
+  first_of_farm_.assign(farms.size() + 1, 0);
+  for (std::size_t f = 0; f < farms.size(); ++f) {
+    first_of_farm_[f + 1] = first_of_farm_[f] + accounts[f].held + accounts[f].waiting;
+  }
+  by_farm_.resize(first_of_farm_.back());
+  std::vector<std::int32_t> next(first_of_farm_.begin(), first_of_farm_.end() - 1);
+  for (std::size_t i = 0; i < state.pods.size(); ++i) {
+    const Pod& p = state.pods[i];
+    if (!is_leaving[i] && !p.is_driver) by_farm_[next[p.farm]++] = static_cast<std::int32_t>(i);
+  }
+}
+
+void Ledger::set_demands() {
+  for (const std::int32_t f : farms) {
+    Account& account = accounts[f];
+    account.shape = farm(f).template_shape;
+    account.demand = std::min(farm(f).wanted, farm(f).maximum);
+    note_shape(account.shape);
+    if (farm(f).has_template()) continue;
+    // Others make its pods: it asks for those that are there, or were, which look like the oldest.
+    account.demand = std::min(account.demand, account.held + account.waiting + account.returning);
+    const auto pods = executors(f);
+    const auto oldest = std::ranges::min_element(pods, [&](std::int32_t a, std::int32_t b) {
+      return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
+    });
+    if (oldest == pods.end()) {
+      account.demand = 0;  // whatever returns looks like none that is there
+    } else {
+      note_shape(account.shape = pod(*oldest).shape);
+    }
+  }
+}
+
+std::vector<std::int32_t> Ledger::waiting(std::int32_t farm) const {
+  std::vector<std::int32_t> pods;
+  if (accounts[farm].waiting == 0) return pods;
+  for (const std::int32_t i : executors(farm)) {
+    if (pod(i).node < 0 && is_leaving[i] == 0) pods.push_back(i);
+  }
+  std::ranges::sort(pods, [&](std::int32_t a, std::int32_t b) {
+    return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
+  });
+  return pods;
+}
+
+double Ledger::takeable_from(std::int32_t index) const {
+  const Pod& p = pod(index);
+  return p.phase == Phase::kReady ? p.ready_since + farm(p.farm).min_runtime_seconds : state.now;
+}
+
+}  // namespace podere::farm

@@ -1,0 +1,123 @@
+// What a decision knows and changes while it is made: who holds what, what room there is, what was decided so far.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "podere/farm/policy.h"
+#include "podere/farm/room.h"
+
+namespace podere::farm {
+
+/// One farm's executors. Those that are ending or taken are no longer its own.
+struct Account {
+  std::int32_t held = 0;       ///< have a node
+  std::int32_t waiting = 0;    ///< have none
+  std::int32_t returning = 0;  ///< taken for another farm, not gone, and soon asked for again
+  std::int32_t taken = 0;      ///< of those held, by this decision
+  std::int32_t given = 0;      ///< the same, with those that are to be taken when they have run their time
+  std::int32_t shape = -1;     ///< of the executors it asks for; -1: it has none and asks for none
+  std::int32_t demand = 0;
+  std::int32_t guaranteed = 0;
+  std::int32_t share = 0;
+
+  std::int32_t staying() const { return held - taken; }
+  std::int32_t over(std::int32_t floor) const { return held - given - floor; }
+};
+
+/// How an executor that is missing can be had.
+enum class Wait : std::uint8_t { kUnknown, kStart, kDrain, kRuntime, kRetry, kRoom, kTooLarge };
+
+/// An executor that a farm waits for below its guarantee, or below its share.
+struct Need {
+  std::int32_t farm;
+  std::int32_t shape;
+  std::int32_t pod;  ///< -1: to be created
+  bool is_guarantee;
+  double fullness;         ///< of the farm without it: the least first
+  std::int32_t node = -1;  ///< where it will have room
+  Wait wait = Wait::kUnknown;
+
+  std::int32_t victim = -1;  ///< the pod that makes room for it alone
+  double from = 0;           ///< when executors can be taken for it, where it waits for that
+
+  bool has_room() const { return node >= 0; }
+};
+
+struct Ledger {
+  Ledger(const State& state, const Policy& policy);
+
+  const State& state;
+  const Policy& policy;
+  Room room;
+  std::vector<Account> accounts;         // by farm
+  std::vector<std::int32_t> farms;       // by key
+  std::vector<std::int32_t> farm_rank;   // the place of each in `farms`
+  std::vector<std::int32_t> shapes;      // that are asked for, each once
+  std::vector<Resources> usable;         // of each node, by farms' executors
+  std::vector<std::int32_t> flights;     // taken for a farm and not gone: by that, and by node
+  std::vector<std::uint8_t> is_leaving;  // pods: ending, taken, or to go by this decision
+  std::vector<Need> needs;               // below guarantees, then below shares
+  Decision decision;
+
+  const Shape& shape(std::int32_t index) const { return state.shapes[index]; }
+  const Pod& pod(std::int32_t index) const { return state.pods[index]; }
+  const Resources& requests_of(std::int32_t index) const { return shape(pod(index).shape).requests; }
+  const Farm& farm(std::int32_t index) const { return state.farms[index]; }
+
+  /// Executors of a farm that stay, in the order of the state.
+  std::span<const std::int32_t> executors(std::int32_t farm) const {
+    return std::span(by_farm_).subspan(first_of_farm_[farm], first_of_farm_[farm + 1] - first_of_farm_[farm]);
+  }
+  /// Those among them without a node, the oldest first.
+  std::vector<std::int32_t> waiting(std::int32_t farm) const;
+
+  /// From when an executor may be taken.
+  double takeable_from(std::int32_t pod) const;
+
+ private:
+  void count(std::int32_t pod);
+  void sort_farms();
+  void group_by_farm();
+  void set_demands();
+  void note_shape(std::int32_t shape);
+
+  std::vector<std::int32_t> by_farm_;
+  std::vector<std::int32_t> first_of_farm_;
+  std::vector<std::uint8_t> shape_is_noted_;
+};
+
+/// Seconds of work that are lost with an executor: since its checkpoint, or since it was ready.
+double work_at_risk(const Pod& pod, double now);
+
+/// Executors in the order in which to take them: not ready, then least work lost, then youngest. Sorts as far as it is
+/// asked, as few of many are taken.
+class VictimOrder {
+ public:
+  VictimOrder() = default;
+  /// With `by_time`, whoever may be taken first comes first.
+  VictimOrder(const Ledger& ledger, std::span<const std::int32_t> pods, bool by_time);
+
+  std::size_t size() const { return victims_.size(); }
+  std::int32_t operator[](std::size_t i) {
+    if (i >= n_sorted_) sort_more(i);
+    return victims_[i].pod;
+  }
+
+ private:
+  struct Victim {
+    double takeable_from;
+    bool is_ready;
+    double at_risk;
+    double age;
+    std::int32_t pod;
+  };
+  void sort_more(std::size_t i);
+
+  const State* state_ = nullptr;
+  std::vector<Victim> victims_;
+  std::size_t n_sorted_ = 0;
+};
+
+}  // namespace podere::farm

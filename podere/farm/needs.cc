@@ -1,0 +1,129 @@
+#include "podere/farm/needs.h"
+
+#include <algorithm>
+#include <numbers>
+#include <tuple>
+
+namespace podere::farm {
+namespace {
+
+/// The executors of a farm with numbers [first, last): pods that wait, the oldest first, then pods to be created.
+template <typename Fullness>
+void add_needs(Ledger& ledger, std::int32_t farm, std::int32_t first, std::int32_t last, bool is_guarantee,
+               const Fullness& fullness) {
+  if (first >= last) return;
+  const std::int32_t held = ledger.accounts[farm].staying();
+  const std::vector<std::int32_t> waiting = ledger.waiting(farm);
+  for (std::int32_t number = first; number < last; ++number) {
+    const auto i = static_cast<std::size_t>(number - held);
+    const bool is_there = i < waiting.size();
+    if (!is_there && !ledger.farm(farm).has_template()) return;
+    const std::int32_t pod = is_there ? waiting[i] : -1;
+    const std::int32_t shape = is_there ? ledger.pod(pod).shape : ledger.farm(farm).template_shape;
+    ledger.needs.push_back({farm, shape, pod, is_guarantee, fullness(number)});
+  }
+}
+
+void sort_needs(Ledger& ledger, const Capacity& capacity, std::size_t first) {
+  std::ranges::stable_sort(
+      ledger.needs.begin() + static_cast<std::ptrdiff_t>(first), ledger.needs.end(), {}, [&](const Need& need) {
+        return std::tuple(capacity.slots(need.shape), need.shape, need.fullness, ledger.farm_rank[need.farm]);
+      });
+}
+
+void promise(Ledger& ledger, Need& need, std::int32_t node, Wait wait) {
+  ledger.room.promise(need.shape, node);
+  need.node = node;
+  need.wait = wait;
+}
+
+/// Room of pods that were taken goes to the farm that they were taken for: room of others on the same node does not.
+void promise_flights(Ledger& ledger, std::span<Need> needs) {
+  std::vector<std::vector<Need*>> of_farm(ledger.farms.size());
+  for (Need& need : needs) {
+    if (!need.has_room()) of_farm[need.farm].push_back(&need);
+  }
+  std::erase_if(ledger.flights, [&](std::int32_t flight) {
+    const Pod& pod = ledger.pod(flight);
+    const Account& account = ledger.accounts[pod.taken_for];
+    const bool is_awaited = !of_farm[pod.taken_for].empty() || account.held < account.share;
+    if (!is_awaited) ledger.room.release(pod.node, ledger.requests_of(flight));
+    return !is_awaited;
+  });
+  std::vector<std::int32_t> kept;  // for farms that are below their share only
+  for (std::size_t i = 0; i < ledger.flights.size();) {
+    const Pod& first = ledger.pod(ledger.flights[i]);
+    auto& open = of_farm[first.taken_for];
+    for (; i < ledger.flights.size(); ++i) {  // all that leave this node for this farm
+      const std::int32_t flight = ledger.flights[i];
+      if (ledger.pod(flight).node != first.node || ledger.pod(flight).taken_for != first.taken_for) break;
+      if (open.empty()) {
+        kept.push_back(flight);
+      } else {
+        ledger.room.release(first.node, ledger.requests_of(flight));
+      }
+    }
+    for (Need* need : open) {
+      if (!need->has_room() && ledger.room.fits_beside_kept(need->shape, first.node)) {
+        promise(ledger, *need, first.node, Wait::kDrain);
+      }
+    }
+  }
+  ledger.flights = std::move(kept);
+}
+
+}  // namespace
+
+double weight_of(const Farm& farm, const Policy& policy) {
+  if (policy.mode != Mode::kHistoryAware) return farm.weight;
+  // In executors that ran all the time: one of these counts as much as having used nothing.
+  const double steady = farm.history.settled_usage * std::numbers::ln2 / policy.half_life_seconds;
+  return farm.weight / (1 + steady);
+}
+
+double lent_share(const Ledger& ledger, const Capacity& capacity, std::int32_t farm, std::int32_t executors) {
+  const Account& account = ledger.accounts[farm];
+  return (executors - account.guaranteed) * capacity.dominant_share(account.shape) /
+         weight_of(ledger.farm(farm), ledger.policy);
+}
+
+void add_guarantee_needs(Ledger& ledger, const Capacity& capacity) {
+  for (const std::int32_t f : ledger.farms) {
+    const Account& account = ledger.accounts[f];
+    add_needs(ledger, f, account.held, account.guaranteed, true,
+              [&](std::int32_t executors) { return static_cast<double>(executors) / account.guaranteed; });
+  }
+  sort_needs(ledger, capacity, 0);
+}
+
+void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const std::int32_t> admitted) {
+  if (ledger.policy.mode == Mode::kProportional) return;
+  const std::size_t first = ledger.needs.size();
+  for (const std::int32_t f : ledger.farms) {
+    const Account& account = ledger.accounts[f];
+    const std::int32_t has = std::max(account.staying(), account.guaranteed) + admitted[f];
+    // Shares move by one whenever anybody wants one more: whoever is short by so little does not take it from others.
+    const double slack = std::max(1.0, ledger.policy.share_tolerance * account.share);
+    if (has > 0 && account.share - has <= slack) continue;
+    add_needs(ledger, f, has, account.share, false,
+              [&](std::int32_t executors) { return lent_share(ledger, capacity, f, executors); });
+  }
+  sort_needs(ledger, capacity, first);
+}
+
+void find_room(Ledger& ledger, std::span<Need> needs) {
+  for (Need& need : needs) {
+    const std::int32_t node = ledger.room.find_now(need.shape);
+    if (node >= 0) promise(ledger, need, node, Wait::kStart);
+  }
+  if (!ledger.flights.empty()) promise_flights(ledger, needs);
+  for (const auto kept : {Room::Kept::kSpared, Room::Kept::kUsed}) {
+    for (Need& need : needs) {
+      if (need.has_room()) continue;
+      const std::int32_t node = ledger.room.find_later(need.shape, kept);
+      if (node >= 0) promise(ledger, need, node, Wait::kDrain);
+    }
+  }
+}
+
+}  // namespace podere::farm

@@ -1,0 +1,28 @@
+// Executors that farms wait for, and room for them.
+#pragma once
+
+#include <span>
+
+#include "podere/farm/capacity.h"
+#include "podere/farm/ledger.h"
+
+namespace podere::farm {
+
+/// Adds what farms wait for below their guarantees. Large shapes come first, which few nodes have room for; then farms
+/// that have the smallest part of their guarantee.
+void add_guarantee_needs(Ledger& ledger, const Capacity& capacity);
+
+/// Adds what farms still wait for below their shares of lent room, if they are short by more than the tolerance.
+/// `admitted`: executors in lent room, by farm, that wait for no more than their start.
+void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const std::int32_t> admitted);
+
+/// Promises room: what is free, then what is freed for the farm, then what else comes free.
+void find_room(Ledger& ledger, std::span<Need> needs);
+
+/// Of a farm, for the sake of fair shares: its weight, in history-aware mode by what it used.
+double weight_of(const Farm& farm, const Policy& policy);
+
+/// How much lent room a farm has, to be compared with other farms' once it has `executors`.
+double lent_share(const Ledger& ledger, const Capacity& capacity, std::int32_t farm, std::int32_t executors);
+
+}  // namespace podere::farm

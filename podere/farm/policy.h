@@ -1,0 +1,113 @@
+// Which executors to take, to create and to remove, and why: a pure function of the state.
+//
+// Farms have executors up to what they are guaranteed, and beyond it executors in lent room, which they give back when
+// another farm waits below its guarantee. What decide() holds:
+// - no farm is taken below the lesser of what it wants and what it is guaranteed; drivers are never taken;
+// - no farm waits below its guarantee while another holds lent room that would help, once what was taken has drained,
+//   ran its least time, and no other pods took the room;
+// - no more is taken than is needed: room that is free, and room of pods that are ending or taken, comes first. Where
+//   one executor makes room for one, each farm gives in proportion to how far it is over its guarantee, exact by
+//   largest remainder (ties: the farm further over, then by key). Where several must go to make room for one, the node
+//   is chosen where the fewest must;
+// - of a farm, executors that are not ready go first, then those that lose the least work, then the youngest;
+// - executors in lent room are created only where room is free that no guaranteed executor waits for, of farms below
+//   their share first, then of those with the smallest weighted share.
+// The order of farms, pods and nodes in the state does not matter. docs/farms.md has an example in numbers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "podere/farm/state.h"
+
+namespace podere::farm {
+
+enum class Mode : std::uint8_t {
+  kProportional,  ///< executors are taken for guarantees only
+  kFairShare,     ///< also to divide lent room by weight (weighted max-min)
+  kHistoryAware,  ///< the same with weights divided by what the farm has used of late
+};
+
+struct Policy {
+  Mode mode = Mode::kProportional;
+  /// A farm that has executors takes for its share of lent room when it is short by more than this part of its share,
+  /// and by more than one.
+  double share_tolerance = 0.1;
+  /// After which an executor that has used a constant number of cores has half of its usage forgotten.
+  double half_life_seconds = 86400;
+  /// Seconds past its deadline after which the room of a pod that does not end is no longer waited for.
+  double stuck_seconds = 300;
+  /// Where room freed for a farm went to other pods, seconds until more is freed; doubles with each.
+  double retry_seconds = 30;
+};
+
+/// An executor is to be told to drain, and to be deleted at the deadline.
+struct Reclaim {
+  std::int32_t pod;
+  std::int32_t from;  ///< farm
+  std::int32_t for_farm;
+  bool for_guarantee;  ///< else for a share of lent room
+  double deadline;
+};
+
+/// An executor of a farm that has a template is to be created. One that is not lent should have a priority in the
+/// scheduler (of a class that does not preempt), so that room freed for it does not go to pods that others make.
+struct Creation {
+  std::int32_t farm;
+  std::int32_t node;  ///< which has room for it now, as a preference; -1: none has
+  bool is_lent;
+};
+
+/// An executor of a farm that has a template is to be deleted: one that waits at once, another is to drain as one that
+/// is taken, until the deadline.
+struct Removal {
+  std::int32_t pod;
+  double deadline;
+  bool is_surplus;  ///< the farm wants fewer; else there is no more free room to lend
+};
+
+/// Executors that a farm waits for, by how they can be had.
+struct Waiting {
+  std::int32_t for_start = 0;    ///< there is room; the scheduler and the node have to do their part
+  std::int32_t for_drain = 0;    ///< room is being freed, or others are ending
+  std::int32_t for_runtime = 0;  ///< executors that will be taken have not run their least time
+  std::int32_t for_retry = 0;    ///< others took the room that was freed
+  std::int32_t for_room = 0;     ///< there is no room that may be taken
+  std::int32_t too_large = 0;    ///< no node is large enough, of those that take pods
+
+  std::int32_t all() const { return for_start + for_drain + for_runtime + for_retry + for_room + too_large; }
+};
+
+struct Giver {
+  std::int32_t farm;
+  std::int32_t executors;
+};
+
+/// How a farm stands, and what it waits for.
+struct Outlook {
+  std::int32_t held = 0;    ///< executors that have a node and are to stay
+  std::int32_t demand = 0;  ///< executors it asks for
+  std::int32_t guaranteed =
+      0;                    ///< of these; less than the farm's guarantee if all guarantees together exceed the cluster
+  std::int32_t share = 0;   ///< what it may hold before others take from it; at least `guaranteed`
+  Waiting guarantee;        ///< below the guarantee
+  Waiting beyond;           ///< for lent room
+  std::vector<Giver> from;  ///< whose executors are ending for it, by key
+  double drained_by = 0;    ///< when those will be gone
+  double retry_at = 0;      ///< when executors that wait for time can be taken
+};
+
+struct Decision {
+  std::vector<Reclaim> reclaims;
+  std::vector<Creation> creations;
+  std::vector<Removal> removals;
+  std::vector<std::int32_t> expired;  ///< taken pods past their deadline: to be deleted
+  std::vector<Outlook> outlooks;      ///< one a farm
+  double guaranteed_load = 0;         ///< all guarantees asked for, as a part of the cluster (above 1: scaled)
+};
+
+/// Precondition: check(state) accepts it. Deterministic; carried out twice, or lost and asked for again, it does no
+/// harm.
+Decision decide(const State& state, const Policy& policy);
+
+}  // namespace podere::farm

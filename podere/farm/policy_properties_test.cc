@@ -1,0 +1,415 @@
+// What decide() holds over every history: each property is tried on random histories, which RapidCheck shortens where
+// one fails. RC_PARAMS="max_success=1000" tries more, "seed=1" others.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "podere/farm/explain.h"
+#include "podere/farm/test_history.h"
+
+namespace rc {
+
+template <>
+struct Arbitrary<podere::farm::Happening> {
+  static Gen<podere::farm::Happening> arbitrary() {
+    using podere::farm::Happening;
+    return gen::build<Happening>(gen::set(&Happening::what), gen::set(&Happening::a), gen::set(&Happening::b));
+  }
+};
+
+}  // namespace rc
+
+namespace podere::farm {
+
+void showValue(const Happening& happening, std::ostream& stream) {
+  stream << "{" << int{happening.what} << ", " << happening.a << ", " << happening.b << "}";
+}
+
+namespace {
+
+using History = std::vector<Happening>;
+
+bool leaves(const Pod& pod) { return pod.phase == Phase::kEnding || pod.is_taken; }
+
+/// A second opinion on a state, by counting.
+struct Count {
+  std::vector<int> held, waiting, demand, due, over, usable;
+  int free = 0;    // rooms on nodes that take pods, for executors that are all alike
+  int coming = 0;  // rooms of pods that leave
+  int needed = 0;  // executors that have to be taken
+
+  Count(const State& state, const Decision& decision)
+      : held(state.farms.size()), waiting(held), demand(held), due(held), over(held), usable(held) {
+    for (const Node& node : state.nodes)
+      free += node.takes_pods ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
+    for (const Pod& pod : state.pods) {
+      const auto f = static_cast<std::size_t>(pod.farm);
+      const bool is_there = pod.node >= 0 && state.nodes[static_cast<std::size_t>(pod.node)].takes_pods;
+      free -= is_there;
+      coming += is_there && leaves(pod) && state.now <= pod.deadline + 300;
+      if (pod.is_driver || leaves(pod)) continue;
+      ++(pod.node >= 0 ? held : waiting)[f];
+      const bool has_run =
+          pod.phase != Phase::kReady || pod.ready_since + state.farms[f].min_runtime_seconds <= state.now;
+      usable[f] += is_there && has_run;
+    }
+    for (std::size_t f = 0; f < held.size(); ++f) {
+      const Farm& farm = state.farms[f];
+      demand[f] = std::min(farm.wanted, farm.maximum);
+      if (!farm.has_template()) demand[f] = std::min(demand[f], held[f] + waiting[f]);
+      due[f] = decision.outlooks[f].guaranteed;
+      over[f] = std::max(0, held[f] - due[f]);
+      needed += std::max(0, due[f] - held[f]);
+    }
+    needed = std::max(0, needed - free - coming);
+  }
+};
+
+/// The state as it is once what the farms want fewer of is on its way out.
+State without_surplus(State state, const Decision& decision) {
+  for (const Removal& removal : decision.removals) {
+    Pod& pod = state.pods[static_cast<std::size_t>(removal.pod)];
+    pod.is_taken = true;
+    pod.deadline = removal.deadline;
+  }
+  return state;
+}
+
+State carried_out(State state, const Decision& decision) {
+  state = without_surplus(std::move(state), decision);
+  for (const Reclaim& reclaim : decision.reclaims) {
+    Pod& pod = state.pods[static_cast<std::size_t>(reclaim.pod)];
+    pod.is_taken = true;
+    pod.taken_for = reclaim.for_farm;
+    pod.for_guarantee = reclaim.for_guarantee;
+    pod.deadline = reclaim.deadline;
+  }
+  int number = 0;
+  for (const Creation& creation : decision.creations) {
+    state.pods.push_back({.uid = "new-" + std::to_string(number++),
+                          .farm = creation.farm,
+                          .shape = state.farms[static_cast<std::size_t>(creation.farm)].template_shape,
+                          .created = state.now});
+  }
+  return state;
+}
+
+/// Each farm's part of `n`, by largest remainder; ties to the farm further over, then by key.
+std::vector<int> apportion(const State& state, const std::vector<int>& over, int n) {
+  const int all = std::accumulate(over.begin(), over.end(), 0);
+  std::vector<int> parts(over.size());
+  if (all == 0) return parts;
+  std::vector<std::size_t> order(over.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t f = 0; f < over.size(); ++f) parts[f] = n * over[f] / all;
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const int ra = n * over[a] % all;
+    const int rb = n * over[b] % all;
+    if (ra != rb) return ra > rb;
+    return over[a] != over[b] ? over[a] > over[b] : state.farms[a].key < state.farms[b].key;
+  });
+  int rest = n - std::accumulate(parts.begin(), parts.end(), 0);
+  for (std::size_t i = 0; rest > 0; ++i, --rest) ++parts[order[i]];
+  return parts;
+}
+
+void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decision) {
+  const Count count(without_surplus(state, decision), decision);
+  std::vector<int> left = count.held;
+  for (const Reclaim& reclaim : decision.reclaims) --left[static_cast<std::size_t>(reclaim.from)];
+  for (std::size_t f = 0; f < left.size(); ++f) {
+    RC_ASSERT(left[f] >= std::min(count.held[f], count.due[f]));
+    // What is due is the lesser of the guarantee and what is wanted, unless all guarantees together are too many.
+    if (decision.guaranteed_load <= 1) RC_ASSERT(count.due[f] == std::min(state.farms[f].guaranteed, count.demand[f]));
+  }
+}
+
+void only_who_may_be_taken_is_taken(const State& state, const Decision& decision) {
+  std::set<std::int32_t> seen;
+  for (const Reclaim& reclaim : decision.reclaims) {
+    const Pod& pod = state.pods[static_cast<std::size_t>(reclaim.pod)];
+    const Farm& farm = state.farms[static_cast<std::size_t>(reclaim.from)];
+    RC_ASSERT(seen.insert(reclaim.pod).second);
+    RC_ASSERT(pod.farm == reclaim.from && reclaim.from != reclaim.for_farm);
+    RC_ASSERT(!pod.is_driver && !leaves(pod) && pod.node >= 0);
+    RC_ASSERT(state.nodes[static_cast<std::size_t>(pod.node)].takes_pods);
+    RC_ASSERT(pod.phase != Phase::kReady || pod.ready_since + farm.min_runtime_seconds <= state.now);
+    RC_ASSERT(reclaim.deadline == state.now + farm.drain_seconds);
+  }
+}
+
+/// Of a farm's executors on nodes that take pods, no other would have been cheaper.
+void the_cheapest_are_taken(const State& state, const Decision& decision) {
+  std::set<std::int32_t> taken;
+  for (const Reclaim& reclaim : decision.reclaims) taken.insert(reclaim.pod);
+  const auto cost = [&](const Pod& pod) {
+    const bool is_ready = pod.phase == Phase::kReady;
+    return std::tuple(is_ready, is_ready ? state.now - std::max(pod.ready_since, pod.checkpointed) : 0, -pod.created,
+                      pod.uid);
+  };
+  for (const std::int32_t victim : taken) {
+    const Pod& pod = state.pods[static_cast<std::size_t>(victim)];
+    for (std::size_t i = 0; i < state.pods.size(); ++i) {
+      const Pod& other = state.pods[i];
+      const bool could_be = other.farm == pod.farm && !leaves(other) && !other.is_driver && other.node >= 0 &&
+                            state.nodes[static_cast<std::size_t>(other.node)].takes_pods &&
+                            !taken.contains(static_cast<std::int32_t>(i)) &&
+                            std::ranges::none_of(decision.removals, [&](const Removal& removal) {
+                              return removal.pod == static_cast<std::int32_t>(i);
+                            });
+      if (could_be) RC_ASSERT(cost(pod) < cost(other));
+    }
+  }
+}
+
+void exactly_what_is_needed_is_taken_in_proportion(const State& state, const Decision& decision) {
+  const Count count(without_surplus(state, decision), decision);
+  std::vector<int> takeable(count.over.size());
+  std::ranges::transform(count.over, count.usable, takeable.begin(), [](int a, int b) { return std::min(a, b); });
+  const int n_taken = std::min(count.needed, std::accumulate(takeable.begin(), takeable.end(), 0));
+  RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= n_taken);
+  const auto is_put_off = [](const Outlook& outlook) { return outlook.guarantee.for_retry > 0; };
+  if (std::ranges::any_of(decision.outlooks, is_put_off)) return;  // as a removal was lost, and its pod took the room
+  RC_ASSERT(static_cast<int>(decision.reclaims.size()) == n_taken);
+  if (takeable != count.over) return;  // some are on nodes that take no pods
+  std::vector<int> taken(count.over.size());
+  for (const Reclaim& reclaim : decision.reclaims) ++taken[static_cast<std::size_t>(reclaim.from)];
+  RC_ASSERT(taken == apportion(state, count.over, n_taken));
+}
+
+void no_more_is_taken_than_is_needed(const State& state, const Decision& decision) {
+  const Count count(without_surplus(state, decision), decision);
+  RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= count.needed);
+}
+
+using Names = std::vector<std::string>;
+
+/// A decision in names rather than indices, which depend on the order.
+Names in_names(const State& state, const Decision& decision) {
+  Names names;
+  const auto farm = [&](std::int32_t f) { return state.farms[static_cast<std::size_t>(f)].key; };
+  const auto pod = [&](std::int32_t p) { return state.pods[static_cast<std::size_t>(p)].uid; };
+  for (const Reclaim& r : decision.reclaims) names.push_back("take " + pod(r.pod) + " for " + farm(r.for_farm));
+  for (const Removal& r : decision.removals) names.push_back("remove " + pod(r.pod));
+  for (const Creation& c : decision.creations) {
+    names.push_back("create " + farm(c.farm) + " on " +
+                    (c.node < 0 ? "" : state.nodes[static_cast<std::size_t>(c.node)].name));
+  }
+  return names;
+}
+
+/// For whoever reads about a property that failed.
+std::string described(const State& state, const Decision& decision) {
+  std::string text = "at " + std::to_string(state.now) + "\n";
+  for (std::size_t f = 0; f < state.farms.size(); ++f) {
+    const Farm& farm = state.farms[f];
+    const Outlook& o = decision.outlooks[f];
+    text += farm.key + (farm.has_template() ? " (shape " + std::to_string(farm.template_shape) + ")" : " (adopted)") +
+            ": guaranteed " + std::to_string(farm.guaranteed) + ", due " + std::to_string(o.guaranteed) + ", share " +
+            std::to_string(o.share) + ", owed " + std::to_string(farm.history.rooms_owed) + ", " +
+            sentences(state, decision)[f] + "\n";
+  }
+  for (std::size_t n = 0; n < state.nodes.size(); ++n) {
+    const Node& node = state.nodes[n];
+    text += node.name + (node.takes_pods ? "" : " (cordoned)") + " of " + std::to_string(node.allocatable.amounts[0]) +
+            "\n";
+  }
+  for (const Pod& pod : state.pods) {
+    text += pod.uid + " of " + state.farms[static_cast<std::size_t>(pod.farm)].key + " on " + std::to_string(pod.node) +
+            " shape " + std::to_string(pod.shape) + " phase " + std::to_string(static_cast<int>(pod.phase)) +
+            (pod.is_driver ? " driver" : "") + (pod.is_taken ? " taken until " + std::to_string(pod.deadline) : "") +
+            "\n";
+  }
+  for (const std::string& name : in_names(state, decision)) text += "-> " + name + "\n";
+  return text;
+}
+
+void what_was_decided_is_not_decided_again(const State& state, const Decision& decision, const Policy& policy) {
+  const State then = carried_out(state, decision);
+  const Decision next = decide(then, policy);
+  if (!next.reclaims.empty()) RC_LOG() << "and then " << described(then, next);
+  const auto is_put_off = [](const Outlook& outlook) {
+    return outlook.guarantee.for_retry + outlook.beyond.for_retry > 0;
+  };
+  if (std::ranges::any_of(decision.outlooks, is_put_off)) return;  // until it is served by room of others
+  // Where shapes mix, executors that now wait may be packed in another way: more of them may then have room, and those
+  // that wait for their shares less.
+  const bool is_uniform = state.shapes.size() == 1;
+  if (is_uniform) RC_ASSERT(next.creations.empty() && next.removals.empty());
+  if (is_uniform || policy.mode == Mode::kProportional) RC_ASSERT(next.reclaims.empty());
+}
+
+void no_farm_has_more_created_than_it_asks_for(const State& state, const Decision& decision) {
+  const Count count(carried_out(state, decision), decision);
+  for (std::size_t f = 0; f < count.held.size(); ++f) {
+    if (state.farms[f].has_template())
+      RC_ASSERT(count.held[f] + count.waiting[f] <= std::min(state.farms[f].wanted, state.farms[f].maximum));
+  }
+}
+
+/// While guaranteed executors wait, those in lent room wait only where there is room for both.
+void lent_executors_leave_room_for_guarantees(const State& state, const Decision& decision) {
+  const Count before(without_surplus(state, decision), decision);
+  const Count after(carried_out(state, decision), decision);
+  int lent = 0;
+  int guaranteed = 0;
+  for (std::size_t f = 0; f < after.held.size(); ++f) {
+    const int below = std::clamp(before.due[f] - before.held[f], 0, after.waiting[f]);
+    guaranteed += below;
+    lent += after.waiting[f] - below;
+  }
+  const bool are_nodes_away =
+      std::ranges::any_of(decision.outlooks, [](const Outlook& outlook) { return outlook.guarantee.too_large > 0; });
+  if (lent > 0 && guaranteed > 0 && !are_nodes_away) RC_ASSERT(lent + std::min(guaranteed, before.free) <= before.free);
+  const auto n_created = std::ranges::count_if(decision.creations, &Creation::is_lent);
+  RC_ASSERT(n_created == 0 || n_created + guaranteed <= before.free);
+}
+
+void the_order_of_farms_and_pods_does_not_matter(const State& state, const Decision& decision, const Policy& policy) {
+  State turned = state;
+  std::ranges::reverse(turned.farms);
+  std::ranges::reverse(turned.pods);
+  const auto last = static_cast<std::int32_t>(state.farms.size()) - 1;
+  for (Pod& pod : turned.pods) {
+    pod.farm = last - pod.farm;
+    if (pod.taken_for >= 0) pod.taken_for = last - pod.taken_for;
+  }
+  RC_ASSERT(in_names(turned, decide(turned, policy)) == in_names(state, decision));
+}
+
+/// No executor that waits below a guarantee would have room if lent executors of one node were taken: tries all sets.
+void nothing_lent_would_help(const State& state, const Decision& decision) {
+  const Count count(state, decision);
+  for (std::size_t f = 0; f < count.held.size(); ++f) {
+    const Farm& farm = state.farms[f];
+    if (!farm.has_template() || count.held[f] >= count.due[f]) continue;
+    const Shape& shape = state.shapes[static_cast<std::size_t>(farm.template_shape)];
+    for (std::size_t n = 0; n < state.nodes.size(); ++n) {
+      if (!state.nodes[n].takes_pods || !state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n))
+        continue;
+      Resources free = state.nodes[n].allocatable;
+      std::vector<const Pod*> there;
+      for (const Pod& pod : state.pods) {
+        if (pod.node != static_cast<std::int32_t>(n)) continue;
+        free -= state.shapes[static_cast<std::size_t>(pod.shape)].requests;
+        if (!pod.is_driver) there.push_back(&pod);
+      }
+      for (unsigned set = 0; set < 1U << there.size(); ++set) {
+        Resources room = free;
+        std::vector<int> over = count.over;
+        for (std::size_t i = 0; i < there.size(); ++i) {
+          if ((set >> i & 1) == 0) continue;
+          room += state.shapes[static_cast<std::size_t>(there[i]->shape)].requests;
+          --over[static_cast<std::size_t>(there[i]->farm)];
+        }
+        RC_ASSERT(std::ranges::any_of(over, [](int o) { return o < 0; }) || !fits(shape.requests, room));
+      }
+    }
+  }
+}
+
+/// What holds in every decision, whatever the cluster and the mode.
+void judge_all(const State& state, const Decision& decision, const Policy& policy) {
+  nobody_is_taken_below_a_guarantee(state, decision);
+  only_who_may_be_taken_is_taken(state, decision);
+  no_farm_has_more_created_than_it_asks_for(state, decision);
+  what_was_decided_is_not_decided_again(state, decision, policy);
+  the_order_of_farms_and_pods_does_not_matter(state, decision, policy);
+}
+
+void live_through(const HistoryOptions& options, const History& history,
+                  const std::function<void(const State&, const Decision&)>& judge) {
+  ModelCluster cluster(options);
+  const auto both = [&](const State& state, const Decision& decision) {
+    try {
+      judge_all(state, decision, cluster.policy());
+      judge(state, decision);
+    } catch (...) {
+      RC_LOG() << described(state, decision);
+      throw;
+    }
+  };
+  for (const Happening& happening : history) cluster.live(happening, both);
+}
+
+/// After a history nothing happens for long; returns the last decision, which asks for nothing any more.
+void come_to_rest(const HistoryOptions& options, const History& history,
+                  const std::function<void(const State&, const Decision&)>& judge_last) {
+  ModelCluster cluster(options);
+  const auto ignore = [](const State&, const Decision&) {};
+  for (const Happening& happening : history) cluster.live(happening, ignore);
+  cluster.rest(ignore);
+  bool is_quiet = true;
+  State state;
+  Decision last;
+  cluster.live({0, 0, 0}, [&](const State& s, const Decision& decision) {
+    is_quiet = decision.reclaims.empty() && decision.creations.empty() && decision.removals.empty();
+    state = s;
+    last = decision;
+  });
+  if (!is_quiet) RC_LOG() << described(state, last);
+  RC_ASSERT(is_quiet);
+  judge_last(state, last);
+}
+
+RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const History& history, std::uint16_t seed)) {
+  live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
+    exactly_what_is_needed_is_taken_in_proportion(state, decision);
+    the_cheapest_are_taken(state, decision);
+    lent_executors_leave_room_for_guarantees(state, decision);
+  });
+}
+
+RC_GTEST_PROP(Policy, TakesExactlyWhatMayBeTakenByNow, (const History& history, std::uint16_t seed)) {
+  live_through({.has_least_runtime = true, .seed = seed}, history, exactly_what_is_needed_is_taken_in_proportion);
+}
+
+RC_GTEST_PROP(Policy, TakesNoMoreThanIsNeededWhereOthersMakePods, (const History& history, std::uint16_t seed)) {
+  live_through({.has_adopted_farms = true, .seed = seed}, history, no_more_is_taken_than_is_needed);
+}
+
+RC_GTEST_PROP(Policy, HoldsItsRulesWhereShapesMix, (const History& history, std::uint16_t seed)) {
+  live_through({.is_uniform = false, .has_adopted_farms = true, .has_least_runtime = true, .seed = seed}, history,
+               [](const State&, const Decision&) {});
+}
+
+RC_GTEST_PROP(Policy, HoldsItsRulesInFairShare, (const History& history, std::uint16_t seed, bool is_uniform)) {
+  live_through({.mode = Mode::kFairShare, .is_uniform = is_uniform, .has_least_runtime = true, .seed = seed}, history,
+               [](const State&, const Decision&) {});
+}
+
+RC_GTEST_PROP(Policy, HoldsItsRulesInHistoryAwareMode, (const History& history, std::uint16_t seed, bool is_uniform)) {
+  live_through({.mode = Mode::kHistoryAware, .is_uniform = is_uniform, .seed = seed}, history,
+               [](const State&, const Decision&) {});
+}
+
+RC_GTEST_PROP(Rest, FindsEveryGuaranteeMetOrAllLentRoomGivenBack, (const History& history, std::uint16_t seed)) {
+  come_to_rest({.has_least_runtime = true, .seed = seed}, history, nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpWhereShapesMix, (const History& history, std::uint16_t seed)) {
+  come_to_rest({.is_uniform = false, .seed = seed}, history, nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Rest, ComesWhereOthersMakePodsToo, (const History& history, std::uint16_t seed)) {
+  come_to_rest({.has_adopted_farms = true, .seed = seed}, history, nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Rest, ComesInFairShare, (const History& history, std::uint16_t seed, bool is_uniform)) {
+  come_to_rest({.mode = Mode::kFairShare, .is_uniform = is_uniform, .seed = seed}, history, nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Cycles, DoNotArise, (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform)) {
+  ModelCluster cluster(
+      {.mode = is_fair ? Mode::kFairShare : Mode::kProportional, .is_uniform = is_uniform, .seed = seed});
+  const auto nobody_takes_back = [&](const State&, const Decision&) {
+    for (const auto& [from, to] : cluster.taken_pairs()) RC_ASSERT(!cluster.taken_pairs().contains({to, from}));
+  };
+  for (const Happening& happening : history) cluster.live(happening, nobody_takes_back);
+  cluster.rest(nobody_takes_back);
+}
+
+}  // namespace
+}  // namespace podere::farm

@@ -1,0 +1,450 @@
+#include "podere/farm/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "podere/base/error.h"
+#include "podere/farm/explain.h"
+#include "podere/farm/test_cluster.h"
+
+namespace podere::farm {
+namespace {
+
+using Taken = std::map<std::string, int>;
+
+std::int32_t lent_creations(const Decision& decision) {
+  return static_cast<std::int32_t>(std::ranges::count_if(decision.creations, &Creation::is_lent));
+}
+
+/// A cluster of 20 cores that are all used, 10 of them lent; astro is guaranteed 5 and has asked for none so far.
+struct FullCluster : TestCluster {
+  FullCluster() {
+    for (int i = 0; i < 4; ++i) add_node(5);
+    hep = add_farm("hep/cms", 2, 8);
+    bio = add_farm("bio/cells", 2, 6);
+    geo = add_farm("geo/waves", 2, 6);
+    astro = add_farm("astro/sky", 5, 0);
+    add_pods(hep, 5, 0);
+    add_pods(hep, 3, 1);
+    add_pods(bio, 2, 1);
+    add_pods(bio, 4, 2);
+    add_pods(geo, 1, 2);
+    add_pods(geo, 5, 3);
+  }
+  std::int32_t hep, bio, geo, astro;
+};
+
+TEST(Policy, TakesInProportionToWhatIsOverTheGuarantee) {
+  FullCluster cluster;  // over by 6, 4 and 4: of five 2.14, 1.43 and 1.43
+  cluster.state.farms[cluster.astro].wanted = 5;
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"hep/cms", 2}, {"bio/cells", 2}, {"geo/waves", 1}}));
+  EXPECT_EQ(decision.creations.size(), 5U);
+  EXPECT_EQ(lent_creations(decision), 0);
+}
+
+TEST(Policy, DoesNothingWhereNothingIsMissing) {
+  FullCluster cluster;
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.reclaims.empty() && decision.creations.empty() && decision.removals.empty());
+}
+
+TEST(Policy, KnowsNoNeedBeyondGuarantees) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.hep].wanted = 20;
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.reclaims.empty() && decision.creations.empty());
+  EXPECT_EQ(decision.outlooks[cluster.hep].beyond.for_room, 12);
+}
+
+// What the operator of 2019 did wrong.
+
+TEST(Original, RoundedUpInEachFarm) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.astro].wanted = 1;
+  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"hep/cms", 1}}));
+}
+
+TEST(Original, CountedPodsThatEndAsRunning) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.astro].wanted = 3;
+  cluster.take(cluster.decide());
+  EXPECT_TRUE(cluster.decide().reclaims.empty());
+  const auto other = std::ranges::find_if(cluster.state.pods, [](const Pod& pod) { return !pod.is_taken; });
+  other->phase = Phase::kEnding;  // deleted by somebody: its room is on its way too
+  other->deadline = 1030;
+  cluster.state.farms[cluster.astro].wanted = 4;
+  EXPECT_TRUE(cluster.decide().reclaims.empty());
+  cluster.state.farms[cluster.astro].wanted = 5;
+  EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+TEST(Original, CountedPodsThatHaveFreeRoomAsNeed) {
+  FullCluster cluster;
+  cluster.add_node(2);
+  cluster.state.farms[cluster.astro].wanted = 3;
+  cluster.add_pods(cluster.astro, 3, -1);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.reclaims.size(), 1U);
+  EXPECT_EQ(decision.outlooks[cluster.astro].guarantee.for_start, 2);
+  EXPECT_EQ(decision.outlooks[cluster.astro].guarantee.for_drain, 1);
+}
+
+TEST(Original, DidNotLookWhetherAPodFitsItsNode) {
+  FullCluster cluster;
+  NodeSet only_last = NodeSet::none(4);
+  only_last.add(3);
+  cluster.state.node_sets.push_back(only_last);
+  const std::int32_t shape = cluster.add_shape(1, 0, 1);
+  cluster.state.farms[cluster.astro].template_shape = shape;
+  cluster.state.farms[cluster.astro].wanted = 3;
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"geo/waves", 3}}));
+  for (const Reclaim& reclaim : decision.reclaims) EXPECT_EQ(cluster.state.pods[reclaim.pod].node, 3);
+}
+
+TEST(Original, DeletedAllThatWaitedInAFarmThatShrank) {
+  TestCluster cluster;
+  cluster.add_node(7);
+  const auto farm = cluster.add_farm("a/a", 0, 6);
+  cluster.add_pods(farm, 3, 0);
+  cluster.add_pods(farm, 4, -1);
+  cluster.state.farms[farm].guaranteed = 6;
+  const Decision decision = cluster.decide();
+  ASSERT_EQ(decision.removals.size(), 1U);
+  EXPECT_EQ(cluster.state.pods[decision.removals[0].pod].phase, Phase::kWaiting);
+  EXPECT_TRUE(decision.removals[0].is_surplus);
+}
+
+TEST(Original, LostADecisionForGood) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.astro].wanted = 5;
+  const Decision lost = cluster.decide();
+  const Decision again = cluster.decide();
+  ASSERT_EQ(lost.reclaims.size(), again.reclaims.size());
+  for (std::size_t i = 0; i < lost.reclaims.size(); ++i) EXPECT_EQ(lost.reclaims[i].pod, again.reclaims[i].pod);
+}
+
+// What users of Kueue, Volcano and YuniKorn complain about.
+
+TEST(Kueue13662, RoomThatIsFreedByHalvesIsHeld) {
+  TestCluster cluster;
+  const auto node = cluster.add_node(4);
+  const auto large = cluster.add_shape(4);
+  const auto two = cluster.add_shape(2);
+  const auto lent = cluster.add_farm("lent", 0, 2, two);
+  const auto needy = cluster.add_farm("needy", 1, 1, large);
+  cluster.add_pods(lent, 2, node, two);
+  const Decision first = cluster.decide();
+  EXPECT_EQ(first.reclaims.size(), 2U);
+  cluster.take(first);
+  cluster.add_pods(needy, 1, -1, large);
+  cluster.state.pods.erase(cluster.state.pods.begin());  // one has drained before the other
+  const Decision second = cluster.decide();
+  EXPECT_TRUE(second.reclaims.empty());
+  EXPECT_TRUE(second.creations.empty());  // none of the farm that had lent the room
+  EXPECT_EQ(second.outlooks[needy].guarantee.for_drain, 1);
+}
+
+TEST(Kueue6947, AnExecutorThatIsTooLargeTakesNothingAndBlocksNobody) {
+  FullCluster cluster;
+  const auto large = cluster.add_farm("a/large", 1, 1, cluster.add_shape(64));
+  cluster.state.farms[cluster.astro].wanted = 2;
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.reclaims.size(), 2U);
+  EXPECT_EQ(decision.outlooks[large].guarantee.too_large, 1);
+  EXPECT_EQ(sentences(cluster.state, decision)[large],
+            "0 of 1 executors: 1 of those guaranteed fit on none of the nodes that take pods, though they were empty");
+}
+
+TEST(Kueue6947, AnExecutorThatOnlyGuaranteesOfOthersKeepOutTakesNothing) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  cluster.add_node(4);
+  const auto spread = cluster.add_farm("spread", 2, 6);
+  cluster.add_pods(spread, 3, 0);
+  cluster.add_pods(spread, 3, 1);
+  const auto other = cluster.add_farm("other", 2, 2);
+  cluster.add_pods(other, 1, 0);
+  cluster.add_pods(other, 1, 1);
+  const auto large = cluster.add_farm("large", 1, 1, cluster.add_shape(4));
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.reclaims.empty());
+  EXPECT_EQ(decision.outlooks[large].guarantee.for_room, 1);
+}
+
+TEST(Kueue3779, WhoeverWasTakenIsNotCreatedAgainInTheRoomOfOthers) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.astro].wanted = 5;
+  cluster.take(cluster.decide());
+  std::erase_if(cluster.state.pods, [](const Pod& pod) { return pod.is_taken; });  // all gone, astro's not yet there
+  EXPECT_EQ(lent_creations(cluster.decide()), 0);
+  cluster.add_pods(cluster.astro, 5, -1);
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.creations.empty() && decision.reclaims.empty());
+}
+
+TEST(Volcano5994, OneExecutorCostsOneExecutor) {
+  TestCluster cluster;
+  cluster.add_node(11);
+  const auto large = cluster.add_farm("qa", 1, 11);
+  cluster.add_pods(large, 11, 0);
+  cluster.add_farm("qb", 10, 1);
+  EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+TEST(Volcano2734, DriversAreNotTaken) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  const auto spark = cluster.add_farm("spark", 0, 2, -1);
+  cluster.add_pods(spark, 2, 0);
+  cluster.state.pods[0].is_driver = true;
+  cluster.add_farm("needy", 2, 2);
+  const Decision decision = cluster.decide();
+  ASSERT_EQ(decision.reclaims.size(), 1U);
+  EXPECT_EQ(decision.reclaims[0].pod, 1);
+  EXPECT_EQ(decision.outlooks[1].guaranteed, 1) << "a driver's room cannot be guaranteed to others";
+}
+
+TEST(Yunikorn, AFarmWithNeitherGuaranteeNorNeedTakesNothing) {
+  FullCluster cluster;
+  cluster.add_farm("a/nobody", 0, 10);
+  EXPECT_TRUE(cluster.decide().reclaims.empty());
+}
+
+// Victims.
+
+TEST(Victims, AreNotReadyThenCheapestThenYoungest) {
+  TestCluster cluster;
+  cluster.add_node(5);
+  const auto lent = cluster.add_farm("lent", 0, 5);
+  cluster.add_pods(lent, 5, 0);
+  auto& pods = cluster.state.pods;
+  for (auto& pod : pods) pod.ready_since = 100;
+  pods[0].checkpointed = 950;  // 50 s at risk
+  pods[1].checkpointed = 990;  // 10 s at risk
+  pods[2].created = 99;        // the youngest of those without
+  pods[3].phase = Phase::kStarting;
+  const auto needy = cluster.add_farm("needy", 0, 4);
+  std::vector<std::int32_t> order;
+  for (int n = 1; n <= 4; ++n) {
+    cluster.state.farms[needy].guaranteed = n;
+    for (const Reclaim& reclaim : cluster.decide().reclaims) {
+      if (std::ranges::find(order, reclaim.pod) == order.end()) order.push_back(reclaim.pod);
+    }
+  }
+  EXPECT_EQ(order, (std::vector<std::int32_t>{3, 1, 0, 2}));
+}
+
+TEST(Victims, RunTheirLeastTimeAndTheSentenceSaysUntilWhen) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  const auto lent = cluster.add_farm("lent", 0, 2);
+  cluster.state.farms[lent].min_runtime_seconds = 600;
+  cluster.add_pods(lent, 2, 0);
+  for (Pod& pod : cluster.state.pods) pod.ready_since = 900;
+  const auto needy = cluster.add_farm("needy", 1, 1);
+  const Decision early = cluster.decide();
+  EXPECT_TRUE(early.reclaims.empty());
+  EXPECT_EQ(sentences(cluster.state, early)[needy],
+            "0 of 1 executors: 1 of those guaranteed get room in 500 s, when executors that hold it have run their "
+            "least time");
+  cluster.state.now = 1500;
+  EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+TEST(Victims, OnOneNodeAreAsFewAsCanBe) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  cluster.add_node(4);
+  const auto two = cluster.add_shape(2);
+  const auto small = cluster.add_farm("small", 0, 4);
+  const auto mid = cluster.add_farm("mid", 0, 2, two);
+  cluster.add_pods(small, 4, 0);
+  cluster.add_pods(mid, 2, 1, two);
+  cluster.add_farm("large", 1, 1, cluster.add_shape(4));
+  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"mid", 2}}));
+}
+
+TEST(Victims, AreSparedWhereTheRoomOfOthersIsEnough) {
+  TestCluster cluster;
+  cluster.add_node(1);
+  cluster.add_node(4);
+  const auto four = cluster.add_shape(4);
+  const auto small = cluster.add_farm("small", 0, 1);
+  const auto big = cluster.add_farm("big", 0, 1, four);
+  cluster.add_pods(small, 1, 0);
+  cluster.add_pods(big, 1, 1, four);
+  cluster.add_farm("needy", 2, 2);
+  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"big", 1}}));
+}
+
+TEST(Victims, ThatDoNotEndAreNotWaitedForForEver) {
+  TestCluster cluster;
+  cluster.add_node(1);
+  cluster.add_node(1);
+  const auto lent = cluster.add_farm("lent", 0, 2);
+  cluster.add_pods(lent, 1, 0);
+  cluster.add_pods(lent, 1, 1);
+  const auto needy = cluster.add_farm("needy", 1, 1);
+  cluster.take(cluster.decide());
+  cluster.add_pods(needy, 1, -1);
+  cluster.state.now += 61;
+  EXPECT_TRUE(cluster.decide().reclaims.empty());
+  EXPECT_EQ(cluster.decide().expired.size(), 1U);
+  cluster.state.now += 300;
+  EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+// Guarantees.
+
+TEST(Guarantees, AboveTheClusterAreScaledInProportion) {
+  TestCluster cluster;
+  cluster.add_node(10);
+  const auto a = cluster.add_farm("a", 12, 20);
+  const auto b = cluster.add_farm("b", 8, 20);
+  cluster.add_pods(a, 10, 0);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.outlooks[a].guaranteed, 6);
+  EXPECT_EQ(decision.outlooks[b].guaranteed, 4);
+  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"a", 4}}));
+  EXPECT_DOUBLE_EQ(decision.guaranteed_load, 2);
+  EXPECT_NE(sentences(cluster.state, decision)[b].find(
+                "its guarantee of 8 counts as 4, as all guarantees together are 200 % of the cluster"),
+            std::string::npos);
+}
+
+TEST(Guarantees, CountWhatNodesCannotBeFilledWith) {
+  TestCluster cluster;
+  cluster.add_node(8);
+  cluster.add_node(8);  // one executor of 5 each
+  const auto five = cluster.add_shape(5);
+  const auto a = cluster.add_farm("a", 2, 2, five);
+  const auto b = cluster.add_farm("b", 2, 2, five);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.outlooks[a].guaranteed, 1);
+  EXPECT_EQ(decision.outlooks[b].guaranteed, 1);
+}
+
+TEST(Guarantees, OnOneKindOfNodeDoNotScaleOthers) {
+  TestCluster cluster;
+  cluster.add_node(4, 1);
+  cluster.add_node(4);
+  const auto gpu = cluster.add_shape(1, 1);
+  const auto a = cluster.add_farm("a", 2, 2, gpu);
+  const auto b = cluster.add_farm("b", 2, 2, gpu);
+  const auto c = cluster.add_farm("c", 4, 4);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.outlooks[a].guaranteed + decision.outlooks[b].guaranteed, 1);
+  EXPECT_EQ(decision.outlooks[c].guaranteed, 4);
+}
+
+// Lent room.
+
+TEST(LentRoom, GoesToTheSmallestWeightedShare) {
+  TestCluster cluster;
+  cluster.add_node(9);
+  const auto a = cluster.add_farm("a", 0, 9);
+  const auto b = cluster.add_farm("b", 0, 9);
+  cluster.state.farms[b].weight = 2;
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(lent_creations(decision), 9);
+  EXPECT_EQ(decision.outlooks[a].beyond.for_start, 3);
+  EXPECT_EQ(decision.outlooks[b].beyond.for_start, 6);
+}
+
+TEST(LentRoom, IsWithdrawnFromThoseThatStillWaitWhenAGuaranteeNeedsIt) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  const auto lent = cluster.add_farm("lent", 0, 2);
+  cluster.add_pods(lent, 2, -1);
+  cluster.add_farm("needy", 1, 1);
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.reclaims.empty());
+  ASSERT_EQ(decision.removals.size(), 1U);
+  EXPECT_FALSE(decision.removals[0].is_surplus);
+}
+
+TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  const auto thief = cluster.add_farm("thief", 0, 2, -1);
+  cluster.add_pods(thief, 2, 0);
+  const auto needy = cluster.add_farm("needy", 1, 1);
+  cluster.add_pods(needy, 1, -1);
+  History& history = cluster.state.farms[needy].history;
+  history = {.rooms_owed = 2, .last_freed = 990};
+  const Decision decision = cluster.decide();
+  EXPECT_TRUE(decision.reclaims.empty());
+  EXPECT_EQ(sentences(cluster.state, decision)[needy],
+            "0 of 1 executors: 1 of those guaranteed were given room that other pods took, and are given more in 50 s");
+  cluster.state.now = 1050;
+  EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+TEST(FairShare, MovesLentRoomUntilSharesAreEqual) {
+  TestCluster cluster;
+  cluster.add_node(10);
+  const auto a = cluster.add_farm("a", 2, 10);
+  const auto b = cluster.add_farm("b", 0, 10);
+  cluster.add_pods(a, 10, 0);
+  EXPECT_TRUE(cluster.decide().reclaims.empty());
+  const Decision decision = cluster.decide({.mode = Mode::kFairShare});
+  EXPECT_EQ(decision.outlooks[a].share, 6);
+  EXPECT_EQ(decision.outlooks[b].share, 4);
+  EXPECT_EQ(decision.reclaims.size(), 4U);
+  EXPECT_TRUE(decision.creations.empty());
+  EXPECT_EQ(decision.outlooks[b].beyond.for_drain, 4);
+}
+
+TEST(FairShare, LooksAtWhatWasUsed) {
+  TestCluster cluster;
+  cluster.add_node(10);
+  const auto a = cluster.add_farm("a", 0, 10);
+  const auto b = cluster.add_farm("b", 0, 10);
+  const Policy policy{.mode = Mode::kHistoryAware};
+  // Two thirds less weight: one executor for two half-lives' worth of 1 / ln 2.
+  cluster.state.farms[b].history.settled_usage = 2 * policy.half_life_seconds / 0.6931471805599453;
+  const Decision decision = cluster.decide(policy);
+  EXPECT_EQ(decision.outlooks[a].beyond.for_start, 8);
+  EXPECT_EQ(decision.outlooks[b].beyond.for_start, 2);
+}
+
+TEST(Sentences, SayWhoGivesAndWhoHolds) {
+  FullCluster cluster;
+  cluster.state.farms[cluster.astro].wanted = 7;
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(
+      sentences(cluster.state, decision)[cluster.astro],
+      "0 of 7 executors: 5 of those guaranteed get the room of bio/cells (2), geo/waves (1) and hep/cms (2), which end "
+      "within 60 s and 2 wait for free room, of which hep/cms (4), geo/waves (3) and bio/cells (2) have most");
+  EXPECT_EQ(reason(cluster.state, decision, decision.reclaims[0]),
+            "astro/sky has 0 of 5 executors that are its guarantee; hep/cms keeps 6, of which 2 are its own");
+}
+
+TEST(State, IsRefusedWhereItContradictsItself) {
+  const auto refused = [](auto change) {
+    FullCluster cluster;
+    change(cluster.state);
+    try {
+      check(cluster.state);
+      return std::string();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused([](State&) {}), "");
+  EXPECT_EQ(refused([](State& state) { state.farms[0].guaranteed = -1; }),
+            "farm 'hep/cms': the guaranteed number is -1, which is not a number from 0");
+  EXPECT_EQ(refused([](State& state) { state.farms[0].maximum = 1; }),
+            "farm 'hep/cms': at most 1 executors, which is less than the 2 guaranteed");
+  EXPECT_NE(refused([](State& state) { state.farms[0].weight = 0; }), "");
+  EXPECT_NE(refused([](State& state) { state.pods[0].farm = 4; }), "");
+  EXPECT_NE(refused([](State& state) { state.pods[0].node = -1; }), "");
+  EXPECT_EQ(refused([](State& state) { state.pods[1].uid = state.pods[0].uid; }), "the pod 'hep/cms-0' is there twice");
+  EXPECT_NE(refused([](State& state) { state.nodes[0].allocatable.amounts[0] = -1; }), "");
+}
+
+}  // namespace
+}  // namespace podere::farm

@@ -1,0 +1,340 @@
+#include "podere/farm/take.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+namespace podere::farm {
+namespace {
+
+enum class Floor : std::uint8_t { kShare, kGuarantee };
+
+constexpr std::int32_t kMostDoublings = 5;  // of the time between retries
+
+bool is_open(const Need& need) { return !need.has_room() && need.wait != Wait::kRetry; }
+
+/// Takes executors from farms that are over a floor, none below it.
+class Taker {
+ public:
+  Taker(Ledger& ledger, Floor floor, bool counts_runtime)
+      : ledger_(ledger), floor_(floor), counts_runtime_(counts_runtime) {}
+
+  /// One executor for each need, proportionally.
+  void take_one_each(std::span<Need> needs);
+  /// Several of one node for a need, as few as can be.
+  void take_several_each(std::span<Need> needs);
+
+ private:
+  struct Donor {
+    std::int32_t farm;
+    std::int64_t over;
+    std::int64_t taken = 0;
+    VictimOrder victims = {};  // made when first asked for
+    std::size_t next = 0;      // of these; those before are no help
+    bool has_victims = false;
+  };
+  /// Executors of one node that make room.
+  struct Plan {
+    std::int32_t node = -1;
+    std::vector<std::int32_t> victims = {};
+    double at_risk = 0;
+    std::int32_t rank = 0;
+    auto cost() const { return std::tuple(victims.size(), at_risk, rank); }
+  };
+
+  std::int32_t over(std::int32_t farm) const {
+    const Account& account = ledger_.accounts[farm];
+    return account.over(floor_ == Floor::kShare ? account.share : account.guaranteed);
+  }
+  /// Of those that the farm may be taken: whether this pod is one, now or when it has run its time.
+  bool is_takeable(std::int32_t pod) const {
+    return ledger_.is_leaving[pod] == 0 && ledger_.pod(pod).node >= 0 &&
+           (!counts_runtime_ || ledger_.takeable_from(pod) <= ledger_.state.now);
+  }
+  bool use_left_over(Need& need);
+  std::int32_t next_victim(Donor& donor, std::int32_t shape);
+  void take(std::span<const std::int32_t> pods, Need& need);
+  void settle(Need& need, std::int32_t node);
+
+  void find_pods_of_nodes();
+  std::optional<Plan> plan(std::int32_t shape, std::int32_t node) const;
+  std::vector<Plan> plans(std::int32_t shape) const;
+
+  Ledger& ledger_;
+  Floor floor_;
+  bool counts_runtime_;
+  std::vector<std::vector<std::int32_t>> pods_of_nodes_;  // takeable ones
+};
+
+bool Taker::use_left_over(Need& need) {
+  const std::int32_t node = ledger_.room.find_later(need.shape, Room::Kept::kUsed);
+  if (node < 0) return false;
+  need.wait = counts_runtime_ ? Wait::kDrain : Wait::kRuntime;
+  settle(need, node);
+  return true;
+}
+
+void Taker::settle(Need& need, std::int32_t node) {
+  ledger_.room.promise(need.shape, node);
+  need.node = node;
+}
+
+/// Takes pods for a need, or makes a note to do so when all of them have run their time.
+void Taker::take(std::span<const std::int32_t> pods, Need& need) {
+  const double now = ledger_.state.now;
+  for (const std::int32_t pod : pods) need.from = std::max(need.from, ledger_.takeable_from(pod));
+  need.wait = need.from > now ? Wait::kRuntime : Wait::kDrain;
+  for (const std::int32_t index : pods) {
+    const Pod& pod = ledger_.pod(index);
+    ledger_.is_leaving[index] = 1;
+    ++ledger_.accounts[pod.farm].given;
+    ledger_.room.end_pod(pod.node, ledger_.shape(pod.shape).requests);
+    if (need.wait == Wait::kRuntime) continue;
+    ++ledger_.accounts[pod.farm].taken;
+    ledger_.decision.reclaims.push_back(
+        {index, pod.farm, need.farm, need.is_guarantee, now + ledger_.farm(pod.farm).drain_seconds});
+  }
+}
+
+std::int32_t Taker::next_victim(Donor& donor, std::int32_t shape) {
+  if (!donor.has_victims) {
+    std::vector<std::int32_t> takeable;
+    for (const std::int32_t pod : ledger_.executors(donor.farm)) {
+      if (is_takeable(pod)) takeable.push_back(pod);
+    }
+    donor.victims = VictimOrder(ledger_, takeable, !counts_runtime_);
+    donor.has_victims = true;
+  }
+  for (; donor.next < donor.victims.size(); ++donor.next) {
+    const std::int32_t victim = donor.victims[donor.next];
+    const Pod& pod = ledger_.pod(victim);
+    if (ledger_.is_leaving[victim] != 0 || !ledger_.room.allows(shape, pod.node)) continue;
+    Resources room = ledger_.room.room_later(pod.node);
+    room += ledger_.shape(pod.shape).requests;
+    if (fits(ledger_.shape(shape).requests, room)) return victim;
+  }
+  return -1;
+}
+
+void Taker::take_one_each(std::span<Need> needs) {
+  std::vector<Donor> donors;
+  std::int64_t all_over = 0;
+  for (const std::int32_t f : ledger_.farms) {
+    if (over(f) > 0) donors.push_back({f, over(f)});
+    all_over += std::max(0, over(f));
+  }
+  const auto n_needs = std::ranges::count_if(needs, is_open);
+  const std::int64_t n_taken = std::min<std::int64_t>(n_needs, all_over);
+  // A farm's part of what is taken is n_taken * over / all_over. Whoever has given the least of its part gives next:
+  // in the end each has given its part rounded down, and those with the largest remainders one more.
+  const auto gives_later = [&](const Donor* a, const Donor* b) {
+    const auto order = [&](const Donor* d) {
+      return std::tuple(n_taken * d->over - d->taken * all_over, d->over, -ledger_.farm_rank[d->farm]);
+    };
+    return order(a) < order(b);
+  };
+  std::int32_t shape = -1;
+  std::vector<Donor*> heap;
+  for (Need& need : needs) {
+    if (!is_open(need)) continue;
+    if (need.shape != shape) {
+      shape = need.shape;
+      heap.clear();
+      for (Donor& donor : donors) {
+        donor.next = 0;
+        if (donor.taken < donor.over) heap.push_back(&donor);
+      }
+      std::ranges::make_heap(heap, gives_later);
+    }
+    while (!need.has_room() && !use_left_over(need) && !heap.empty()) {
+      std::ranges::pop_heap(heap, gives_later);
+      Donor& donor = *heap.back();
+      need.victim = next_victim(donor, shape);
+      if (need.victim >= 0) {
+        take({&need.victim, 1}, need);
+        settle(need, ledger_.pod(need.victim).node);
+        ++donor.taken;
+      }
+      if (need.victim < 0 || donor.taken == donor.over) {
+        heap.pop_back();  // it is no help, or no more
+      } else {
+        std::ranges::push_heap(heap, gives_later);
+      }
+    }
+  }
+}
+
+void Taker::find_pods_of_nodes() {
+  pods_of_nodes_.assign(ledger_.state.nodes.size(), {});
+  for (const std::int32_t f : ledger_.farms) {
+    if (over(f) <= 0) continue;
+    for (const std::int32_t pod : ledger_.executors(f)) {
+      if (is_takeable(pod)) pods_of_nodes_[ledger_.pod(pod).node].push_back(pod);
+    }
+  }
+  for (auto& pods : pods_of_nodes_) {
+    VictimOrder order(ledger_, pods, !counts_runtime_);
+    for (std::size_t i = 0; i < pods.size(); ++i) pods[i] = order[i];
+  }
+}
+
+std::optional<Taker::Plan> Taker::plan(std::int32_t shape, std::int32_t node) const {
+  const Resources& requests = ledger_.shape(shape).requests;
+  Resources room = ledger_.room.room_later(node);
+  Plan plan{.node = node, .rank = ledger_.room.rank(node)};
+  std::vector<std::pair<std::int32_t, std::int32_t>> given;  // by farm, as a node has few
+  for (const std::int32_t pod : pods_of_nodes_[node]) {
+    if (fits(requests, room)) break;
+    const std::int32_t farm = ledger_.pod(pod).farm;
+    if (!is_takeable(pod)) continue;
+    auto entry = std::ranges::find(given, farm, &std::pair<std::int32_t, std::int32_t>::first);
+    if (entry == given.end()) entry = given.insert(entry, {farm, 0});
+    if (entry->second >= over(farm)) continue;
+    ++entry->second;
+    room += ledger_.shape(ledger_.pod(pod).shape).requests;
+    plan.victims.push_back(pod);
+  }
+  if (!fits(requests, room)) return std::nullopt;
+  // Whoever turned out not to be needed stays, the costliest first.
+  for (std::size_t i = plan.victims.size(); i-- > 0;) {
+    Resources without = room;
+    without -= ledger_.shape(ledger_.pod(plan.victims[i]).shape).requests;
+    if (!fits(requests, without)) continue;
+    room = without;
+    plan.victims.erase(plan.victims.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  for (const std::int32_t pod : plan.victims) plan.at_risk += work_at_risk(ledger_.pod(pod), ledger_.state.now);
+  return plan;
+}
+
+/// Of all nodes where it can be done, as a heap with the best first.
+std::vector<Taker::Plan> Taker::plans(std::int32_t shape) const {
+  std::vector<Plan> plans;
+  for (const std::int32_t node : ledger_.room.nodes()) {
+    if (!ledger_.room.allows(shape, node)) continue;
+    Resources most = ledger_.room.room_later(node);
+    for (const std::int32_t pod : pods_of_nodes_[node]) {
+      if (ledger_.is_leaving[pod] == 0) most += ledger_.shape(ledger_.pod(pod).shape).requests;
+    }
+    if (!fits(ledger_.shape(shape).requests, most)) continue;
+    if (auto found = plan(shape, node)) plans.push_back(std::move(*found));
+  }
+  return plans;
+}
+
+void Taker::take_several_each(std::span<Need> needs) {
+  const auto is_worse = [](const Plan& a, const Plan& b) { return a.cost() > b.cost(); };
+  std::int32_t shape = -1;
+  std::vector<Plan> heap;
+  for (Need& need : needs) {
+    if (!is_open(need)) continue;
+    if (pods_of_nodes_.empty()) find_pods_of_nodes();
+    if (need.shape != shape) {
+      shape = need.shape;
+      heap = plans(shape);
+      std::ranges::make_heap(heap, is_worse);
+    }
+    while (!need.has_room() && !heap.empty()) {
+      std::ranges::pop_heap(heap, is_worse);
+      // What others gave meanwhile may have made it dearer: then it has to queue again.
+      const auto best = plan(shape, heap.back().node);
+      heap.pop_back();
+      if (!best) continue;
+      const bool is_best = heap.empty() || best->cost() <= heap.front().cost();
+      if (is_best) {
+        take(best->victims, need);
+        settle(need, best->node);
+      }
+      if (auto again = is_best ? plan(shape, best->node) : best) {
+        heap.push_back(std::move(*again));
+        std::ranges::push_heap(heap, is_worse);
+      }
+    }
+  }
+}
+
+/// Farms whose freed room went to others that were not due it wait, longer each time.
+void hold_retries(Ledger& ledger, std::span<Need> needs) {
+  std::vector<std::int32_t> lost(ledger.farms.size());
+  for (const std::int32_t f : ledger.farms) {
+    const History& history = ledger.farm(f).history;
+    lost[f] = needs.front().is_guarantee ? history.rooms_owed : history.shares_owed;
+  }
+  std::int32_t all_lost = std::accumulate(lost.begin(), lost.end(), 0);
+  for (const Need& need : needs) {  // what is still free is not lost
+    lost[need.farm] -= need.wait == Wait::kStart;
+    all_lost -= need.wait == Wait::kStart;
+  }
+  for (Need& need : needs) {
+    const std::int32_t count = std::min(lost[need.farm], all_lost);
+    if (need.has_room() || count <= 0) continue;
+    const double retry_at = ledger.farm(need.farm).history.last_freed +
+                            ledger.policy.retry_seconds * (1 << std::min(count - 1, kMostDoublings));
+    if (ledger.state.now >= retry_at) continue;
+    need.wait = Wait::kRetry;
+    need.from = retry_at;
+  }
+}
+
+/// Where executors that were taken are larger than those that wait, some of these may find room beside others, and
+/// whoever was taken for them can stay.
+void keep_whom_nobody_needs(Ledger& ledger, std::span<Need> needs) {
+  const auto differs = [&](const Need& need) {
+    return need.victim >= 0 && ledger.requests_of(need.victim) != ledger.shape(need.shape).requests;
+  };
+  if (std::ranges::none_of(needs, differs)) return;
+  std::vector<std::int32_t> nodes;
+  for (const Need& need : needs) {
+    if (need.victim >= 0) nodes.push_back(need.node);
+  }
+  std::int32_t shape = -1;
+  std::vector<std::int32_t> roomy;  // where executors of that shape have room left
+  for (Need& need : needs) {
+    if (need.victim < 0 || need.wait != Wait::kDrain) continue;
+    if (need.shape != shape) {
+      shape = need.shape;
+      roomy.clear();
+      std::ranges::copy_if(nodes, std::back_inserter(roomy),
+                           [&](std::int32_t node) { return ledger.room.fits_later(shape, node); });
+    }
+    const Pod& victim = ledger.pod(need.victim);
+    const Resources& requests = ledger.shape(victim.shape).requests;
+    const auto other = std::ranges::find_if(
+        roomy, [&](std::int32_t node) { return node != need.node && ledger.room.fits_later(shape, node); });
+    if (other == roomy.end()) continue;
+    ledger.room.withdraw_promise(need.shape, need.node);
+    if (!fits(requests, ledger.room.room_later(need.node))) {
+      ledger.room.promise(need.shape, need.node);
+      continue;
+    }
+    ledger.room.keep_pod(need.node, requests);
+    ledger.room.promise(need.shape, *other);
+    ledger.is_leaving[need.victim] = 0;
+    --ledger.accounts[victim.farm].given;
+    --ledger.accounts[victim.farm].taken;
+    std::erase_if(ledger.decision.reclaims, [&](const Reclaim& reclaim) { return reclaim.pod == need.victim; });
+    need.node = *other;
+    need.victim = -1;
+  }
+}
+
+}  // namespace
+
+void take_room(Ledger& ledger, std::span<Need> needs) {
+  if (std::ranges::all_of(needs, [](const Need& need) { return need.has_room(); })) return;
+  hold_retries(ledger, needs);
+  const bool is_guarantee = needs.front().is_guarantee;
+  for (const bool counts_runtime : {true, false}) {
+    Taker(ledger, Floor::kShare, counts_runtime).take_one_each(needs);
+    if (!is_guarantee) continue;
+    Taker above_guarantee(ledger, Floor::kGuarantee, counts_runtime);
+    above_guarantee.take_one_each(needs);
+    above_guarantee.take_several_each(needs);
+  }
+  keep_whom_nobody_needs(ledger, needs);
+}
+
+}  // namespace podere::farm

@@ -27,6 +27,8 @@ void add_convert(CLI::App& app, Command& chosen);
 void add_session(CLI::App& app, Command& chosen);
 /// Subcommands of `session`.
 void add_session_tables(CLI::App& session, Command& chosen);
+/// Also its subcommands.
+void add_farm(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);

@@ -1,0 +1,284 @@
+// podere farm: farms on a shared cluster: what would happen, and simulations of what does.
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/error.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/farm/explain.h"
+#include "podere/farm/simulation.h"
+#include "podere/farm/state_json.h"
+#include "podere/farm/trace.h"
+#include "podere/farm/what_if.h"
+#include "podere/io/file.h"
+
+namespace podere::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
+
+std::string read_text(const std::string& path) {
+  const io::File file(path);
+  if (file.size() > kMostFileBytes) throw_input_error("{}: {}, where 1 GB is the most", path, megabytes(file.size()));
+  std::string text(file.size(), '\0');
+  text.resize(file.read_at(0, text));
+  return text;
+}
+
+// Policies by name.
+
+constexpr std::array<std::pair<const char*, farm::Mode>, 3> kModes = {{{"proportional", farm::Mode::kProportional},
+                                                                       {"fair-share", farm::Mode::kFairShare},
+                                                                       {"history-aware", farm::Mode::kHistoryAware}}};
+
+std::optional<farm::Mode> mode_of(const std::string& name) {
+  for (const auto& [known, mode] : kModes) {
+    if (name == known) return mode;
+  }
+  return std::nullopt;
+}
+
+CLI::Validator policy_name(bool has_original) {
+  return {[has_original](std::string& name) -> std::string {
+            if (mode_of(name) || (has_original && (name == "original" || name == "all"))) return "";
+            return fmt::format("'{}' is not proportional, fair-share, history-aware{}", name,
+                               has_original ? ", original or all" : "");
+          },
+          "", "policy"};
+}
+
+// simulate
+
+struct SimulateOptions {
+  OutputOptions output;
+  std::string trace;
+  std::string policy = "all";
+  std::uint64_t seed = 1;
+};
+
+void define_simulate(CLI::App& app, SimulateOptions& options) {
+  app.add_option("TRACE", options.trace, "What happens to the cluster: JSON lines, as podere farm trace writes")
+      ->required()
+      ->check(file_name())
+      ->type_name("");
+  app.add_option("--policy", options.policy,
+                 "proportional, fair-share, history-aware, original (the operator of 2019) [all]")
+      ->check(policy_name(true))
+      ->type_name("NAME");
+  app.add_option("--seed", options.seed, "Of how long executors take to start, drain and end [1]")
+      ->check(count())
+      ->type_name("N");
+  add_output_options(app, options.output);
+  app.footer("Example: podere farm trace -o trace.jsonl && podere farm simulate trace.jsonl");
+}
+
+Json report_json(const std::string& policy, const farm::SimulationReport& report) {
+  Json json = {
+      {"policy", policy},
+      {"simulated_seconds", report.simulated},
+      {"waits", report.waits},
+      {"waits_unfinished", report.waits_unfinished},
+      {"wait_median_seconds", report.wait_median},
+      {"wait_p99_seconds", report.wait_p99},
+      {"wait_longest_seconds", report.wait_longest},
+      {"missing_executor_seconds", report.missing},
+      {"taken", report.taken},
+      {"taken_needlessly", nullptr},
+      {"taken_for_shares", report.taken_for_shares},
+      {"returned", report.returned},
+      {"cycles", report.cycles},
+      {"work_lost_executor_seconds", report.work_lost},
+      {"started", report.started},
+      {"utilisation", report.utilisation},
+      {"utilisation_of_asked", report.utilisation_of_asked},
+      {"fairness", report.fairness},
+      {"decisions", report.decisions},
+      {"decisions_per_second", static_cast<double>(report.decisions) / std::max(1e-9, report.decision_seconds)}};
+  if (report.taken_needlessly >= 0) json["taken_needlessly"] = report.taken_needlessly;
+  return json;
+}
+
+void print_reports(const Json& reports) {
+  std::vector<std::string> header = {""};
+  for (const auto& report : reports) header.push_back(report["policy"]);
+  TextTable table(std::move(header));
+  const auto row = [&](const std::string& name, auto cell) {
+    std::vector<std::string> cells = {name};
+    for (const auto& report : reports) cells.push_back(cell(report));
+    table.add(std::move(cells));
+  };
+  const auto count_of = [](const char* name) {
+    return [name](const Json& report) {
+      return report[name].is_null() ? "-" : with_commas(report[name].get<std::uint64_t>());
+    };
+  };
+  const auto seconds_of = [](const char* name) {
+    return [name](const Json& report) { return fmt::format("{:.0f} s", report[name].get<double>()); };
+  };
+  const auto hours_of = [](const char* name) {
+    return [name](const Json& report) { return fmt::format("{:.1f} h", report[name].get<double>() / 3600); };
+  };
+  const auto part_of = [](const char* name) {
+    return [name](const Json& report) { return fmt::format("{:.3f}", report[name].get<double>()); };
+  };
+  row("waits for a guarantee", count_of("waits"));
+  row("  median", seconds_of("wait_median_seconds"));
+  row("  99 %", seconds_of("wait_p99_seconds"));
+  row("  longest", seconds_of("wait_longest_seconds"));
+  row("  unfinished", count_of("waits_unfinished"));
+  row("missing below guarantees", hours_of("missing_executor_seconds"));
+  row("executors taken for guarantees", count_of("taken"));
+  row("  more than needed", count_of("taken_needlessly"));
+  row("executors taken for shares", count_of("taken_for_shares"));
+  row("rooms returned", count_of("returned"));
+  row("cycles", count_of("cycles"));
+  row("work lost", hours_of("work_lost_executor_seconds"));
+  row("executors started", count_of("started"));
+  row("utilisation", part_of("utilisation"));
+  row("  of what is asked for", part_of("utilisation_of_asked"));
+  row("fairness of lent room", part_of("fairness"));
+  row("decisions", count_of("decisions"));
+  row("  a second", [](const Json& report) {
+    return with_commas(static_cast<std::uint64_t>(report["decisions_per_second"].get<double>()));
+  });
+  print(table.text());
+}
+
+int run_simulate(const SimulateOptions& options) {
+  const farm::Trace trace = farm::parse_trace(read_text(options.trace), options.trace);
+  std::vector<std::string> policies = {options.policy};
+  if (options.policy == "all") policies = {"proportional", "fair-share", "history-aware", "original"};
+  Json reports = Json::array();
+  for (const std::string& policy : policies) {
+    farm::SimulationOptions simulation{.policy = {}, .is_original = policy == "original", .seed = options.seed};
+    simulation.policy.mode = mode_of(policy).value_or(farm::Mode::kProportional);
+    reports.push_back(report_json(policy, simulate(trace, simulation)));
+  }
+  options.output.json ? print_json({{"trace", options.trace}, {"policies", reports}}) : print_reports(reports);
+  return kDone;
+}
+
+// trace
+
+struct TraceOptions {
+  farm::RandomTraceOptions random;
+  std::string output;
+};
+
+void define_trace(CLI::App& app, TraceOptions& options) {
+  farm::RandomTraceOptions& random = options.random;
+  const auto part = CLI::Range(0.0, 1.0);
+  app.add_option("-o,--output", options.output, "Where to write it")->required()->check(file_name())->type_name("FILE");
+  app.add_option("--farms", random.farms, "Farms [100]")->check(whole_number(1, 10000))->type_name("N");
+  app.add_option("--nodes", random.nodes, "Nodes [50]")->check(whole_number(1, 10000))->type_name("N");
+  app.add_option("--slots", random.slots, "Executors of a core that a node has room for [25]")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  app.add_option("--hours", random.hours, "Hours [2]")->check(CLI::Range(0.01, 1000.0))->type_name("H");
+  app.add_option("--change-minutes", random.change_minutes, "Between changes of what a farm wants, in the mean [20]")
+      ->check(CLI::Range(0.1, 10000.0))
+      ->type_name("M");
+  app.add_option("--guaranteed", random.guaranteed, "Part of the cluster that is guaranteed [0.6]")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("P");
+  app.add_option("--adopted", random.adopted, "Part of the farms whose pods others make [0]")
+      ->check(part)
+      ->type_name("P");
+  app.add_option("--node-losses", random.node_losses, "Nodes lost in an hour [1]")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("N");
+  app.add_flag("--mix", random.mixes_shapes, "Executors of one, two and four cores");
+  app.add_option("--seed", random.seed, "Of all that is random [1]")->check(count())->type_name("N");
+  app.footer("Example: podere farm trace --farms 1000 --nodes 2000 -o trace.jsonl");
+}
+
+int run_trace(const TraceOptions& options) {
+  AtomicFile file(options.output);
+  file.write(trace_text(random_trace(options.random)));
+  file.commit();
+  return kDone;
+}
+
+// what-if
+
+struct WhatIfOptions {
+  OutputOptions output;
+  std::string state;
+  std::string farm;
+  int executors = 0;
+  std::string policy = "proportional";
+};
+
+void define_what_if(CLI::App& app, WhatIfOptions& options) {
+  app.add_option("--state", options.state, "The cluster as it is, as JSON")
+      ->required()
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--farm", options.farm, "Which farm")->required()->type_name("NAMESPACE/NAME");
+  app.add_option("--executors", options.executors, "How many it would want")
+      ->required()
+      ->check(whole_number(0, farm::kMostExecutors))
+      ->type_name("N");
+  app.add_option("--policy", options.policy, "proportional, fair-share, history-aware [proportional]")
+      ->check(policy_name(false))
+      ->type_name("NAME");
+  add_output_options(app, options.output);
+  app.footer("Example: podere farm what-if --state cluster.json --farm astro/sky --executors 20");
+}
+
+Json waiting_json(const farm::Waiting& waiting) {
+  return {{"for_start", waiting.for_start}, {"for_drain", waiting.for_drain}, {"for_runtime", waiting.for_runtime},
+          {"for_retry", waiting.for_retry}, {"for_room", waiting.for_room},   {"too_large", waiting.too_large}};
+}
+
+int run_what_if(const WhatIfOptions& options) {
+  const farm::State state = farm::parse_state(read_text(options.state), options.state);
+  const farm::Policy policy{.mode = *mode_of(options.policy)};
+  const farm::WhatIf answer = what_if(state, policy, options.farm, options.executors);
+  Json givers = Json::object();
+  std::string giver_words;
+  for (const farm::Giver& giver : answer.givers) {
+    const std::string& key = state.farms[static_cast<std::size_t>(giver.farm)].key;
+    givers[key] = giver.executors;
+    giver_words += fmt::format("{}{} ({})", giver_words.empty() ? "" : ", ", key, giver.executors);
+  }
+  if (options.output.json) {
+    print_json({{"farm", options.farm},
+                {"executors", options.executors},
+                {"held", answer.after.held},
+                {"guaranteed", answer.after.guaranteed},
+                {"share", answer.after.share},
+                {"below_guarantee", waiting_json(answer.after.guarantee)},
+                {"beyond", waiting_json(answer.after.beyond)},
+                {"would_be_taken_from", givers},
+                {"sentence", answer.sentence}});
+    return kDone;
+  }
+  print(answer.sentence + "\n");
+  if (!giver_words.empty()) print("taken from " + giver_words + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_farm(CLI::App& app, Command& chosen) {
+  CLI::App* farm = app.add_subcommand("farm", "Farms of executors on a shared cluster");
+  farm->require_subcommand(1);
+  add_command<SimulateOptions>(*farm, chosen, "simulate", "Compare policies on what happens to a cluster",
+                               define_simulate, run_simulate);
+  add_command<TraceOptions>(*farm, chosen, "trace", "Write what may happen to a cluster, at random", define_trace,
+                            run_trace);
+  add_command<WhatIfOptions>(*farm, chosen, "what-if", "Tell what would happen if a farm wanted so many executors",
+                             define_what_if, run_what_if);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,78 @@
+#include "podere/farm/state_json.h"
+
+#include <gtest/gtest.h>
+
+#include "podere/base/error.h"
+#include "podere/farm/test_cluster.h"
+#include "podere/farm/what_if.h"
+
+namespace podere::farm {
+namespace {
+
+TestCluster full_cluster() {
+  TestCluster cluster;
+  cluster.add_node(3);
+  const auto a = cluster.add_farm("hep/cms", 1, 3);
+  cluster.add_farm("astro/sky", 2, 0);
+  cluster.add_pods(a, 3, 0);
+  return cluster;
+}
+
+TEST(StateJson, IsTheSameWrittenAndReadAgain) {
+  TestCluster cluster = full_cluster();
+  cluster.last_pod().is_taken = true;
+  cluster.last_pod().taken_for = 1;
+  cluster.last_pod().deadline = 1030;
+  const std::string text = state_text(cluster.state);
+  const State state = parse_state(text, "s");
+  EXPECT_EQ(state_text(state), text);
+  EXPECT_EQ(state.pods[2].taken_for, 1);
+}
+
+TEST(StateJson, IsRefusedWithTheFaultyPart) {
+  const auto refused = [](const std::string& text) {
+    try {
+      parse_state(text, "s.json");
+      return std::string();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused("[]"), "s.json: '[]' is not a JSON object");
+  EXPECT_EQ(refused(R"({"now": 1})"), "s.json: there is no 'nodes'");
+  EXPECT_EQ(refused(R"({"now": 1, "nodes": [], "farms": [], "pods": [{"uid": "a", "farm": "b", "phase": "ready"}]})"),
+            "s.json: pods[0]: there is no farm 'b'");
+  EXPECT_EQ(refused(R"({"now": 1, "nodes": [], "farms": [{"key": "b", "executor": {}}],
+                       "pods": [{"uid": "a", "farm": "b", "phase": "ready"}]})"),
+            "s.json: pod 'a' runs without a node");
+}
+
+TEST(WhatIf, TellsWhoWouldGive) {
+  const TestCluster cluster = full_cluster();
+  const WhatIf answer = what_if(cluster.state, {}, "astro/sky", 2);
+  EXPECT_EQ(answer.before.demand, 0);
+  EXPECT_EQ(answer.after.guarantee.for_drain, 2);
+  ASSERT_EQ(answer.givers.size(), 1U);
+  EXPECT_EQ(answer.givers[0].executors, 2);
+  EXPECT_EQ(answer.sentence,
+            "0 of 2 executors: 2 of those guaranteed get the room of hep/cms (2), which end within 60 s");
+}
+
+TEST(WhatIf, AsksForPodsThatOthersMake) {
+  TestCluster cluster = full_cluster();
+  const auto spark = cluster.add_farm("spark/etl", 1, 0, -1);
+  EXPECT_THROW(what_if(cluster.state, {}, "spark/etl", 1), InputError);
+  cluster.add_node(1);
+  cluster.add_pods(spark, 1, 1);
+  EXPECT_EQ(what_if(cluster.state, {}, "spark/etl", 3).after.beyond.for_room, 2);
+}
+
+TEST(WhatIf, RefusesFarmsAndNumbersThatCannotBe) {
+  const TestCluster cluster = full_cluster();
+  EXPECT_THROW(what_if(cluster.state, {}, "hep/cmss", 1), InputError);
+  EXPECT_THROW(what_if(cluster.state, {}, "hep/cms", -1), InputError);
+  EXPECT_THROW(what_if(cluster.state, {}, "hep/cms", 100000), InputError);
+}
+
+}  // namespace
+}  // namespace podere::farm

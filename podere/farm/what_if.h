@@ -1,0 +1,21 @@
+// What would happen if a farm asked for another number of executors.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "podere/farm/policy.h"
+
+namespace podere::farm {
+
+struct WhatIf {
+  Outlook before;
+  Outlook after;
+  std::string sentence;       ///< of the farm, with the new number
+  std::vector<Giver> givers;  ///< whose executors would be taken because of it, by key
+};
+
+/// Changes nothing. Throws InputError for a farm that is not there, or a number that it may not ask for.
+WhatIf what_if(const State& state, const Policy& policy, std::string_view farm_key, std::int32_t executors);
+
+}  // namespace podere::farm

@@ -17,6 +17,8 @@
 #include <cstring>
 #include <functional>
 #include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -118,10 +120,14 @@ class HttpTestServer {
     port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { accept_all(); });
   }
-  /// Answers with the bytes that a function makes of the request.
+  /// Answers with the bytes that a function makes of the request, one request after the other.
   explicit HttpTestServer(std::function<std::string(const std::string& request)> answer)
-      : HttpTestServer(Serve([answer = std::move(answer)](const std::string& request, HttpTestConnection& connection) {
-          connection.send(answer(request));
+      : HttpTestServer(Serve([answer = std::move(answer), one_at_a_time = std::make_shared<std::mutex>()](
+                                 const std::string& request, HttpTestConnection& connection) {
+          std::unique_lock lock(*one_at_a_time);
+          const std::string bytes = answer(request);
+          lock.unlock();
+          connection.send(bytes);
         })) {}
   ~HttpTestServer() {
     has_ended_ = true;

@@ -18,7 +18,7 @@ struct Access {
   std::string proxy;            ///< empty: as the environment says
   std::vector<std::string> impersonation;  ///< headers "Impersonate-...", to act as somebody else
   std::string in_namespace = "default";    ///< where the user works
-  std::string origin;                      ///< for messages: "context 'kind' of /root/.kube/config"
+  std::string origin;                      ///< for messages: "context 'kind' of ~/.kube/config"
   std::shared_ptr<CredentialSource> credentials;
 };
 

@@ -50,11 +50,11 @@ format:  ## rewrite sources as .clang-format says
 
 lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
-	@$(CONFIGURE) release -DBUILD_TESTING=ON
-	@$(BUILD) release --target podere_event_proto
-	@tools/lint.sh build/release
+	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
+	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto
+	@tools/lint.sh build/$(if $(LINT_SINCE),release,lint)
 
-asan:  ## all tests under the address, leak and undefined-behaviour sanitizers
+asan:  ## unit tests, and of the command line those of bad input, failures and sessions, under the sanitizers of memory
 	@tools/setup.sh build test
 	@$(CONFIGURE) asan
 	@$(BUILD) asan

@@ -22,7 +22,7 @@ struct ConvertOptions {
   Format to = Format::kPodere;
 };
 
-void define(CLI::App& app, ConvertOptions& options) {
+void define_convert(CLI::App& app, ConvertOptions& options) {
   static const std::map<std::string, Format> formats{
       {"podere", Format::kPodere}, {"xgboost", Format::kXgboost}, {"onnx", Format::kOnnx}};
   app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text); which is found out")
@@ -62,7 +62,7 @@ Facts facts_of(const neural::Model& model) {
           fmt::format("{} weights ({})", with_commas(model.layout.n_weights()), objective)};
 }
 
-int run(const ConvertOptions& options) {
+int run_convert(const ConvertOptions& options) {
   const std::vector<NamedFile> outputs = {{"--output", options.path}};
   check_outputs(outputs, {{"MODEL", options.model}});
   const int facts_to = facts_descriptor(outputs);
@@ -91,7 +91,7 @@ int run(const ConvertOptions& options) {
 void add_convert(CLI::App& app, Command& chosen) {
   add_command<ConvertOptions>(app, chosen, "convert",
                               "Turn models of XGBoost and LightGBM into Podere's, and these into theirs or ONNX",
-                              define, run);
+                              define_convert, run_convert);
 }
 
 }  // namespace podere::cli

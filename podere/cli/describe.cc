@@ -18,7 +18,7 @@ struct DescribeOptions {
   session::SourceSpec source;
 };
 
-void define(CLI::App& app, DescribeOptions& options) {
+void define_describe(CLI::App& app, DescribeOptions& options) {
   add_source_options(app, "DATA", options.source);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
@@ -50,7 +50,7 @@ void print_table(const session::Json& result) {
   print(table.text());
 }
 
-int run(const DescribeOptions& options) {
+int run_describe(const DescribeOptions& options) {
   count_interrupts();
   const auto result = run_job(options.group, options.output, session::DescribeJob{options.source});
   show_result(options.output, result, STDOUT_FILENO, [&] { print_table(result); });
@@ -61,7 +61,7 @@ int run(const DescribeOptions& options) {
 
 void add_describe(CLI::App& app, Command& chosen) {
   add_command<DescribeOptions>(app, chosen, "describe", "Show minimum, mean, maximum and missing share of each column",
-                               define, run);
+                               define_describe, run_describe);
 }
 
 }  // namespace podere::cli

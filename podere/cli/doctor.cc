@@ -89,7 +89,7 @@ std::string versions() {
                      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, CLI11_VERSION, __VERSION__);
 }
 
-int run(const OutputOptions& options) {
+int run_doctor(const OutputOptions& options) {
   const Machine machine = this_machine();
   const std::vector<Finding> findings = {
       find_mpi(),         start_two_executors(options), find_cores(machine),     find_memory(machine),
@@ -121,7 +121,7 @@ void add_doctor(CLI::App& app, Command& chosen) {
         add_output_options(command, options);
         command.footer("Example: podere doctor");
       },
-      run);
+      run_doctor);
 }
 
 }  // namespace podere::cli

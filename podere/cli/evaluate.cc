@@ -26,7 +26,7 @@ struct EvaluateOptions {
   std::string staged;
 };
 
-void define(CLI::App& app, EvaluateOptions& options) {
+void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
@@ -104,7 +104,7 @@ std::size_t rounds_of_stage(const std::string& text) {
   return *n_rounds;
 }
 
-int run(const EvaluateOptions& options) {
+int run_evaluate(const EvaluateOptions& options) {
   const std::size_t staged = rounds_of_stage(options.staged);
   const int facts_to = prepare_outputs(
       {{"--roc", options.roc}, {"--plot", options.plot}},
@@ -134,7 +134,8 @@ int run(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, Command& chosen) {
-  add_command<EvaluateOptions>(app, chosen, "evaluate", "Measure a model on labelled data", define, run);
+  add_command<EvaluateOptions>(app, chosen, "evaluate", "Measure a model on labelled data", define_evaluate,
+                               run_evaluate);
 }
 
 }  // namespace podere::cli

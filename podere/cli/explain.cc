@@ -28,7 +28,7 @@ struct ExplainOptions {
   std::uint64_t seed = 0;
 };
 
-void define(CLI::App& app, ExplainOptions& options) {
+void define_explain(CLI::App& app, ExplainOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description("Column of the label, by name or position [--permutation: the first]");
@@ -116,7 +116,7 @@ std::string plot_of(const session::Json& result, const std::string& title) {
   return evaluate::importance_svg(names, columns, title, kMostBars);
 }
 
-int run(const ExplainOptions& options) {
+int run_explain(const ExplainOptions& options) {
   const int facts_to = prepare_outputs(
       {{"-o", options.path}, {"--plot", options.plot}},
       {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
@@ -139,7 +139,8 @@ int run(const ExplainOptions& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Command& chosen) {
-  add_command<ExplainOptions>(app, chosen, "explain", "Show what each feature does to predictions", define, run);
+  add_command<ExplainOptions>(app, chosen, "explain", "Show what each feature does to predictions", define_explain,
+                              run_explain);
 }
 
 }  // namespace podere::cli

@@ -22,7 +22,7 @@ struct GenerateOptions {
   int cores = this_machine().usable_cores();
 };
 
-void define(CLI::App& app, GenerateOptions& options) {
+void define_generate(CLI::App& app, GenerateOptions& options) {
   app.add_option("--events", options.n_events, "How many (1e6 is a number)")
       ->required()
       ->transform(count())
@@ -35,7 +35,7 @@ void define(CLI::App& app, GenerateOptions& options) {
   app.footer("Example: podere generate higgs --events 1e6 --seed 1 -o higgs.csv");
 }
 
-int run(const GenerateOptions& options) {
+int run_generate(const GenerateOptions& options) {
   if (options.n_events == 0) throw_input_error("--events is 0, allowed is 1 or more");
   const int facts_to = prepare_outputs({{"-o", options.path}}, {});
   const Stopwatch watch;
@@ -60,7 +60,7 @@ int run(const GenerateOptions& options) {
 void add_generate(CLI::App& app, Command& chosen) {
   CLI::App* generate = app.add_subcommand("generate", "Make data to train on")->require_subcommand(1);
   add_command<GenerateOptions>(*generate, chosen, "higgs", "Simulated collisions in the layout of the UCI HIGGS set",
-                               define, run);
+                               define_generate, run_generate);
 }
 
 }  // namespace podere::cli

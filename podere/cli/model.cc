@@ -18,7 +18,7 @@ struct ModelOptions {
   std::string model;
 };
 
-void define(CLI::App& app, ModelOptions& options) {
+void define_model(CLI::App& app, ModelOptions& options) {
   add_model_argument(app, options.model);
   add_output_options(app, options.output);
   app.footer("Example: podere model model.json");
@@ -99,7 +99,7 @@ int show_network(const ModelOptions& options, const neural::Model& model) {
   return kDone;
 }
 
-int run(const ModelOptions& options) {
+int run_model(const ModelOptions& options) {
   const session::Model model = session::model_from_text(tree::read_model_text(options.model), options.model);
   if (const auto* network = std::get_if<neural::Model>(&model)) return show_network(options, *network);
   return show_trees(options, std::get<tree::Model>(model));
@@ -108,8 +108,8 @@ int run(const ModelOptions& options) {
 }  // namespace
 
 void add_model(CLI::App& app, Command& chosen) {
-  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers", define,
-                            run);
+  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers",
+                            define_model, run_model);
 }
 
 }  // namespace podere::cli

@@ -20,7 +20,7 @@ struct PredictOptions {
   std::size_t rounds = 0;
 };
 
-void define(CLI::App& app, PredictOptions& options) {
+void define_predict(CLI::App& app, PredictOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.add_option("-o,--output", options.path, "File to write: a line per row, numbers with commas between")
@@ -35,7 +35,7 @@ void define(CLI::App& app, PredictOptions& options) {
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }
 
-int run(const PredictOptions& options) {
+int run_predict(const PredictOptions& options) {
   const int facts_to = prepare_outputs(
       {{"-o", options.path}},
       {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
@@ -54,7 +54,7 @@ int run(const PredictOptions& options) {
 }  // namespace
 
 void add_predict(CLI::App& app, Command& chosen) {
-  add_command<PredictOptions>(app, chosen, "predict", "Apply a model to data", define, run);
+  add_command<PredictOptions>(app, chosen, "predict", "Apply a model to data", define_predict, run_predict);
 }
 
 }  // namespace podere::cli

@@ -101,7 +101,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   app.add_option("--seed", tree.seed, "Of all random draws [0]")->transform(count())->type_name("S");
 }
 
-void define(CLI::App& app, TrainOptions& options) {
+void define_gbt(CLI::App& app, TrainOptions& options) {
   // First, as options are taken in the order in which they are defined here: those given change the model's.
   app.add_option_function<std::string>(
          "--from",
@@ -152,7 +152,7 @@ std::string trees_text(const session::Json& facts) {
   return text + (is_early ? " (stopped early)" : facts.at("was_stopped").get<bool>() ? " (interrupted)" : "");
 }
 
-int run(TrainOptions& options) {
+int run_gbt(TrainOptions& options) {
   check(options);
   session::TrainJob job = job_of(options.run);
   job.options = options.tree;
@@ -169,7 +169,7 @@ int run(TrainOptions& options) {
 
 void add_train(CLI::App& app, Command& chosen) {
   CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
-  add_command<TrainOptions>(*train, chosen, "gbt", "Gradient-boosted trees", define, run);
+  add_command<TrainOptions>(*train, chosen, "gbt", "Gradient-boosted trees", define_gbt, run_gbt);
   add_train_networks(*train, chosen);
 }
 

@@ -237,7 +237,7 @@ void add_servers(const session::Json& facts, Lines& lines) {
                   100 * std::accumulate(waits.begin(), waits.end(), 0.0) / static_cast<double>(waits.size())));
 }
 
-int run(NetworkOptions& options) {
+int run_network(NetworkOptions& options) {
   check(options.run);
   try {
     settle_servers(options);
@@ -270,8 +270,10 @@ int run(NetworkOptions& options) {
 }  // namespace
 
 void add_train_networks(CLI::App& train, Command& chosen) {
-  add_command<NetworkOptions>(train, chosen, "nn", "A dense network, by stochastic gradient descent", define_nn, run);
-  add_command<NetworkOptions>(train, chosen, "mlp", "A dense network, by L-BFGS over all rows", define_mlp, run);
+  add_command<NetworkOptions>(train, chosen, "nn", "A dense network, by stochastic gradient descent", define_nn,
+                              run_network);
+  add_command<NetworkOptions>(train, chosen, "mlp", "A dense network, by L-BFGS over all rows", define_mlp,
+                              run_network);
 }
 
 }  // namespace podere::cli

@@ -13,12 +13,12 @@ namespace {
 // The plot is a square of kSide units; rates of 0 and 1 are its edges.
 constexpr double kSide = 400;
 constexpr double kLeft = 64;
-constexpr double kTop = 48;
+constexpr double kPlotTop = 48;
 constexpr double kWidth = kLeft + kSide + 24;
-constexpr double kHeight = kTop + kSide + 56;
+constexpr double kHeight = kPlotTop + kSide + 56;
 
 double x_of(double rate) { return kLeft + kSide * rate; }
-double y_of(double rate) { return kTop + kSide * (1 - rate); }
+double y_of(double rate) { return kPlotTop + kSide * (1 - rate); }
 
 std::string head(const std::string& title, const std::string& area) {
   return fmt::format(

@@ -10,7 +10,7 @@
 namespace podere::exchange {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using tree::Node;
 using tree::Objective;
 
@@ -24,13 +24,13 @@ double shortest(float value) {
 
 /// One array of a tree: of_node(i, node) for every node.
 template <typename OfNode>
-Json column(const tree::Tree& tree, OfNode of_node) {
-  Json values = Json::array();
+OrderedJson column(const tree::Tree& tree, OfNode of_node) {
+  OrderedJson values = OrderedJson::array();
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) values.push_back(of_node(tree.nodes[i]));
   return values;
 }
 
-Json parents_of(const tree::Tree& tree) {
+OrderedJson parents_of(const tree::Tree& tree) {
   constexpr std::int32_t kNone = 2147483647;  // as XGBoost has it for the root
   std::vector<std::int32_t> parents(tree.nodes.size(), kNone);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -42,7 +42,7 @@ Json parents_of(const tree::Tree& tree) {
 }
 
 /// What XGBoost keeps of sets of categories that go right: all sets one after another, and the nodes that have them.
-Json categories_to_json(const tree::Tree& tree) {
+OrderedJson categories_to_json(const tree::Tree& tree) {
   std::vector<std::int32_t> codes;
   std::vector<std::size_t> nodes, begins, sizes;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -59,9 +59,9 @@ Json categories_to_json(const tree::Tree& tree) {
 }
 
 /// `base` is added to the leaves.
-Json to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, float base) {
+OrderedJson to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, float base) {
   const auto value_of = [base](const Node& node) { return shortest(node.is_leaf() ? node.value + base : 0.0F); };
-  Json json{
+  OrderedJson json{
       {"base_weights", column(tree, value_of)},
       {"default_left", column(tree, [](const Node& node) { return node.missing_left ? 1 : 0; })},
       {"id", id},
@@ -83,7 +83,7 @@ Json to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, flo
   return json;
 }
 
-Json objective_to_json(const tree::Options& options) {
+OrderedJson objective_to_json(const tree::Options& options) {
   switch (options.objective) {
     case Objective::kBinaryLogistic:
       return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
@@ -105,8 +105,8 @@ const char* neutral_base_score(Objective objective) {
   return objective == Objective::kBinaryLogistic ? "5E-1" : objective == Objective::kPoisson ? "1E0" : "0E0";
 }
 
-Json trees_to_json(const tree::Model& model) {
-  Json trees = Json::array();
+OrderedJson trees_to_json(const tree::Model& model) {
+  OrderedJson trees = OrderedJson::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     // Predictions begin with the base margin as float32; adding it to the first leaf rounds as they do.
     const float base = t < model.n_outputs() ? static_cast<float>(model.base_margin[t]) : 0.0F;
@@ -124,12 +124,12 @@ std::string to_xgboost(const tree::Model& model) {
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
   const std::size_t n_features = model.schema.features.size();
   const bool is_softmax = model.options.objective == Objective::kSoftmax;
-  Json classes = Json::array();
+  OrderedJson classes = OrderedJson::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
   std::vector<std::string> types(n_features, "float");
   for (const auto& [feature, texts] : model.schema.categories) types[feature] = "c";
-  const Json learner{
-      {"attributes", Json::object()},
+  const OrderedJson learner{
+      {"attributes", OrderedJson::object()},
       {"feature_names", model.schema.features},
       {"feature_types", types},
       {"gradient_booster",
@@ -146,7 +146,7 @@ std::string to_xgboost(const tree::Model& model) {
         {"num_feature", std::to_string(n_features)},
         {"num_target", "1"}}},
       {"objective", objective_to_json(model.options)}};
-  return Json{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
+  return OrderedJson{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
 }
 
 }  // namespace podere::exchange

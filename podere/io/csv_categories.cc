@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -16,8 +15,6 @@
 
 namespace podere::io {
 namespace {
-
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 /// Of a category that comes as its code.
 float parse_code(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "podere/table/table.h"
 
 namespace podere::io {
+
+/// Stands in a table where a file has no value.
+inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 /// The texts that stand for a missing value.
 class MissingTokens {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
 
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
@@ -58,7 +57,7 @@ const char* RowParser::parse_value(const char* p, const char* end, std::size_t f
   if (stop != nullptr) {
     stop = reader_.leave_field(stop);
     if (reader_.ends_field(*stop)) {
-      if (missing_.holds(value)) value = std::numeric_limits<float>::quiet_NaN();
+      if (missing_.holds(value)) value = kMissing;
       return stop;
     }
   }
@@ -92,7 +91,6 @@ const char* RowParser::read_field(const char* p, const char* end, std::size_t fi
 }
 
 float RowParser::to_value(std::string_view content, const char* p, std::size_t field) const {
-  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   if (missing_.holds(content)) return kMissing;
   float value;
   if (!parse_float(content, value) || std::isnan(value)) {

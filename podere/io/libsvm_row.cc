@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
@@ -99,7 +98,6 @@ const char* LibsvmParser::parse(const char* p, const char* end, float* values) c
 
 /// Behind the number at `p`, the value of `index`, or the label.
 const char* LibsvmParser::parse_number(const char* p, std::optional<std::uint64_t> index, float& value) const {
-  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   const char* const stop = parse_float_quickly(p, value);
   if (stop != nullptr && ends_token(*stop)) {
     if (missing_.holds(value)) value = kMissing;

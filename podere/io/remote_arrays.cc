@@ -14,7 +14,7 @@
 namespace podere::io {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{2} << 20;  // stays in the cache between receiving and converting
+constexpr std::size_t kReceivedBytes = std::size_t{2} << 20;  // stays in the cache between receiving and converting
 
 /// Some rows of some columns that lie side by side in an array.
 struct Piece {
@@ -32,7 +32,7 @@ std::vector<Piece> cut(const RemoteArray& array, const table::Table& table, std:
   const std::size_t size = table::size_of(element);
   const bool by_columns = array.by_columns && n_columns > 1;
   const std::size_t width = by_columns ? 1 : n_columns;  // of a piece
-  const std::size_t most_rows = std::max<std::size_t>(1, kPieceBytes / (size * width));
+  const std::size_t most_rows = std::max<std::size_t>(1, kReceivedBytes / (size * width));
   for (std::size_t column = 0; column < n_columns; column += width) {
     for (std::size_t row = 0; row < table.n_rows(); row += most_rows) {
       const std::uint64_t global_row = table.rows().begin + row;

@@ -51,14 +51,14 @@ std::vector<fs::path> find_shards(const fs::path& folder, const std::string& nam
 }
 
 /// Which rows come from which shard.
-struct Piece {
+struct ShardPart {
   const ShardFile* shard;
   table::RowRange rows;
 };
 
 /// The shards that `rows` lie in, in their order; nothing if a row lies in none.
-std::optional<std::vector<Piece>> cover(table::RowRange rows, const std::vector<ShardFile>& shards) {
-  std::vector<Piece> pieces;
+std::optional<std::vector<ShardPart>> cover(table::RowRange rows, const std::vector<ShardFile>& shards) {
+  std::vector<ShardPart> pieces;
   for (std::uint64_t at = rows.begin; at < rows.end;) {
     const ShardFile* furthest = nullptr;
     for (const ShardFile& shard : shards) {
@@ -75,10 +75,10 @@ std::optional<std::vector<Piece>> cover(table::RowRange rows, const std::vector<
 }
 
 /// Sets the values of `table`. False if a shard turns out to be altered.
-bool read_pieces(const std::vector<Piece>& pieces, table::Table& table, int n_threads) {
+bool read_pieces(const std::vector<ShardPart>& pieces, table::Table& table, int n_threads) {
   std::atomic<bool> is_whole = true;
   parallel_for(n_threads, table.n_columns(), [&](std::size_t j, int) {
-    for (const Piece& piece : pieces) {
+    for (const ShardPart& piece : pieces) {
       if (!is_whole) return;
       const auto place = table.column(j).subspan(static_cast<std::size_t>(piece.rows.begin - table.rows().begin),
                                                  static_cast<std::size_t>(piece.rows.size()));

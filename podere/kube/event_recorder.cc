@@ -13,7 +13,7 @@
 namespace podere::kube {
 namespace {
 
-constexpr std::size_t kMaxMessageBytes = 1000;
+constexpr std::size_t kMaxNoteBytes = 1000;
 constexpr double kLookSeconds = 1;  // for writes whose turn has come
 constexpr double kNobodyAnswersSeconds = 5;
 /// Of cluster-wide objects.
@@ -39,7 +39,7 @@ void EventRecorder::record(const EventObject& object, Type type, const std::stri
     series.object = object;
     series.first = now();
   }
-  series.message = printable_line(message, kMaxMessageBytes);
+  series.message = printable_line(message, kMaxNoteBytes);
   series.last = now();
   series.heard_seconds = clock_.seconds();
   ++series.n_unwritten;

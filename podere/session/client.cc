@@ -14,7 +14,6 @@
 namespace podere::session {
 namespace {
 
-constexpr int kPollMs = 100;
 constexpr int kHelloMs = 5000;
 
 void make_absolute(std::string& path) {

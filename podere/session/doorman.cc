@@ -14,12 +14,12 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/json_text.h"
+#include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 
 namespace podere::session {
 namespace {
 
-constexpr int kPollMs = 100;
 constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client whose next order is taken
 constexpr double kFarewellSeconds = 10;
 constexpr auto kBetweenAttempts = std::chrono::milliseconds(10);

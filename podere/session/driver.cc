@@ -14,7 +14,6 @@
 namespace podere::session {
 namespace {
 
-constexpr int kPollMs = 100;
 constexpr int kEndMs = 5000;
 constexpr int kStartSeconds = 60;
 constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is over to its end

@@ -9,6 +9,9 @@
 
 namespace podere::session {
 
+/// Who waits for a line looks this often whether something else has happened.
+inline constexpr int kPollMs = 100;
+
 /// Takes the member `name` out of an event; `fallback` if there is none. Throws Error if it is of another type.
 template <typename T>
 T take(Json& event, const char* name, T fallback);

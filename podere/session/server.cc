@@ -18,7 +18,6 @@
 namespace podere::session {
 namespace {
 
-constexpr int kPollMs = 100;
 constexpr double kPatienceSeconds = 3;  // with a cancelled job that cannot stop by itself
 
 /// Counters that Prometheus scrapes by HTTP.

@@ -19,10 +19,10 @@
 namespace podere::session {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 40;
+constexpr std::size_t kMostSessionNameBytes = 40;
 constexpr const char* kLock = ".lock";
 constexpr int kAttempts = 5;
-constexpr auto kBetweenAttempts = std::chrono::milliseconds(20);
+constexpr auto kBetweenLocks = std::chrono::milliseconds(20);
 
 std::filesystem::path parent_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -40,18 +40,19 @@ void make_own(const std::filesystem::path& folder) {
   }
 }
 
-void check_name(const std::string& name) {
+void check_session_name(const std::string& name) {
   const auto is_allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
-  if (!name.empty() && name[0] != '.' && name.size() <= kMostNameBytes && std::ranges::all_of(name, is_allowed)) return;
+  if (!name.empty() && name[0] != '.' && name.size() <= kMostSessionNameBytes && std::ranges::all_of(name, is_allowed))
+    return;
   throw_input_error("a session cannot be called '{}': allowed are up to {} letters, digits, dots, _ and -",
-                    name.substr(0, kMostNameBytes), kMostNameBytes);
+                    name.substr(0, kMostSessionNameBytes), kMostSessionNameBytes);
 }
 
 /// Holds the lock of a place, if nobody else does; -1 otherwise, and for a file that is not there unless it is to be
 /// made.
 int try_lock(const std::filesystem::path& path, int make) {
   while (true) {
-    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | make, S_IRUSR | S_IWUSR);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | make, S_IRUSR | S_IWUSR);
     if (descriptor < 0 && make == 0 && errno == ENOENT) return -1;
     if (descriptor < 0) throw_input_error("{}: {}", path.string(), std::strerror(errno));
     const bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
@@ -68,7 +69,7 @@ int try_lock(const std::filesystem::path& path, int make) {
 }  // namespace
 
 SessionPlace::SessionPlace(const std::string& name) : name_(name), folder_(parent_folder()) {
-  check_name(name);
+  check_session_name(name);
   make_own(folder_);
 }
 
@@ -83,7 +84,7 @@ SessionPlace::~SessionPlace() {
 void SessionPlace::take() {
   // Whoever looks whether the place is taken has it for a moment.
   for (int attempt = 0; lock_ < 0 && attempt < kAttempts; ++attempt) {
-    if (attempt > 0) std::this_thread::sleep_for(kBetweenAttempts);
+    if (attempt > 0) std::this_thread::sleep_for(kBetweenLocks);
     lock_ = try_lock(folder_ / (name_ + kLock), O_CREAT);
   }
   if (lock_ < 0)

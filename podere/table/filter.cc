@@ -15,7 +15,7 @@
 namespace podere::table {
 namespace {
 
-constexpr std::size_t kGrainRows = 1 << 14;
+constexpr std::size_t kFilterGrainRows = 1 << 14;
 
 bool holds(double x) { return x != 0 && !std::isnan(x); }
 double smaller(double x, double y) { return std::isnan(x) || x < y ? x : y; }  // missing if either is
@@ -121,7 +121,7 @@ std::vector<std::uint8_t> rows_where(const Table& table, const std::string& expr
   std::vector<std::uint8_t> rows(table.n_rows());
   try {
     std::vector<std::unique_ptr<Evaluator>> evaluators(static_cast<std::size_t>(std::max(n_threads, 1)));
-    parallel_for_slices(n_threads, rows.size(), kGrainRows, [&](std::size_t begin, std::size_t end, int thread) {
+    parallel_for_slices(n_threads, rows.size(), kFilterGrainRows, [&](std::size_t begin, std::size_t end, int thread) {
       auto& evaluator = evaluators[static_cast<std::size_t>(thread)];
       if (!evaluator) evaluator = std::make_unique<Evaluator>(checked, table);
       for (std::size_t i = begin; i < end; ++i) rows[i] = holds(evaluator->value_in(i)) ? 1 : 0;

@@ -13,7 +13,7 @@
 namespace podere::table {
 namespace {
 
-constexpr std::uint64_t kStream = 0x66696e676572;  // keeps these hashes apart from others
+constexpr std::uint64_t kFingerprintStream = 0x66696e676572;  // keeps these hashes apart from others
 constexpr std::size_t kGrainBlocks = 64;
 
 /// A number for each row of a block: odd, and of 32 bits, so that no change of one value is lost in a sum modulo 2^64.
@@ -22,7 +22,7 @@ using Weights = std::array<std::uint32_t, kBlockRows>;
 Weights make_weights() {
   Weights weights;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    weights[i] = static_cast<std::uint32_t>(hash64(0, kStream, i)) | 1U;
+    weights[i] = static_cast<std::uint32_t>(hash64(0, kFingerprintStream, i)) | 1U;
   }
   return weights;
 }
@@ -53,7 +53,7 @@ std::uint64_t fingerprint(const Table& table, const comm::Communicator& comm, in
       const std::uint64_t of_block =
           weighted_sum(values.subspan(row, std::min(kBlockRows, values.size() - row)), weights);
       // Mixed with its place before it is added: the order of additions does not count, that of blocks does.
-      sum += mix64(of_block ^ hash64(column, kStream, table.rows().begin + row));
+      sum += mix64(of_block ^ hash64(column, kFingerprintStream, table.rows().begin + row));
     }
     sums[task] = sum;
   });

@@ -12,7 +12,6 @@
 namespace podere::table {
 namespace {
 
-constexpr std::size_t kGrainRows = 1 << 16;
 constexpr std::size_t kSentValues = 1 << 21;  // 8 MiB, and as many received: far beyond what a message costs to start
 
 RowRange overlap(RowRange a, RowRange b) {

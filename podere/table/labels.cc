@@ -14,7 +14,6 @@
 namespace podere::table {
 namespace {
 
-constexpr std::size_t kGrainRows = 1 << 16;
 constexpr std::size_t kMostShown = 20;
 constexpr std::size_t kUsual = 256;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kRounds = 8;  // even: halves of unlike width end where they began
 constexpr int kLeastBits = 8;         // a network on fewer is far from random: it makes even permutations only
-constexpr std::size_t kGrainRows = 1 << 14;
+constexpr std::size_t kPermutationGrainRows = 1 << 14;
 
 std::uint64_t low_bits_of(std::uint64_t x, int n_bits) { return x & ((std::uint64_t{1} << n_bits) - 1); }
 
@@ -55,7 +55,7 @@ std::vector<float> permute(std::span<const float> column, const Table& table, co
   };
 
   std::vector<std::uint64_t> goes_to(n_rows);
-  parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
+  parallel_for_slices(n_threads, n_rows, kPermutationGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) goes_to[i] = permutation(table.global({i}).value);
   });
   std::vector<std::size_t> counts(ends.size());

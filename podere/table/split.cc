@@ -11,8 +11,7 @@
 namespace podere::table {
 namespace {
 
-constexpr std::uint64_t kStream = 0x73706c6974;  // keeps this use of a seed apart from others'
-constexpr std::size_t kGrainRows = 1 << 16;
+constexpr std::uint64_t kSplitStream = 0x73706c6974;  // keeps this use of a seed apart from others'
 
 }  // namespace
 
@@ -24,7 +23,7 @@ std::pair<Table, Table> split(const Table& table, double fraction, std::uint64_t
   std::vector<std::uint8_t> is_first(table.n_rows());
   parallel_for_slices(n_threads, table.n_rows(), kGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) {
-      is_first[i] = uniform01(hash64(seed, kStream, table.global({i}).value)) < fraction ? 1 : 0;
+      is_first[i] = uniform01(hash64(seed, kSplitStream, table.global({i}).value)) < fraction ? 1 : 0;
     }
   });
   Table first = keep_rows(table, is_first, comm, n_threads);

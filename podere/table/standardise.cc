@@ -15,11 +15,9 @@
 namespace podere::table {
 namespace {
 
-constexpr std::size_t kGrainRows = 1 << 16;
-
 /// Of the finite values of every feature. One vector for each number, so that it goes in one all_reduce.
-struct Moments {
-  explicit Moments(std::size_t n_features)
+struct FeatureMoments {
+  explicit FeatureMoments(std::size_t n_features)
       : minimum(n_features, std::numeric_limits<float>::infinity()),
         maximum(n_features, -std::numeric_limits<float>::infinity()),
         n_finite(n_features, 0),
@@ -81,7 +79,7 @@ void check(const Scaling& scaling, const Schema& schema) {
 Scaling measure_scaling(const Table& table, const comm::Communicator& comm, int n_threads) {
   const std::size_t n = table.n_features();
   Scaling scaling{.mean = std::vector<double>(n, 0), .scale = std::vector<double>(n, 1)};
-  Moments moments(n);
+  FeatureMoments moments(n);
   parallel_for(n_threads, n, [&](std::size_t j, int) {
     if (!table.schema().is_categorical(j)) moments.take(j, table.feature(j));
   });

@@ -15,6 +15,8 @@
 
 namespace podere::table {
 
+inline constexpr std::size_t kGrainRows = 1 << 16;  ///< that a thread works on at a time
+
 /// The texts of a column of categories by code, sorted; nothing where the source holds the codes themselves.
 using Dictionary = std::optional<std::vector<std::string>>;
 

@@ -9,7 +9,7 @@ constexpr std::size_t kWholeRows = 65536;  // up to so many rows of a node are p
 constexpr std::size_t kRunRows = 8192;     // larger nodes are cut into runs
 
 /// A run of one node's rows.
-struct Task {
+struct PartTask {
   std::size_t parting;
   Slice rows;
   bool is_whole;  // all rows of the node, parted where they lie
@@ -47,7 +47,7 @@ RouteTable route_table(const Split& split, const FeatureCuts& cuts) {
 
 std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<const Parting> partings, int n_threads,
                                         std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch) {
-  std::vector<Task> tasks;
+  std::vector<PartTask> tasks;
   for (std::size_t p = 0; p < partings.size(); ++p) {
     const Slice node = partings[p].rows;
     if (node.end - node.begin <= kWholeRows) {
@@ -59,7 +59,7 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
     }
   }
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
-    Task& task = tasks[t];
+    PartTask& task = tasks[t];
     const Split& split = partings[task.parting].split;
     const auto feature = static_cast<std::size_t>(split.feature);
     task.n_left = part_run(binned.column(feature), route_table(split, binned.cuts(feature)),
@@ -68,7 +68,7 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
   });
 
   std::vector<std::size_t> n_left(partings.size());
-  for (const Task& task : tasks) n_left[task.parting] += task.n_left;
+  for (const PartTask& task : tasks) n_left[task.parting] += task.n_left;
 
   // Where each run's left and right rows go in its node.
   std::vector<Slice> targets(tasks.size());
@@ -85,7 +85,7 @@ std::vector<std::size_t> partition_rows(const BinnedRows& binned, std::span<cons
     right += tasks[t].rows.end - tasks[t].rows.begin - tasks[t].n_left;
   }
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int) {
-    const Task& task = tasks[t];
+    const PartTask& task = tasks[t];
     if (task.is_whole) return;
     const auto parted = scratch.subspan(task.rows.begin, task.rows.end - task.rows.begin);
     std::copy_n(parted.begin(), task.n_left, rows.begin() + static_cast<std::ptrdiff_t>(targets[t].begin));

@@ -72,7 +72,7 @@ def test_a_driver_that_is_killed_leaves_no_executors(podere, executors):
 
 
 def test_debug_shows_what_mpi_says(podere):
-    process = podere.start("train", "gbt", *TABLE, "--trees", "100", "-o", "model.json", "--executors", "2", "--debug")
+    process = podere.start("train", "gbt", *TABLE, "--trees", "1500", "-o", "model.json", "--executors", "2", "--debug")
     os.kill(part_of_way(podere, 2)[1], signal.SIGKILL)  # of one lost before its start mpirun says something else
     _, stderr = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0 and "mpirun noticed" in stderr, stderr

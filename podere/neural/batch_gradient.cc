@@ -61,8 +61,8 @@ TileRows BatchGradient::gather(const Tile& tile, Worker& worker, std::uint64_t d
   for (std::size_t i = 0; i < tile.n; ++i) {
     const std::size_t row = local_block * table::kBlockRows + places[i];
     std::copy_n(rows_.features.row(row), stride, worker.inputs.data() + i * stride);
-    worker.label[i] = rows_.label[row];
-    worker.weight[i] = rows_.weight[row];
+    worker.label[i] = rows_.labels.label[row];
+    worker.weight[i] = rows_.labels.weight_of(row);
     worker.global_rows[i] = rows_.features.range.begin + row;
   }
   return {worker.inputs.data(), worker.label, worker.weight, tile.n, dropout_key, worker.global_rows};

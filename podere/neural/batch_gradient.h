@@ -10,14 +10,14 @@
 #include "podere/neural/batches.h"
 #include "podere/neural/rows.h"
 #include "podere/neural/tile_pass.h"
+#include "podere/table/weighted_labels.h"
 
 namespace podere::neural {
 
 /// The rows of this executor with all that training needs to know of them.
 struct TrainingRows {
   FeatureRows features;
-  std::span<const float> label;   ///< [n_rows]
-  std::span<const float> weight;  ///< [n_rows]
+  table::LabelledRows labels;
   /// Rows trained on, by their place in the row block, block after block, as `ends` [blocks here] cuts them.
   std::vector<std::uint16_t> order;
   std::vector<std::size_t> ends;

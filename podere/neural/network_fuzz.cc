@@ -34,12 +34,10 @@ void go_on(const Checkpoint& checkpoint, const podere::table::Table& table) {
   if (model.options.servers > 0) return;
   const podere::comm::Communicator alone = podere::comm::Communicator::self();
   const std::vector<float> zeros(kRows, 0.0F);
-  const std::vector<float> ones(kRows, 1.0F);
   std::vector<std::span<const float>> columns;
   for (std::size_t j = 0; j < table.n_features(); ++j) columns.push_back(table.feature(j));
   TrainingRows rows{to_feature_rows(columns, table.rows(), model.schema.features, model.scaling, true, "fuzzed", 1),
-                    zeros,
-                    ones,
+                    {zeros, {}, kRows, 1},
                     {},
                     {kRows}};
   for (std::size_t i = 0; i < kRows; ++i) rows.order.push_back(static_cast<std::uint16_t>(i));

@@ -78,8 +78,7 @@ TrainingRows take_rows(const table::RowSource& source, const Model& model, const
   const table::Table& table = source.labels();
   TrainingRows rows{to_feature_rows(table::feature_columns(model.schema, table), table.rows(), model.schema.features,
                                     model.scaling, model.options.impute, "training", n_threads),
-                    labels.label,
-                    labels.weight,
+                    labels,
                     {},
                     {}};
   source.give_back_features(model.schema.features.size());

@@ -14,7 +14,7 @@ ValidationRows pick_rows(const FeatureRows& features, const table::LabelledRows&
     if (!is_training.empty() && is_training[i] != 0) continue;
     validation.picked.push_back(static_cast<std::uint32_t>(i));
     validation.label.push_back(rows.label[i]);
-    validation.weight.push_back(rows.weight[i]);
+    validation.weight.push_back(rows.weight_of(i));
   }
   return validation;
 }

@@ -10,9 +10,9 @@
 namespace podere::table {
 namespace {
 
-double exact_total(std::span<const float> values, const comm::Communicator& comm) {
+double total_weight(const LabelledRows& rows, const comm::Communicator& comm) {
   ExactSum sum;
-  for (const float value : values) sum.add(value);
+  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(rows.weight_of(i));
   comm::all_reduce(comm, std::span(&sum, 1));
   return sum.value();
 }
@@ -70,28 +70,25 @@ WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is
   need_label(table, what);
   if (table.n_global_rows() == 0) throw_input_error("{} data: there are no rows", what);
   WeightedLabels labels;
-  labels.weight.assign(table.n_rows(), 1.0F);
-  if (!table.weight().empty()) std::copy(table.weight().begin(), table.weight().end(), labels.weight.begin());
+  const auto is_left_out = [&](std::size_t i) { return !is_used.empty() && is_used[i] != used; };
   comm.agree([&] {
     for (std::size_t i = 0; i < table.n_rows(); ++i) {
       const GlobalRow row = table.global({i});
       check_label(table.label()[i], row, rules, what);
-      labels.weight[i] = static_cast<float>(labels.weight[i] * weight_of_class(table.label()[i], rules));
-      if (!std::isfinite(labels.weight[i])) {
-        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value,
-                          labels.weight[i]);
+      const double of_row = table.weight().empty() ? 1 : table.weight()[i];
+      const auto weight = static_cast<float>(of_row * weight_of_class(table.label()[i], rules));
+      if (!std::isfinite(weight)) {
+        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value, weight);
       }
+      if (labels.weight.empty() && (weight != 1 || is_left_out(i))) labels.weight.assign(table.n_rows(), 1.0F);
+      if (!labels.weight.empty()) labels.weight[i] = is_left_out(i) ? 0 : weight;
     }
   });
+  labels.rows = {.label = table.label(), .weight = labels.weight};
   float largest = 0;
-  for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    if (!is_used.empty() && is_used[i] != used) labels.weight[i] = 0;
-    largest = std::max(largest, std::abs(labels.weight[i]));
-  }
-  labels.rows = {.label = table.label(),
-                 .weight = labels.weight,
-                 .weight_sum = exact_total(labels.weight, comm),
-                 .max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax)};
+  for (std::size_t i = 0; i < table.n_rows(); ++i) largest = std::max(largest, std::abs(labels.rows.weight_of(i)));
+  labels.rows.max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax);
+  labels.rows.weight_sum = total_weight(labels.rows, comm);
   if (labels.rows.max_abs_weight == 0) throw_input_error("{} data: there are no rows with a weight", what);
   if (!(labels.rows.weight_sum > 0)) {
     throw_input_error("{} data: the weights sum to {}, allowed is above 0", what, labels.rows.weight_sum);

@@ -37,13 +37,15 @@ int count_classes(const Table& table, int most, const char* what, const comm::Co
 /// Rows with what they count. Spans of who made them.
 struct LabelledRows {
   std::span<const float> label;   ///< [n_rows]
-  std::span<const float> weight;  ///< [n_rows]
+  std::span<const float> weight;  ///< [n_rows]; empty: each is 1
   double weight_sum = 0;          ///< over all ranks
   double max_abs_weight = 0;      ///< over all ranks
+
+  float weight_of(std::size_t row) const { return weight.empty() ? 1.0F : weight[row]; }
 };
 
 struct WeightedLabels {
-  std::vector<float> weight;  ///< [n_rows]; 0 where a row is not used
+  std::vector<float> weight;  ///< [n_rows], 0 where a row is not used; empty if each is 1
   LabelledRows rows;          ///< its spans point into `weight` and into the table
 };
 

@@ -77,15 +77,7 @@ class Booster::Validation {
 
 Booster::Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
                  const comm::Communicator& comm, int n_threads)
-    : model_(model),
-      table_(table),
-      rows_(rows),
-      n_base_rounds_(n_base_rounds),
-      comm_(comm),
-      n_threads_(n_threads),
-      margins_(start_margins(model.base_margin, rows.label.size())) {
-  compute_gradients_and_check();
-}
+    : model_(model), table_(table), rows_(rows), n_base_rounds_(n_base_rounds), comm_(comm), n_threads_(n_threads) {}
 
 Booster::~Booster() = default;
 
@@ -96,6 +88,7 @@ void Booster::validate_on(const table::Table& table, std::optional<std::span<con
 void Booster::replay(const Model& base) {
   const auto columns = table::feature_columns(base.schema, table_);
   const std::size_t n_outputs = base.n_outputs();
+  margins_ = start_margins(model_.base_margin, n_rows());
   for (std::size_t round = 0; round < base.n_rounds(); ++round) {
     const auto trees = std::span(base.trees).subspan(round * n_outputs, n_outputs);
     add_trees(trees, n_outputs, columns, n_threads_, margins_);
@@ -105,6 +98,7 @@ void Booster::replay(const Model& base) {
 
 void Booster::resume(const Model& checkpoint, const table::RowSource& source) {
   const std::size_t n_outputs = checkpoint.n_outputs();
+  margins_ = start_margins(model_.base_margin, n_rows());
   std::size_t first = 0;
   source.for_each_window([&](const table::Table& window) {
     std::vector<float> window_margins = start_margins(model_.base_margin, window.n_rows());
@@ -121,6 +115,10 @@ void Booster::resume(const Model& checkpoint, const table::RowSource& source) {
   model_.history = checkpoint.history;
   const std::vector<double>& losses = model_.history.validation_loss;
   for (std::size_t round = 0; round < losses.size(); ++round) follow_validation_loss(losses[round], round);
+}
+
+void Booster::start() {
+  if (margins_.empty()) margins_ = start_margins(model_.base_margin, n_rows());
   compute_gradients_and_check();
 }
 

@@ -21,8 +21,7 @@ namespace podere::tree {
 class Booster {
  public:
   /// Fills `model`, which has base margins and no trees, from `table` with labels and weights `rows` (0 where a row is
-  /// not trained on); all outlive this. Early stopping keeps the first `n_base_rounds`. Collective. Throws InputError,
-  /// on all ranks, where the loss overflows.
+  /// not trained on); all outlive this. Early stopping keeps the first `n_base_rounds`.
   Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
           const comm::Communicator& comm, int n_threads);
   ~Booster();
@@ -30,18 +29,22 @@ class Booster {
   Booster& operator=(const Booster&) = delete;
 
   /// Follows the loss on `table` too: on all of its rows, or where it is the training table on those with a zero in
-  /// `is_training` [n_rows]. Before the first round. Collective. Throws InputError as weigh_labels.
+  /// `is_training` [n_rows]. Before start(). Collective. Throws InputError as weigh_labels.
   void validate_on(const table::Table& table, std::optional<std::span<const std::uint8_t>> is_training);
 
   /// Takes the rounds of `base`, whose features the training table holds, one by one: the same additions in the same
-  /// order as when they were grown. Collective. Throws as take_round.
+  /// order as when they were grown. Before start(). Collective. Throws as take_round.
   void replay(const Model& base);
 
   /// Takes all rounds of a model that was trained on these rows, and its history. `source` has the features of the
-  /// training table. Collective. Throws as take_round.
+  /// training table. Before start().
   void resume(const Model& checkpoint, const table::RowSource& source);
 
-  /// At the margins so far.
+  /// Readies margins and gradients for the next round: memory that need not stand beside the features. Collective.
+  /// Throws as take_round.
+  void start();
+
+  /// At the margins so far, from start() on.
   const Gradients& gradients() const { return gradients_; }
   /// Of one output [n_rows], to which its new tree is to be added.
   std::span<float> margins(std::size_t output) { return std::span(margins_).subspan(output * n_rows(), n_rows()); }
@@ -68,7 +71,7 @@ class Booster {
   const std::size_t n_base_rounds_;
   const comm::Communicator& comm_;
   int n_threads_;
-  std::vector<float> margins_;  // [n_outputs x n_rows]
+  std::vector<float> margins_;  // [n_outputs x n_rows]; empty until they are needed
   Gradients gradients_;
   std::unique_ptr<Validation> validation_;  // null: nothing to validate on
   double best_loss_ = std::numeric_limits<double>::infinity();

@@ -43,7 +43,9 @@ class Sample {
       int any = 0;
       for (const float value : column) any |= value != value ? 1 : 0;
       has_missing_[j] |= any;
-      for (const std::uint32_t row : rows) values_[j].push_back(column[row]);
+      std::vector<float>& values = values_[j];
+      values.resize(n_rows_);
+      for (std::size_t i = 0; i < rows.size(); ++i) values[n_rows_ - rows.size() + i] = column[rows[i]];
     });
   }
 

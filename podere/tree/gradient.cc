@@ -72,17 +72,19 @@ void compute_gradients(const Options& options, const LabelledRows& rows, std::sp
   gradients.values.resize(n_outputs * n_rows);
   const auto kernel = kernel_of(options.objective);
   const double hessian_factor = portable_exp(options.max_delta_step);
+  static const std::vector<float> ones(table::kBlockRows, 1.0F);
   std::vector<ExactSum> losses(static_cast<std::size_t>(std::max(n_threads, 1)));
   parallel_for_slices(n_threads, n_rows, table::kBlockRows, [&](std::size_t begin, std::size_t end, int thread) {
-    losses[static_cast<std::size_t>(thread)].add(kernel({.margin = margins.data() + begin,
-                                                         .label = rows.label.data() + begin,
-                                                         .weight = rows.weight.data() + begin,
-                                                         .gradient = gradients.values.data() + begin,
-                                                         .n = end - begin,
-                                                         .stride = n_rows,
-                                                         .n_outputs = n_outputs,
-                                                         .quantile = options.quantile,
-                                                         .hessian_factor = hessian_factor}));
+    losses[static_cast<std::size_t>(thread)].add(
+        kernel({.margin = margins.data() + begin,
+                .label = rows.label.data() + begin,
+                .weight = rows.weight.empty() ? ones.data() : &rows.weight[begin],
+                .gradient = gradients.values.data() + begin,
+                .n = end - begin,
+                .stride = n_rows,
+                .n_outputs = n_outputs,
+                .quantile = options.quantile,
+                .hessian_factor = hessian_factor}));
   });
   for (std::size_t t = 1; t < losses.size(); ++t) losses[0].add(losses[t]);
   comm::all_reduce(comm, std::span(losses).first(1));

@@ -22,7 +22,8 @@ std::size_t n_label_classes(const Options& options) {
 /// The sum of weights of each class, over all ranks.
 std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
   std::vector<ExactSum> sums(n_classes);
-  for (std::size_t i = 0; i < rows.label.size(); ++i) sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight[i]);
+  for (std::size_t i = 0; i < rows.label.size(); ++i)
+    sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight_of(i));
   comm::all_reduce(comm, std::span(sums));
   std::vector<double> values;
   for (const ExactSum& sum : sums) values.push_back(sum.value());
@@ -85,7 +86,7 @@ namespace {
 
 double mean_label(const LabelledRows& rows, const comm::Communicator& comm) {
   ExactSum sum;
-  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight[i]) * rows.label[i]);
+  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight_of(i)) * rows.label[i]);
   comm::all_reduce(comm, std::span(&sum, 1));
   return sum.value() / rows.weight_sum;
 }
@@ -98,7 +99,7 @@ double log_mean_label(const LabelledRows& rows, const comm::Communicator& comm) 
 
 double quantile_label(const LabelledRows& rows, double q, const comm::Communicator& comm) {
   const auto n_global_rows = comm.all_reduce(std::uint64_t{rows.label.size()}, comm::Reduction::kSum);
-  const auto weights = weights_in_units(rows.weight, rows.max_abs_weight, n_global_rows);
+  const auto weights = weights_in_units(rows, n_global_rows);
   const Slice all{0, rows.label.size()};
   return weighted_quantiles({rows.label, weights}, std::span(&all, 1), q, comm, /*n_threads=*/1)[0];
 }

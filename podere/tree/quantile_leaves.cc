@@ -7,8 +7,7 @@ namespace podere::tree {
 
 RefitLeaves quantile_leaves(const Options& options, const LabelledRows& labels, std::uint64_t n_global_rows,
                             const comm::Communicator& comm, int n_threads) {
-  return [&options, &labels, &comm, n_threads,
-          units = weights_in_units(labels.weight, labels.max_abs_weight, n_global_rows)](
+  return [&options, &labels, &comm, n_threads, units = weights_in_units(labels, n_global_rows)](
              std::span<const LeafRows> leaves, std::span<const std::uint32_t> rows, std::span<const float> margins,
              Tree& tree) {
     constexpr std::size_t kGrain = 8192;

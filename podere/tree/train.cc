@@ -178,6 +178,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
   std::optional<BinnedRows> binned;
   comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
+  booster.start();
   const HistogramLayout layout(*binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
   progress.report(booster.progress(n_rounds));

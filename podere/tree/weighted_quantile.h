@@ -7,6 +7,7 @@
 
 #include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
+#include "podere/table/weighted_labels.h"
 
 namespace podere::tree {
 
@@ -24,9 +25,8 @@ struct WeightedValues {
 std::vector<float> weighted_quantiles(const WeightedValues& all, std::span<const Slice> groups, double q,
                                       const comm::Communicator& comm, int n_threads);
 
-/// Weights of at most `bound` in size as such units, of which `n_global_rows` just sum below 2^62. Weights within a
-/// factor of 2^38 / n_global_rows of the bound, and equal weights of 1 always, are whole; the rest of others is cut
-/// off.
-std::vector<std::int64_t> weights_in_units(std::span<const float> weights, double bound, std::uint64_t n_global_rows);
+/// Weights of rows as such units, of which `n_global_rows` just sum below 2^62. Weights within a factor of
+/// 2^38 / n_global_rows of the largest, and equal weights of 1 always, are whole; the rest of others is cut off.
+std::vector<std::int64_t> weights_in_units(const table::LabelledRows& rows, std::uint64_t n_global_rows);
 
 }  // namespace podere::tree

@@ -54,7 +54,7 @@ lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SIN
 	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto
 	@tools/lint.sh build/$(if $(LINT_SINCE),release,lint)
 
-asan:  ## unit tests, and of the command line those of bad input, failures and sessions, under the sanitizers of memory
+asan:  ## tests of parts, and of the command line those of bad input and failures, with the sanitizers of memory
 	@tools/setup.sh build test
 	@$(CONFIGURE) asan
 	@$(BUILD) asan

@@ -12,7 +12,8 @@ namespace {
 
 double total_weight(const LabelledRows& rows, const comm::Communicator& comm) {
   ExactSum sum;
-  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(rows.weight_of(i));
+  if (rows.weight.empty()) sum.add(static_cast<double>(rows.label.size()));
+  for (const float weight : rows.weight) sum.add(weight);
   comm::all_reduce(comm, std::span(&sum, 1));
   return sum.value();
 }
@@ -85,8 +86,8 @@ WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is
     }
   });
   labels.rows = {.label = table.label(), .weight = labels.weight};
-  float largest = 0;
-  for (std::size_t i = 0; i < table.n_rows(); ++i) largest = std::max(largest, std::abs(labels.rows.weight_of(i)));
+  float largest = labels.weight.empty() && table.n_rows() > 0 ? 1 : 0;
+  for (const float weight : labels.weight) largest = std::max(largest, std::abs(weight));
   labels.rows.max_abs_weight = comm.all_reduce(largest, comm::Reduction::kMax);
   labels.rows.weight_sum = total_weight(labels.rows, comm);
   if (labels.rows.max_abs_weight == 0) throw_input_error("{} data: there are no rows with a weight", what);

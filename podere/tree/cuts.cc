@@ -32,11 +32,7 @@ class Sample {
 
   /// Rows with a zero in `is_used` [n_rows] are looked at for missing values only.
   void take(const table::Table& window, std::span<const std::uint8_t> is_used, int n_threads) {
-    std::vector<std::uint32_t> rows;
-    for (std::size_t i = 0; i < window.n_rows(); ++i) {
-      const std::uint64_t hash = hash64(seed_, kCutStream, window.global({i}).value);
-      if (is_used[i] != 0 && uniform01(hash) < share_) rows.push_back(static_cast<std::uint32_t>(i));
-    }
+    const std::vector<std::uint32_t> rows = draw(window, is_used, n_threads);
     n_rows_ += rows.size();
     parallel_for(n_threads, values_.size(), [&](std::size_t j, int) {
       const std::span<const float> column = window.feature(j);
@@ -65,6 +61,23 @@ class Sample {
   }
 
  private:
+  /// Rows of the window, rising.
+  std::vector<std::uint32_t> draw(const table::Table& window, std::span<const std::uint8_t> is_used,
+                                  int n_threads) const {
+    constexpr std::size_t kGrain = 65536;
+    std::vector<std::vector<std::uint32_t>> of_slices((window.n_rows() + kGrain - 1) / kGrain);
+    parallel_for_slices(n_threads, window.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t hash = hash64(seed_, kCutStream, window.global({i}).value);
+        if (is_used[i] != 0 && uniform01(hash) < share_)
+          of_slices[begin / kGrain].push_back(static_cast<std::uint32_t>(i));
+      }
+    });
+    std::vector<std::uint32_t> rows;
+    for (const auto& slice : of_slices) rows.insert(rows.end(), slice.begin(), slice.end());
+    return rows;
+  }
+
   double share_;
   std::uint64_t seed_;
   std::size_t n_rows_ = 0;

@@ -1,6 +1,7 @@
 #include "podere/tree/histogram.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -11,7 +12,7 @@
 namespace podere::tree {
 namespace {
 
-/// Rows of one node in one panel. Large nodes are cut in several tasks, which take turns at the node's cells.
+/// Rows of one node in one panel. Large nodes are cut in several tasks, which share the node's cells.
 struct Task {
   std::size_t node;
   std::size_t panel;
@@ -129,6 +130,12 @@ std::span<std::int64_t> HistogramMemory::lend(std::size_t n_cells) {
 
 namespace {
 
+/// What a thread adds up before others see it.
+struct ThreadSums {
+  PackedHistogram packed;
+  std::array<std::int64_t, kPanelFeatures * kCellsPerLane> wide;  // of a task that shares its cells
+};
+
 /// Adds up this rank's rows of all nodes into `words`, laid out for `message`.
 void add_up(const BinnedRows& binned, std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
             const Quantisation& quantisation, int n_threads, const HistogramMessage& message,
@@ -136,36 +143,44 @@ void add_up(const BinnedRows& binned, std::span<const NodeRows> nodes, std::span
   const auto rows_per_flush = static_cast<std::size_t>(quantisation.rows_per_flush());
   const auto cells_locks = std::make_unique<std::mutex[]>(nodes.size() * binned.n_panels());
   std::vector<std::uint8_t> is_set(nodes.size() * binned.n_panels());
-  const auto packed = std::make_unique<PackedHistogram[]>(static_cast<std::size_t>(std::max(n_threads, 1)));
+  const auto sums = std::make_unique<ThreadSums[]>(static_cast<std::size_t>(std::max(n_threads, 1)));
   const std::vector<Task> tasks = make_tasks(nodes, panel_is_used);
 
   parallel_for(n_threads, tasks.size(), [&](std::size_t t, int thread) {
     const Task& task = tasks[t];
     const std::size_t first_feature = binned.panel_begin(task.panel);
     const std::size_t n_lanes = binned.panel_end(task.panel) - first_feature;
-    PackedHistogram& histogram = packed[static_cast<std::size_t>(thread)];
     const std::size_t place = task.node * binned.n_panels() + task.panel;
+    const auto n_bins = [&](std::size_t lane) {
+      return static_cast<std::size_t>(binned.cuts(first_feature + lane).n_bins());
+    };
+    const auto cells = [&](std::size_t lane) { return words.data() + message.word(first_feature + lane, task.node); };
+    // Cells that another thread wrote last are slow to come: shared ones are added to once a task, not at each flush.
+    const bool adds_later = task.shares_cells && n_threads > 1;
+    PackedHistogram& packed = sums[static_cast<std::size_t>(thread)].packed;
+    auto& wide = sums[static_cast<std::size_t>(thread)].wide;
     std::size_t begin = 0;
     do {
       const std::size_t n = std::min(rows_per_flush, task.rows.size() - begin);
-      accumulate(binned.panel(task.panel), task.rows.subspan(begin, n), n_lanes, histogram);
-      begin += n;
-      std::unique_lock lock(cells_locks[place], std::defer_lock);
-      if (task.shares_cells) lock.lock();
-      const bool is_first = std::exchange(is_set[place], 1) == 0;
+      accumulate(binned.panel(task.panel), task.rows.subspan(begin, n), n_lanes, packed);
+      const bool is_first = adds_later ? begin == 0 : std::exchange(is_set[place], 1) == 0;
       for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-        const std::size_t feature = first_feature + lane;
-        const auto n_bins = static_cast<std::size_t>(binned.cuts(feature).n_bins());
-        std::int32_t* const from = histogram.cells + lane * kCellsPerLane;
-        std::int64_t* const to = words.data() + message.word(feature, task.node);
+        std::int32_t* const from = packed.cells + lane * kCellsPerLane;
         if (message.is_narrow(task.node)) {
-          flush_lane_narrow(from, n_bins, to);
+          flush_lane_narrow(from, n_bins(lane), cells(lane));
         } else {
-          flush_lane(from, n_bins, is_first, to);
+          flush_lane(from, n_bins(lane), is_first, adds_later ? &wide[lane * kCellsPerLane] : cells(lane));
         }
       }
-      for (std::size_t lane = n_lanes; lane < kPanelFeatures; ++lane) histogram.cells[lane * kCellsPerLane] = 0;
+      for (std::size_t lane = n_lanes; lane < kPanelFeatures; ++lane) packed.cells[lane * kCellsPerLane] = 0;
+      begin += n;
     } while (begin < task.rows.size());
+    if (!adds_later) return;
+    const std::lock_guard lock(cells_locks[place]);
+    const bool is_first = std::exchange(is_set[place], 1) == 0;
+    for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+      add_cells(&wide[lane * kCellsPerLane], n_bins(lane), is_first, cells(lane));
+    }
   });
 }
 

@@ -19,6 +19,11 @@ void FlushLane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int
   }
 }
 
+void AddCells(const std::int64_t* from, std::size_t n_bins, bool is_first, std::int64_t* to) {
+  const std::int64_t keep = is_first ? 0 : -1;  // a mask
+  for (std::size_t b = 0; b < n_bins; ++b) to[b] = (to[b] & keep) + from[b];
+}
+
 /// Beyond an odd number of bins lies a packed cell that is always zero.
 void FlushLaneNarrow(std::int32_t* packed, std::size_t n_bins, std::int64_t* words) {
   for (std::size_t w = 0; w < narrow_words(n_bins); ++w) {
@@ -45,6 +50,7 @@ namespace podere::tree {
 namespace {
 
 HWY_EXPORT(FlushLane);
+HWY_EXPORT(AddCells);
 HWY_EXPORT(FlushLaneNarrow);
 HWY_EXPORT(WidenLane);
 
@@ -90,6 +96,10 @@ void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_
 
 void flush_lane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide) {
   HWY_DYNAMIC_DISPATCH(FlushLane)(packed, n_bins, is_first, wide);
+}
+
+void add_cells(const std::int64_t* from, std::size_t n_bins, bool is_first, std::int64_t* to) {
+  HWY_DYNAMIC_DISPATCH(AddCells)(from, n_bins, is_first, to);
 }
 
 void flush_lane_narrow(std::int32_t* packed, std::size_t n_bins, std::int64_t* words) {

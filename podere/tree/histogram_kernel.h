@@ -25,6 +25,9 @@ void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_
 /// Adds `n_bins` packed cells to wide cells G * 2^32 + H, or sets those if `is_first`; the packed ones become zero.
 void flush_lane(std::int32_t* packed, std::size_t n_bins, bool is_first, std::int64_t* wide);
 
+/// Adds `n_bins` wide cells to others, or sets those if `is_first`.
+void add_cells(const std::int64_t* from, std::size_t n_bins, bool is_first, std::int64_t* to);
+
 /// Two packed cells in a word: sums of such words hold the sums of both cells, while those fit packed cells.
 constexpr std::size_t narrow_words(std::size_t n_bins) { return (n_bins + 1) / 2; }
 /// Moves `n_bins` packed cells to words [narrow_words(n_bins)]; the packed ones become zero.

@@ -60,6 +60,15 @@ TEST(FlushTest, PackedCellsAreAddedToWideOnesAndCleared) {
   EXPECT_EQ(wide, expected);
 }
 
+TEST(FlushTest, WideCellsAreAddedToOthersOrTakeTheirPlace) {
+  const std::vector<std::int64_t> from{1, -2, std::int64_t{3} << 32, -(std::int64_t{5} << 32) + 7, 0};
+  std::vector<std::int64_t> to{10, 20, 30, 40, 50};
+  add_cells(from.data(), 4, false, to.data());
+  EXPECT_EQ(to, (std::vector<std::int64_t>{11, 18, (std::int64_t{3} << 32) + 30, -(std::int64_t{5} << 32) + 47, 50}));
+  add_cells(from.data(), 4, true, to.data());
+  EXPECT_EQ(to, (std::vector<std::int64_t>{from[0], from[1], from[2], from[3], 50}));
+}
+
 TEST(FlushTest, SumsOfNarrowWordsComeApartIntoWideCells) {
   constexpr std::int32_t kRanks = 3;
   const auto share = [](std::int32_t sum, std::int32_t rank) {

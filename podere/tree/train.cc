@@ -32,7 +32,8 @@ namespace {
 
 /// 1 for rows to train on, 0 for rows set aside.
 std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
-  std::vector<std::uint8_t> is_training(table.n_rows());
+  std::vector<std::uint8_t> is_training(table.n_rows(), 1);
+  if (options.validation_fraction == 0) return is_training;
   for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
   return is_training;
 }

@@ -157,25 +157,25 @@ void add_classifier(onnx::GraphProto& graph, const tree::Model& model) {
 }
 
 void add_regressor(onnx::GraphProto& graph, const tree::Model& model) {
-  onnx::NodeProto& op = add_op(graph, "ai.onnx.ml", "TreeEnsembleRegressor", {"features"}, {"prediction"});
+  const bool is_log = model.options.objective == Objective::kPoisson;
+  onnx::NodeProto& op =
+      add_op(graph, "ai.onnx.ml", "TreeEnsembleRegressor", {"features"}, {is_log ? "margin" : "prediction"});
   set_attribute(op, "n_targets", 1);
   add_trees(op, model, "target");
+  if (is_log) add_op(graph, "", "Exp", {"margin"}, {"prediction"});
   describe_numbers(graph);
 }
 
 }  // namespace
 
 std::string to_onnx(const tree::Model& model) {
-  if (model.options.objective == Objective::kPoisson) {
-    throw InputError("the model is of the objective poisson, which is not written as ONNX");
-  }
   onnx::ModelProto file = begin_onnx(model.schema);
   add_opset(file, "ai.onnx.ml", kMlOpset);
   onnx::GraphProto& graph = *file.mutable_graph();
-  if (model.options.objective == Objective::kSquaredError || model.options.objective == Objective::kQuantile) {
-    add_regressor(graph, model);
-  } else {
+  if (model.options.objective == Objective::kBinaryLogistic || model.options.objective == Objective::kSoftmax) {
     add_classifier(graph, model);
+  } else {
+    add_regressor(graph, model);
   }
   return to_bytes(file);
 }

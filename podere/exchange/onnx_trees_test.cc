@@ -113,6 +113,17 @@ TEST(Onnx, AClassifierSaysClassesAndProbabilitiesARegressorNumbers) {
   EXPECT_EQ(number.graph().output(0).name(), "prediction");
 }
 
+TEST(Onnx, OfCountsThePredictionIsTheExponentialOfTheMargin) {
+  tree::Model model = read("xgboost/gbtree_regression.model.json");
+  model.options.objective = tree::Objective::kPoisson;
+  expect_same("xgboost/gbtree_regression", model);
+  const auto graph = parse(model).graph();
+  ASSERT_EQ(graph.node_size(), 2);
+  EXPECT_EQ(graph.node(1).op_type(), "Exp");
+  EXPECT_EQ(graph.node(1).input(0), graph.node(0).output(0));
+  EXPECT_EQ(graph.node(1).output(0), graph.output(0).name());
+}
+
 TEST(Onnx, SoftmaxOfTwoClassesVotesWithTheDifferenceOfMargins) {
   tree::Model model = read("xgboost/gbtree_binary_logistic.model.json");
   model.trees.resize(4);

@@ -164,7 +164,7 @@ def test_poisson_predicts_the_mean_of_counts(podere):
     podere.done("convert", "xgboost.json", "--to", "podere", "-o", "back.json")
     podere.done("predict", "back.json", "counts.csv", "-o", "again.csv")
     assert numpy.allclose(numpy.loadtxt(podere.folder / "again.csv"), p, rtol=1e-5)
-    assert "poisson" in podere.refused("convert", "m.json", "--to", "onnx", "-o", "m.onnx")
+    podere.done("convert", "m.json", "--to", "onnx", "-o", "m.onnx")
     assert numpy.abs(p / numpy.exp(2 * x[:, 0] - 1) - 1).mean() < 0.2
 
 

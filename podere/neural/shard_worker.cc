@@ -85,7 +85,7 @@ bool ShardWorker::receive_weights(Work& done) {
   return servers_.front().weights.note().is_last != 0;
 }
 
-void ShardWorker::leave() {
+void ShardWorker::leave() noexcept {
   for (Server& server : servers_) {
     server.receiving.wait();
     server.sending.wait();

@@ -46,7 +46,7 @@ class ShardWorker {
   /// A round from the weights as they are, after `version` steps: batch after batch until the first server says that it
   /// is over. Weights on the way from servers are waited for only once the next gradient is there, unless the run is
   /// synchronous; so each is of weights that lack the gradient just before it. What fails here is thrown once servers
-  /// know that they need not wait.
+  /// know that they need not wait; if they cannot be told, this ends its process, as a server does.
   Work work(std::uint64_t version);
   /// Goes on with the n-th of all batches.
   void go_to(std::size_t n) { batches_.go_to(n / batches_.batches().n_steps(), n % batches_.batches().n_steps()); }
@@ -71,7 +71,7 @@ class ShardWorker {
   void send_gradient();
   /// Returns whether the round is over.
   bool receive_weights(Work& done);
-  void leave();
+  void leave() noexcept;
 
   const Layout& layout_;
   const Options& options_;

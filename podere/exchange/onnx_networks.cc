@@ -69,16 +69,9 @@ std::string add_imputation(Graph& graph, const std::string& input) {
 std::string add_layer(Graph& graph, const Layer& layer, std::span<const float> all_weights, std::size_t l,
                       const std::string& input) {
   std::string name = "layer_" + std::to_string(l + 1);
-  std::vector<float> weights;
-  std::vector<float> bias;
-  weights.reserve(layer.n_outputs * layer.n_inputs);
-  for (std::size_t j = 0; j < layer.n_outputs; ++j) {
-    const float* const row = layer.of(all_weights.data()) + j * layer.stride();
-    weights.insert(weights.end(), row, row + layer.n_inputs);
-    bias.push_back(row[layer.n_inputs]);
-  }
-  graph.constant<float>(name + "_weights", {layer.n_outputs, layer.n_inputs}, weights);
-  graph.constant<float>(name + "_bias", {layer.n_outputs}, bias);
+  const neural::WeightsAndBiases values = neural::weights_and_biases(layer, all_weights);
+  graph.constant<float>(name + "_weights", {layer.n_outputs, layer.n_inputs}, values.weights);
+  graph.constant<float>(name + "_bias", {layer.n_outputs}, values.biases);
   set_attribute(graph.add("Gemm", {input, name + "_weights", name + "_bias"}, name), "transB", 1);
   return name;
 }

@@ -54,6 +54,17 @@ std::vector<float> initial_weights(const Layout& layout, Initialisation initiali
   return weights;
 }
 
+WeightsAndBiases weights_and_biases(const Layer& layer, std::span<const float> all_weights) {
+  WeightsAndBiases values;
+  values.weights.reserve(layer.n_outputs * layer.n_inputs);
+  for (std::size_t j = 0; j < layer.n_outputs; ++j) {
+    const float* const row = layer.of(all_weights.data()) + j * layer.stride();
+    values.weights.insert(values.weights.end(), row, row + layer.n_inputs);
+    values.biases.push_back(row[layer.n_inputs]);
+  }
+  return values;
+}
+
 bool are_finite(std::span<const float> weights) {
   constexpr std::uint32_t kExponent = 0x7f800000;  // all of its bits are set in what is not
   std::uint32_t n_not = 0;                         // counted, not searched for: so the compiler makes vectors of it

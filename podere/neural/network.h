@@ -68,6 +68,14 @@ class Layout {
 /// Sources: Glorot and Bengio, AISTATS 2010, equation 16; He, Zhang, Ren, Sun, ICCV 2015, section 2.2; torch.nn.Linear.
 std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed);
 
+/// The weights of a layer as others have them, without what lies between: [n_outputs x n_inputs], an output a row, and
+/// biases [n_outputs].
+struct WeightsAndBiases {
+  std::vector<float> weights;
+  std::vector<float> biases;
+};
+WeightsAndBiases weights_and_biases(const Layer& layer, std::span<const float> all_weights);
+
 /// Whether none is infinite or NaN.
 bool are_finite(std::span<const float> weights);
 

@@ -82,21 +82,6 @@ std::vector<GraphNode> graph_of(const neural::Options& options, const neural::La
   return nodes;
 }
 
-struct WeightsAndBiases {
-  std::vector<float> weights;
-  std::vector<float> biases;
-};
-
-WeightsAndBiases values_of(const neural::Layer& layer, std::span<const float> all_weights) {
-  WeightsAndBiases values;
-  for (std::size_t j = 0; j < layer.n_outputs; ++j) {
-    const float* const row = layer.of(all_weights.data()) + j * layer.stride();
-    values.weights.insert(values.weights.end(), row, row + layer.n_inputs);
-    values.biases.push_back(row[layer.n_inputs]);
-  }
-  return values;
-}
-
 }  // namespace
 
 TensorboardSummaries::TensorboardSummaries(const TrainJob& job, const comm::Communicator& comm, Progress& progress)
@@ -160,7 +145,7 @@ void TensorboardSummaries::tell_epoch(const neural::AfterStep& after) {
   }
   if (after.n_steps / after.steps_per_epoch % epochs_apart_ != 0) return;
   for (std::size_t l = 0; l < after.layout.n_layers(); ++l) {
-    const WeightsAndBiases values = values_of(after.layout.layer(l), after.weights);
+    const neural::WeightsAndBiases values = neural::weights_and_biases(after.layout.layer(l), after.weights);
     const std::string box = fmt::format("layer_{}/", l + 1);
     write([&](EventFile& file) { file.histogram(at, box + "weights", values.weights); });
     write([&](EventFile& file) { file.histogram(at, box + "biases", values.biases); });

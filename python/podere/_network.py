@@ -107,6 +107,35 @@ def _document(parameters: str, attributes: str = "") -> Any:
     return append
 
 
+_PARTIAL_FIT = """One epoch over these rows, from the weights that there are, or from the start.
+
+        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
+        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
+        which there should be enough. `epochs` is not asked.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+{classes}        sample_weight : array of shape (n_samples,), number or None, default=None
+
+        Returns
+        -------
+        self
+        """
+
+_CLASSES = """        classes : array of shape (n_classes,) or None, default=None
+            All classes that there will be. Needed in the first call; the same, or None, in others.
+"""
+
+
+def _document_partial_fit(classes: str = "") -> Any:
+    def document(method: Any) -> Any:
+        method.__doc__ = _PARTIAL_FIT.format(classes=classes)
+        return method
+    return document
+
+
 class _Network(Estimator):
     """What all networks do."""
 
@@ -246,25 +275,8 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
     True
     """
 
+    @_document_partial_fit(_CLASSES)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """One epoch over these rows, from the weights that there are, or from the start.
-
-        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
-        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
-        which there should be enough. `epochs` is not asked.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        classes : array of shape (n_classes,) or None, default=None
-            All classes that there will be. Needed in the first call; the same, or None, in others.
-        sample_weight : array of shape (n_samples,), number or None, default=None
-
-        Returns
-        -------
-        self
-        """
         def learn(y: Target) -> np.ndarray:
             if _check_partial_fit_first_call(self, classes) and len(self.classes_) < 2:
                 raise ValueError(f"classes is {classes!r}, allowed are at least two")
@@ -291,23 +303,8 @@ class NNRegressor(Regressor, _GradientDescent):
     True
     """
 
+    @_document_partial_fit()
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """One epoch over these rows, from the weights that there are, or from the start.
-
-        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
-        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
-        which there should be enough. `epochs` is not asked.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), number or None, default=None
-
-        Returns
-        -------
-        self
-        """
         return self._partial_fit(X, y, sample_weight, self._learn_target)
 
     _OBJECTIVES = ("squared-error",)

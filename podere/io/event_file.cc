@@ -120,6 +120,17 @@ fs::path new_path(const fs::path& folder, double wall_time) {
                               getpid(), n_files++);
 }
 
+/// Throws InputError if `place`, in which `folder` is or is to be, takes no files, as /proc, whatever its permissions
+/// say. One that is full may have room by and by.
+void check_makes_files(const fs::path& folder, const fs::path& place) {
+  std::string name = (place / ".podere-XXXXXX").string();
+  if (mkdtemp(name.data()) != nullptr) {
+    rmdir(name.c_str());
+  } else if (errno != ENOSPC && errno != EDQUOT) {
+    throw_input_error("{}: no files can be made in {}: {}", folder.string(), place.string(), std::strerror(errno));
+  }
+}
+
 }  // namespace
 
 bool check_event_folder(const fs::path& folder) {
@@ -127,9 +138,7 @@ bool check_event_folder(const fs::path& folder) {
   fs::path place = fs::absolute(folder, unknown);
   while (!fs::exists(place, unknown) && place.has_relative_path()) place = place.parent_path();
   if (!fs::is_directory(place, unknown)) throw_input_error("{}: is not a folder", place.string());
-  if (access(place.c_str(), W_OK | X_OK) != 0) {
-    throw_input_error("{}: no files can be made in {}: {}", folder.string(), place.string(), std::strerror(errno));
-  }
+  check_makes_files(folder, place);
   return std::any_of(fs::directory_iterator(folder, unknown), fs::directory_iterator(),
                      [](const auto& file) { return file.path().filename().string().starts_with(kNameBegin); });
 }

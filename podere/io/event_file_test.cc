@@ -189,6 +189,7 @@ TEST_F(EventFileTest, AFolderThatCannotBeMadeIsRefused) {
   EXPECT_THROW(EventFile(temporary_.path() / "file", 1), InputError);
   EXPECT_THROW(check_event_folder(temporary_.path() / "file" / "run"), InputError);
   EXPECT_THROW(check_event_folder(temporary_.path() / "file"), InputError);
+  EXPECT_THROW(check_event_folder("/proc/run"), InputError);  // to root its permissions allow it
   check_event_folder(folder_);
   EXPECT_FALSE(fs::exists(folder_.parent_path()));
   check_event_folder(temporary_.path());

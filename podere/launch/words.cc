@@ -70,6 +70,11 @@ bool tells_the_end(const std::string& line) {
   return std::ranges::any_of(kBeginnings, [&](const char* beginning) { return line.starts_with(beginning); });
 }
 
+bool tells_of_a_silent_end(const std::deque<std::string>& lines) {
+  // Of who was killed it tells more at its own end, which it does not always reach in order.
+  return first_words(lines).starts_with("Primary job  terminated normally");
+}
+
 bool tells_of_no_group(const std::deque<std::string>& lines) {
   return std::ranges::any_of(lines, [](const std::string& line) {
     return line.starts_with("The application appears to have been direct launched using \"srun\"");

@@ -21,6 +21,9 @@ std::optional<Loss> loss_told_in(const std::deque<std::string>& lines);
 /// The launcher says that the group is over. It should end now, but mpirun 4.1 may hang.
 bool tells_the_end(const std::string& line);
 
+/// mpirun says that an executor ended, and nobody has said why: it was killed, or left without a word.
+bool tells_of_a_silent_end(const std::deque<std::string>& lines);
+
 /// Open MPI says that srun gave it nothing by which processes find each other.
 bool tells_of_no_group(const std::deque<std::string>& lines);
 

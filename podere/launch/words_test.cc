@@ -37,6 +37,17 @@ TEST(Words, ThatEndAGroup) {
   EXPECT_FALSE(tells_the_end("I wonder what mpirun noticed"));
 }
 
+TEST(Words, OfAnEndThatNobodyExplains) {
+  const std::deque<std::string> ended = {"-----", "Primary job  terminated normally, but 1 process returned",
+                                         "a non-zero exit code. Per user-direction, the job has been aborted.",
+                                         "-----"};
+  EXPECT_TRUE(tells_of_a_silent_end(ended));
+  std::deque<std::string> explained = ended;
+  explained.push_front("podere: no such library");
+  EXPECT_FALSE(tells_of_a_silent_end(explained));
+  EXPECT_FALSE(tells_of_a_silent_end({}));
+}
+
 TEST(Words, OfOpenMpiThatSrunGaveNothing) {
   EXPECT_TRUE(tells_of_no_group({"[node7:1] OPAL ERROR: Unreachable in file ext3x_client.c at line 112", "-----",
                                  "The application appears to have been direct launched using \"srun\","}));

@@ -31,7 +31,8 @@ Driver::Driver(const CommandLine& executors, Options options, Progress& progress
     event = next_event(kPollMs);
     if (event.empty() && watch.seconds() > kStartSeconds) {
       const std::string words = telling_words();
-      throw_error("the executors did not come up within {} s{}{}", kStartSeconds, words.empty() ? "" : ": ", words);
+      throw NotStarted(fmt::format("the executors did not come up within {} s{}{}", kStartSeconds,
+                                   words.empty() ? "" : ": ", words));
     }
   }
   is_up_ = true;
@@ -154,13 +155,16 @@ void Driver::throw_cause_of_death() {
     throw GroupLost(options_.n_executors == 1 ? "executor 0" : "the executors",
                     fmt::format("killed by signal {}", exit_code - 128));
   }
+  if (!is_up_ && launch::tells_of_a_silent_end(last_error_lines_)) {
+    throw GroupLost("the executors", "one ended before it was ready");
+  }
   if (words.empty()) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);
   if (launch::tells_of_no_group(last_error_lines_)) {
     throw_error("the executors could not be started as one group: {}",
                 options_.advice.empty() ? words : options_.advice);
   }
-  throw_error("the executors could not be started: {}", words);
+  throw NotStarted(fmt::format("the executors could not be started: {}", words));
 }
 
 std::string Driver::telling_words() const {

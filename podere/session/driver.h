@@ -26,6 +26,13 @@ class GroupLost : public Error {
   std::string how;  ///< "killed by signal 9"
 };
 
+/// The group did not come up, and said why. That of a first group is to be told; one that follows another may have been
+/// lost in its start.
+class NotStarted : public Error {
+ public:
+  using Error::Error;
+};
+
 /// What a driver asks while training runs, a few times a second.
 struct Wishes {
   /// Whether training should keep what there is and end, to go on elsewhere.
@@ -48,7 +55,8 @@ class Driver {
   };
 
   /// Starts the executors and waits until they are ready. `progress` is asked now and then whether to stop, and may
-  /// throw. Throws Error if they cannot be started, or came up as another number than asked for.
+  /// throw. Throws NotStarted if they cannot be started, GroupLost if one was lost meanwhile, and Error if they came up
+  /// as another number than asked for.
   Driver(const CommandLine& executors, Options options, Progress& progress);
 
   /// Of each executor, as the first one tells.

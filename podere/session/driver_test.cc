@@ -145,6 +145,16 @@ TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
             "the executors could not be started: no room (--debug shows all that was said)");
 }
 
+TEST(Driver, TakesASilentEndInTheStartForALoss) {
+  RecordedProgress progress;
+  const std::string ends = R"(echo '-----
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+-----' >&2; exit 1)";
+  EXPECT_THROW(Driver(shell(ends), {}, progress), GroupLost);
+  EXPECT_THROW(Driver(shell("echo 'no such library' >&2; " + ends), {}, progress), NotStarted);
+}
+
 class EventWithAWrongMember : public testing::TestWithParam<const char*> {};
 
 TEST_P(EventWithAWrongMember, IsToldInOneLine) {

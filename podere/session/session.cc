@@ -193,7 +193,12 @@ void Session::restore_tables(Progress& progress) {
 }
 
 void Session::replace_group(Progress& progress, Progress& restoring) {
-  start_group(progress);
+  try {
+    start_group(progress);
+  } catch (const NotStarted& error) {
+    // It has been possible before: whatever befell this one, the next may have more luck.
+    throw GroupLost("the executors", error.what());
+  }
   try {
     restore_tables(restoring);
   } catch (...) {

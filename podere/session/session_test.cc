@@ -180,6 +180,46 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
   EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 3 executors instead of 1"}));
 }
 
+TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) {
+  int n_failing = 1;
+  Session::Options options{.n_executors = 4, .least = 1};
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    const bool comes_up = launched.size() == 1 || static_cast<int>(launched.size()) > 1 + n_failing;
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string does =
+        launched.size() == 1 ? train_event(0) + train_event(4) + kRankTwoKilled : train_event(4) + kResult;
+    return CommandLine{{"sh", "-c", comes_up ? ready + does : "echo 'no room for a while' >&2; exit 1"}};
+  };
+  const Json result = Session(options, progress).run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
+  ASSERT_EQ(result.at("losses").size(), 2U);
+  EXPECT_NE(progress.warnings.at(1).find("could not be started: no room for a while"), std::string::npos)
+      << progress.warnings[1];
+
+  launched.clear();
+  n_failing = 1000;
+  try {
+    Session(options, progress).run(TrainJob{{"x.csv", {}}}, progress);
+    FAIL() << "it went on";
+  } catch (const Error& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with("given up: executors were lost the same way twice at the start: "))
+        << error.what();
+  }
+  EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
+}
+
+TEST_F(SessionTest, AFirstGroupThatCannotBeStartedIsNotTriedAgain) {
+  Session::Options options{.n_executors = 3, .least = 1};
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    return CommandLine{{"sh", "-c", "echo 'no such library' >&2; exit 1"}};
+  };
+  EXPECT_THROW(Session(options, progress), NotStarted);
+  EXPECT_EQ(launched, (std::vector<int>{3}));
+}
+
 TEST_F(SessionTest, GivesUpAfterManyLosses) {
   std::vector<std::string> scripts;
   for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");

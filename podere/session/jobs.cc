@@ -53,6 +53,36 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
                     *wanted, spec.location, *found);
 }
 
+namespace {
+
+/// Columns of a file without names are known by their places: those of a file with more of them are other ones. Of
+/// libsvm files, which leave zeros out, more is as good.
+void check_as_many(const SourceSpec& spec, const table::Schema& found, const table::Schema& trained) {
+  if (spec.format == io::FileFormat::kLibsvm || kept_name(spec.location)) return;
+  const bool is_nameless =
+      spec.format == io::FileFormat::kIdx || (table::is_made_up(found.features) && table::is_made_up(trained.features));
+  if (!is_nameless || found.features.size() == trained.features.size()) return;
+  throw_input_error("it has {} features, the rows trained on have {}", found.features.size(), trained.features.size());
+}
+
+}  // namespace
+
+JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at,
+                          io::UnknownTexts& unknown) {
+  SourceSpec spec = with_format(*job.validation, at.comm);
+  // The labels of what is kept are numbered already.
+  if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
+  JobTable table = table_for_model(spec, true, trained, at, unknown);
+  try {
+    check_as_many(spec, table->schema(), trained);
+    table::match_features(trained, table->schema());
+  } catch (const InputError& error) {
+    throw_input_error("validation data {}: {}", spec.location, error.what());
+  }
+  check_label_name(spec, *table, trained);
+  return table;
+}
+
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
                                    bool needs_label, const Workplace& at) {
   at.progress.report({"read", 0, 1, {}});

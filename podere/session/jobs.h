@@ -54,6 +54,12 @@ ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds,
 /// Throws InputError if its name, as `table` has it, is not that of `model`'s label.
 void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model);
 
+/// The rows that training is watched on: as table_for_model, but where they are not of the kind of the rows trained on,
+/// whose schema is `trained`, with another label, or without the columns that are needed, or of places, not names, more
+/// of them than are. Throws InputError on all ranks.
+JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at,
+                          io::UnknownTexts& unknown);
+
 /// Training of a network, in a file of its own.
 Json train_network(const TrainJob& job, const Workplace& at);
 

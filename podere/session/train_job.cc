@@ -74,10 +74,7 @@ Json run(const TrainJob& job, const Workplace& at) {
   std::optional<JobTable> validation;
   if (job.validation) {
     io::UnknownTexts of_validation;
-    SourceSpec spec = *job.validation;
-    // The labels of what is kept are numbered already.
-    if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
-    validation.emplace(table_for_model(spec, true, rows->schema(), at, of_validation));
+    validation.emplace(validation_table(job, rows->schema(), at, of_validation));
     for (const auto& [column, n] : of_validation) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();

@@ -102,14 +102,11 @@ Json train_network(const TrainJob& job, const Workplace& at) {
     need_network(*from, job.from);
   }
   io::UnknownTexts none;  // networks have no categories
-  JobTable table = from ? table_for_model(job.table, true, schema_of(*from), at, none) : table_of(job.table, true, at);
+  const SourceSpec source = with_format(job.table, comm);
+  JobTable table = from ? table_for_model(source, true, schema_of(*from), at, none) : table_of(source, true, at);
+  if (from) check_label_name(source, *table, schema_of(*from));
   std::optional<JobTable> validation;
-  if (job.validation) {
-    SourceSpec spec = *job.validation;
-    // The labels of what is kept are numbered already.
-    if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
-    validation.emplace(table_for_model(spec, true, table->schema(), at, none));
-  }
+  if (job.validation) validation.emplace(validation_table(job, table->schema(), at, none));
   const double load_seconds = load_watch.seconds();
 
   RecordingProgress recorder(at.progress);

@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
@@ -60,7 +62,7 @@ void check_optimiser(const Options& o) {
   check(is_finite_from_0(o.weight_decay), "weight-decay", o.weight_decay, "0 or more");
   check(is_finite_from_0(o.clip_norm), "clip-norm", o.clip_norm, "0 (none) or more");
   check(is_share(o.dropout), "dropout", o.dropout, "0 or more, below 1");
-  check(o.history >= 1 && o.history <= 100, "history", o.history, "1 to 100");
+  check(o.history >= 1 && o.history <= kMaxHistory, "history", o.history, "1 to 100");
   check(is_finite_from_0(o.tolerance), "tolerance", o.tolerance, "0 or more");
   check(o.servers >= 0 && o.servers <= kMaxServers, "servers", o.servers, "0 (none) to 1024");
   check(o.staleness >= -1, "staleness", o.staleness, "0 (synchronous) or more, or -1 (no bound)");
@@ -71,6 +73,27 @@ void check_optimiser(const Options& o) {
     check(o.dropout == 0, "dropout", o.dropout, "0 with lbfgs");
     check(o.clip_norm == 0, "clip-norm", o.clip_norm, "0 with lbfgs");
   }
+}
+
+template <typename T>
+std::string value_text(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return to_string(value);
+  } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+    return value.empty() ? "none" : fmt::format("{}", fmt::join(value, ","));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+/// Of what visit_options calls `name`.
+std::string name_of_option(std::string name, const Options& o) {
+  if (name == "hidden") return "layers";
+  if (name == "n_classes") return "classes";
+  if (name == "early_stopping_epochs") return "early-stopping";
+  if (name == "epochs" && o.optimiser == Optimiser::kLbfgs) return "iterations";
+  std::ranges::replace(name, '_', '-');
+  return name;
 }
 
 }  // namespace
@@ -93,6 +116,20 @@ Initialisation parse_initialisation(const std::string& text) {
 Loss parse_loss(const std::string& text) { return parse<Loss>("loss", kLosses, text); }
 Optimiser parse_optimiser(const std::string& text) { return parse<Optimiser>("optimiser", kOptimisers, text); }
 Schedule parse_schedule(const std::string& text) { return parse<Schedule>("schedule", kSchedules, text); }
+
+std::string first_difference(const Options& was, const Options& is) {
+  std::vector<std::string> values;
+  visit_options(was, [&](const char*, const auto& value) { values.push_back(value_text(value)); });
+  std::string difference;
+  std::size_t i = 0;
+  visit_options(is, [&](const char* name, const auto& value) {
+    const std::string before = values[i++];
+    const std::string now = value_text(value);
+    if (!difference.empty() || before == now) return;
+    difference = fmt::format("{} was {}, is {}", name_of_option(name, is), before, now);
+  });
+  return difference;
+}
 
 void validate(const Options& o) {
   check_network(o);

@@ -13,6 +13,7 @@ inline constexpr int kMaxClasses = 1000;
 inline constexpr int kMaxServers = 1024;
 inline constexpr int kMaxBatch = 1 << 20;
 inline constexpr int kMaxEpochs = 1000000;
+inline constexpr int kMaxHistory = 100;  ///< of lbfgs
 
 /// Of hidden layers.
 enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
@@ -116,6 +117,10 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("early_stopping_epochs", options.early_stopping_epochs);
   visit("seed", options.seed);
 }
+
+/// "learning-rate was 0.01, is 0.02" of the first option in which they differ, by its name on the command line; empty
+/// if they are alike.
+std::string first_difference(const Options& was, const Options& is);
 
 /// Throws InputError that names the first option out of its range, its value and what is allowed.
 void validate(const Options& options);

@@ -10,6 +10,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/base/printable.h"
 #include "podere/neural/labels.h"
 #include "podere/neural/parameter_servers.h"
 #include "podere/neural/rows.h"
@@ -47,22 +48,48 @@ void check_request(const table::RowSource& source, const table::Table* validatio
 
 void check_base(const Model& base, const Model& model) {
   if (base.schema.features != model.schema.features) throw InputError("the model to continue has other features");
-  if (base.options.loss != model.options.loss || base.options.n_classes != model.options.n_classes) {
-    throw InputError("the model to continue has another loss or other classes");
+  // All else may be chosen anew.
+  Options options = model.options;
+  options.loss = base.options.loss;
+  options.n_classes = base.options.n_classes;
+  options.hidden = base.options.hidden;
+  options.activation = base.options.activation;
+  const std::string difference = first_difference(options, model.options);
+  if (!difference.empty()) throw_input_error("the model to continue is of another kind: {}", difference);
+}
+
+/// How the data, or else the options, of the run that left the checkpoint were others.
+std::string other_run(const Model& checkpoint, const Model& model) {
+  const table::Schema& was = checkpoint.schema;
+  const table::Schema& is = model.schema;
+  if (was.features.size() != is.features.size()) {
+    return fmt::format("the data had {} features, have {}", was.features.size(), is.features.size());
   }
-  if (base.options.hidden != model.options.hidden || base.options.activation != model.options.activation) {
-    throw InputError("the model to continue has other layers");
+  const auto [old_name, new_name] = std::ranges::mismatch(was.features, is.features);
+  if (old_name != was.features.end()) {
+    return fmt::format("feature {} was {}, is {}", old_name - was.features.begin(), printable(*old_name),
+                       printable(*new_name));
   }
+  if (was.label != is.label) {
+    return fmt::format("the label was {}, is {}", printable(was.label.value_or("none")),
+                       printable(is.label.value_or("none")));
+  }
+  if (was.weight != is.weight) {
+    return fmt::format("the weight was {}, is {}", printable(was.weight.value_or("none")),
+                       printable(is.weight.value_or("none")));
+  }
+  if (!(was == is)) return "the data have other columns";
+  // Before options, some of which follow from the rows.
+  std::string difference = first_difference(checkpoint.options, model.options);
+  const bool chose_scale = checkpoint.options.standardise != model.options.standardise;
+  if (!chose_scale && checkpoint.scaling != model.scaling) return "the rows, or the model to continue, are others";
+  return difference;
 }
 
 void check_checkpoint(const Model& checkpoint, const Model& model) {
-  if (checkpoint.options == model.options && checkpoint.schema == model.schema && checkpoint.scaling == model.scaling) {
-    return;
-  }
-  throw InputError(
-      "the checkpoint is of another run: data, options or the model to continue have changed; give the same, or "
-      "another "
-      "file for checkpoints");
+  const std::string difference = other_run(checkpoint, model);
+  if (difference.empty()) return;
+  throw_input_error("the checkpoint is of another run: {}; give the same, or another file for checkpoints", difference);
 }
 
 /// 1 for rows to train on, 0 for rows set aside.

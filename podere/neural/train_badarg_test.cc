@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "podere/base/error.h"
@@ -103,6 +104,72 @@ TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
               train_alone(table::Table(with_categories, 5, {0, 5}), options);
             }),
             "b has categories, a network takes numbers only");
+}
+
+TEST(NetworkTrainBadArgTest, ValidationDataAreOfTheKindOfThoseTrainedOn) {
+  const table::Table table = random_table({.n_rows = 50}, alone());
+  const auto refused = [&](const RandomTable& want, const std::function<void(table::Table&)>& change,
+                           const Options& options = {.hidden = {4}, .epochs = 1}) {
+    table::Table validation = random_table(want, alone());
+    change(validation);
+    return refusal([&] { train_alone(table, options, &validation); });
+  };
+  const auto as_it_is = [](table::Table&) {};
+  EXPECT_EQ(refused({.n_rows = 50}, as_it_is), "nothing was refused");
+  EXPECT_EQ(refused({.n_rows = 50, .n_features = 4}, as_it_is), "the data lacks columns that the model needs: x4, x5");
+  EXPECT_EQ(refused({.n_rows = 50}, [](auto& t) { t.label()[9] = 2; }),
+            "validation data: label of row 9 is 2, allowed is 0 or 1: encode two classes so; for more use --loss "
+            "cross-entropy, for numbers squared-error");
+  EXPECT_EQ(refused({.n_rows = 50}, [](auto& t) { t.label()[9] = 2; }, {.loss = Loss::kCrossEntropy, .hidden = {4}}),
+            "validation data: label of row 9 is 2, allowed is a whole number from 0 to 1: encode classes as 0, 1, 2, "
+            "...");
+  EXPECT_EQ(refused({.n_rows = 50}, [](auto& t) { t.feature(3)[7] = std::nanf(""); }),
+            "validation data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; --impute takes the "
+            "mean for what is missing");
+  EXPECT_EQ(refused({.n_rows = 0}, as_it_is), "validation data: there are no rows");
+  EXPECT_EQ(refused({.n_rows = 50}, as_it_is, {.validation_fraction = 0.5}),
+            "validation data and validation-fraction are both given, allowed is one of them");
+}
+
+TEST(NetworkTrainBadArgTest, LabelsOfMinusOneAreToldHowToBecomeZero) {
+  for (const Loss loss : {Loss::kBinaryCrossEntropy, Loss::kCrossEntropy}) {
+    table::Table table = random_table({.n_rows = 50}, alone());
+    table.label()[3] = -1;
+    const std::string told = refusal([&] { train_alone(table, {.loss = loss, .hidden = {4}, .epochs = 1}); });
+    EXPECT_TRUE(
+        told.ends_with("where -1 stands for a class, write 0: sed 's/^-1\\b/0/' does, of labels that stand "
+                       "first"))
+        << told;
+  }
+}
+
+TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
+  const Options options{.hidden = {4}, .epochs = 1, .batch_size = 32};
+  const RandomTable rows{.n_rows = 1500};
+  std::optional<Checkpoint> kept;
+  train_alone(random_table(rows, alone()), options, nullptr,
+              {.hooks = {[&](const AfterStep& after) { kept = after.make_checkpoint(); }}});
+  const auto refused = [&](const RandomTable& want, const std::function<void(Options&)>& change) {
+    Options other = options;
+    change(other);
+    std::string told =
+        refusal([&] { train_alone(random_table(want, alone()), other, nullptr, {.checkpoint = &*kept}); });
+    const std::string begin = "the checkpoint is of another run: ";
+    const std::string end = "; give the same, or another file for checkpoints";
+    EXPECT_TRUE(told.starts_with(begin) && told.ends_with(end)) << told;
+    return told.size() < begin.size() + end.size() ? told
+                                                   : told.substr(begin.size(), told.size() - begin.size() - end.size());
+  };
+  const auto same = [](Options&) {};
+  EXPECT_EQ(refused(rows, [](Options& o) { o.learning_rate = 0.01; }), "learning-rate was 0.001, is 0.01");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {5, 6}; }), "layers was 4, is 5,6");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {}; }), "layers was 4, is none");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.optimiser = Optimiser::kLbfgs; }), "optimiser was adam, is lbfgs");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.standardise = false; }), "standardise was true, is false");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.seed = 9; }), "seed was 0, is 9");
+  EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), "the rows, or the model to continue, are others");
+  EXPECT_EQ(refused({.n_rows = 1500, .n_features = 5}, same), "the data had 6 features, have 5");
+  EXPECT_EQ(refused({.n_rows = 1500, .has_weight = true}, same), "the weight was 'none', is 'w'");
 }
 
 }  // namespace

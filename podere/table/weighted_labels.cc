@@ -10,6 +10,14 @@
 namespace podere::table {
 namespace {
 
+/// Of those who bring files of libsvm or XGBoost with them.
+constexpr const char* kMinusOneAdvice =
+    "; where -1 stands for a class, write 0: sed 's/^-1\\b/0/' does, of labels that stand first";
+
+bool has_classes(const LabelRules& rules) {
+  return rules.kind == LabelKind::kTwoClasses || rules.kind == LabelKind::kClasses;
+}
+
 double total_weight(const LabelledRows& rows, const comm::Communicator& comm) {
   ExactSum sum;
   if (rows.weight.empty()) sum.add(static_cast<double>(rows.label.size()));
@@ -24,7 +32,7 @@ void need_label(const Table& table, const char* what) {
 
 /// The factor of a row's weight by its label, which is allowed.
 double weight_of_class(float label, const LabelRules& rules) {
-  if (rules.kind != LabelKind::kTwoClasses && rules.kind != LabelKind::kClasses) return 1;
+  if (!has_classes(rules)) return 1;
   const auto k = static_cast<std::size_t>(label);
   return k < rules.class_weight.size() ? rules.class_weight[k] : 1;
 }
@@ -33,7 +41,8 @@ double weight_of_class(float label, const LabelRules& rules) {
 
 void check_label(float label, GlobalRow row, const LabelRules& rules, const char* what) {
   const auto refuse = [&](const std::string& allowed) {
-    throw_input_error("{} data: label of row {} is {}, allowed is {}", what, row.value, label, allowed);
+    throw_input_error("{} data: label of row {} is {}, allowed is {}{}", what, row.value, label, allowed,
+                      label == -1 && has_classes(rules) ? kMinusOneAdvice : "");
   };
   switch (rules.kind) {
     case LabelKind::kTwoClasses:

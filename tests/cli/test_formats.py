@@ -106,6 +106,14 @@ def test_a_session_reads_them_again_when_executors_are_lost(podere, session, ima
     assert columns_of("table:digits") == expected
 
 
+def test_images_to_validate_on_have_the_size_of_those_trained_on(podere, images):
+    small, labels = numpy.zeros((20, 3, 3), numpy.uint8), numpy.arange(20, dtype=numpy.uint8) % 2
+    (podere.folder / "small-images-idx3-ubyte").write_bytes(idx_bytes(small))
+    (podere.folder / "small-labels-idx1-ubyte").write_bytes(idx_bytes(labels))
+    message = podere.refused("train", "nn", "small-images-idx3-ubyte", "--validation", images, "-o", "n.json")
+    assert f"validation data {images}: it has" in message and "features, the rows trained on have 9" in message
+
+
 # What is wrong with IDX files.
 
 
@@ -222,3 +230,4 @@ def test_labels_of_minus_one_are_refused_as_those_of_csv_are(podere):
     told = [podere.refused("train", "gbt", podere.write(name, text), "-o", "m.json")
             for name, text in (("a.svm", "-1 1:1\n1 1:2\n"), ("a.csv", "-1,1\n1,2\n"))]
     assert told[0] == told[1] and "label of row 0 is -1, allowed is 0 or 1" in told[0]
+    assert "where -1 stands for a class, write 0" in told[0]

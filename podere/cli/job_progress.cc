@@ -15,7 +15,6 @@
 namespace podere::cli {
 namespace {
 
-constexpr double kLineInterval = 5;    // seconds
 constexpr double kDrawInterval = 0.1;  // seconds
 constexpr std::size_t kBarCells = 24;
 
@@ -78,7 +77,7 @@ void JobProgress::report(const ProgressStep& step) {
     in_phase_.restart();
   }
   const std::string left = left_text(seconds_left(step, first_done_, in_phase_.seconds()));
-  if (style_ == Style::kLines && since_line_.seconds() >= kLineInterval) {
+  if (style_ == Style::kLines && step.total > 1 && since_line_.seconds() >= seconds_between_lines_) {
     since_line_.restart();
     std::fprintf(stderr, "%s%s\n", step_text(step).c_str(), left.c_str());
   }

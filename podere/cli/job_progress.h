@@ -10,14 +10,15 @@
 
 namespace podere::cli {
 
-/// Shows reports on standard error: a bar redrawn in place on a terminal; elsewhere a line every few seconds, or
-/// nothing with --json.
+/// Shows reports on standard error: a bar redrawn in place on a terminal; elsewhere a line every few seconds of phases
+/// that have steps, or nothing with --json.
 class JobProgress : public Progress {
  public:
   enum class Style { kBar, kLines, kNone };
   static Style style_for(const OutputOptions& output);
 
-  explicit JobProgress(Style style) : style_(style) {}
+  explicit JobProgress(Style style, double seconds_between_lines = 5)
+      : style_(style), seconds_between_lines_(seconds_between_lines) {}
   explicit JobProgress(const OutputOptions& output) : JobProgress(style_for(output)) {}
   ~JobProgress() override { clear(); }
 
@@ -31,6 +32,7 @@ class JobProgress : public Progress {
 
  private:
   Style style_;
+  double seconds_between_lines_;
   std::string phase_;
   std::size_t first_done_ = 0;  // when the phase began
   Stopwatch in_phase_;

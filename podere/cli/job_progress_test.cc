@@ -17,6 +17,14 @@ TEST(StepText, TellsStagesOfAnEvaluationThatHasSeveral) {
   EXPECT_EQ(step_text({"evaluate", 2, 5, {}}), "2 of 5 stages");
 }
 
+TEST(JobProgressLines, AreOfPhasesThatHaveSteps) {
+  testing::internal::CaptureStderr();
+  JobProgress progress(JobProgress::Style::kLines, 0);
+  for (const char* phase : {"read", "prepare"}) progress.report({phase, 0, 1, {}});
+  progress.report({"train", 3, 12, {}, "step"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "3 of 12 steps\n");
+}
+
 TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
   EXPECT_DOUBLE_EQ(seconds_left({"train", 11, 31, {}}, 1, 5.0), 10.0);
   EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);

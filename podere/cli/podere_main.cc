@@ -47,7 +47,8 @@ int parse_and_run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      const std::string advice = unknown_command(app, {argv + 1, argv + argc});
+      std::string advice = unknown_command(app, {argv + 1, argv + argc});
+      if (advice.empty()) advice = unexpected_words(app);
       throw_input_error("{} (podere --help shows what there is)", advice.empty() ? error.what() : advice);
     }
     std::ostringstream text;  // of --help, --version

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "podere/base/nearest_name.h"
 
 namespace podere::cli {
@@ -16,7 +18,51 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
+/// "podere train nn"
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
+}
+
+/// Without dashes.
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return names;
+}
+
+/// The commands beside `app` that have the option.
+std::vector<std::string> siblings_with(const CLI::App& app, const std::string& option) {
+  std::vector<std::string> paths;
+  if (app.get_parent() == nullptr) return paths;
+  for (const CLI::App* sibling : app.get_parent()->get_subcommands([](const CLI::App*) { return true; })) {
+    if (sibling != &app && sibling->get_option_no_throw(option) != nullptr) paths.push_back(path_of(*sibling));
+  }
+  return paths;
+}
+
 }  // namespace
+
+std::string unexpected_words(const CLI::App& app) {
+  const CLI::App* at = &app;
+  std::vector<std::string> words = at->remaining();
+  while (words.empty() && !at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    words = at->remaining();
+  }
+  if (words.empty()) return "";
+  const auto first = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  if (first == words.end()) return fmt::format("{} does not expect '{}'", path_of(*at), fmt::join(words, " "));
+  const std::string option = first->substr(0, first->find('='));
+  const auto paths = siblings_with(*at, option);
+  const auto nearest =
+      nearest_name(option.substr(std::min(option.find_first_not_of('-'), option.size())), options_of(*at));
+  return fmt::format("{} has no option {}{}", path_of(*at), option,
+                     !paths.empty() ? fmt::format(", that is one of {}", fmt::join(paths, " and "))
+                     : nearest      ? fmt::format(": did you mean --{}?", *nearest)
+                                    : "");
+}
 
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;

@@ -32,5 +32,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{""}, "say what to do: train, describe"}, Case{{}, "say what to do: train, describe"},
                     Case{{"train", "gbt", "x.csv"}, ""}, Case{{"describe"}, ""}, Case{{"--fast"}, ""}));
 
+class UnexpectedWords : public testing::TestWithParam<Case> {};
+
+TEST_P(UnexpectedWords, AreToldWithTheCommandThatHasThem) {
+  CLI::App app("", "podere");
+  CLI::App* train = app.add_subcommand("train");
+  int number = 0;
+  train->add_subcommand("nn")->add_option("--servers,-s", number);
+  train->add_subcommand("mlp")->add_option("--iterations", number);
+  std::vector<std::string> reversed(GetParam().words.rbegin(), GetParam().words.rend());
+  EXPECT_THROW(app.parse(reversed), CLI::ExtrasError);
+  EXPECT_EQ(unexpected_words(app), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , UnexpectedWords,
+    testing::Values(Case{{"train", "mlp", "--servers", "1"},
+                         "podere train mlp has no option --servers, that is one of podere train nn"},
+                    Case{{"train", "mlp", "--servers=1"},
+                         "podere train mlp has no option --servers, that is one of podere train nn"},
+                    Case{{"train", "mlp", "--iteration", "1"},
+                         "podere train mlp has no option --iteration: did you mean --iterations?"},
+                    Case{{"train", "nn", "-x"}, "podere train nn has no option -x"},
+                    Case{{"train", "nn", "a.csv", "b.csv"}, "podere train nn does not expect 'a.csv b.csv'"},
+                    Case{{"--fast"}, "podere has no option --fast"}));
+
 }  // namespace
 }  // namespace podere::cli

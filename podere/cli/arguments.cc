@@ -13,7 +13,11 @@
 namespace podere::cli {
 namespace {
 
-constexpr int kMostThreadsPerCore = 2;  // a pair may take turns at little cost
+// Executors in turns on a core show how work is shared; hundreds are a mistake, for which memory does not last.
+constexpr int kMostExecutorsPerCore = 16;
+constexpr int kMostExecutorsHere = 64;                        // of few cores
+constexpr int kMostThreadsPerCore = 2;                        // a pair may take turns at little cost
+constexpr std::uint64_t kMostCount = std::uint64_t{1} << 53;  // beyond, 1e17 is no longer exact
 
 /// "A:B", "A:" or ":B" into the rows [A, B).
 void read_rows(const std::string& text, io::CsvOptions& csv) {
@@ -41,41 +45,37 @@ void read_delimiter(const std::string& text, io::CsvOptions& csv) {
   throw CLI::ValidationError("--delimiter", fmt::format("'{}' is not comma, semicolon, tab, space or |", text));
 }
 
-/// A number in whole, as `T`.
-template <typename T>
-bool is_number(const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
-CLI::Validator whole_number() {
-  return {[](std::string& text) {
-            return is_number<int>(text) ? "" : fmt::format("'{}' is not a whole number of at most 9 digits", text);
-          },
-          "", "whole_number"};
-}
-
 CLI::Validator whole_number(int least, int most) {
-  return {[least, most](std::string& text) {
-            return is_number<int>(text) && std::stoi(text) >= least && std::stoi(text) <= most
-                       ? ""
-                       : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+  return {[least, most](std::string& text) -> std::string {
+            const auto number = parse_count(text);
+            if (!number || *number < static_cast<std::uint64_t>(least) || *number > static_cast<std::uint64_t>(most)) {
+              return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+            }
+            text = std::to_string(*number);
+            return "";
           },
           "", "range"};
 }
 
 CLI::Validator real_number() {
-  return {[](std::string& text) { return is_number<double>(text) ? "" : fmt::format("'{}' is not a number", text); },
+  return {[](std::string& text) -> std::string {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool is_whole = end == text.data() + text.size();
+            if (is_whole && error == std::errc()) return "";
+            return is_whole && error == std::errc::result_out_of_range
+                       ? fmt::format("'{}' is too large or too small: the largest number is 1.8e308", text)
+                       : fmt::format("'{}' is not a number", text);
+          },
           "", "real_number"};
 }
 
 CLI::Validator count() {
   return {[](std::string& text) -> std::string {
             const auto number = parse_count(text);
-            if (!number) return fmt::format("'{}' is not a whole number from 0 (1e6 is one)", text);
+            if (!number) return fmt::format("'{}' is not a whole number from 0 to {} (1e6 is one)", text, kMostCount);
             text = std::to_string(*number);
             return "";
           },
@@ -105,6 +105,17 @@ void add_metrics_option(CLI::App& app, OutputOptions& options) {
 int GroupOptions::cores_each() const {
   if (!on_this_machine()) return cores.value_or(hosts.empty() ? launch::cores_per_task() : 0);
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
+}
+
+int most_executors_here(int usable_cores) { return std::max(kMostExecutorsHere, kMostExecutorsPerCore * usable_cores); }
+
+void check_executors_here(int n_executors, int usable_cores) {
+  const int most = most_executors_here(usable_cores);
+  if (n_executors <= most) return;
+  throw_input_error(
+      "{} executors are too many for this machine of {} usable cores: allowed are up to {}, more on hosts (--hosts) or "
+      "Slurm (--on slurm)",
+      n_executors, usable_cores, most);
 }
 
 std::string GroupOptions::too_many(int usable_cores) const {
@@ -186,7 +197,7 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
       ->check(file_name())
       ->type_name("FILE");
   app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
-      ->check(whole_number(1, kMostCores))
+      ->transform(whole_number(1, kMostCores))
       ->type_name("C");
   app.add_option("--session", options.session, "Do it in this session, see podere session [executors of its own]")
       ->excludes("--executors")

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,10 @@ struct GroupOptions {
   std::string too_many(int usable_cores) const;
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
+/// How many executors a machine of so many cores is asked for at most.
+int most_executors_here(int usable_cores);
+/// Throws InputError for more.
+void check_executors_here(int n_executors, int usable_cores);
 /// "4", or "2:8" for at least 2. Throws CLI::ValidationError.
 void read_executors(const std::string& text, GroupOptions& options);
 /// The arguments that say the same as `options`.
@@ -66,11 +71,13 @@ std::vector<std::string> split_columns(const std::string& option, const std::str
 /// "--categorical A,B", for commands without a model that remembers.
 void add_categorical_option(CLI::App& app, session::SourceSpec& source);
 
-// Checks that say what is allowed. Ranges are checked where they are known.
-CLI::Validator whole_number();
-CLI::Validator whole_number(int least, int most);
+/// Of whole numbers without a limit of their own.
+inline constexpr int kMostWhole = std::numeric_limits<int>::max();
+
+// Checks that say what is allowed. Ranges of real numbers are checked where they are known.
 CLI::Validator real_number();
-/// Also turns "1e6" into digits.
+// These turn "1e6" into digits: for transform(), not check().
+CLI::Validator whole_number(int least, int most);
 CLI::Validator count();
 CLI::Validator file_name();
 

@@ -32,9 +32,9 @@ void add_executor(CLI::App& app, Command& chosen) {
   add_command<ExecutorOptions>(
       app, chosen, "executor", "Do jobs that come as JSON lines on standard input (docs/control-protocol.md)",
       [](CLI::App& command, ExecutorOptions& options) {
-        command.add_option("--cores", options.cores)->check(whole_number(1, kMostCores));
+        command.add_option("--cores", options.cores)->transform(whole_number(1, kMostCores));
         command.add_flag("--even-share", options.even_share);
-        command.add_option("--heartbeat", options.heartbeat)->check(whole_number(0, kMostHeartbeatSeconds));
+        command.add_option("--heartbeat", options.heartbeat)->transform(whole_number(0, kMostHeartbeatSeconds));
       },
       [](const ExecutorOptions& options) {
         return session::run_executor(options.even_share ? own_share() : options.cores, options.heartbeat);

@@ -35,15 +35,9 @@ void define_explain(CLI::App& app, ExplainOptions& options) {
   app.add_option("-o,--output", options.path, "Write SHAP values and bias of each row, which sum to its margin")
       ->check(file_name())
       ->type_name("FILE.csv");
-  app.add_option_function<int>(
-         "--permutation",
-         [&options](int repeats) {
-           if (repeats < 1 || repeats > 1000)
-             throw CLI::ValidationError("--permutation", fmt::format("{} is not a number from 1 to 1000", repeats));
-           options.repeats = repeats;
-         },
-         "Also shuffle each feature N times, and tell how much worse the model gets (needs labels)")
-      ->check(whole_number())
+  app.add_option("--permutation", options.repeats,
+                 "Also shuffle each feature N times, and tell how much worse the model gets (needs labels)")
+      ->transform(whole_number(1, 1000))
       ->type_name("N");
   app.add_option("--seed", options.seed, "Of the shuffles [0]")->transform(count())->type_name("N");
   app.add_option("--plot", options.plot, "Draw what matters most as bars")->check(file_name())->type_name("FILE.svg");

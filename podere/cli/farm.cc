@@ -178,10 +178,10 @@ void define_trace(CLI::App& app, TraceOptions& options) {
   farm::RandomTraceOptions& random = options.random;
   const auto part = CLI::Range(0.0, 1.0);
   app.add_option("-o,--output", options.output, "Where to write it")->required()->check(file_name())->type_name("FILE");
-  app.add_option("--farms", random.farms, "Farms [100]")->check(whole_number(1, 10000))->type_name("N");
-  app.add_option("--nodes", random.nodes, "Nodes [50]")->check(whole_number(1, 10000))->type_name("N");
+  app.add_option("--farms", random.farms, "Farms [100]")->transform(whole_number(1, 10000))->type_name("N");
+  app.add_option("--nodes", random.nodes, "Nodes [50]")->transform(whole_number(1, 10000))->type_name("N");
   app.add_option("--slots", random.slots, "Executors of a core that a node has room for [25]")
-      ->check(whole_number(1, 1000))
+      ->transform(whole_number(1, 1000))
       ->type_name("N");
   app.add_option("--hours", random.hours, "Hours [2]")->check(CLI::Range(0.01, 1000.0))->type_name("H");
   app.add_option("--change-minutes", random.change_minutes, "Between changes of what a farm wants, in the mean [20]")
@@ -226,7 +226,7 @@ void define_what_if(CLI::App& app, WhatIfOptions& options) {
   app.add_option("--farm", options.farm, "Which farm")->required()->type_name("NAMESPACE/NAME");
   app.add_option("--executors", options.executors, "How many it would want")
       ->required()
-      ->check(whole_number(0, farm::kMostExecutors))
+      ->transform(whole_number(0, farm::kMostExecutors))
       ->type_name("N");
   app.add_option("--policy", options.policy, "proportional, fair-share, history-aware [proportional]")
       ->check(policy_name(false))

@@ -78,9 +78,12 @@ class ExecutorsFile {
 
 void launch_here(session::Session::Options& options, const std::vector<std::string>& program,
                  const std::filesystem::path& folder) {
+  const int usable_cores = this_machine().usable_cores();
+  check_executors_here(options.n_executors, usable_cores);
   if (options.n_executors > 1) launch::find_mpirun();
   launch::check_session_folder(folder, options.n_executors);
   options.launch = [program, folder](int n) { return launch::local(n, program, folder); };
+  options.room = [usable_cores] { return most_executors_here(usable_cores); };
 }
 
 void launch_on_hosts(session::Session::Options& options, const std::vector<std::string>& program,
@@ -198,11 +201,12 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   if (group.session.empty()) check_tables_are_files(job);
   if (!group.session.empty()) return run_in_session(group.session, job, output, progress, keep);
   const TemporaryFolder folder(launch::temporary_folder());
-  session::Session session(session_options(group, output, folder), progress);
-  const double start_seconds = watch.seconds();
+  session::Session::Options options = session_options(group, output, folder);
   const int usable_cores = this_machine().usable_cores();
   const std::string warning = group.too_many(usable_cores);
   if (!warning.empty()) print_error("warning: " + warning);
+  session::Session session(std::move(options), progress);
+  const double start_seconds = watch.seconds();
   const SeenFolder seen(group, folder);
   session::Json result = session.run(with_checkpoint(job, seen.path()), progress);
   progress.clear();

@@ -311,7 +311,7 @@ void define_job(CLI::App& app, NamedOptions& options) {
   define_named(app, options);
   app.add_option("JOB", options.job, "Number of the job")
       ->required()
-      ->check(whole_number(1, std::numeric_limits<int>::max()))
+      ->transform(whole_number(1, kMostWhole))
       ->type_name("");
 }
 

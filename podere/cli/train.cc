@@ -54,15 +54,17 @@ void read_growth(const std::string& text, tree::Options& tree) {
 
 void define_tree(CLI::App& app, TrainOptions& options) {
   tree::Options& tree = options.tree;
-  const auto whole = [&](const char* name, int& value, const char* description) {
-    app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(whole_number())->type_name("N");
+  const auto whole = [&](const char* name, int& value, int least, int most, const char* description) {
+    app.add_option(name, value, fmt::format("{} [{}]", description, value))
+        ->transform(whole_number(least, most))
+        ->type_name("N");
   };
   const auto real = [&](const char* name, double& value, const char* description) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
   };
   app.add_option("--objective", options.objective, "logistic, softmax, squared-error, poisson or quantile [logistic]")
       ->type_name("NAME");
-  whole("--classes", tree.n_classes, "Classes of softmax; 0: the largest label plus one");
+  whole("--classes", tree.n_classes, 0, tree::kMaxClasses, "Classes of softmax; 0: the largest label plus one");
   real("--quantile", tree.quantile, "Which quantile, above 0, below 1");
   real("--max-delta-step", tree.max_delta_step,
        "Most that a tree of poisson adds to a margin before the learning rate");
@@ -75,15 +77,15 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   app.add_option("--base-score", tree.base_score, "Prediction before any tree [the one that fits best]")
       ->check(real_number())
       ->type_name("X");
-  whole("--trees", tree.n_trees, "Rounds; with --from those that are added");
+  whole("--trees", tree.n_trees, 1, tree::kMaxTrees, "Rounds; with --from those that are added");
   // Before --depth, as options are taken in the order in which they are defined here.
   app.add_option_function<std::string>(
          "--growth", [&tree](const std::string& text) { read_growth(text, tree); },
          "level: all nodes of a level; best-first: the leaf that gains most, up to --max-leaves [level]")
       ->type_name("NAME");
-  whole("--depth", tree.depth, "Levels of a tree, 1 to 30; best-first: 30 unless given");
-  whole("--max-leaves", tree.max_leaves, "Leaves of a tree; 0: no limit");
-  whole("--bins", tree.bins, "Histogram bins of a feature, 2 to 256");
+  whole("--depth", tree.depth, 1, tree::kMaxDepth, "Levels of a tree, 1 to 30; best-first: 30 unless given");
+  whole("--max-leaves", tree.max_leaves, 0, kMostWhole, "Leaves of a tree; 0: no limit");
+  whole("--bins", tree.bins, 2, tree::kMaxBins, "Histogram bins of a feature, 2 to 256");
   real("--learning-rate", tree.learning_rate, "Step of each tree, above 0, at most 1");
   real("--lambda", tree.lambda, "L2 penalty on leaf values");
   real("--min-child-weight", tree.min_child_weight, "Least sum of hessians in a leaf");
@@ -96,7 +98,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   app.add_option("--interactions", tree.interactions,
                  "Sets of features that may meet on a path of a tree; those in none meet no other [all may]")
       ->type_name("A,B;C,D,E;...");
-  whole("--early-stopping", tree.early_stopping_rounds,
+  whole("--early-stopping", tree.early_stopping_rounds, 0, kMostWhole,
         "Stop after so many rounds without gain in validation; 0: never");
   app.add_option("--seed", tree.seed, "Of all random draws [0]")->transform(count())->type_name("S");
 }

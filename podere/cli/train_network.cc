@@ -60,8 +60,10 @@ void add_name(CLI::App& app, const char* option, Enum& value, Enum (*parse)(cons
 class Adder {
  public:
   explicit Adder(CLI::App& app) : app_(app) {}
-  void whole(const char* name, int& value, const char* description) {
-    app_.add_option(name, value, fmt::format("{} [{}]", description, value))->check(whole_number())->type_name("N");
+  void whole(const char* name, int& value, int least, int most, const char* description) {
+    app_.add_option(name, value, fmt::format("{} [{}]", description, value))
+        ->transform(whole_number(least, most))
+        ->type_name("N");
   }
   void real(const char* name, double& value, const char* description) {
     app_.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
@@ -83,7 +85,8 @@ void define_layers(CLI::App& app, neural::Options& network) {
            "Of the weights to start from: glorot, he or pytorch");
   add_name(app, "--loss", network.loss, neural::parse_loss,
            "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
-  add.whole("--classes", network.n_classes, "Classes of cross-entropy; 0: the largest label plus one");
+  add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
+            "Classes of cross-entropy; 0: the largest label plus one");
 }
 
 void define_data(CLI::App& app, neural::Options& network) {
@@ -115,10 +118,10 @@ void define_steps(CLI::App& app, NetworkOptions& options) {
 void define_servers(CLI::App& app, NetworkOptions& options) {
   app.add_option("--servers", options.network.servers,
                  "Executors that have the weights, which the others fetch and send gradients for; 0: all have all [0]")
-      ->check(whole_number())
+      ->transform(whole_number(0, neural::kMaxServers))
       ->type_name("P");
   app.add_option("--workers", options.workers, "The others, in the place of --executors: W and P executors are started")
-      ->check(whole_number(1, session::kMostExecutors))
+      ->transform(whole_number(1, session::kMostExecutors))
       ->excludes("--executors")
       ->excludes("--executors-file")
       ->excludes("--session")
@@ -128,7 +131,7 @@ void define_servers(CLI::App& app, NetworkOptions& options) {
                              "time. A server, if --servers says no other number");
   app.add_option("--staleness", options.network.staleness,
                  "With servers: batches that a worker may be ahead of the slowest; 0: all step together [0]")
-      ->check(whole_number())
+      ->transform(whole_number(0, kMostWhole))
       ->excludes(async)
       ->type_name("N");
 }
@@ -155,8 +158,8 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   define_layers(app, network);
   Adder add(app);
   add_name(app, "--optimiser", network.optimiser, neural::parse_optimiser, "adam, adamw, sgd or lbfgs");
-  add.whole("--epochs", network.epochs, "Passes over the rows");
-  add.whole("--batch-size", network.batch_size,
+  add.whole("--epochs", network.epochs, 1, neural::kMaxEpochs, "Passes over the rows");
+  add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
             "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
   add.real("--learning-rate", network.learning_rate, "Length of steps");
   add_name(app, "--schedule", network.schedule, neural::parse_schedule,
@@ -167,7 +170,7 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   add.real("--weight-decay", network.weight_decay, "Of adamw: each step takes learning rate times this off weights");
   add.real("--clip-norm", network.clip_norm, "Gradients longer than this are shortened to it; 0: none");
   add.real("--dropout", network.dropout, "Share of hidden units left out of each row and step");
-  add.whole("--early-stopping", network.early_stopping_epochs,
+  add.whole("--early-stopping", network.early_stopping_epochs, 0, kMostWhole,
             "Stop after so many epochs without gain in validation; 0: never");
   define_data(app, network);
   define_steps(app, options);
@@ -192,9 +195,9 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   define_from(app, options.run);
   define_layers(app, network);
   Adder add(app);
-  add.whole("--iterations", network.epochs, "Most steps of L-BFGS");
+  add.whole("--iterations", network.epochs, 1, neural::kMaxEpochs, "Most steps of L-BFGS");
   add.real("--tolerance", network.tolerance, "Ends where the loss falls by less than this share");
-  add.whole("--history", network.history, "Steps that L-BFGS remembers");
+  add.whole("--history", network.history, 1, neural::kMaxHistory, "Steps that L-BFGS remembers");
   add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
   define_data(app, network);
   define_steps(app, options);

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from conftest import wait_until
+from test_bad_input import limited_files
 from test_loss import sha256
 from test_session import session  # noqa: F401, a fixture
 
@@ -100,6 +101,15 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed):
     assert facts["executors"] == 2 and len(facts["losses"]) == 1
     assert sha256(podere, "network.json") == undisturbed
     assert os.listdir(podere.folder) == ["network.json"]
+    assert podere.processes() == []
+
+
+def test_an_executor_that_is_killed_while_it_starts_costs_another_start(podere):
+    process = podere.start(*NN, "--epochs", 40, "--executors", 3)
+    os.kill(podere.executors(3)[2], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert "(killed by signal 9) at " in stderr and "2 executors" in stderr
     assert podere.processes() == []
 
 
@@ -198,9 +208,30 @@ def test_kept_tables_are_lent_to_workers(podere, session):
     (["--servers", 1, "--workers", 2, "--executors", 3], "--executors"),
     (["--servers", 1, "--workers", 2, "--optimiser", "lbfgs"], "--servers is 1, allowed is 0 with lbfgs"),
     (["--servers", 1, "--workers", 0], "--workers"),
+    (["--servers", "1e18", "--workers", 2], "--servers: '1e18' is not a whole number from 0 to 1024"),
+    (["--servers", 500, "--workers", 500], "1000 executors are too many for this machine of "),
 ])
 def test_servers_that_cannot_be_are_refused(podere, arguments, words):
     assert words in podere.refused(*NN, *arguments)
+
+
+def test_servers_are_not_of_the_perceptron(podere):
+    assert ("podere train mlp has no option --servers, that is one of podere train nn"
+            in podere.refused("train", "mlp", "collider:100", "--servers", 1, "-o", "network.json"))
+
+
+@pytest.mark.parametrize("victim, kill", [(2, signal.SIGABRT), (0, signal.SIGKILL)], ids=["a server that fails", "a worker"])
+def test_a_run_goes_on_when_a_worker_or_a_server_is_lost(podere, victim, kill):
+    """A server that fails ends its process, as abort() does."""
+    process = podere.start(*MANY, "--workers", 2, "--servers", 1, "--async", "--checkpoint", "c.json", "--json")
+    wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
+    os.kill(podere.executors(3)[victim], kill)
+    stdout, stderr = process.communicate(timeout=150)
+    assert process.returncode == 0, stderr
+    assert f"(killed by signal {int(kill)}) at step " in stderr and "; going on with 2 executors from step " in stderr
+    facts = json.loads(stdout)
+    assert (facts["parameter_servers"]["workers"], facts["parameter_servers"]["servers"], facts["epochs"]) == (1, 1, 60)
+    assert podere.processes() == []
 
 
 def test_kept_tables_train_networks_too(podere, session):
@@ -235,11 +266,18 @@ def table(podere):
     (["--activation", "swish"], "--activation is 'swish', allowed are identity, relu, sigmoid, tanh"),
     (["--optimiser", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
     (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0"),
-    (["--epochs", "0"], "--epochs is 0, allowed is 1 to 1000000"),
+    (["--epochs", "0"], "--epochs: '0' is not a whole number from 1 to 1000000"),
+    (["--epochs", "1e18"], "--epochs: '1e18' is not a whole number from 1 to 1000000"),
+    (["--batch-size", "1e18"], "--batch-size: '1e18' is not a whole number from 0 to 1048576"),
+    (["--layers", "1e18"], "--layers: '1e18' is neither none nor widths from 1 to 4096 with commas"),
+    (["--early-stopping", "99999999999"], "--early-stopping: '99999999999' is not a whole number from 0 to 2147483647"),
+    (["--max-steps", "1e18"], "--max-steps: '1e18' is not a whole number from 0 to 9007199254740992"),
+    (["--checkpoint-steps", "1e18"], "--checkpoint-steps: '1e18' is not a whole number from 0 to 9007199254740992"),
+    (["--checkpoint-every", "1e400"], "--checkpoint-every: '1e400' is too large or too small: the largest number is 1.8e308"),
     (["--early-stopping", "3"], "--early-stopping needs --validation or --validation-fraction"),
     (["--loss", "cross-entropy", "--classes", "1"], "--classes is 1, allowed is 0 (found from the labels) or 2 to 1000"),
     (["--from", "trees.json"], "trees.json: is of boosted trees, not a network"),
-    (["--from", "network.json"], "the model to continue has other layers"),
+    (["--from", "network.json"], "the model to continue is of another kind: layers was 3, is 100"),
 ])
 def test_options_out_of_range_are_refused(podere, table, arguments, words):
     podere.done("train", "gbt", table, "--trees", 1, "-o", "trees.json")
@@ -259,6 +297,72 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
 def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, words):
     table.write_text(table.read_text().replace(*change, 1))
     assert words in podere.refused("train", "nn", table, "-o", "network.json", *arguments)
+
+
+@pytest.mark.parametrize("head, row, arguments, words", [
+    ("y,a,c", "0,1,2", [], "validation data v.csv: the data lacks columns that the model needs: b"),
+    ("y,a", "0,1", [], "validation data v.csv: the data lacks columns that the model needs: b"),
+    ("0,1,2,3", "0,1,2,3", [], "validation data v.csv: the model has 2 features, the data 3"),
+    ("z,a,b", "0,1,2", [], "the model was trained on the label y, the first column of v.csv is z"),
+    ("y,a,b", "2,1,2", [], "validation data: label of row 0 is 2, allowed is 0 or 1"),
+    ("y,a,b", "2,1,2", ["--loss", "cross-entropy"], "validation data: label of row 0 is 2, allowed is a whole number from 0 to 1"),
+    ("y,a,b", "0.5,1,2", [], "validation data: label of row 0 is 0.5, allowed is 0 or 1"),
+    ("y,a,b", "0,,2", [], "validation data: feature 'a' of row 0 is missing (NaN)"),
+    ("y,a,b", "0,x,2", [], "v.csv:2: column 'a' (position 1): 'x' is neither a number"),
+])
+def test_validation_data_of_another_kind_are_refused(podere, table, head, row, arguments, words):
+    podere.write("v.csv", f"{head}\n{row}\n")
+    assert words in podere.refused("train", "nn", table, "--validation", "v.csv", "-o", "network.json", *arguments)
+    if "cross-entropy" not in arguments and "NaN" not in words:
+        assert words in podere.refused("train", "gbt", table, "--validation", "v.csv", "-o", "trees.json")
+
+
+def test_validation_data_without_names_have_as_many_columns(podere):
+    podere.write("d.csv", "0,1,2\n1,2,3\n" * 20)
+    podere.write("v.csv", "0,1,2,3\n1,2,3,4\n")
+    for kind in ("nn", "mlp", "gbt"):
+        assert ("validation data v.csv: it has 3 features, the rows trained on have 2"
+                in podere.refused("train", kind, "d.csv", "--validation", "v.csv", "-o", "m.json"))
+
+
+def test_a_model_to_continue_has_the_label_of_the_data(podere, table):
+    podere.done("train", "nn", table, "--layers", "3", "--epochs", 1, "-o", "network.json")
+    podere.write("other.csv", table.read_text().replace("y,a,b", "z,a,b"))
+    assert ("trained on the label y, the first column of other.csv is z"
+            in podere.refused("train", "nn", "other.csv", "--layers", "3", "--from", "network.json", "-o", "more.json"))
+
+
+def test_a_checkpoint_of_another_run_is_told_by_what_differs(podere, table):
+    run = ["train", "nn", table, "--epochs", 2, "--checkpoint", "c.json", "-o", "network.json"]
+    podere.done(*run, "--max-steps", 1)
+    for arguments, words in ((["--layers", "7"], "layers was 100, is 7"), (["--seed", 4], "seed was 0, is 4"),
+                             (["--activation", "tanh"], "activation was relu, is tanh"), (["--rows", ":49"], "the rows")):
+        assert f"the checkpoint is of another run: {words}" in podere.refused(*run, *arguments)
+    podere.done(*run)
+
+
+def test_a_run_that_diverges_leaves_its_last_good_checkpoint(podere, table):
+    result = podere.run("train", "nn", table, "--layers", "none", "--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", 5,
+                        "--epochs", 1000, "--checkpoint", "c.json", "--checkpoint-steps", 1, "-o", "network.json")
+    assert result.returncode == 2 and "the loss is not finite. Try a learning-rate below 5" in result.stderr, result.stderr
+    assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv"]
+    losses = json.loads((podere.folder / "c.json").read_text())["model"]["history"]["train_loss"]
+    assert losses and numpy.isfinite(losses).all()
+    podere.done("predict", "c.json", table, "-o", "p.csv")
+    assert numpy.isfinite(numpy.loadtxt(podere.folder / "p.csv")).all()
+
+
+def test_a_checkpoint_without_room_costs_a_warning_and_the_old_one_stays(podere, table):
+    run = ["train", "nn", table, "--checkpoint", "c.json", "--checkpoint-steps", 1, "-o", "network.json"]
+    podere.done(*run, "--max-steps", 1)
+    old = (podere.folder / "c.json").read_bytes()
+    model_bytes = (podere.folder / "network.json").stat().st_size
+    assert model_bytes + 1000 < len(old)
+    result = podere.run(*run, "--max-steps", 3, preexec_fn=limited_files(model_bytes + 1000))
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("no checkpoint could be written: ") == 1 and "training goes on without" in result.stderr
+    assert (podere.folder / "c.json").read_bytes() == old
+    assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv", "network.json"]
 
 
 def test_a_missing_value_may_be_imputed(podere, table):

@@ -107,7 +107,7 @@ def test_a_warm_start_goes_on_from_the_weights(rows):
     first = estimator.history_["train_loss"]
     second = estimator.fit(X, y).history_["train_loss"]
     assert second[0] < first[0]
-    with pytest.raises(ValueError, match="other layers"):
+    with pytest.raises(ValueError, match="layers was 100, is 7"):
         estimator.set_params(hidden_layer_sizes=(7,)).fit(X, y)
 
 

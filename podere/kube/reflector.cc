@@ -23,6 +23,7 @@ Reflector::Reflector(Client& client, ReflectorOptions options, Mirror& mirror)
     : client_(client),
       options_(std::move(options)),
       mirror_(mirror),
+      list_version_(options_.begins_with_newest ? "" : "0"),
       back_off_(options_.first_delay_seconds, options_.longest_delay_seconds),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 

@@ -33,6 +33,7 @@ class Mirror {
 struct ReflectorOptions {
   Resource resource;
   Query query = {};
+  bool begins_with_newest = false;   ///< the first list holds all that was written before, and costs etcd more
   double silence_seconds = 180;      ///< a watch that says nothing for so long is dead: bookmarks come every minute
   double first_delay_seconds = 0.8;  ///< after a failure; grows to
   double longest_delay_seconds = 30;
@@ -77,9 +78,9 @@ class Reflector {
   Mirror& mirror_;
   // Of the thread.
   bool must_list_ = true;
-  std::string list_version_ = "0";  // the first list may be an old one: what came since then is watched
-  std::string version_;             // all up to here has been taken
-  int n_refusals_ = 0;              // of watches from version_
+  std::string list_version_;  // "0" for the first: that may be an old list, what came since then is watched
+  std::string version_;       // all up to here has been taken
+  int n_refusals_ = 0;        // of watches from version_
   BackOff back_off_;
   RandomSequence random_ = unshared_random();
 

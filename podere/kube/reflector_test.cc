@@ -132,6 +132,17 @@ TEST(Reflector, ListsThenWatches) {
             (std::vector<std::string>{kList + std::string("&resourceVersion=0"), kWatch + std::string("9")}));
 }
 
+TEST(Reflector, BeginsWithTheNewestListWhereThatIsAskedFor) {
+  Api api({list_of(Json::array({pod_object("a", "1")}), "9")}, {events({event_line("ADDED", pod_object("b", "10"))})});
+  Client client(api.access());
+  Pods pods;
+  ReflectorOptions options = quick();
+  options.begins_with_newest = true;
+  const Reflector reflector(client, options, pods.store);
+  ASSERT_TRUE(pods.comes_to("+b10"));
+  EXPECT_EQ(api.requests().front(), kList) << "no resourceVersion: whatever was written before is in it";
+}
+
 TEST(Reflector, GoesOnWhereAWatchEndedAlsoAfterDeletesAndBookmarks) {
   Api api({list_of(Json::array(), "9")},
           {events({event_line("ADDED", pod_object("a", "10")), event_line("DELETED", pod_object("a", "12"))}, 0ms),

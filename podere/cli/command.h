@@ -29,6 +29,7 @@ void add_session(CLI::App& app, Command& chosen);
 void add_session_tables(CLI::App& session, Command& chosen);
 /// Also its subcommands.
 void add_farm(CLI::App& app, Command& chosen);
+void add_operator(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);

@@ -35,6 +35,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_convert(app, chosen);
   add_session(app, chosen);
   add_farm(app, chosen);
+  add_operator(app, chosen);
   add_doctor(app, chosen);
   add_executor(app, chosen);
 }

@@ -1,0 +1,109 @@
+// podere operator: carries the farm policy out on a Kubernetes cluster.
+#include "podere/controller/operator.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <regex>
+
+#include "podere/base/interrupt.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/print.h"
+#include "podere/kube/time.h"
+
+namespace podere::cli {
+namespace {
+
+struct OperatorArguments {
+  kube::AccessOptions access;
+  controller::OperatorOptions options;
+  bool json = false;
+};
+
+/// A line for each, from whatever thread.
+class OperatorLog {
+ public:
+  explicit OperatorLog(bool is_json) : is_json_(is_json) {}
+
+  void write(const std::string& message) {
+    const std::string time = kube::to_text(kube::now());
+    const std::scoped_lock lock(mutex_);
+    is_json_ ? print_json({{"time", time}, {"message", message}}, STDERR_FILENO)
+             : print(fmt::format("{} {}\n", time, message), STDERR_FILENO);
+  }
+
+ private:
+  const bool is_json_;
+  std::mutex mutex_;
+};
+
+/// Makes "8080" "127.0.0.1:8080".
+CLI::Validator operator_address() {
+  return {[](std::string& text) -> std::string {
+            static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");
+            std::smatch parts;
+            if (!std::regex_match(text, parts, form) || std::stoi(parts[3]) > 65535) {
+              return fmt::format("'{}' is no port, nor an address and a port, such as 8080 or 0.0.0.0:8080", text);
+            }
+            if (!parts[1].matched) text = "127.0.0.1:" + text;
+            return "";
+          },
+          "", "address"};
+}
+
+CLI::Validator object_name() {
+  return {[](const std::string& text) -> std::string {
+            static const std::regex form("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+            return std::regex_match(text, form)
+                       ? ""
+                       : fmt::format("'{}' is no name of an object: a to z, 0 to 9 and -, 63 at most", text);
+          },
+          "", "name"};
+}
+
+void define_operator(CLI::App& app, OperatorArguments& arguments) {
+  app.add_option("--kubeconfig", arguments.access.kubeconfig,
+                 "Where the cluster is and who asks [as kubectl; in a pod its service account]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--context", arguments.access.context, "Of the kubeconfig [the current one]")->type_name("NAME");
+  app.add_option("--namespace", arguments.access.in_namespace, "Where the lease is [the context's, or default]")
+      ->check(object_name())
+      ->type_name("NAME");
+  app.add_option("--lease", arguments.options.lease,
+                 "Of several operators that name the same lease one works, the others wait [podere-operator]")
+      ->check(object_name())
+      ->type_name("NAME");
+  app.add_option("--listen", arguments.options.listen,
+                 "Where to answer /livez, /readyz and /metrics; port 0: any that is free [127.0.0.1:8080]")
+      ->transform(operator_address())
+      ->type_name("[ADDRESS:]PORT");
+  app.add_option("--guaranteed-priority-class", arguments.options.guaranteed_priority_class,
+                 "Priority class of executors that are guaranteed, unless their template names one [none]")
+      ->check(object_name())
+      ->type_name("NAME");
+  app.add_flag("--json", arguments.json, "The log as JSON, a line each");
+  app.footer("Example: kubectl apply -f deploy/crds && podere operator --listen 0.0.0.0:8080");
+}
+
+int run_until_interrupted(const OperatorArguments& arguments) {
+  count_interrupts();
+  OperatorLog log(arguments.json);
+  const kube::Access access = kube::find_access(arguments.access);
+  controller::OperatorOptions options = arguments.options;
+  options.lease_namespace = access.in_namespace;
+  options.stop = [] { return interrupts() > 0; };
+  options.log = [&](const std::string& line) { log.write(line); };
+  options.on_listening = [&](const std::string& url) { log.write(url + " answers /livez, /readyz and /metrics"); };
+  controller::run_operator(access, options);
+  return kDone;
+}
+
+}  // namespace
+
+void add_operator(CLI::App& app, Command& chosen) {
+  add_command<OperatorArguments>(app, chosen, "operator", "Carry the farm policy out on a Kubernetes cluster",
+                                 define_operator, run_until_interrupted);
+}
+
+}  // namespace podere::cli

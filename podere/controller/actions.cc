@@ -1,0 +1,235 @@
+#include "podere/controller/actions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+
+#include "podere/controller/executor_pod.h"
+#include "podere/controller/json.h"
+#include "podere/farm/explain.h"
+#include "podere/kube/time.h"
+
+namespace podere::controller {
+namespace {
+
+using kube::ApiError;
+using kube::EventRecorder;
+using kube::ObjectKey;
+
+/// Calls act(0), act(1), ... up to `count`, some at a time; the first exception ends it.
+void for_each_abreast(std::size_t count, int n_abreast, const std::function<void(std::size_t)>& act) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr first_error;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < count; i = next++) act(i);
+    } catch (...) {
+      next = count;
+      const std::scoped_lock lock(mutex);
+      if (!first_error) first_error = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    const auto n_others = std::min<std::size_t>(count, static_cast<std::size_t>(n_abreast));
+    for (std::size_t i = 1; i < n_others; ++i) others.emplace_back(work);
+    work();
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+double seconds_now() { return std::chrono::duration<double>(kube::now().time_since_epoch()).count(); }
+
+/// The server will refuse it again until something changes.
+bool is_refusal(const ApiError& error) {
+  return error.status() >= 400 && error.status() < 500 && !error.is_too_many_requests() && error.status() != 408 &&
+         !error.is_unauthorized();
+}
+
+/// The pod has gone, or is another by now.
+bool is_of_no_pod(const ApiError& error) { return error.is_not_found() || error.is_conflict() || error.is_invalid(); }
+
+}  // namespace
+
+class Actions::Tally {
+ public:
+  void refused(std::int32_t farm, const std::string& why) {
+    const std::scoped_lock lock(mutex_);
+    result_.refusals.try_emplace(farm, why);
+  }
+  void failed(const std::string& what) {
+    const std::scoped_lock lock(mutex_);
+    result_.failures.push_back(what);
+  }
+  void wrote() {
+    const std::scoped_lock lock(mutex_);
+    ++result_.n_written;
+  }
+  bool is_refused(std::int32_t farm) {
+    const std::scoped_lock lock(mutex_);
+    return result_.refusals.contains(farm);
+  }
+  ActionResult& result() { return result_; }
+
+ private:
+  std::mutex mutex_;
+  ActionResult result_;
+};
+
+ActionResult Actions::carry_out(const Decided& decided) {
+  Tally tally;
+  create(decided, tally);
+  take(decided, std::map(tally.result().refusals), tally);
+  const std::vector<Ending> ends = endings(decided);
+  for_each_abreast(ends.size(), options_.n_abreast, [&](std::size_t i) { end(decided, ends[i], tally); });
+  return std::move(tally.result());
+}
+
+void Actions::create(const Decided& decided, Tally& tally) {
+  const auto is_known = [&](const ObjectKey& key) {
+    const auto& pods = decided.view.pods;
+    const auto found = std::lower_bound(pods.begin(), pods.end(), key,
+                                        [](const auto& pod, const ObjectKey& name) { return pod.first < name; });
+    return found != pods.end() && found->first == key;
+  };
+  std::map<std::int32_t, ExecutorNames> names;
+  std::vector<std::pair<std::int32_t, Json>> pods;
+  for (const farm::Creation& creation : decided.decision.creations) {
+    const ObjectKey& farm = decided.farm_key(creation.farm);
+    auto& of_farm = names.try_emplace(creation.farm, farm, is_known).first->second;
+    ExecutorPodOptions options{.name = of_farm.next()};
+    if (creation.node >= 0)
+      options.preferred_node = decided.cluster.state.nodes[static_cast<std::size_t>(creation.node)].name;
+    if (!creation.is_lent) options.priority_class = options_.guaranteed_priority_class;
+    pods.emplace_back(creation.farm, executor_pod(farm, decided.farm(creation.farm), options));
+  }
+  for_each_abreast(pods.size(), options_.n_abreast, [&](std::size_t i) {
+    const auto& [farm, pod] = pods[i];
+    if (tally.is_refused(farm)) return;
+    const ObjectKey key = kube::key_of(pod);
+    try {
+      const Json created = writer_.create_pod(pod);
+      pending_.created(key, std::make_shared<const PodFacts>(pod_facts_of(created, needs_)), seconds_now());
+      metrics_.executor_created();
+      tally.wrote();
+    } catch (const ApiError& error) {
+      if (is_refusal(error) && !error.already_exists()) return tally.refused(farm, error.what());
+      pending_.perhaps_created(key, seconds_now());
+      tally.failed(error.what());
+    } catch (const kube::ConnectionError& error) {
+      pending_.perhaps_created(key, seconds_now());
+      tally.failed(error.what());
+    }
+  });
+}
+
+void Actions::take(const Decided& decided, const std::map<std::int32_t, std::string>& refusals, Tally& tally) {
+  std::vector<farm::Reclaim> reclaims = decided.decision.reclaims;
+  std::erase_if(reclaims, [&](const farm::Reclaim& reclaim) { return refusals.contains(reclaim.for_farm); });
+  std::vector<std::uint8_t> is_taken(reclaims.size());
+  for_each_abreast(reclaims.size(), options_.n_abreast, [&](std::size_t i) {
+    try {
+      is_taken[i] = take_one(decided, reclaims[i], farm::reason(decided.cluster.state, decided.decision, reclaims[i]));
+      if (is_taken[i] == 0) return;
+      tally.wrote();
+      end(decided, {reclaims[i].pod, reclaims[i].deadline}, tally);
+    } catch (const Error& error) {
+      tally.failed(error.what());
+    }
+  });
+  std::vector<farm::Reclaim> taken;
+  for (std::size_t i = 0; i < reclaims.size(); ++i) {
+    if (is_taken[i] != 0) taken.push_back(reclaims[i]);
+  }
+  tell_who_was_taken(decided, taken);
+}
+
+bool Actions::take_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason) {
+  const ObjectKey& key = decided.pod_key(reclaim.pod);
+  const std::string& uid = decided.pod(reclaim.pod).uid;
+  const std::string taker = decided.farm_key(reclaim.for_farm).text();
+  try {
+    writer_.annotate_pod(key, uid,
+                         {{kReclaimedFor, taker},
+                          {kReclaimedForGuarantee, reclaim.for_guarantee ? "true" : "false"},
+                          {kReclaimDeadline, time_text(reclaim.deadline)},
+                          {kReclaimReason, reason}});
+    pending_.taken(key, uid, {taker, reclaim.for_guarantee, reclaim.deadline}, seconds_now());
+  } catch (const ApiError& error) {
+    if (!is_of_no_pod(error)) throw;
+    return false;
+  }
+  events_.record({kube::kPods, key, uid}, EventRecorder::Type::kNormal, "Reclaimed",
+                 fmt::format("drains until {}: {}", time_text(reclaim.deadline), reason));
+  return true;
+}
+
+/// Once for each pair of farms, however many were taken.
+void Actions::tell_who_was_taken(const Decided& decided, const std::vector<farm::Reclaim>& taken) {
+  struct Pair {
+    int n_taken = 0;
+    farm::Reclaim last = {};
+  };
+  std::map<std::pair<std::int32_t, std::int32_t>, Pair> pairs;
+  for (const farm::Reclaim& reclaim : taken) {
+    Pair& pair = pairs[{reclaim.from, reclaim.for_farm}];
+    ++pair.n_taken;
+    pair.last = reclaim;
+    metrics_.executor_taken(decided.farm_key(reclaim.from).text(), decided.farm_key(reclaim.for_farm).text(),
+                            reclaim.for_guarantee, decided.cluster.state.now);
+  }
+  for (const auto& [farms, pair] : pairs) {
+    const std::string reason = farm::reason(decided.cluster.state, decided.decision, pair.last);
+    const std::string deadline = time_text(pair.last.deadline);
+    events_.record({kFarms, decided.farm_key(farms.first), decided.farm(farms.first).uid}, EventRecorder::Type::kNormal,
+                   "Reclaimed", fmt::format("{} executors drain until {}: {}", pair.n_taken, deadline, reason));
+    events_.record({kFarms, decided.farm_key(farms.second), decided.farm(farms.second).uid},
+                   EventRecorder::Type::kNormal, "RoomIsFreed",
+                   fmt::format("{} executors of {} drain until {} to make room", pair.n_taken,
+                               decided.farm_key(farms.first).text(), deadline));
+  }
+}
+
+/// What the farm has too many of, what did not end in time, and what was taken by a process that did not get further.
+std::vector<Actions::Ending> Actions::endings(const Decided& decided) const {
+  std::vector<Ending> ends;
+  std::unordered_set<std::int32_t> noted;
+  for (const farm::Removal& removal : decided.decision.removals) {
+    const double grace = std::max(
+        removal.deadline, decided.cluster.state.now + decided.farm(decided.pod(removal.pod).farm).drain_seconds);
+    if (noted.insert(removal.pod).second) ends.push_back({removal.pod, grace, true});
+  }
+  for (std::size_t i = 0; i < decided.cluster.state.pods.size(); ++i) {
+    const farm::Pod& pod = decided.cluster.state.pods[i];
+    const auto index = static_cast<std::int32_t>(i);
+    const bool is_left_over = pod.is_taken && pod.phase != farm::Phase::kEnding;
+    if (is_left_over && noted.insert(index).second) ends.push_back({index, pod.deadline});
+  }
+  return ends;
+}
+
+void Actions::end(const Decided& decided, const Ending& ending, Tally& tally) {
+  const ObjectKey& key = decided.pod_key(ending.pod);
+  const std::string& uid = decided.pod(ending.pod).uid;
+  const double now = seconds_now();
+  try {
+    writer_.delete_pod(key, uid, ending.deadline - now);
+    pending_.deleted(key, uid, std::max(ending.deadline, now + 1), now);
+    if (ending.is_removal) metrics_.executor_removed();
+    tally.wrote();
+  } catch (const ApiError& error) {
+    if (!is_of_no_pod(error)) tally.failed(error.what());
+  } catch (const Error& error) {
+    tally.failed(error.what());
+  }
+}
+
+}  // namespace podere::controller

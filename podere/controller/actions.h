@@ -1,0 +1,89 @@
+// Carrying a decision out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "podere/controller/cluster_state.h"
+#include "podere/controller/metrics.h"
+#include "podere/controller/pending_writes.h"
+#include "podere/controller/writer.h"
+#include "podere/farm/policy.h"
+#include "podere/kube/event_recorder.h"
+
+namespace podere::controller {
+
+struct ActionOptions {
+  std::string guaranteed_priority_class = {};  ///< of executors that are guaranteed; empty: none
+  int n_abreast = 8;                           ///< writes at a time
+};
+
+/// What a decision is about.
+struct Decided {
+  const ClusterView& view;
+  const ClusterState& cluster;
+  const farm::Decision& decision;
+
+  const kube::ObjectKey& farm_key(std::int32_t farm) const { return farm_entry(farm).first; }
+  const FarmObject& farm(std::int32_t farm) const { return *farm_entry(farm).second; }
+  const kube::ObjectKey& pod_key(std::int32_t pod) const {
+    return view.pods[static_cast<std::size_t>(cluster.pods[static_cast<std::size_t>(pod)])].first;
+  }
+  const farm::Pod& pod(std::int32_t pod) const { return cluster.state.pods[static_cast<std::size_t>(pod)]; }
+
+ private:
+  const Objects<FarmObject>::value_type& farm_entry(std::int32_t farm) const {
+    return view.farms[static_cast<std::size_t>(cluster.farms[static_cast<std::size_t>(farm)])];
+  }
+};
+
+struct ActionResult {
+  std::map<std::int32_t, std::string> refusals = {};  ///< why the API server makes no pods of a farm
+  std::vector<std::string> failures = {};             ///< what is to be tried again
+  std::size_t n_written = 0;
+};
+
+/// Creates first: whoever cannot get its pods made takes nobody. Then takes: annotations say who is taken for whom, so
+/// that it is known whatever happens to this process, then the pod is deleted with the time to drain as its grace: the
+/// kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were not deleted are
+/// deleted by the next pass, which cannot tell that another process took them.
+class Actions {
+ public:
+  Actions(Writer& writer, PendingWrites& pending, NeedsTable& needs, kube::EventRecorder& events, Metrics& metrics,
+          ActionOptions options)
+      : writer_(writer),
+        pending_(pending),
+        needs_(needs),
+        events_(events),
+        metrics_(metrics),
+        options_(std::move(options)) {}
+
+  /// Throws Interrupted if this process may write no longer. What fails otherwise is in the result.
+  ActionResult carry_out(const Decided& decided);
+
+ private:
+  struct Ending {
+    std::int32_t pod;
+    double deadline;
+    bool is_removal = false;
+  };
+  class Tally;
+
+  void create(const Decided& decided, Tally& tally);
+  void take(const Decided& decided, const std::map<std::int32_t, std::string>& refusals, Tally& tally);
+  /// False if the pod has gone.
+  bool take_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason);
+  void tell_who_was_taken(const Decided& decided, const std::vector<farm::Reclaim>& taken);
+  std::vector<Ending> endings(const Decided& decided) const;
+  void end(const Decided& decided, const Ending& ending, Tally& tally);
+
+  Writer& writer_;
+  PendingWrites& pending_;
+  NeedsTable& needs_;
+  kube::EventRecorder& events_;
+  Metrics& metrics_;
+  const ActionOptions options_;
+};
+
+}  // namespace podere::controller

@@ -1,0 +1,56 @@
+#include "podere/controller/executor_pod.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "podere/controller/json.h"
+#include "podere/controller/pod_facts.h"
+
+namespace podere::controller {
+namespace {
+
+void prefer(Json& spec, const std::string& node) {
+  Json& affinity = spec["affinity"];
+  if (!affinity.is_object()) affinity = Json::object();
+  Json& preferences = affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  if (!preferences.is_array()) preferences = Json::array();
+  const Json is_node = {{"key", "metadata.name"}, {"operator", "In"}, {"values", {node}}};
+  preferences.push_back({{"weight", 100}, {"preference", {{"matchFields", Json::array({is_node})}}}});
+}
+
+}  // namespace
+
+Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const ExecutorPodOptions& options) {
+  Json pod = kube::object_of(kube::kPods, {farm_key.in_namespace, options.name});
+  Json& metadata = pod["metadata"];
+  metadata["labels"] = object_at(*farm.pod, {"metadata", "labels"});
+  metadata["labels"][kFarmLabel] = farm_key.name;
+  const Json& annotations = object_at(*farm.pod, {"metadata", "annotations"});
+  if (!annotations.empty()) metadata["annotations"] = annotations;
+  metadata["ownerReferences"] = Json::array({{{"apiVersion", kFarms.api_version()},
+                                              {"kind", kFarms.kind},
+                                              {"name", farm_key.name},
+                                              {"uid", farm.uid},
+                                              {"controller", true},
+                                              {"blockOwnerDeletion", true}}});
+  Json& spec = pod["spec"] = object_at(*farm.pod, {"spec"});
+  // Whoever else deletes it, such as the garbage collector after the farm, lets it drain too.
+  const auto drain_seconds = static_cast<int>(std::ceil(farm.drain_seconds));
+  if (!spec.contains("terminationGracePeriodSeconds")) spec["terminationGracePeriodSeconds"] = drain_seconds;
+  if (!options.priority_class.empty() && !spec.contains("priorityClassName")) {
+    spec["priorityClassName"] = options.priority_class;
+  }
+  if (!options.preferred_node.empty()) prefer(spec, options.preferred_node);
+  return pod;
+}
+
+std::string ExecutorNames::next() {
+  while (true) {
+    const std::string name = fmt::format("{}-{}", farm_.name, next_++);
+    if (!is_taken_({farm_.in_namespace, name})) return name;
+  }
+}
+
+}  // namespace podere::controller

@@ -1,0 +1,35 @@
+// The pods that the operator makes.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "podere/controller/farm_object.h"
+
+namespace podere::controller {
+
+struct ExecutorPodOptions {
+  std::string name;
+  std::string preferred_node = {};  ///< empty: any
+  std::string priority_class = {};  ///< unless the template names one; empty: none
+};
+
+/// From the template of the farm, which owns it. Precondition: the farm has a template.
+Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const ExecutorPodOptions& options);
+
+/// Names FARM-0, FARM-1 and so on, the first that is free. Whoever creates the same executor again, an operator that
+/// does not know that it was replaced too, creates nothing.
+class ExecutorNames {
+ public:
+  ExecutorNames(const kube::ObjectKey& farm, std::function<bool(const kube::ObjectKey&)> is_taken)
+      : farm_(farm), is_taken_(std::move(is_taken)) {}
+  std::string next();
+
+ private:
+  const kube::ObjectKey farm_;
+  const std::function<bool(const kube::ObjectKey&)> is_taken_;
+  int next_ = 0;
+};
+
+}  // namespace podere::controller

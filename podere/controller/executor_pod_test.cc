@@ -1,0 +1,56 @@
+#include "podere/controller/executor_pod.h"
+
+#include <gtest/gtest.h>
+
+#include "podere/controller/test_objects.h"
+
+namespace podere::controller {
+namespace {
+
+const kube::ObjectKey kFarm{"hep", "cms"};
+
+FarmObject farm_of(const Json& farm) {
+  static NeedsTable table;
+  return farm_object_of(farm, table);
+}
+
+TEST(ExecutorPod, IsItsTemplateAndBelongsToItsFarm) {
+  Json farm = test_farm("hep", "cms", 3, 2);
+  farm["spec"]["template"]["metadata"]["annotations"] = {{"a", "b"}};
+  const Json pod = executor_pod(kFarm, farm_of(farm), {.name = "cms-0"});
+  EXPECT_EQ(kube::key_of(pod), (kube::ObjectKey{"hep", "cms-0"}));
+  EXPECT_EQ(pod["metadata"]["labels"], (Json{{"app", "test"}, {kFarmLabel, "cms"}}));
+  EXPECT_EQ(pod["metadata"]["annotations"]["a"], "b");
+  const Json& owner = pod["metadata"]["ownerReferences"][0];
+  EXPECT_EQ(owner["uid"], "farm-cms");
+  EXPECT_EQ(owner["controller"], true);
+  EXPECT_EQ(pod["spec"]["containers"], farm["spec"]["template"]["spec"]["containers"]);
+  EXPECT_EQ(pod["spec"]["terminationGracePeriodSeconds"], 60);
+  EXPECT_FALSE(pod["spec"].contains("affinity"));
+  NeedsTable table;
+  EXPECT_EQ(pod_facts_of(pod, table).farm_uid, "farm-cms");
+}
+
+TEST(ExecutorPod, PrefersANodeAndHasAPriorityUnlessTheTemplateSaysOtherwise) {
+  Json farm = test_farm("hep", "cms", 3, 2);
+  const ExecutorPodOptions options{.name = "cms-0", .preferred_node = "n2", .priority_class = "guaranteed"};
+  Json pod = executor_pod(kFarm, farm_of(farm), options);
+  EXPECT_EQ(pod["spec"]["priorityClassName"], "guaranteed");
+  const Json& preference =
+      pod["spec"]["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"][0];
+  EXPECT_EQ(preference["preference"]["matchFields"][0]["values"], Json::array({"n2"}));
+  farm["spec"]["template"]["spec"]["priorityClassName"] = "own";
+  farm["spec"]["template"]["spec"]["affinity"] = {{"podAntiAffinity", Json::object()}};
+  pod = executor_pod(kFarm, farm_of(farm), options);
+  EXPECT_EQ(pod["spec"]["priorityClassName"], "own");
+  EXPECT_TRUE(pod["spec"]["affinity"].contains("podAntiAffinity"));
+}
+
+TEST(ExecutorNames, AreTheFirstThatAreFree) {
+  ExecutorNames names(kFarm, [](const kube::ObjectKey& key) { return key.name == "cms-0" || key.name == "cms-2"; });
+  EXPECT_EQ(names.next(), "cms-1");
+  EXPECT_EQ(names.next(), "cms-3");
+}
+
+}  // namespace
+}  // namespace podere::controller

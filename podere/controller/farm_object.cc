@@ -1,0 +1,77 @@
+#include "podere/controller/farm_object.h"
+
+#include <algorithm>
+
+#include "podere/base/error.h"
+#include "podere/controller/json.h"
+#include "podere/controller/pod_facts.h"
+
+namespace podere::controller {
+namespace {
+
+std::int32_t count_at(const Json& object, const char* name, std::int64_t otherwise) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(integer_at(object, name, otherwise), 0, 100'000));
+}
+
+farm::Mode mode_of(std::string_view name) {
+  if (name == "FairShare") return farm::Mode::kFairShare;
+  if (name == "HistoryAware") return farm::Mode::kHistoryAware;
+  return farm::Mode::kProportional;
+}
+
+void note_template(const Json& spec, NeedsTable& table, FarmObject& farm) {
+  const auto found = spec.find("template");
+  if (found == spec.end() || !found->is_object()) return;
+  farm.pod = std::make_shared<const Json>(*found);
+  try {
+    farm.needs = table.share(pod_needs_of(object_at(*found, {"spec"})));
+  } catch (const Error& error) {
+    farm.fault = std::string("the template: ") + error.what();
+  }
+}
+
+}  // namespace
+
+bool FarmObject::asks_the_same(const FarmObject& other) const {
+  return uid == other.uid && generation == other.generation && is_ending == other.is_ending && labels == other.labels;
+}
+
+FarmObject farm_object_of(const Json& farm, NeedsTable& table) {
+  const Json& spec = object_at(farm, {"spec"});
+  const Json& metadata = object_at(farm, {"metadata"});
+  FarmObject object{.uid = std::string(kube::uid_of(farm)),
+                    .generation = integer_at(metadata, "generation", 0),
+                    .is_ending = metadata.contains("deletionTimestamp"),
+                    .labels = Labels(object_at(metadata, {"labels"})),
+                    .guaranteed = count_at(spec, "minExecutors", 0),
+                    .maximum = count_at(spec, "maxExecutors", 100'000),
+                    .weight = std::max(1e-3, number_at(spec, "weight", 1)),
+                    .min_runtime_seconds = std::max(0.0, number_at(spec, "minRuntimeSeconds", 0)),
+                    .drain_seconds = std::max(0.0, number_at(spec, "drainSeconds", 60)),
+                    .status = std::make_shared<const Json>(object_at(farm, {"status"}))};
+  object.guaranteed = std::min(object.guaranteed, object.maximum);
+  if (spec.contains("executors")) object.wanted = count_at(spec, "executors", 0);
+  note_template(spec, table, object);
+  if (spec.contains("selector")) object.selector = label_selector_of(spec.at("selector"));
+  if (object.selector.requirements.empty()) {
+    object.selector.requirements = {{kFarmLabel, Requirement::Operator::kIn, {kube::key_of(farm).name}}};
+  }
+  return object;
+}
+
+ManagerObject manager_object_of(const Json& manager) {
+  const Json& spec = object_at(manager, {"spec"});
+  ManagerObject object{.uid = std::string(kube::uid_of(manager)),
+                       .generation = integer_at(object_at(manager, {"metadata"}), "generation", 0),
+                       .farms = label_selector_of(object_at(spec, {"farmSelector"})),
+                       .status = std::make_shared<const Json>(object_at(manager, {"status"}))};
+  farm::Policy& policy = object.policy;
+  policy.mode = mode_of(kube::text_at(spec, {"mode"}));
+  policy.share_tolerance = number_at(spec, "shareTolerance", policy.share_tolerance);
+  policy.half_life_seconds = std::max(60.0, number_at(spec, "halfLifeSeconds", policy.half_life_seconds));
+  policy.stuck_seconds = std::max(1.0, number_at(spec, "stuckSeconds", policy.stuck_seconds));
+  policy.retry_seconds = std::max(1.0, number_at(spec, "retrySeconds", policy.retry_seconds));
+  return object;
+}
+
+}  // namespace podere::controller

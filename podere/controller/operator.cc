@@ -1,0 +1,225 @@
+#include "podere/controller/operator.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "podere/base/clock.h"
+#include "podere/base/interrupt.h"
+#include "podere/controller/health_server.h"
+#include "podere/controller/reconciler.h"
+#include "podere/controller/rights.h"
+#include "podere/kube/leader_election.h"
+
+namespace podere::controller {
+namespace {
+
+using kube::ObjectKey;
+
+constexpr double kBatchSeconds = 0.1;  // changes that come together are looked at together
+constexpr double kSilentWorkerSeconds = 600;
+constexpr auto kPoll = std::chrono::milliseconds(100);
+const kube::ClientOptions kClient = {
+    .requests_per_second = 100, .burst = 400, .timeout_seconds = 10, .max_retries = 2, .manager = "podere-operator"};
+
+/// All that a leader does. It begins with lists that hold whatever the leader before has written.
+class Leadership {
+ public:
+  Leadership(const kube::Access& access, const OperatorOptions& options, const std::string& identity,
+             const kube::LeaderElection& election, Metrics& metrics)
+      : options_(options),
+        client_(access, kClient),
+        metrics_(metrics),
+        stores_(needs_, [this] { look_at_all(); }),
+        events_(client_, {.component = "podere-operator", .instance = identity, .log = options.log}),
+        writer_(
+            client_, [this, &election] { return !is_stopping_ && election.is_leader(); }, metrics),
+        reconciler_({client_, stores_, needs_, writer_, events_, metrics, options.log},
+                    {.guaranteed_priority_class = options.guaranteed_priority_class}),
+        managers_(client_, watch_of(kFarmManagers), stores_.managers),
+        farms_(client_, watch_of(kFarms), stores_.farms),
+        nodes_(client_, watch_of(kube::kNodes), stores_.nodes),
+        pods_(client_, watch_of(kube::kPods), stores_.pods),
+        worker_([this](const std::stop_token& stop) { work(stop); }) {}
+
+  /// What was begun is finished, which takes a request or two.
+  ~Leadership() {
+    is_stopping_ = true;
+    queue_.shut_down();
+    worker_.request_stop();
+    worker_.join();
+  }
+
+  bool has_synced() const {
+    return managers_.has_synced() && farms_.has_synced() && nodes_.has_synced() && pods_.has_synced();
+  }
+  /// Of the worker, since it came round last.
+  double silent_seconds() const { return is_working_ ? clock_.seconds() - began_at_ : 0; }
+
+  void show_counts() const {
+    metrics_.set_queue(queue_.counts());
+    metrics_.set_watches(kFarmManagers.plural, managers_.counts());
+    metrics_.set_watches(kFarms.plural, farms_.counts());
+    metrics_.set_watches(kube::kNodes.plural, nodes_.counts());
+    metrics_.set_watches(kube::kPods.plural, pods_.counts());
+  }
+
+ private:
+  kube::ReflectorOptions watch_of(const kube::Resource& resource) const {
+    return {.resource = resource, .begins_with_newest = true, .log = options_.log};
+  }
+
+  void look_at_all() {
+    if (!has_begun_) return;
+    for (const ObjectKey& key : reconciler_.keys()) queue_.add_after(key, kBatchSeconds);
+  }
+
+  void work(const std::stop_token& stop) {
+    while (!has_synced()) {
+      if (stop.stop_requested()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    options_.log(fmt::format("knows {} farms, {} farm managers, {} pods, {} nodes", stores_.farms.size(),
+                             stores_.managers.size(), stores_.pods.size(), stores_.nodes.size()));
+    has_begun_ = true;
+    look_at_all();
+    while (const auto work = queue_.take()) {
+      began_at_ = clock_.seconds();
+      is_working_ = true;
+      work_on(work->key());
+      is_working_ = false;
+    }
+  }
+
+  void work_on(const ObjectKey& key) {
+    try {
+      const double next_seconds = reconciler_.reconcile(key);
+      queue_.forget(key);
+      if (std::isfinite(next_seconds)) queue_.add_after(key, next_seconds);
+    } catch (const Interrupted&) {
+      // it may write no longer, and ends
+    } catch (const std::exception& error) {
+      metrics_.pass_failed();
+      options_.log(fmt::format("{}: {}; tries again",
+                               key == kNoManager ? "farms of no manager" : "farm manager " + key.name, error.what()));
+      queue_.retry(key);
+    }
+  }
+
+  const OperatorOptions& options_;
+  kube::Client client_;
+  Metrics& metrics_;
+  NeedsTable needs_;
+  kube::WorkQueue queue_;
+  std::atomic<bool> is_stopping_ = false;
+  std::atomic<bool> has_begun_ = false;
+  Stores stores_;
+  kube::EventRecorder events_;
+  Writer writer_;
+  Reconciler reconciler_;
+  kube::Reflector managers_;
+  kube::Reflector farms_;
+  kube::Reflector nodes_;
+  kube::Reflector pods_;
+  const Stopwatch clock_;
+  std::atomic<double> began_at_ = 0;
+  std::atomic<bool> is_working_ = false;
+  std::jthread worker_;
+};
+
+class Operator {
+ public:
+  Operator(const kube::Access& access, const OperatorOptions& options)
+      : access_(access),
+        options_(options),
+        identity_(kube::unique_identity()),
+        server_({.address = options.listen,
+                 .fault_of_life = [this] { return fault_of_life(); },
+                 .fault_of_readiness = [this] { return fault_of_readiness(); },
+                 .metrics = [this] { return metrics_text(); }}) {
+    options_.on_listening(server_.url());
+  }
+
+  void run() {
+    kube::LeaderElection election(access_, {.lease = {options_.lease_namespace, options_.lease},
+                                            .identity = identity_,
+                                            .on_start = [this] { leads_ = true; },
+                                            .on_lost = [this] { end_at_once(); },
+                                            .log = options_.log});
+    wait_while([this] { return !leads_; });
+    if (options_.stop()) return;
+    options_.log("leads");
+    const auto leadership = std::make_shared<Leadership>(access_, options_, identity_, election, metrics_);
+    set_leadership(leadership);
+    wait_while([] { return true; });
+    options_.log("ends, and gives the lease back");
+    set_leadership(nullptr);
+  }
+
+ private:
+  void wait_while(const std::function<bool()>& condition) {
+    while (condition() && !options_.stop()) std::this_thread::sleep_for(kPoll);
+  }
+
+  /// Another may lead by now: not even destructors may write anything.
+  [[noreturn]] void end_at_once() const {
+    options_.log("the lease is lost: another may lead; ends at once");
+    std::_Exit(1);
+  }
+
+  // The server's threads look at it while it comes and goes.
+  void set_leadership(std::shared_ptr<Leadership> leadership) {
+    const std::scoped_lock lock(mutex_);
+    leadership_.swap(leadership);
+  }
+  std::shared_ptr<Leadership> leadership() const {
+    const std::scoped_lock lock(mutex_);
+    return leadership_;
+  }
+
+  std::string fault_of_life() const {
+    const auto now = leadership();
+    if (!now || now->silent_seconds() < kSilentWorkerSeconds) return "";
+    return fmt::format("one pass has taken {:.0f} s so far", now->silent_seconds());
+  }
+  /// Whoever waits to lead is as ready as it can be.
+  std::string fault_of_readiness() const {
+    const auto now = leadership();
+    if (now) return now->has_synced() ? "" : "has not got all lists yet";
+    return leads_ ? "begins to lead" : "";
+  }
+  std::string metrics_text() {
+    const auto now = leadership();
+    metrics_.set_leading(now != nullptr);
+    if (now) now->show_counts();
+    return metrics_.text();
+  }
+
+  const kube::Access access_;
+  const OperatorOptions& options_;
+  const std::string identity_;
+  Metrics metrics_;
+  std::atomic<bool> leads_ = false;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Leadership> leadership_;
+  HealthServer server_;
+};
+
+}  // namespace
+
+void run_operator(const kube::Access& access, const OperatorOptions& options) {
+  {
+    kube::Client client(access, kClient);
+    options.log(fmt::format("{}: Kubernetes {}", access.origin, kube::check_access(client)));
+    check_cluster(client, options.lease_namespace);
+  }
+  Operator(access, options).run();
+}
+
+}  // namespace podere::controller

@@ -1,0 +1,63 @@
+#include "podere/controller/pod_needs.h"
+
+#include <algorithm>
+
+#include "podere/controller/json.h"
+
+namespace podere::controller {
+namespace {
+
+Amounts requests_of_container(const Json& container) {
+  Amounts requests = amounts_of(object_at(container, {"resources", "requests"}));
+  requests.merge(amounts_of(object_at(container, {"resources", "limits"})));  // adds those that are not there
+  return requests;
+}
+
+void add(Amounts& sum, const Amounts& amounts) {
+  for (const auto& [name, amount] : amounts) sum[name] = std::min(sum[name] + amount, kMostOfAResource);
+}
+
+void raise(Amounts& most, const Amounts& amounts) {
+  for (const auto& [name, amount] : amounts) most[name] = std::max(most[name], amount);
+}
+
+}  // namespace
+
+Amounts requests_of(const Json& pod_spec) {
+  Amounts running;
+  for (const Json& container : array_at(pod_spec, "containers")) add(running, requests_of_container(container));
+  Amounts sidecars;
+  Amounts starting;  // the most that init containers need, with the sidecars that run by then
+  for (const Json& container : array_at(pod_spec, "initContainers")) {
+    const Amounts own = requests_of_container(container);
+    if (kube::text_at(container, {"restartPolicy"}) == "Always") {
+      add(sidecars, own);
+      raise(starting, sidecars);
+      continue;
+    }
+    Amounts with_sidecars = sidecars;
+    add(with_sidecars, own);
+    raise(starting, with_sidecars);
+  }
+  add(running, sidecars);
+  raise(running, starting);
+  for (const auto& [name, amount] : requests_of_container(pod_spec)) running[name] = amount;  // of the pod as a whole
+  add(running, amounts_of(object_at(pod_spec, {"overhead"})));
+  running["pods"] = 1;
+  return running;
+}
+
+PodNeeds pod_needs_of(const Json& pod_spec) { return {requests_of(pod_spec), node_rules_of(pod_spec)}; }
+
+std::shared_ptr<const PodNeeds> NeedsTable::share(PodNeeds needs) {
+  const std::scoped_lock lock(mutex_);
+  const auto [found, is_new] = all_.insert(std::make_shared<const PodNeeds>(std::move(needs)));
+  const auto shared = *found;
+  if (is_new && all_.size() > forget_at_) {
+    std::erase_if(all_, [&](const auto& kept) { return kept.use_count() == 1; });
+    forget_at_ = std::max<std::size_t>(64, 2 * all_.size());
+  }
+  return shared;
+}
+
+}  // namespace podere::controller

@@ -1,0 +1,387 @@
+"""podere operator on a real cluster: two fake nodes, which have room for eight executors of four cores."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from conftest import cannot, started, wait_until
+
+CRDS = pathlib.Path(__file__).parents[2] / "deploy/crds"
+ROOMS = 8
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with started("operator", "--nodes", "2") as cluster:
+        cluster.kubectl("apply", "-f", CRDS)
+        cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/farms.podere.dev",
+                        "crd/farmmanagers.podere.dev")
+        yield cluster
+
+
+class Operator:
+    """The program, and what it says."""
+
+    def __init__(self, cluster, *arguments, lease="test"):
+        self.log = cluster.folder / f"operator-{time.monotonic_ns()}.log"
+        program = os.environ.get("PODERE") or cannot("PODERE does not name the program")
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [program, "operator", "--kubeconfig", cluster.do("kubeconfig"), "--listen", "127.0.0.1:0",
+                 "--lease", lease, *arguments], stderr=log, stdout=log)
+
+    def said(self):
+        return self.log.read_text()
+
+    def wait_for(self, words, seconds=20):
+        wait_until(lambda: words in self.said() or self.process.poll() is not None, f"{words}: {self.said()}", seconds)
+        assert words in self.said(), self.said()
+        return self
+
+    def url(self):
+        self.wait_for("answers /livez")
+        return re.search(r"(http://\S+) answers", self.said())[1]
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen(self.url() + path, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.get("/metrics")[1], re.MULTILINE)
+        return float(found[1]) if found else 0
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def operating(cluster, *arguments, **options):
+    operator = Operator(cluster, *arguments, **options)
+    try:
+        yield operator
+        if operator.process.poll() is None:
+            operator.process.terminate()
+            assert operator.process.wait(timeout=20) == 0, operator.said()
+    finally:
+        if operator.process.poll() is None:
+            operator.kill()
+
+
+@pytest.fixture(scope="module")
+def operator(cluster):
+    with operating(cluster) as operator:
+        yield operator.wait_for("knows")
+
+
+class Farms:
+    """The farms of one test, in a namespace of its own, with a manager for them alone."""
+
+    def __init__(self, cluster, namespace):
+        self.cluster, self.namespace = cluster, namespace
+
+    def kubectl(self, *arguments, **options):
+        return self.cluster.kubectl("-n", self.namespace, *arguments, **options)
+
+    def manager(self, name="", **spec):
+        self.kubectl("apply", "-f", "-", given={
+            "apiVersion": "podere.dev/v1alpha1", "kind": "FarmManager", "metadata": {"name": self.namespace + name},
+            "spec": {"farmSelector": {"matchLabels": {"test": self.namespace}}, **spec}})
+
+    def object(self, name, wanted, guaranteed, cpu="4", drain=20, ends_after=2, **spec):
+        template = {"metadata": {"annotations": {"podere.test/ends-after": str(ends_after)}},
+                    "spec": {"nodeSelector": {"podere.test/node": "fake"},
+                             "containers": [{"name": "main", "image": "none",
+                                             "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}]}}
+        return {"apiVersion": "podere.dev/v1alpha1", "kind": "Farm",
+                "metadata": {"name": name, "labels": {"test": self.namespace}},
+                "spec": {"executors": wanted, "minExecutors": guaranteed, "drainSeconds": drain, "template": template,
+                         **spec}}
+
+    def farm(self, *arguments, **options):
+        self.kubectl("apply", "-f", "-", given=self.object(*arguments, **options))
+
+    def status(self, name):
+        return self.cluster.get("-n", self.namespace, f"farm/{name}").get("status", {})
+
+    def condition(self, name, of):
+        return next((c for c in self.status(name).get("conditions", []) if c["type"] == of), {"status": "none"})
+
+    def pods(self, farm=None, only=lambda pod: True):
+        pods = self.cluster.get("-n", self.namespace, "pods", *(["-l", f"podere.dev/farm={farm}"] if farm else []))
+        return [pod for pod in pods if only(pod)]
+
+    def running(self, farm):
+        return self.pods(farm, lambda pod: pod["status"]["phase"] == "Running" and not is_ending(pod))
+
+    def events(self, of, reason):
+        return [event for event in self.cluster.get("-n", self.namespace, "events")
+                if event["involvedObject"]["name"] == of and event["reason"] == reason]
+
+    def has(self, farm, n_running):
+        wait_until(lambda: len(self.running(farm)) == n_running, f"{farm} has {n_running}", 30)
+
+
+def is_ending(pod):
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def is_taken(pod):
+    return "podere.dev/reclaimed-for" in pod["metadata"].get("annotations", {})
+
+
+@pytest.fixture
+def farms(cluster, namespace):
+    farms = Farms(cluster, namespace)
+    farms.manager()
+    yield farms
+    farms.kubectl("delete", "farms", "--all", "--wait=false")
+    farms.kubectl("delete", "pods", "--all", "--wait=false", "--grace-period=1")
+    cluster.kubectl("delete", "farmmanagers", "--all", "--wait=false")
+    wait_until(lambda: not farms.pods(), "the rooms are free", 30)
+
+
+@pytest.mark.parametrize("spec, words", [
+    ({"minExecutors": 3, "maxExecutors": 2}, "minExecutors must be at most maxExecutors"),
+    ({"minExecutors": -1}, "greater than or equal to 0"),
+    ({"executors": -1}, "greater than or equal to 0"),
+    ({"drainSeconds": -5}, "greater than or equal to 0"),
+    ({"weight": 0}, "weight must be from 0.001 to 1000"),
+    ({"template": None, "selector": None}, "needs a template"),
+    ({"selector": {}}, "must name a label"),
+    ({"selector": {"matchExpressions": [{"key": "a", "operator": "In"}]}}, "In and NotIn need values"),
+    ({"template": {"spec": {"containers": []}}}, "at least 1 item"),
+])
+def test_what_contradicts_itself_is_refused(farms, spec, words):
+    refused = farms.kubectl("create", "-f", "-", given=farms.object("bad", 1, 0, **spec), check=False)
+    assert refused.returncode == 1 and words in refused.stderr
+
+
+def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
+    taken_before = operator.metric('podere_operator_reclaims_total{reason="guarantee"}')
+    farms.farm("cms", ROOMS, 2)
+    farms.has("cms", ROOMS)
+    assert sorted(pod["metadata"]["name"] for pod in farms.pods("cms")) == [f"cms-{i}" for i in range(ROOMS)]
+    assert {pod["metadata"]["ownerReferences"][0]["name"] for pod in farms.pods("cms")} == {"cms"}
+    wait_until(lambda: farms.status("cms").get("overGuarantee") == ROOMS - 2, "the status tells lent room")
+
+    farms.farm("sky", 4, 3, drain=20)
+    taken = wait_until(lambda: farms.pods("cms", is_taken), "executors are taken")
+    wait_until(lambda: "which end within" in farms.status("sky").get("message", ""), "the status says who makes room")
+    waits = farms.status("sky")
+    assert f"{farms.namespace}/cms (3)" in waits["message"] and waits["running"] == 0
+    taken = farms.pods("cms", is_taken)
+    assert len(taken) == 3 and all(is_ending(pod) for pod in taken)
+    annotations = taken[0]["metadata"]["annotations"]
+    assert annotations["podere.dev/reclaimed-for"] == f"{farms.namespace}/sky"
+    assert annotations["podere.dev/reclaimed-for-guarantee"] == "true"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", annotations["podere.dev/reclaim-deadline"])
+    assert "guarantee" in annotations["podere.dev/reclaim-reason"]
+    assert taken[0]["metadata"]["deletionGracePeriodSeconds"] == 20
+
+    farms.has("sky", 3)
+    farms.has("cms", ROOMS - 3)
+    wait_until(lambda: farms.condition("sky", "GuaranteeMet")["status"] == "True", "the guarantee is met")
+    wait_until(lambda: farms.status("sky")["ready"] == 3, "the status counts")
+    assert farms.status("sky")["pending"] == 1 and "wait for free room" in farms.status("sky")["message"]
+    assert farms.status("cms")["overGuarantee"] == ROOMS - 5
+    told, = wait_until(lambda: farms.events("cms", "Reclaimed"), "an event tells who lost executors")
+    assert told["message"].startswith("3 executors drain until") and f"{farms.namespace}/sky" in told["message"]
+    assert wait_until(lambda: farms.events("sky", "GuaranteeMet"), "an event tells who has them")
+    assert wait_until(lambda: farms.events(taken[0]["metadata"]["name"], "Reclaimed"), "an event on the pod")
+    assert operator.metric('podere_operator_reclaims_total{reason="guarantee"}') - taken_before == 3
+    assert operator.metric("podere_operator_cycles_total") == 0
+    assert operator.metric("podere_operator_time_to_guarantee_seconds_count") >= 1
+    assert f"{farms.namespace}   " in farms.cluster.kubectl("get", "farmmanagers")
+    assert re.search(r"sky +4 +3 +3 +1 +0 +0 ", farms.kubectl("get", "farms")), farms.kubectl("get", "farms")
+
+
+def test_a_farm_shrinks_by_its_scale(operator, farms):
+    farms.farm("cms", 5, 1)
+    farms.has("cms", 5)
+    farms.kubectl("scale", "farm/cms", "--replicas=2")
+    farms.has("cms", 2)
+    wait_until(lambda: farms.status("cms")["executors"] == 2 and farms.status("cms")["pending"] == 0, "status")
+    assert farms.status("cms")["selector"] == "podere.dev/farm=cms"
+    assert not farms.events("cms", "Reclaimed")
+
+
+def test_pods_that_others_make_are_adopted_and_taken_but_no_driver(operator, farms):
+    def spark_pod(name, role):
+        made = farms.object("any", 1, 1)["spec"]["template"]
+        made["metadata"] |= {"name": name, "labels": {"app": "spark", "spark-role": role}}
+        return {"apiVersion": "v1", "kind": "Pod", **made}
+
+    adopting = farms.object("spark", 0, 1, drain=4)
+    adopting["spec"] |= {"selector": {"matchLabels": {"app": "spark"}}}
+    del adopting["spec"]["template"], adopting["spec"]["executors"]
+    farms.kubectl("apply", "-f", "-", given=adopting)
+    for i in range(ROOMS):
+        farms.kubectl("create", "-f", "-", given=spark_pod(f"spark-{i}", "driver" if i == 0 else "executor"))
+    wait_until(lambda: farms.status("spark").get("ready") == ROOMS - 1, "they are its executors")
+    farms.farm("sky", 2, 2)
+    farms.has("sky", 2)
+    left = farms.pods(only=lambda pod: pod["metadata"]["name"].startswith("spark") and not is_ending(pod))
+    assert len(left) == ROOMS - 2 and "spark-0" in [pod["metadata"]["name"] for pod in left]
+    assert farms.condition("spark", "Valid")["status"] == "True"
+
+
+def test_what_fits_nowhere_takes_nobody(operator, farms):
+    farms.farm("cms", ROOMS, 0)
+    farms.has("cms", ROOMS)
+    farms.farm("giant", 2, 2, cpu="17")
+    wait_until(lambda: "fit on none of the nodes" in farms.status("giant").get("message", ""), "it says why")
+    farms.farm("elsewhere", 2, 2)
+    farms.kubectl("patch", "farm/elsewhere", "--type=merge", "-p", json.dumps(
+        {"spec": {"template": {"spec": {"nodeSelector": {"podere.test/node": "none"}}}}}))
+    wait_until(lambda: farms.condition("giant", "GuaranteeMet").get("reason") == "FitsNowhere", "a condition says so")
+    time.sleep(1)
+    assert len(farms.running("cms")) >= ROOMS - 2  # those that "elsewhere" took before it was patched
+    assert not [pod for pod in farms.pods("cms", is_taken)
+                if pod["metadata"]["annotations"]["podere.dev/reclaimed-for"].endswith("giant")]
+
+
+def test_a_pod_that_the_server_refuses_takes_nobody_and_is_told(operator, farms):
+    farms.farm("cms", ROOMS, 0)
+    farms.has("cms", ROOMS)
+    bad = farms.object("bad", 3, 3)
+    bad["spec"]["template"]["spec"]["containers"][0]["name"] = "No Such Name"
+    farms.kubectl("create", "-f", "-", given=bad)
+    wait_until(lambda: farms.condition("bad", "Valid").get("reason") == "NoPodsAreMade", "a condition says so")
+    assert "No Such Name" in farms.status("bad")["message"]
+    assert wait_until(lambda: farms.events("bad", "NoPodsAreMade"), "an event")
+    assert len(farms.running("cms")) == ROOMS and farms.condition("bad", "GuaranteeMet")["status"] == "False"
+
+
+def test_guarantees_beyond_the_cluster_count_in_proportion(operator, farms):
+    farms.farm("a", 12, 12)
+    farms.has("a", ROOMS)
+    farms.farm("b", 4, 4)
+    farms.has("b", 2)
+    farms.has("a", 6)
+    condition = wait_until(lambda: farms.condition("b", "GuaranteeMet") if "counts as 2" in farms.status("b")["message"]
+                           else None, "the sentence")
+    assert condition["status"] == "False" and condition["reason"] == "GuaranteesExceedCluster"
+
+    def manager():
+        return farms.cluster.get(f"farmmanager/{farms.namespace}").get("status", {})
+    wait_until(lambda: manager().get("guaranteedLoad") == "2.00", "the manager's status")
+    fits, = [c for c in manager()["conditions"] if c["type"] == "GuaranteesFit"]
+    assert fits["status"] == "False" and "2.00" in manager()["message"]
+
+
+def test_a_farm_without_a_manager_gets_free_room_and_says_so(operator, farms):
+    farms.farm("cms", 6, 0)
+    farms.has("cms", 6)
+    alone = farms.object("alone", 4, 4)
+    alone["metadata"]["labels"] = {}
+    farms.kubectl("create", "-f", "-", given=alone)
+    farms.has("alone", 2)
+    wait_until(lambda: farms.condition("alone", "Managed")["status"] == "False", "it says so")
+    assert "nobody is taken for it" in farms.status("alone")["message"] and not farms.pods("cms", is_taken)
+
+
+def test_of_two_managers_the_first_by_name_manages_and_both_say_so(operator, farms):
+    farms.manager("-second", mode="FairShare")
+    farms.farm("cms", 1, 1)
+    wait_until(lambda: farms.condition("cms", "Managed").get("reason") == "SeveralManagers", "the farm says so")
+    for name in (farms.namespace, farms.namespace + "-second"):
+        wait_until(lambda: "SeveralManagers" in str(farms.cluster.get(f"farmmanager/{name}").get("status")), name)
+    assert farms.cluster.get(f"farmmanager/{farms.namespace}")["status"]["farms"] == 1
+
+
+def test_two_farms_that_select_the_same_pods_are_told(operator, farms):
+    for name in ("a", "b"):
+        farms.farm(name, 0, 0, template=None, selector={"matchLabels": {"app": "shared"}})
+    pod = {"apiVersion": "v1", "kind": "Pod", **farms.object("any", 1, 1)["spec"]["template"]}
+    pod["metadata"] |= {"name": "one", "labels": {"app": "shared"}}
+    farms.kubectl("create", "-f", "-", given=pod)
+    for name in ("a", "b"):
+        wait_until(lambda: farms.condition(name, "Valid").get("reason") == "SelectorsOverlap", name)
+    wait_until(lambda: farms.status("a")["running"] == 1, "it belongs to the first")
+    assert farms.status("b")["running"] == 0
+
+
+def test_a_farm_that_is_deleted_leaves_nothing(operator, farms):
+    farms.farm("cms", 3, 3)
+    farms.has("cms", 3)
+    farms.kubectl("delete", "farm/cms", "--wait=false")
+    wait_until(lambda: not farms.pods(), "its executors are gone", 30)
+
+
+def test_it_is_alive_and_ready_and_shows_figures(operator):
+    assert operator.get("/livez") == (200, "ok\n")
+    assert operator.get("/readyz") == (200, "ok\n")
+    assert operator.get("/else")[0] == 404
+    figures = operator.get("/metrics")[1]
+    for name in ("reclaims_total", "cycles_total", "time_to_guarantee_seconds_bucket", "queue_depth",
+                 "watch_restarts_total", "decision_seconds_bucket", "writes_total", "leader"):
+        assert f"\npodere_operator_{name}" in figures, name
+    assert operator.metric("podere_operator_leader") == 1
+
+
+def test_killed_in_mid_reclaim_it_takes_nothing_twice(cluster, operator, farms):
+    operator.process.send_signal(signal.SIGSTOP)  # the one of the other tests stands still, and loses its lease
+    try:
+        with operating(cluster, lease="killed") as first:
+            first.wait_for("knows")
+            farms.farm("cms", ROOMS, 0)
+            farms.has("cms", ROOMS)
+            farms.farm("sky", 4, 4, drain=30)
+            farms.kubectl("annotate", "pods", "-l", "podere.dev/farm=cms", "--overwrite", "podere.test/ends-after=6")
+            wait_until(lambda: farms.pods("cms", is_taken), "the first was taken")
+            first.kill()
+            taken_before = {pod["metadata"]["uid"] for pod in farms.pods("cms", is_taken)}
+        with operating(cluster, lease="killed") as second:  # waits for the lease of the dead
+            second.wait_for("knows", 40)
+            farms.has("sky", 4)
+            farms.has("cms", ROOMS - 4)
+            second.wait_for("knows")
+            assert second.metric('podere_operator_reclaims_total{reason="guarantee"}') + len(taken_before) == 4
+    finally:
+        operator.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: operator.process.poll() is not None, "who has lost the lease ends", 20)
+    assert operator.process.returncode == 1 and "the lease is lost" in operator.said()
+
+
+def test_another_leads_when_the_leader_is_killed(cluster, farms):
+    with operating(cluster, lease="two") as first:
+        first.wait_for("knows")
+        with operating(cluster, lease="two") as second:
+            second.wait_for("the leader is")
+            farms.farm("cms", 2, 2)
+            farms.has("cms", 2)
+            assert second.get("/readyz")[0] == 200 and second.metric("podere_operator_leader") == 0
+            first.process.terminate()  # which gives the lease back
+            assert first.process.wait(timeout=10) == 0
+            second.wait_for("knows", 10)
+            farms.farm("cms", 4, 2)
+            farms.has("cms", 4)
+
+
+def test_mistakes_of_whoever_starts_it_are_told_in_a_line(cluster):
+    def refused(*arguments):
+        done = subprocess.run([os.environ["PODERE"], "operator", "--listen", "127.0.0.1:0", *arguments], text=True,
+                              capture_output=True, timeout=30)
+        lines = done.stderr.splitlines()
+        assert done.returncode == 2 and lines[-1].startswith("podere: "), done.stderr
+        return lines[-1]
+
+    assert "/no/such" in refused("--kubeconfig", "/no/such")
+    student = cluster.do("kubeconfig", "student")
+    assert "may not list farms" in refused("--kubeconfig", student)
+    assert "no port" in refused("--listen", "everywhere")
+    wrong = cluster.folder / "wrong.kubeconfig"
+    wrong.write_text(re.sub(r"https://127.0.0.1:\d+", "https://127.0.0.1:1", pathlib.Path(cluster.do("kubeconfig")).read_text()))
+    assert "127.0.0.1:1" in refused("--kubeconfig", str(wrong))

@@ -16,7 +16,7 @@ namespace podere::controller {
 
 struct ActionOptions {
   std::string guaranteed_priority_class = {};  ///< of executors that are guaranteed; empty: none
-  int n_abreast = 8;                           ///< writes at a time
+  int n_abreast = 16;                          ///< writes at a time
 };
 
 /// What a decision is about.

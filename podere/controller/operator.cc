@@ -26,7 +26,7 @@ constexpr double kBatchSeconds = 0.1;  // changes that come together are looked 
 constexpr double kSilentWorkerSeconds = 600;
 constexpr auto kPoll = std::chrono::milliseconds(100);
 const kube::ClientOptions kClient = {
-    .requests_per_second = 100, .burst = 400, .timeout_seconds = 10, .max_retries = 2, .manager = "podere-operator"};
+    .requests_per_second = 400, .burst = 800, .timeout_seconds = 10, .max_retries = 2, .manager = "podere-operator"};
 
 /// All that a leader does. It begins with lists that hold whatever the leader before has written.
 class Leadership {

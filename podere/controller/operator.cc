@@ -106,8 +106,7 @@ class Leadership {
       // it may write no longer, and ends
     } catch (const std::exception& error) {
       metrics_.pass_failed();
-      options_.log(fmt::format("{}: {}; tries again",
-                               key == kNoManager ? "farms of no manager" : "farm manager " + key.name, error.what()));
+      options_.log(fmt::format("{}: {}; tries again", in_words(key), error.what()));
       queue_.retry(key);
     }
   }

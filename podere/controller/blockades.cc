@@ -1,0 +1,92 @@
+#include "podere/controller/blockades.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "podere/base/error.h"
+
+namespace podere::controller {
+namespace {
+
+constexpr double kFirstRetrySeconds = 5;  // doubles up to
+constexpr double kLongestRetrySeconds = 300;
+constexpr double kCrashMemorySeconds = 600;  // executors that ended by themselves are counted so long
+constexpr std::size_t kKeptRemains = 3;      // for whoever looks for the cause
+
+double retry_seconds(int n_failures) {
+  return std::min(kLongestRetrySeconds, kFirstRetrySeconds * std::exp2(std::min(n_failures - 1, 30)));
+}
+
+}  // namespace
+
+void Blockades::find(Pass& pass) {
+  find_crash_loops(pass);
+  for (const std::int32_t f : pass.scope.farms) {
+    const FarmObject& farm = *pass.view.farms[static_cast<std::size_t>(f)].second;
+    const auto refusal = refusals_.find(farm.uid);
+    if (refusal == refusals_.end() || refusal->second.generation != farm.generation) continue;
+    if (refusal->second.retry_at <= pass.now) continue;
+    pass.scope.blocked.insert(farm.uid);
+    pass.blocked_because[farm.uid] = refusal->second.why;
+    pass.look_again_at(refusal->second.retry_at);
+  }
+}
+
+void Blockades::find_crash_loops(Pass& pass) {
+  std::map<std::int32_t, std::vector<std::pair<double, std::size_t>>> finished;  // of farms in the view: when, which
+  for (std::size_t i = 0; i < pass.view.pods.size(); ++i) {
+    const PodFacts& pod = *pass.view.pods[i].second;
+    const std::int32_t farm = pass.owners.farm_of_pod[i];
+    const bool has_ended = pod.is_finished && !pod.is_ending && pod.is_made_by_a_farm && farm >= 0;
+    if (has_ended) finished[farm].emplace_back(pod.finished_at, i);
+  }
+  for (const std::int32_t f : pass.scope.farms) {
+    const auto found = finished.find(f);
+    if (found == finished.end()) continue;
+    auto& pods = found->second;
+    std::ranges::sort(pods, std::greater<>());
+    remove_remains(pass, pods);
+    const auto is_recent = [&](const auto& pod) { return pod.first > pass.now - kCrashMemorySeconds; };
+    const auto n_recent = static_cast<int>(std::ranges::count_if(pods, is_recent));
+    const double until = n_recent == 0 ? 0 : pods.front().first + retry_seconds(n_recent);
+    if (until <= pass.now) continue;
+    const FarmObject& farm = *pass.view.farms[static_cast<std::size_t>(f)].second;
+    pass.scope.blocked.insert(farm.uid);
+    pass.blocked_because[farm.uid] =
+        fmt::format("executors ended by themselves, others are made in {:.0f} s", std::ceil(until - pass.now));
+    pass.look_again_at(until);
+  }
+}
+
+/// `finished`: pods in the view, the last first.
+void Blockades::remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished) {
+  for (std::size_t i = kKeptRemains; i < finished.size(); ++i) {
+    const auto& [key, pod] = pass.view.pods[finished[i].second];
+    try {
+      writer_.delete_pod(key, pod->uid, 1);
+    } catch (const Error& error) {
+      log_(error.what());  // the next pass sees it again
+    }
+  }
+}
+
+void Blockades::note_refusals(Pass& pass) {
+  for (std::size_t f = 0; f < pass.cluster.farms.size(); ++f) {
+    const FarmObject& farm = pass.farm(f);
+    const auto refused = pass.result.refusals.find(static_cast<std::int32_t>(f));
+    if (refused == pass.result.refusals.end()) {
+      if (!pass.scope.blocked.contains(farm.uid)) refusals_.erase(farm.uid);
+      continue;
+    }
+    Refusal& refusal = refusals_[farm.uid];
+    if (refusal.generation != farm.generation) refusal = {.why = "", .generation = farm.generation};
+    refusal.why = "the API server makes no pods of it: " + refused->second;
+    refusal.retry_at = pass.now + retry_seconds(++refusal.n_times);
+    pass.blocked_because[farm.uid] = refusal.why;
+    pass.look_again_at(refusal.retry_at);
+  }
+}
+
+}  // namespace podere::controller

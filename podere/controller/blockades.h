@@ -1,0 +1,39 @@
+// Farms of which no pods are made for a while.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "podere/controller/pass.h"
+
+namespace podere::controller {
+
+/// Why: the API server refuses them (a template that it does not take, a quota, a namespace that is going), or they end
+/// by themselves. They are tried again ever later; a farm that was changed at once.
+class Blockades {
+ public:
+  Blockades(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
+
+  /// Before a decision: fills in the scope's `blocked`. Deletes what is left of all but the last executors that ended
+  /// by themselves.
+  void find(Pass& pass);
+  /// After it was carried out.
+  void note_refusals(Pass& pass);
+
+ private:
+  struct Refusal {
+    std::string why;
+    std::int64_t generation = 0;
+    double retry_at = 0;
+    int n_times = 0;
+  };
+  void find_crash_loops(Pass& pass);
+  void remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished);
+
+  Writer& writer_;
+  const std::function<void(const std::string&)> log_;
+  std::map<std::string, Refusal> refusals_;  // by UID of the farm
+};
+
+}  // namespace podere::controller

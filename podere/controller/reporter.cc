@@ -1,0 +1,206 @@
+#include "podere/controller/reporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "podere/farm/explain.h"
+
+namespace podere::controller {
+namespace {
+
+using kube::EventRecorder;
+
+constexpr double kStatusSeconds = 1;  // between writes of one status
+
+/// What is wrong with a farm, as far as it can be seen: one word, and a sentence. Empty: nothing.
+struct Fault {
+  std::string reason;
+  std::string message;
+};
+
+Fault fault_of(const Pass& pass, std::size_t f) {
+  const FarmObject& farm = pass.farm(f);
+  if (!farm.fault.empty()) return {"TemplateInvalid", farm.fault};
+  if (const auto blocked = pass.blocked_because.find(farm.uid); blocked != pass.blocked_because.end()) {
+    return {"NoPodsAreMade", blocked->second};
+  }
+  const auto sharing = pass.owners.shared_with.find(pass.cluster.farms[f]);
+  if (sharing == pass.owners.shared_with.end()) return {};
+  std::vector<std::string> names;
+  for (const std::int32_t other : sharing->second) {
+    names.push_back(pass.view.farms[static_cast<std::size_t>(other)].first.text());
+  }
+  return {"SelectorsOverlap",
+          fmt::format("its pods are selected by {} too, and belong to the first of the farms by name",
+                      fmt::join(names, ", "))};
+}
+
+Condition valid_condition(const Fault& fault, bool has_pods) {
+  if (!fault.reason.empty()) return {"Valid", false, fault.reason, fault.message};
+  if (!has_pods) return {"Valid", true, "NoPods", "no pod is one of its executors by now"};
+  return {"Valid", true, "Valid", "nothing is wrong with it"};
+}
+
+Condition managed_condition(const std::string& manager, const std::vector<std::string>& others) {
+  if (manager.empty()) {
+    return {"Managed", false, "NoManager", "no farm manager selects it, so nobody is taken for it"};
+  }
+  if (others.empty()) return {"Managed", true, "Managed", "by farm manager " + manager};
+  return {"Managed", true, "SeveralManagers",
+          fmt::format("by farm manager {}, the first by name of those that select it, as {} does too", manager,
+                      fmt::join(others, ", "))};
+}
+
+Condition fit_condition(double load) {
+  if (load <= 1) return {"GuaranteesFit", true, "Fit", "there is room for all guarantees that are asked for"};
+  return {"GuaranteesFit", false, "ExceedCluster",
+          fmt::format("the guarantees that are asked for are {:.2f} of what there is room for, so each counts in "
+                      "proportion",
+                      load)};
+}
+
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.size() <= 3) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, {} and {} others", names[0], names[1], names.size() - 2);
+}
+
+Condition sole_condition(const Pass& pass) {
+  std::vector<std::string> lost;
+  std::vector<std::string> contested;
+  for (std::size_t f = 0; f < pass.view.farms.size(); ++f) {
+    const auto& others = pass.assignment.others[f];
+    const bool is_own = pass.assignment.manager[f] == pass.key.name;
+    if (is_own && !others.empty()) contested.push_back(pass.view.farms[f].first.text());
+    const bool is_lost = std::ranges::find(others, pass.key.name) != others.end();
+    if (is_lost) lost.push_back(pass.view.farms[f].first.text());
+  }
+  const std::string reason = "SeveralManagers";
+  if (!lost.empty()) {
+    return {"SoleManager", false, reason,
+            fmt::format("it selects {} too, which a manager that is before it by name manages", some_of(lost))};
+  }
+  if (!contested.empty()) {
+    return {
+        "SoleManager", false, reason,
+        fmt::format("other managers select {} too, which this one manages, as the first by name", some_of(contested))};
+  }
+  return {"SoleManager", true, "Sole", "no other manager selects its farms"};
+}
+
+}  // namespace
+
+void Reporter::report(Pass& pass) {
+  forget_gone(pass.view);
+  const std::vector<std::string> sentences = farm::sentences(pass.cluster.state, pass.decision);
+  for (std::size_t f = 0; f < sentences.size(); ++f) report_farm(pass, f, sentences[f]);
+  report_manager(pass);
+}
+
+void Reporter::report_farm(Pass& pass, std::size_t f, const std::string& sentence) {
+  const FarmObject& farm = pass.farm(f);
+  const Fault fault = fault_of(pass, f);
+  const std::string stuck = stuck_pods(pass.view, pass.cluster, pass.policy, static_cast<std::int32_t>(f));
+  Asked asked{.guaranteed = farm.guaranteed};
+  if (farm.has_template() && !farm.is_ending) asked.wanted = std::min(farm.wanted.value_or(0), farm.maximum);
+
+  FarmStatus status = counted_status(pass.cluster.state, pass.decision, static_cast<std::int32_t>(f), asked);
+  const Condition managed =
+      managed_condition(pass.assignment.manager[pass.in_view(f)], pass.assignment.others[pass.in_view(f)]);
+  status.generation = farm.generation;
+  status.selector = farm.selector.text();
+  status.message = sentence;
+  for (const std::string& part : {fault.message, stuck, managed.holds ? std::string() : managed.message}) {
+    if (!part.empty()) status.message += "; " + part;
+  }
+  const bool has_pods = farm.has_template() || status.executors + status.terminating > 0;
+  status.conditions.push_back(valid_condition(fault, has_pods));
+  status.conditions.push_back(managed);
+
+  note_trouble(pass, f, stuck.empty() ? fault.reason : "StuckTerminating", stuck.empty() ? fault.message : stuck);
+  note_guarantee(pass, f, status.conditions.front());
+  write(pass, kFarms, pass.farm_key(f), farm.uid, *farm.status,
+        [&](const Json& before) { return json_of(status, before, pass.now); });
+}
+
+void Reporter::note_trouble(const Pass& pass, std::size_t f, const std::string& reason, const std::string& message) {
+  std::string& trouble = told_[pass.farm(f).uid].trouble;
+  if (!reason.empty() && trouble != reason) {
+    events_.record({kFarms, pass.farm_key(f), pass.farm(f).uid}, EventRecorder::Type::kWarning, reason, message);
+  }
+  trouble = reason;
+}
+
+void Reporter::note_guarantee(const Pass& pass, std::size_t f, const Condition& condition) {
+  Told& told = told_[pass.farm(f).uid];
+  if (!condition.holds) {
+    if (told.below_since <= 0) told.below_since = pass.now;
+    told.had_to_wait |= condition.reason != "Starts";
+    return;
+  }
+  if (told.below_since <= 0) return;
+  const double seconds = pass.now - std::exchange(told.below_since, 0);
+  metrics_.guarantee_met(seconds);
+  if (!std::exchange(told.had_to_wait, false)) return;
+  events_.record({kFarms, pass.farm_key(f), pass.farm(f).uid}, EventRecorder::Type::kNormal, "GuaranteeMet",
+                 fmt::format("{}, after {:.0f} s", condition.message, seconds));
+}
+
+void Reporter::report_manager(Pass& pass) {
+  ManagerStatus status{.farms = static_cast<std::int64_t>(pass.cluster.farms.size()),
+                       .guaranteed_load = pass.decision.guaranteed_load};
+  std::int64_t n_missing = 0;
+  std::int64_t n_content = 0;
+  for (const farm::Outlook& outlook : pass.decision.outlooks) {
+    status.executors += outlook.held;
+    n_missing += outlook.guarantee.all();
+    n_content += outlook.guarantee.all() == 0;
+  }
+  metrics_.set_farms(pass.key.name, pass.cluster.farms.size(), status.executors, n_missing);
+  if (pass.manager == nullptr) return;
+
+  status.generation = pass.manager->generation;
+  status.conditions = {fit_condition(status.guaranteed_load), sole_condition(pass)};
+  status.message =
+      fmt::format("{} of {} farms have what they are guaranteed, as far as they want it", n_content, status.farms);
+  for (const Condition& condition : status.conditions) {
+    if (!condition.holds) status.message += "; " + condition.message;
+  }
+  if (!pass.cluster.ignored_resources.empty()) {
+    status.message += fmt::format("; its farms ask for more resources than are counted, {} are not",
+                                  fmt::join(pass.cluster.ignored_resources, ", "));
+  }
+  write(pass, kFarmManagers, pass.key, pass.manager->uid, *pass.manager->status,
+        [&](const Json& before) { return json_of(status, before, pass.now); });
+}
+
+void Reporter::write(Pass& pass, const kube::Resource& resource, const kube::ObjectKey& key, const std::string& uid,
+                     const Json& on_server, const std::function<Json(const Json& before)>& make) {
+  Told& told = told_[uid];
+  const Json& before = told.status.is_null() ? on_server : told.status;
+  Json status = make(before);
+  if (!tells_more(status, before)) return;
+  const double earliest = told.status_at + kStatusSeconds;
+  if (pass.now < earliest) return pass.look_again_at(earliest);
+  try {
+    writer_.write_status(resource, key, uid, status);
+  } catch (const kube::ApiError& error) {
+    const bool has_gone = error.is_not_found() || error.is_conflict() || error.is_invalid();
+    if (!has_gone) throw;
+    log_(error.what());
+  }
+  told.status = std::move(status);
+  told.status_at = pass.now;
+}
+
+void Reporter::forget_gone(const ClusterView& view) {
+  if (told_.size() <= 2 * view.farms.size() + 64) return;
+  std::set<std::string> there;
+  for (const auto& [key, farm] : view.farms) there.insert(farm->uid);
+  std::erase_if(told_, [&](const auto& told) { return !there.contains(told.first); });
+}
+
+}  // namespace podere::controller

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -22,7 +23,11 @@ namespace {
 
 using kube::ObjectKey;
 
-constexpr double kBatchSeconds = 0.1;  // changes that come together are looked at together
+// Changes that come together are looked at together, those of a large cluster more of them.
+constexpr double kShortestBatchSeconds = 0.1;
+constexpr double kLongestBatchSeconds = 1;
+constexpr double kBatchPasses = 5;  // in the time of which one is made
+constexpr double kLongestRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
 constexpr double kSilentWorkerSeconds = 600;
 constexpr auto kPoll = std::chrono::milliseconds(100);
 const kube::ClientOptions kClient = {
@@ -77,7 +82,8 @@ class Leadership {
 
   void look_at_all() {
     if (!has_begun_) return;
-    for (const ObjectKey& key : reconciler_.keys()) queue_.add_after(key, kBatchSeconds);
+    const double seconds = std::clamp(kBatchPasses * pass_seconds_, kShortestBatchSeconds, kLongestBatchSeconds);
+    for (const ObjectKey& key : reconciler_.keys()) queue_.add_after(key, seconds);
   }
 
   void work(const std::stop_token& stop) {
@@ -94,6 +100,7 @@ class Leadership {
       is_working_ = true;
       work_on(work->key());
       is_working_ = false;
+      pass_seconds_ = clock_.seconds() - began_at_;
     }
   }
 
@@ -115,7 +122,7 @@ class Leadership {
   kube::Client client_;
   Metrics& metrics_;
   NeedsTable needs_;
-  kube::WorkQueue queue_;
+  kube::WorkQueue queue_{{.longest_seconds = kLongestRetrySeconds}};
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> has_begun_ = false;
   Stores stores_;
@@ -128,6 +135,7 @@ class Leadership {
   kube::Reflector pods_;
   const Stopwatch clock_;
   std::atomic<double> began_at_ = 0;
+  std::atomic<double> pass_seconds_ = 0;  // the last one took
   std::atomic<bool> is_working_ = false;
   std::jthread worker_;
 };

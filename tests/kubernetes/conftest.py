@@ -106,4 +106,4 @@ def namespace(cluster, request):
     name = re.sub("[^a-z0-9]+", "-", request.node.name)[:60].strip("-")
     cluster.kubectl("create", "namespace", name)
     yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")

@@ -320,6 +320,52 @@ def test_a_farm_that_is_deleted_leaves_nothing(operator, farms):
     wait_until(lambda: not farms.pods(), "its executors are gone", 30)
 
 
+def test_a_pod_that_does_not_end_is_told_and_its_room_no_longer_waited_for(operator, farms):
+    farms.manager(stuckSeconds=1)
+    farms.farm("cms", ROOMS, 0, drain=1)
+    farms.has("cms", ROOMS)
+    farms.kubectl("patch", "pod/cms-0", "--type=merge", "-p", '{"metadata": {"finalizers": ["podere.test/hold"]}}')
+    farms.kubectl("delete", "pod/cms-0", "--wait=false", "--grace-period=1")
+    wait_until(lambda: "does not end" in farms.status("cms")["message"], "the farm says so")
+    assert "cms-0 on node fake-" in farms.status("cms")["message"]
+    assert wait_until(lambda: farms.events("cms", "StuckTerminating"), "an event")
+    farms.farm("sky", 1, 1)
+    farms.has("sky", 1)
+    assert is_ending(next(pod for pod in farms.pods("cms") if pod["metadata"]["name"] == "cms-0")), "nobody forced it"
+    farms.kubectl("patch", "pod/cms-0", "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+
+
+def test_executors_that_end_by_themselves_are_made_again_ever_later(operator, farms):
+    farms.farm("cms", 2, 2)
+    farms.has("cms", 2)
+    farms.kubectl("patch", "pod/cms-0", "--subresource=status", "--type=merge", "-p", '{"status": {"phase": "Failed"}}')
+    wait_until(lambda: "ended by themselves" in farms.status("cms")["message"], "the farm says so")
+    assert len(farms.running("cms")) == 1
+    farms.has("cms", 2)
+    wait_until(lambda: farms.condition("cms", "Valid")["status"] == "True", "all is well again")
+
+
+def test_a_namespace_can_be_deleted_with_its_farms(operator, farms, cluster):
+    farms.farm("cms", 3, 3)
+    farms.has("cms", 3)
+    failures = operator.metric("podere_operator_pass_failures_total")
+    cluster.kubectl("delete", "namespace", farms.namespace, "--timeout=40s")
+    assert operator.metric("podere_operator_pass_failures_total") - failures <= 3
+
+
+def test_an_api_server_that_comes_back_finds_it_at_work(operator, farms, cluster):
+    farms.farm("cms", 2, 2)
+    farms.has("cms", 2)
+    cluster.do("down", "apiserver")
+    time.sleep(1)
+    assert operator.get("/livez")[0] == 200, "who cannot reach the API server is alive"
+    cluster.do("up", "apiserver")
+    wait_until(lambda: cluster.call("status").returncode == 0, "the API server is back")
+    farms.farm("cms", 4, 2)
+    farms.has("cms", 4)
+    assert operator.process.poll() is None
+
+
 def test_it_is_alive_and_ready_and_shows_figures(operator):
     assert operator.get("/livez") == (200, "ok\n")
     assert operator.get("/readyz") == (200, "ok\n")

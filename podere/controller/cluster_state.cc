@@ -8,8 +8,6 @@
 namespace podere::controller {
 namespace {
 
-using kube::ObjectKey;
-
 /// Makes a State part by part.
 class Builder {
  public:

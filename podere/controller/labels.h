@@ -26,7 +26,7 @@ class Labels {
     const std::string* const found = find(name);
     return found != nullptr && *found == value;
   }
-  auto operator<=>(const Labels&) const = default;
+  bool operator==(const Labels&) const = default;
 
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
@@ -43,7 +43,7 @@ struct Requirement {
   Operator op = Operator::kExists;
   std::vector<std::string> values = {};
 
-  auto operator<=>(const Requirement&) const = default;
+  bool operator==(const Requirement&) const = default;
   /// As Kubernetes has it: what is not there is "not in" anything, and neither greater nor less.
   bool holds(const std::string* value) const;
 };

@@ -1,7 +1,6 @@
 // What is kept of a node.
 #pragma once
 
-#include <compare>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@ struct Taint {
   std::string value;
   std::string effect;
 
-  auto operator<=>(const Taint&) const = default;
+  bool operator==(const Taint&) const = default;
 };
 
 struct NodeFacts {

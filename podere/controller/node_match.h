@@ -15,7 +15,7 @@ struct Toleration {
   std::string effect = {};  ///< empty: any
   bool ignores_value = false;
 
-  auto operator<=>(const Toleration&) const = default;
+  bool operator==(const Toleration&) const = default;
   bool tolerates(const Taint& taint) const;
 };
 
@@ -26,14 +26,14 @@ struct NodeRules {
   struct Term {
     std::vector<Requirement> labels = {};
     std::vector<Requirement> names = {};  ///< matchFields: of the node's name
-    auto operator<=>(const Term&) const = default;
+    bool operator==(const Term&) const = default;
   };
 
   std::vector<Requirement> selector = {};
   std::optional<std::vector<Term>> affinity = {};  ///< one of these terms must hold
   std::vector<Toleration> tolerations = {};
 
-  auto operator<=>(const NodeRules&) const = default;
+  bool operator==(const NodeRules&) const = default;
   bool allow(const std::string& name, const NodeFacts& node) const;
 };
 

@@ -26,7 +26,7 @@ using kube::ObjectKey;
 // Changes that come together are looked at together, those of a large cluster more of them.
 constexpr double kShortestBatchSeconds = 0.1;
 constexpr double kLongestBatchSeconds = 1;
-constexpr double kBatchPasses = 5;  // in the time of which one is made
+constexpr double kBatchPasses = 5;           // in the time of which one is made
 constexpr double kLongestRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
 constexpr double kSilentWorkerSeconds = 600;
 constexpr auto kPoll = std::chrono::milliseconds(100);

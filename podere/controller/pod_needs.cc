@@ -21,6 +21,14 @@ void raise(Amounts& most, const Amounts& amounts) {
   for (const auto& [name, amount] : amounts) most[name] = std::max(most[name], amount);
 }
 
+std::size_t hash_of(const Amounts& amounts) {
+  std::size_t hash = 0;
+  for (const auto& [name, amount] : amounts) {
+    hash = 31 * (31 * hash + std::hash<std::string>()(name)) + std::hash<std::int64_t>()(amount);
+  }
+  return hash;
+}
+
 }  // namespace
 
 Amounts requests_of(const Json& pod_spec) {
@@ -51,13 +59,16 @@ PodNeeds pod_needs_of(const Json& pod_spec) { return {requests_of(pod_spec), nod
 
 std::shared_ptr<const PodNeeds> NeedsTable::share(PodNeeds needs) {
   const std::scoped_lock lock(mutex_);
-  const auto [found, is_new] = all_.insert(std::make_shared<const PodNeeds>(std::move(needs)));
-  const auto shared = *found;
-  if (is_new && all_.size() > forget_at_) {
-    std::erase_if(all_, [&](const auto& kept) { return kept.use_count() == 1; });
+  const std::size_t hash = hash_of(needs.requests);
+  const auto [first, last] = all_.equal_range(hash);
+  for (auto kept = first; kept != last; ++kept) {
+    if (*kept->second == needs) return kept->second;
+  }
+  if (all_.size() >= forget_at_) {
+    std::erase_if(all_, [](const auto& kept) { return kept.second.use_count() == 1; });
     forget_at_ = std::max<std::size_t>(64, 2 * all_.size());
   }
-  return shared;
+  return all_.emplace(hash, std::make_shared<const PodNeeds>(std::move(needs)))->second;
 }
 
 }  // namespace podere::controller

@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <mutex>
-#include <set>
+#include <unordered_map>
 
 #include "podere/controller/node_match.h"
 #include "podere/controller/quantity.h"
@@ -14,7 +14,7 @@ struct PodNeeds {
   Amounts requests;  ///< "pods": 1 among them
   NodeRules rules;
 
-  auto operator<=>(const PodNeeds&) const = default;
+  bool operator==(const PodNeeds&) const = default;
 };
 
 /// What the scheduler counts for a pod: its containers together, or what its init containers need at a time if that is
@@ -30,12 +30,9 @@ class NeedsTable {
   std::shared_ptr<const PodNeeds> share(PodNeeds needs);
 
  private:
-  struct ByValue {
-    bool operator()(const auto& a, const auto& b) const { return *a < *b; }
-  };
   std::mutex mutex_;
-  std::set<std::shared_ptr<const PodNeeds>, ByValue> all_;
-  std::size_t forget_at_ = 64;  // how many, unused ones among them
+  std::unordered_multimap<std::size_t, std::shared_ptr<const PodNeeds>> all_;  // by a hash of the requests
+  std::size_t forget_at_ = 64;                                                 // how many, unused ones among them
 };
 
 }  // namespace podere::controller

@@ -79,12 +79,16 @@ TEST(ClusterState, FinishedPodsHoldNoRoomAndDriversAreNoExecutors) {
   cluster.add_node(test_node("n1", 8)).add_farm(test_farm("hep", "cms", 3, 2));
   Json done = test_pod("hep", "cms-0", "farm-cms", "n1");
   done["status"]["phase"] = "Failed";
-  Json driver = test_pod("hep", "cms-driver", "farm-cms", "n1");
+  Json driver = test_pod("hep", "a-driver", "", "n1");
   driver["metadata"]["labels"]["spark-role"] = "driver";
-  cluster.add_pod(done).add_pod(driver);
+  driver["metadata"]["labels"][kFarmLabel] = "cms";
+  Json calls_itself_driver = test_pod("hep", "cms-1", "farm-cms", "n1");
+  calls_itself_driver["metadata"]["labels"][kRoleLabel] = "driver";
+  cluster.add_pod(done).add_pod(driver).add_pod(calls_itself_driver);
   const auto state = cluster.state().state;
-  ASSERT_EQ(state.pods.size(), 1U);
+  ASSERT_EQ(state.pods.size(), 2U);
   EXPECT_TRUE(state.pods[0].is_driver);
+  EXPECT_FALSE(state.pods[1].is_driver) << "a farm with such a template would make executors for ever";
 }
 
 TEST(ClusterState, AFarmAdoptsPodsOfItsNamespaceBySelector) {

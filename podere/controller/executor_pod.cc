@@ -11,11 +11,17 @@
 namespace podere::controller {
 namespace {
 
+/// What a template has in the wrong place is left there, for the API server to refuse it.
 void prefer(Json& spec, const std::string& node) {
-  Json& affinity = spec["affinity"];
-  if (!affinity.is_object()) affinity = Json::object();
-  Json& preferences = affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
-  if (!preferences.is_array()) preferences = Json::array();
+  Json* at = &spec;
+  for (const char* const name : {"affinity", "nodeAffinity"}) {
+    at = &(*at)[name];
+    if (at->is_null()) *at = Json::object();
+    if (!at->is_object()) return;
+  }
+  Json& preferences = (*at)["preferredDuringSchedulingIgnoredDuringExecution"];
+  if (preferences.is_null()) preferences = Json::array();
+  if (!preferences.is_array()) return;
   const Json is_node = {{"key", "metadata.name"}, {"operator", "In"}, {"values", {node}}};
   preferences.push_back({{"weight", 100}, {"preference", {{"matchFields", Json::array({is_node})}}}});
 }

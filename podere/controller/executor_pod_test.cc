@@ -46,6 +46,18 @@ TEST(ExecutorPod, PrefersANodeAndHasAPriorityUnlessTheTemplateSaysOtherwise) {
   EXPECT_TRUE(pod["spec"]["affinity"].contains("podAntiAffinity"));
 }
 
+TEST(ExecutorPod, IsMadeOfTemplatesThatTheServerWillRefuse) {
+  Json farm = test_farm("hep", "cms", 3, 2);
+  const ExecutorPodOptions options{.name = "cms-0", .preferred_node = "n2"};
+  for (const Json& nonsense : {Json("text"), Json(7), Json::array({1}), Json{{"nodeAffinity", "text"}},
+                               Json{{"nodeAffinity", {{"preferredDuringSchedulingIgnoredDuringExecution", 7}}}}}) {
+    farm["spec"]["template"]["spec"]["affinity"] = nonsense;
+    EXPECT_EQ(executor_pod(kFarm, farm_of(farm), options)["spec"]["affinity"], nonsense);
+  }
+  farm["spec"]["template"]["spec"]["affinity"] = nullptr;
+  EXPECT_TRUE(executor_pod(kFarm, farm_of(farm), options)["spec"]["affinity"].contains("nodeAffinity"));
+}
+
 TEST(ExecutorNames, AreTheFirstThatAreFree) {
   ExecutorNames names(kFarm, [](const kube::ObjectKey& key) { return key.name == "cms-0" || key.name == "cms-2"; });
   EXPECT_EQ(names.next(), "cms-1");

@@ -68,8 +68,10 @@ PodFacts pod_facts_of(const Json& pod, NeedsTable& table) {
                  .node = std::string(kube::text_at(spec, {"nodeName"})),
                  .needs = table.share(pod_needs_of(spec)),
                  .created = time_at(pod, {"metadata", "creationTimestamp"})};
-  facts.is_driver = facts.labels.has(kRoleLabel, "driver") || facts.labels.has("spark-role", "driver");
   note_owner(pod, facts);
+  // What a farm made is an executor whatever its template says: else the farm would make others for ever.
+  facts.is_driver =
+      !facts.is_made_by_a_farm && (facts.labels.has(kRoleLabel, "driver") || facts.labels.has("spark-role", "driver"));
   note_end(pod, facts);
   note_readiness(pod, facts);
   note_annotations(Labels(object_at(pod, {"metadata", "annotations"})), facts);

@@ -268,9 +268,8 @@ def test_guarantees_beyond_the_cluster_count_in_proportion(operator, farms):
     farms.farm("b", 4, 4)
     farms.has("b", 2)
     farms.has("a", 6)
-    condition = wait_until(lambda: farms.condition("b", "GuaranteeMet") if "counts as 2" in farms.status("b")["message"]
-                           else None, "the sentence")
-    assert condition["status"] == "False" and condition["reason"] == "GuaranteesExceedCluster"
+    wait_until(lambda: farms.condition("b", "GuaranteeMet").get("reason") == "GuaranteesExceedCluster", "a condition")
+    assert farms.condition("b", "GuaranteeMet")["status"] == "False" and "counts as 2" in farms.status("b")["message"]
 
     def manager():
         return farms.cluster.get(f"farmmanager/{farms.namespace}").get("status", {})
@@ -347,7 +346,8 @@ def test_a_namespace_can_be_deleted_with_its_farms(operator, farms, cluster):
     farms.farm("cms", 3, 3)
     farms.has("cms", 3)
     failures = operator.metric("podere_operator_pass_failures_total")
-    cluster.kubectl("delete", "namespace", farms.namespace, "--timeout=40s")
+    cluster.kubectl("delete", "namespace", farms.namespace, "--wait=false")
+    wait_until(lambda: not farms.pods(only=lambda pod: not is_ending(pod)), "all pods end, and no others are made")
     assert operator.metric("podere_operator_pass_failures_total") - failures <= 3
 
 

@@ -59,6 +59,7 @@ Reconciler::Reconciler(Parts parts, const ActionOptions& actions)
     : parts_(std::move(parts)),
       actions_(parts_.writer, pending_, parts_.needs, parts_.events, parts_.metrics, actions),
       blockades_(parts_.writer, parts_.log),
+      keys_(parts_.writer, parts_.log),
       reporter_(parts_.writer, parts_.events, parts_.metrics, parts_.log) {}
 
 std::vector<ObjectKey> Reconciler::keys() const {
@@ -90,6 +91,7 @@ double Reconciler::reconcile(const ObjectKey& key) {
   pass.scope.has_guarantees = manager != nullptr;
   blockades_.find(pass);
   decide(pass);
+  keys_.make(pass);
   pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision});
   log_deeds(pass);
   blockades_.note_refusals(pass);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "podere/controller/blockades.h"
+#include "podere/controller/farm_keys.h"
 #include "podere/controller/histories.h"
 #include "podere/controller/pass.h"
 #include "podere/controller/reporter.h"
@@ -58,6 +59,7 @@ class Reconciler {
   PendingWrites pending_;
   Actions actions_;
   Blockades blockades_;
+  FarmKeys keys_;
   Reporter reporter_;
   std::map<kube::ObjectKey, Histories> histories_;  // by manager
 };

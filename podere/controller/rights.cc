@@ -33,6 +33,7 @@ constexpr std::array kRights = {
     Right{"create", "", "pods"},
     Right{"patch", "", "pods"},
     Right{"delete", "", "pods"},
+    Right{"create", "", "secrets"},
     Right{"list", "", "nodes"},
     Right{"watch", "", "nodes"},
     Right{"create", "", "events"},

@@ -26,6 +26,13 @@ Json Writer::create_pod(const Json& pod) {
   return counted("create pod", [&] { return client_.create(kube::kPods, pod); });
 }
 
+void Writer::create_secret(const Json& secret) {
+  counted("create secret", [&] {
+    client_.create(kube::kSecrets, secret);
+    return Json();
+  });
+}
+
 void Writer::annotate_pod(const kube::ObjectKey& pod, const std::string& uid, const Json& annotations) {
   const Json patch = {{"metadata", {{"uid", uid}, {"annotations", annotations}}}};
   counted("annotate pod", [&] { return client_.merge_patch(kube::kPods, pod, patch); });

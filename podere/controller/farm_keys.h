@@ -1,0 +1,34 @@
+// The keys by which drivers reach a farm's executors.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "podere/controller/pass.h"
+#include "podere/controller/writer.h"
+
+namespace podere::controller {
+
+/// "podere-farm-astro", the secret that executors of the farm astro mount.
+std::string key_secret_name(const kube::ObjectKey& farm);
+
+/// Whether the farm's template mounts it.
+bool wants_keys(const kube::ObjectKey& key, const FarmObject& farm);
+
+/// Makes the secret of each farm whose template mounts it: two ed25519 keys by ssh-keygen, one of drivers and one of
+/// the hosts, which are all of the farm's. It goes with the farm. Not thread-safe.
+class FarmKeys {
+ public:
+  FarmKeys(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
+
+  /// For the farms of a pass; what fails is logged, and tried again by the next.
+  void make(const Pass& pass);
+
+ private:
+  Writer& writer_;
+  const std::function<void(const std::string&)> log_;
+  std::set<std::string> have_keys_;  // farms, by UID
+};
+
+}  // namespace podere::controller

@@ -72,6 +72,7 @@ int serve(const StartOptions& options) {
   }
   serve_session(place, {.session = std::move(session),
                         .checkpoints = seen.path().string(),
+                        .is_elsewhere = !options.group.on_this_machine(),
                         .prometheus = options.prometheus,
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },
                         .log = [](const std::string& line) { print_error(line); }});

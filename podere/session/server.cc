@@ -118,7 +118,15 @@ Server::Server(const SessionPlace& place, ServerOptions options)
 
 Session::Options Server::session_options() {
   Session::Options session = options_.session;
-  session.wanted = [this] { return doorman_->wanted(); };
+  session.wanted = [this] {
+    Wanted wanted = doorman_->wanted();
+    if (options_.session.wanted) {
+      const Wanted by_place = options_.session.wanted();
+      wanted.request += by_place.request;
+      wanted.moves = by_place.moves;
+    }
+    return wanted;
+  };
   session.notice = [this] {
     const bool is_told = options_.session.notice && options_.session.notice();
     return doorman_->take_notice() || is_told;
@@ -133,6 +141,7 @@ void Server::refresh() {
                         {"process", getpid()},
                         {"executors", session_.n_executors()},
                         {"cores", session_.n_cores()},
+                        {"shared_folder", options_.is_elsewhere ? Json(options_.checkpoints) : Json()},
                         {"prometheus", endpoint_ ? Json(endpoint_->url()) : Json()},
                         {"tables", std::move(tables)}});
   counters_.set_executors(session_.n_executors());

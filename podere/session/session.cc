@@ -120,6 +120,7 @@ class Session::Watch : public Progress {
 
 Session::Session(Options options, Progress& progress)
     : options_(std::move(options)), wanted_{options_.n_executors, options_.least} {
+  if (options_.asks_for_room_first) options_.n_executors = as_there_is_room(options_.n_executors);
   for (int attempt = 1; !driver_; ++attempt) {
     try {
       start_group(progress);
@@ -231,13 +232,16 @@ void Session::resize(Progress& progress) {
   if (!options_.wanted) return;
   const Wanted wanted = options_.wanted();
   if (wanted == wanted_) return;
+  const bool is_to_move = wanted.moves != wanted_.moves;
   wanted_ = wanted;
   options_.least = wanted.least;
   const int n_executors = as_there_is_room(wanted.n_executors);
-  if (n_executors == options_.n_executors) return;
+  if (n_executors == options_.n_executors && !is_to_move) return;
   if (driver_) driver_->end();
   driver_.reset();
-  progress.warn(fmt::format("going on with {} instead of {}", executors_text(n_executors), options_.n_executors));
+  progress.warn(n_executors == options_.n_executors
+                    ? fmt::format("going on with {} elsewhere", executors_text(n_executors))
+                    : fmt::format("going on with {} instead of {}", executors_text(n_executors), options_.n_executors));
   options_.n_executors = n_executors;
 }
 

@@ -22,6 +22,7 @@ struct Wanted {
   int n_executors = 1;
   int least = 1;
   int request = 0;  ///< how often it was asked for: as many as before are asked for again after a loss
+  int moves = 0;    ///< how often executors were to leave the place where they run
   bool operator==(const Wanted&) const = default;
 };
 
@@ -42,6 +43,8 @@ class Session {
     /// How many are wanted by now; asked a few times a second while a job runs. Training pauses at a checkpoint and
     /// goes on with so many; other jobs are done first.
     std::function<Wanted()> wanted = {};
+    /// Whether to ask for room before the first start too.
+    bool asks_for_room_first = false;
     /// Whether training should write a checkpoint at once: executors are about to be lost. True once for each notice.
     std::function<bool()> notice = {};
   };

@@ -220,6 +220,26 @@ TEST_F(SessionTest, AFirstGroupThatCannotBeStartedIsNotTriedAgain) {
   EXPECT_EQ(launched, (std::vector<int>{3}));
 }
 
+TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
+  const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
+  Session::Options options{.n_executors = 4, .least = 1};
+  options.asks_for_room_first = true;
+  options.room = [] { return 2; };
+  options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = launched.empty() ? 0 : 1}; };
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    return CommandLine{
+        {"sh", "-c", ready + (launched.size() == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
+  };
+  Session session(std::move(options), progress);
+  TrainJob job{{"x.csv", {}}};
+  job.checkpoint = "c.json";
+  session.run(job, progress);
+  EXPECT_EQ(launched, (std::vector<int>{2, 2}));
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 2 executors elsewhere"}));
+}
+
 TEST_F(SessionTest, GivesUpAfterManyLosses) {
   std::vector<std::string> scripts;
   for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");

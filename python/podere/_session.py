@@ -8,9 +8,10 @@ import operator
 import os
 import re
 import secrets
+import tempfile
 import weakref
 from numbers import Integral
-from typing import IO, Any, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -68,6 +69,9 @@ class Session:
         Threads of each; None shares this machine's out.
     name : str or None, default=None
         By which others find it: `podere session attach NAME`, `Session.connect(name)`. None makes one up.
+    farm : str or None, default=None
+        On Kubernetes, in whose pods they run: "astro", or "NAMESPACE/astro". Pods that come and go are executors that
+        do. None starts them on this machine.
     progress : bool, default=True
         Show what goes on: a line in a terminal, a bar in a notebook, losses as lines on standard error.
     prometheus : int, str or None, default=None
@@ -83,12 +87,14 @@ class Session:
     """
 
     def __init__(self, executors: int | str = 1, cores: int | None = None, name: str | None = None, *,
-                 progress: bool = True, prometheus: int | str | None = None) -> None:
+                 farm: str | None = None, progress: bool = True, prometheus: int | str | None = None) -> None:
         options = ["--executors", _executors_text(executors)]
         if cores is not None:
             options += ["--cores", str(_count("cores", cores))]
         if prometheus is not None:
             options += ["--prometheus", _address_text(prometheus)]
+        if farm is not None:
+            options += ["--on", "kubernetes", "--farm", _farm_name(farm)]
         name = f"python-{os.getpid()}-{secrets.token_hex(3)}" if name is None else _session_name(name)
         self._attach(name, options, progress)
 
@@ -458,11 +464,11 @@ class Session:
 
     def _predict(self, model: Any, table: Table, margin: bool) -> np.ndarray:
         """[n_outputs x n_rows]"""
-        with self._model_file(model) as path, self._memory_file() as (file, output):
+        with self._model_file(model) as path, self._shared_file() as output:
             self._run({"kind": "predict", "table": self._own(table)._spec(), "model": path, "output": output,
                        "margin": margin})
-            file.seek(0)
-            values = np.fromstring(file.read().replace(b",", b" "), dtype=np.float32, sep=" ")
+            with open(output, "rb") as file:
+                values = np.fromstring(file.read().replace(b",", b" "), dtype=np.float32, sep=" ")
         return np.ascontiguousarray(values.reshape(table.n_rows, -1).T).astype(np.float64)
 
     # Within
@@ -489,17 +495,29 @@ class Session:
         if not isinstance(model, Estimator):
             raise TypeError(f"{type(model).__name__} is no estimator of Podere")
         check_is_fitted(model)
-        with self._memory_file() as (file, path):
-            file.write(model._model.to_text().encode())
-            file.flush()
+        with self._shared_file() as path:
+            with open(path, "wb") as file:
+                file.write(model._model.to_text().encode())
             yield path
 
-    @staticmethod
     @contextlib.contextmanager
-    def _memory_file() -> Iterator[tuple[IO[bytes], str]]:
-        """A file that executors of this machine can open, and that is gone with this process."""
-        with os.fdopen(os.memfd_create("podere"), "w+b") as file:
-            yield file, f"/proc/{os.getpid()}/fd/{file.fileno()}"
+    def _shared_file(self) -> Iterator[str]:
+        """An empty file that executors can open: in memory of this process, or where they see it from elsewhere."""
+        folder = self.status["shared_folder"]
+        if folder is None:
+            with os.fdopen(os.memfd_create("podere"), "w+b") as file:
+                yield f"/proc/{os.getpid()}/fd/{file.fileno()}"
+        else:
+            with tempfile.TemporaryDirectory(dir=folder) as own:
+                path = os.path.join(own, "file")
+                open(path, "xb").close()
+                yield path
+
+
+def _farm_name(farm: Any) -> str:
+    if not isinstance(farm, str) or not farm:
+        raise ValueError(f"farm is {farm!r}, allowed is a name such as \"astro\" or \"namespace/astro\"")
+    return farm
 
 
 def _session_name(name: Any) -> str:

@@ -138,10 +138,9 @@ class Table:
             import pandas
         except ImportError:
             raise ImportError("to_pandas needs pandas, which is not installed") from None
-        with self._session._memory_file() as (file, path):
+        with self._session._shared_file() as path:
             self._job("save", output=path)
-            file.seek(0)
-            return pandas.read_csv(file)
+            return pandas.read_csv(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all rows to a file of comma-separated values, with a line of names."""

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <regex>
 
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
@@ -103,7 +104,7 @@ void add_metrics_option(CLI::App& app, OutputOptions& options) {
 }
 
 int GroupOptions::cores_each() const {
-  if (!on_this_machine()) return cores.value_or(hosts.empty() ? launch::cores_per_task() : 0);
+  if (!on_this_machine()) return cores.value_or(on_slurm || submit ? launch::cores_per_task() : 0);
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
 }
 
@@ -148,11 +149,22 @@ std::vector<std::string> group_arguments(const GroupOptions& options) {
     arguments.insert(arguments.end(), {"--cores", std::to_string(cores)});
   if (!options.hosts.empty()) arguments.insert(arguments.end(), {"--hosts", options.hosts, "--ssh", options.ssh});
   if (options.on_slurm) arguments.insert(arguments.end(), {"--on", "slurm"});
+  if (options.on_kubernetes) arguments.insert(arguments.end(), {"--on", "kubernetes", "--farm", options.farm});
   if (!options.slurm_options.empty()) arguments.push_back("--slurm-options=" + options.slurm_options);
   return arguments;
 }
 
 namespace {
+
+CLI::Validator farm_name() {
+  return {[](std::string& text) -> std::string {
+            static const std::regex form("([a-z0-9][-a-z0-9]*/)?[a-z0-9][-.a-z0-9]*");
+            if (std::regex_match(text, form)) return "";
+            return fmt::format("'{}' is no name of a farm, nor NAMESPACE/NAME: small letters, digits and - as in astro",
+                               text);
+          },
+          "", "farm_name"};
+}
 
 /// Where executors run.
 void add_launcher_options(CLI::App& app, GroupOptions& options) {
@@ -161,18 +173,24 @@ void add_launcher_options(CLI::App& app, GroupOptions& options) {
           ->check(file_name())
           ->type_name("FILE");
   app.add_option("--ssh", options.ssh, "Reach these by this command [ssh]")->needs(hosts)->type_name("COMMAND");
-  app.add_option_function<std::string>(
-         "--on",
-         [&options](const std::string& place) {
-           if (place != "here" && place != "slurm") {
-             throw CLI::ValidationError("--on", fmt::format("'{}' is neither here nor slurm", place));
-           }
-           options.on_slurm = place == "slurm";
-         },
-         "slurm: start them in the allocation of salloc or sbatch [here]")
-      ->excludes(hosts)
-      ->excludes("--session")
-      ->type_name("PLACE");
+  auto* on =
+      app.add_option_function<std::string>(
+             "--on",
+             [&options](const std::string& place) {
+               if (place != "here" && place != "slurm" && place != "kubernetes") {
+                 throw CLI::ValidationError("--on", fmt::format("'{}' is none of here, slurm, kubernetes", place));
+               }
+               options.on_slurm = place == "slurm";
+               options.on_kubernetes = place == "kubernetes";
+             },
+             "slurm: start them in the allocation of salloc or sbatch; kubernetes: in the pods of --farm [here]")
+          ->excludes(hosts)
+          ->excludes("--session")
+          ->type_name("PLACE");
+  app.add_option("--farm", options.farm, "Start them in the pods of this farm, as these come and go")
+      ->needs(on)
+      ->check(farm_name())
+      ->type_name("[NAMESPACE/]NAME");
   auto* submit = app.add_flag("--submit", options.submit, "Write a batch script that does this, and give it to sbatch")
                      ->excludes(hosts)
                      ->excludes("--session");

@@ -36,10 +36,12 @@ struct GroupOptions {
   std::string hosts;           ///< file of hosts on which to start them; empty: none
   std::string ssh = "ssh";     ///< how to reach them
   bool on_slurm = false;       ///< start them in the allocation
+  bool on_kubernetes = false;  ///< start them in the pods of `farm`
+  std::string farm;            ///< "name" or "namespace/name"
   bool submit = false;         ///< have Slurm run this command when it can
   std::string time;            ///< after which Slurm ends it
   std::string slurm_options;
-  bool on_this_machine() const { return hosts.empty() && !on_slurm && !submit; }
+  bool on_this_machine() const { return hosts.empty() && !on_kubernetes && !on_slurm && !submit; }
   /// Of each executor; 0: each takes an even share of its host's.
   int cores_each() const;
   /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.

@@ -14,6 +14,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/base/printable.h"
+#include "podere/cli/farm_group.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/cli/submit.h"
@@ -116,6 +117,18 @@ void launch_on_slurm(session::Session::Options& options, const std::vector<std::
   };
 }
 
+void launch_on_farm(session::Session::Options& options, const std::vector<std::string>& program,
+                    const std::filesystem::path& folder, const GroupOptions& group) {
+  launch::find_mpirun();
+  launch::check_ssh("ssh");
+  launch::check_session_folder(folder, options.n_executors);
+  const auto farm = std::make_shared<FarmGroup>(group, folder);
+  options.launch = [farm, program](int n) { return farm->launch(n, program); };
+  options.room = [farm] { return farm->room(); };
+  options.wanted = [farm] { return farm->wanted(); };
+  options.asks_for_room_first = true;
+}
+
 /// Moves losses and metrics to the facts of a result, which are returned.
 session::Json& with_cost(session::Json& result, const OutputOptions& output) {
   session::Json losses = std::move(result.at("losses"));
@@ -159,6 +172,7 @@ SeenFolder::SeenFolder(const GroupOptions& group, const TemporaryFolder& folder)
 
 session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,
                                           const TemporaryFolder& folder) {
+  if (group.on_kubernetes == group.farm.empty()) throw_input_error("--on kubernetes and --farm NAME go together");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<std::string> program = {self, "executor", "--heartbeat", std::to_string(kHeartbeatSeconds)};
   if (const int cores = group.cores_each(); cores > 0) {
@@ -172,6 +186,9 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
                                     .driver = {.silence_seconds = kSilenceSeconds},
                                     .notice = take_notice};
   note_notices();
+  if (!group.executors_file.empty() && group.on_kubernetes) {
+    throw_input_error("--executors-file: the farm's pods say how many there are; scale the farm instead");
+  }
   if (!group.executors_file.empty()) {
     options.wanted =
         ExecutorsFile(group.executors_file, {group.executors, group.least_executors}, group.needed_executors);
@@ -180,6 +197,8 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
     launch_on_hosts(options, program, folder.path(), group);
   } else if (group.on_slurm) {
     launch_on_slurm(options, program, group);
+  } else if (group.on_kubernetes) {
+    launch_on_farm(options, program, folder.path(), group);
   } else {
     launch_here(options, program, folder.path());
   }

@@ -1,0 +1,90 @@
+#include "podere/cli/farm_group.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/base/printable.h"
+#include "podere/cli/print.h"
+#include "podere/kube/access.h"
+#include "podere/launch/hosts.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr double kSettleSeconds = 10;  // pods that come together are taken together
+constexpr double kAskSeconds = 2;      // between two looks at what the farm says
+constexpr auto kPoll = std::chrono::milliseconds(100);
+
+/// "astro", or "stars/astro" for one in another namespace than the user's.
+kube::Access access_to(const std::string& farm) {
+  kube::AccessOptions options;
+  if (const auto slash = farm.find('/'); slash != std::string::npos) options.in_namespace = farm.substr(0, slash);
+  return kube::find_access(options);
+}
+
+std::string name_of(const std::string& farm) { return farm.substr(farm.find('/') + 1); }
+
+bool contains(const std::vector<launch::Host>& hosts, const launch::Host& host) {
+  return std::ranges::find(hosts, host) != hosts.end();
+}
+
+}  // namespace
+
+FarmGroup::FarmGroup(const GroupOptions& group, const std::filesystem::path& folder)
+    : name_(name_of(group.farm)),
+      folder_(folder),
+      pods_(access_to(group.farm), name_, folder),
+      wanted_{group.executors, group.least_executors} {
+  wait_for(wanted_.n_executors, true);
+}
+
+void FarmGroup::wait_for(int n, bool settles) {
+  std::string told;
+  for (Stopwatch since_asked; room() < n; std::this_thread::sleep_for(kPoll)) {
+    wanted();
+    if (settles && room() >= wanted_.least && since_change_.seconds() >= kSettleSeconds) return;
+    if (interrupts() > 0) throw Interrupted();
+    if (since_asked.seconds() < kAskSeconds) continue;
+    since_asked.restart();
+    const std::string message =
+        fmt::format("farm {} has {} of {} executors ready; {}", name_, room(), n, printable(pods_.message()));
+    if (message != told) print_error(message);
+    told = message;
+  }
+}
+
+CommandLine FarmGroup::launch(int n, const std::vector<std::string>& program) {
+  if (room() < wanted_.least) wait_for(wanted_.least, false);
+  used_ = launch::answering(pods_.hosts(), pods_.ssh());
+  has_told_of_leaving_ = false;
+  if (static_cast<int>(used_.size()) < n) {
+    throw session::GroupLost("an executor", fmt::format("farm {} has {} that answer", name_, used_.size()));
+  }
+  used_.resize(static_cast<std::size_t>(n));
+  return launch::on_hosts(n, program, used_, pods_.ssh(), folder_, "farm " + name_);
+}
+
+session::Wanted FarmGroup::wanted() {
+  std::vector<launch::Host> hosts = pods_.hosts();
+  if (!has_told_of_leaving_ && !std::ranges::all_of(used_, [&](const auto& host) { return contains(hosts, host); })) {
+    has_told_of_leaving_ = true;
+    ++wanted_.moves;
+  }
+  if (hosts != seen_) {
+    seen_ = std::move(hosts);
+    since_change_.restart();
+    may_grow_ = true;
+  }
+  const auto most = std::min(seen_.size(), static_cast<std::size_t>(wanted_.n_executors));
+  if (may_grow_ && !used_.empty() && used_.size() < most && since_change_.seconds() >= kSettleSeconds) {
+    may_grow_ = false;
+    ++wanted_.request;
+  }
+  return wanted_;
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,44 @@
+// Executors in the pods of a farm, which come and go.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "podere/base/clock.h"
+#include "podere/cli/arguments.h"
+#include "podere/launch/farm_pods.h"
+#include "podere/session/session.h"
+
+namespace podere::cli {
+
+/// Chooses pods for a group, and notices when it should choose again. Not thread-safe.
+class FarmGroup {
+ public:
+  /// Waits until the farm has the executors that `group` wants, or enough of them and no more come. What executors need
+  /// on this machine lies in `folder`. Throws InputError as launch::FarmPods, and Interrupted.
+  FarmGroup(const GroupOptions& group, const std::filesystem::path& folder);
+
+  /// The command that runs `program` in `n` pods. Waits while there are fewer than are enough; throws
+  /// session::GroupLost if there are enough, but not so many.
+  CommandLine launch(int n, const std::vector<std::string>& program);
+  /// How many pods can be used.
+  int room() const { return static_cast<int>(pods_.hosts().size()); }
+  /// Asks again for as many as at first when more pods have come to stay, and to move when one in use is to go.
+  session::Wanted wanted();
+
+ private:
+  void wait_for(int n, bool settles);
+
+  const std::string name_;
+  const std::filesystem::path folder_;
+  launch::FarmPods pods_;
+  session::Wanted wanted_;
+  std::vector<launch::Host> seen_;
+  Stopwatch since_change_;  // of what was seen
+  std::vector<launch::Host> used_;
+  bool has_told_of_leaving_ = false;  // of one in use
+  bool may_grow_ = true;              // with what was seen
+};
+
+}  // namespace podere::cli

@@ -1,0 +1,44 @@
+// The pods of a farm on Kubernetes in which executors can be started.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podere/kube/client.h"
+#include "podere/kube/store.h"
+#include "podere/launch/host_file.h"
+
+namespace podere::launch {
+
+/// What is kept of a pod.
+struct FarmPod {
+  std::string address;
+  bool can_be_used = false;  ///< it is ready, nobody has told it to go, and it is an executor
+};
+FarmPod read_farm_pod(const kube::Json& pod);
+
+/// Pods of one farm, as a watch tells, and how to reach them over ssh. Thread-safe.
+class FarmPods {
+ public:
+  /// Takes the keys of the farm's executors into `folder`. Throws InputError if there is no such farm in the namespace
+  /// of `access`, nobody looks after it, or the user may not see it, its pods or its keys.
+  FarmPods(const kube::Access& access, const std::string& farm, const std::filesystem::path& folder);
+
+  /// A host of one slot for each pod that can be used, by the names of pods.
+  std::vector<Host> hosts() const;
+  /// The command that reaches them.
+  const std::string& ssh() const { return ssh_; }
+  /// What the operator says of the farm; empty if that cannot be had now.
+  std::string message();
+
+ private:
+  kube::Client client_;
+  kube::ObjectKey farm_;
+  std::string ssh_;
+  kube::Store<FarmPod> pods_;
+  std::unique_ptr<kube::Reflector> reflector_;  // goes first
+};
+
+}  // namespace podere::launch

@@ -114,8 +114,8 @@ void check_executors_here(int n_executors, int usable_cores) {
   const int most = most_executors_here(usable_cores);
   if (n_executors <= most) return;
   throw_input_error(
-      "{} executors are too many for this machine of {} usable cores: allowed are up to {}, more on hosts (--hosts) or "
-      "Slurm (--on slurm)",
+      "{} executors are too many for this machine of {} usable cores: allowed are up to {}, more on hosts (--hosts), "
+      "Slurm or Kubernetes (--on)",
       n_executors, usable_cores, most);
 }
 

@@ -86,9 +86,14 @@ WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is
       const GlobalRow row = table.global({i});
       check_label(table.label()[i], row, rules, what);
       const double of_row = table.weight().empty() ? 1 : table.weight()[i];
-      const auto weight = static_cast<float>(of_row * weight_of_class(table.label()[i], rules));
+      const double of_class = weight_of_class(table.label()[i], rules);
+      const auto weight = static_cast<float>(of_row * of_class);
+      if (!std::isfinite(of_row)) {
+        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value, of_row);
+      }
       if (!std::isfinite(weight)) {
-        throw_input_error("{} data: weight of row {} is {}, allowed is a finite number", what, row.value, weight);
+        throw_input_error("{} data: weight of row {} is {} times {} of its class, beyond float32", what, row.value,
+                          of_row, of_class);
       }
       if (labels.weight.empty() && (weight != 1 || is_left_out(i))) labels.weight.assign(table.n_rows(), 1.0F);
       if (!labels.weight.empty()) labels.weight[i] = is_left_out(i) ? 0 : weight;

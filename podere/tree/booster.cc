@@ -128,7 +128,10 @@ void Booster::compute_gradients_and_check() {
   if (std::isfinite(gradients_.max_abs_g) && std::isfinite(gradients_.max_abs_h) && std::isfinite(gradients_.loss)) {
     return;
   }
-  if (model_.trees.empty()) throw InputError("training data: labels or weights are too large: the loss overflows");
+  if (model_.trees.empty()) {
+    throw InputError(
+        "training data: labels or weights are too large, or base-score or max-delta-step is: the loss overflows");
+  }
   throw_input_error(
       "the loss is no longer finite after {} trees: use a smaller learning-rate, a larger lambda or a larger "
       "min-child-weight (negative weights can leave a leaf almost without weight)",

@@ -44,6 +44,19 @@ void check_class_weights(const Options& o) {
   }
 }
 
+/// Who gives an option that only some objectives know wants one of these.
+void check_options_of_objectives(const Options& o) {
+  const Options unset;
+  if (o.quantile != unset.quantile && o.objective != Objective::kQuantile) {
+    throw_input_error("quantile is {}, which is for the objective quantile, not for {}", o.quantile,
+                      to_string(o.objective));
+  }
+  if (o.max_delta_step != unset.max_delta_step && o.objective != Objective::kPoisson) {
+    throw_input_error("max-delta-step is {}, which is for the objective poisson, not for {}", o.max_delta_step,
+                      to_string(o.objective));
+  }
+}
+
 void check_base_score(Objective objective, double score) {
   switch (objective) {
     case Objective::kBinaryLogistic:
@@ -78,6 +91,7 @@ Objective parse_objective(const std::string& text) {
 void validate(const Options& o) {
   check(o.quantile > 0 && o.quantile < 1, "quantile", o.quantile, "above 0, below 1");
   check(o.max_delta_step > 0 && std::isfinite(o.max_delta_step), "max-delta-step", o.max_delta_step, "above 0");
+  check_options_of_objectives(o);
   check_class_weights(o);
   if (o.base_score) check_base_score(o.objective, *o.base_score);
   check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");

@@ -95,14 +95,24 @@ TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {
       "training data: label of row 2 is 5, allowed is a whole number from 0 to 2: encode classes as 0, 1, 2, ...");
 }
 
+constexpr const char* kOverflow =
+    "training data: labels or weights are too large, or base-score or max-delta-step is: the loss overflows";
+
 TEST(TrainBadArgTest, CountsAreFromZeroAndNotAllZero) {
   const Options poisson{.objective = Objective::kPoisson};
   EXPECT_EQ(refusal(make_table({{1, 2}}, {1, -1}), poisson),
             "training data: label of row 1 is -1, allowed is a finite number, 0 or more");
   EXPECT_EQ(refusal(make_table({{1, 2}}, {0, 0}), poisson),
             "training data: the mean of the labels is 0, allowed is above 0");
-  EXPECT_EQ(refusal(make_table({{1, 2}}, {3e38F, 3e38F}), poisson),
-            "training data: labels or weights are too large: the loss overflows");
+  EXPECT_EQ(refusal(make_table({{1, 2}}, {3e38F, 3e38F}), poisson), kOverflow);
+  EXPECT_EQ(refusal(make_table({{1, 2}}, {1, 2}), {.objective = Objective::kPoisson, .max_delta_step = 100}),
+            kOverflow);
+}
+
+TEST(TrainBadArgTest, OptionsOfAnotherObjectiveAreNotPassedOver) {
+  EXPECT_EQ(refusal({.quantile = 0.3}), "quantile is 0.3, which is for the objective quantile, not for logistic");
+  EXPECT_EQ(refusal({.objective = Objective::kQuantile, .max_delta_step = 1}),
+            "max-delta-step is 1, which is for the objective poisson, not for quantile");
 }
 
 TEST(TrainBadArgTest, ClassWeightsAndBaseScoresMustFitTheObjective) {
@@ -125,6 +135,8 @@ TEST(TrainBadArgTest, ClassWeightsAndBaseScoresMustFitTheObjective) {
             "base-score is inf, allowed is a finite number");
   EXPECT_EQ(refusal({.objective = Objective::kSoftmax, .base_score = 0.5}),
             "base-score does not go with softmax, whose classes begin with their shares");
+  EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {0, 0, 1, 1}), {.class_weight = {1, 1e40}}),
+            "training data: weight of row 2 is 1 times 1e+40 of its class, beyond float32");
   EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {0, 0, 1, 1}, {2, 1, 1, -2}), {.balance_classes = true}),
             "training data: the weights of class 1 sum to -1, class-weight balanced needs 0 or more");
 }
@@ -184,7 +196,7 @@ TEST(TrainBadArgTest, ATableWithoutRowsLabelOrFeaturesIsRefused) {
 TEST(TrainBadArgTest, LabelsWhoseSquaresOverflowAreRefused) {
   EXPECT_EQ(refusal(make_table({{1, 2, 3, 4}}, {-3.4e38F, -3.4e38F, -3.4e38F, 3.4e38F}),
                     {.objective = Objective::kSquaredError}),
-            "training data: labels or weights are too large: the loss overflows");
+            kOverflow);
 }
 
 TEST(TrainBadArgTest, ValidationDataMustFitTheTrainingData) {

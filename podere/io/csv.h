@@ -25,7 +25,8 @@ struct CsvOptions {
   std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label and weight
   std::vector<std::string> categorical;  ///< features whose fields are texts: categories
   /// Unset: the texts of each categorical feature, sorted, become the codes 0, 1, 2, ... Else the features that
-  /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical.
+  /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical;
+  /// of a file with names that has some of its features by name, no other columns are kept unless `columns` says so.
   std::optional<table::Schema> coded_as;
   std::vector<std::string> missing = {"", "NA", "NaN", "nan", "NULL", "null", "?", "-nan"};  ///< read as NaN
   std::uint64_t first_row = 0;            ///< rows [first_row, last_row) of the file become the table

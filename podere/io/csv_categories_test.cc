@@ -85,6 +85,22 @@ TEST(CsvCategories, TextsAreCodedAsAnotherSchemaSays) {
   EXPECT_EQ(unknown, (UnknownTexts{{"c", 2}, {"d", 3}}));
 }
 
+TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
+  const auto names = [](const std::string& text, const std::vector<std::string>& known, CsvOptions options = {}) {
+    options.coded_as = schema_of(known, {});
+    return read(text, options).schema().features;
+  };
+  const std::string text = "id,b,a,note\nx7,2,1,red\n";
+  EXPECT_EQ(names(text, {"a", "b"}), Texts({"b", "a"}));
+  EXPECT_EQ(names(text, {"a", "c"}), Texts({"a"}));  // which c is missing is for others to tell
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"a", "b"}, {.columns = {"n", "a"}}), Texts({"n", "a"}));
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"c", "d"}), Texts({"a", "b", "n"}));
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"f0", "f1"}), Texts({"a", "b", "n"}));  // these are taken in order
+  EXPECT_EQ(names("2,1,3\n", {"f0", "f1"}), Texts({"f0", "f1", "f2"}));
+  EXPECT_EQ(refusal(text, {.coded_as = schema_of({"a", "note"}, {})}).substr(0, 33),
+            "2: column 'note' (position 3): 'r");
+}
+
 TEST(CsvCategories, CodesWithoutTextsAreReadAsNumbers) {
   const auto model = schema_of({"x", "c"}, {{1, std::nullopt}});
   EXPECT_EQ(values(read("x,c\n1,0\n2,16777215\n3,\n4,3.0\n", {.coded_as = model}), 1),

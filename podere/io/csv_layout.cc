@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -167,6 +169,14 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
   }
 }
 
+/// Of the columns that may be features those that `known` names, where both name any: the others may hold anything.
+void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::vector<std::size_t>& fields) {
+  if (table::is_made_up(known.features) || table::is_made_up(layout.names)) return;
+  const std::unordered_set<std::string> wanted(known.features.begin(), known.features.end());
+  const auto is_wanted = [&](std::size_t field) { return wanted.contains(layout.names[field]); };
+  if (std::ranges::any_of(fields, is_wanted)) std::erase_if(fields, std::not_fn(is_wanted));
+}
+
 void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
   std::optional<std::size_t> label, weight;
@@ -177,6 +187,7 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
     for (std::size_t i = 0; i < layout.names.size(); ++i) {
       if (i != label && i != weight) layout.fields.push_back(i);
     }
+    if (options.coded_as) leave_to_known(*options.coded_as, layout, layout.fields);
   }
   for (const std::size_t i : layout.fields) layout.schema.features.push_back(layout.names[i]);
   if (label) {

@@ -70,6 +70,16 @@ def test_a_model_needs_no_option_to_read_its_texts(podere, table):
     assert len((podere.folder / "p.csv").read_text().splitlines()) == 12000
 
 
+def test_columns_that_the_model_does_not_use_may_hold_anything(podere, table):
+    podere.done("train", "gbt", table, "--columns", "kind,x", "--categorical", "kind", "--trees", 3, "-o", "model.json")
+    podere.done("predict", "model.json", table, "-o", "all.csv")
+    podere.done("predict", "model.json", table, "--columns", "kind,x", "-o", "chosen.csv")
+    assert (podere.folder / "all.csv").read_bytes() == (podere.folder / "chosen.csv").read_bytes()
+    podere.done("evaluate", "model.json", table)
+    podere.done("explain", "model.json", table, "-o", "shap.csv", "--permutation", 1)
+    podere.done("train", "gbt", table, "--from", "model.json", "--trees", 2, "-o", "more.json")
+
+
 def test_texts_not_seen_in_training_are_missing_and_counted(podere, table):
     train(podere, table)
     podere.write("known.csv", 'town,kind,x\n"",a,1\n,b,1\n,,1\n')

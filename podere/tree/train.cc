@@ -106,8 +106,7 @@ void check_checkpoint(const Model& checkpoint, const Model& model) {
   }
   throw InputError(
       "the checkpoint is of another run: data, options or the model to continue have changed; give the same, or "
-      "another "
-      "file for checkpoints");
+      "another file for checkpoints");
 }
 
 /// Sums of quantised gradients hold so many rows (quantise.h).

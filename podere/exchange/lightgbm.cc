@@ -222,6 +222,19 @@ Objective read_objective(const Section& header) {
                     header.text("objective"));
 }
 
+/// What LightGBM calls features that have no names.
+std::string name_of_nameless(std::size_t feature) { return "Column_" + std::to_string(feature); }
+
+std::vector<std::string> read_names(const Section& header) {
+  std::vector<std::string> names;
+  bool has_names = false;
+  for (const std::string_view name : header.words("feature_names")) {
+    has_names = has_names || name != name_of_nameless(names.size());
+    names.emplace_back(name);
+  }
+  return has_names ? names : made_up_names(names.size());
+}
+
 }  // namespace
 
 bool is_lightgbm(std::string_view text) { return text.starts_with("tree\n") || text.starts_with("tree\r\n"); }
@@ -249,7 +262,7 @@ tree::Model from_lightgbm(const std::string& text) {
                       n_outputs);
 
   tree::Model model;
-  for (const std::string_view name : header.words("feature_names")) model.schema.features.emplace_back(name);
+  model.schema.features = read_names(header);
   if (std::cmp_not_equal(model.schema.features.size(), std::int64_t{header.whole("max_feature_idx")} + 1))
     throw_input_error("has {} feature_names, max_feature_idx is {}", model.schema.features.size(),
                       header.whole("max_feature_idx"));

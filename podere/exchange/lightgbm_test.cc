@@ -54,6 +54,17 @@ TEST(Lightgbm, ReadsNamesGainAndCover) {
   }
 }
 
+TEST(Lightgbm, FeaturesWithoutNamesAreTakenInOrder) {
+  const std::string text = model_text("binary");
+  const auto names_of = [&](const char* line) {
+    return from_lightgbm(with(text, "feature_names=a b c d", line)).schema.features;
+  };
+  EXPECT_EQ(names_of("feature_names=Column_0 Column_1 Column_2 Column_3"),
+            (std::vector<std::string>{"f0", "f1", "f2", "f3"}));
+  EXPECT_EQ(names_of("feature_names=Column_0 Column_1 x Column_3"),
+            (std::vector<std::string>{"Column_0", "Column_1", "x", "Column_3"}));
+}
+
 TEST(Lightgbm, ATreeWithoutSplitsIsALeaf) {
   const std::string text =
       with(model_text("decisions"), "Tree=0\n", "Tree=0\nnum_leaves=1\nleaf_value=0.25\n\nTree=1\n");

@@ -112,8 +112,6 @@ CategorySets read_category_sets(const Json& json, std::size_t n_nodes) {
 }
 
 tree::Tree read_tree(const Json& json, std::size_t n_features) {
-  const Json& parameters = json.at("tree_param");
-  if (whole(parameters, "size_leaf_vector", 1) > 1) throw InputError("has vector leaves, which Podere does not have");
   const std::size_t n = json.at("left_children").size();
   const auto at = [&](const char* name) -> const Json& { return column(json, name, n); };
   const Json &left = at("left_children"), &right = at("right_children"), &feature = at("split_indices"),
@@ -212,6 +210,10 @@ std::vector<tree::Tree> read_trees(const Json& learner, std::size_t n_features, 
     throw_input_error("has boosted forests (num_parallel_tree {}), which Podere does not have", n_parallel);
 
   const Json& trees = model.at("trees");
+  for (const Json& tree : trees) {  // before these are counted, as there is one of them for all outputs
+    if (whole(tree.at("tree_param"), "size_leaf_vector", 1) > 1)
+      throw InputError("has vector leaves (multi_output_tree), which Podere does not have");
+  }
   const Json& output_of = model.at("tree_info");
   if (output_of.size() != trees.size() || trees.size() % n_outputs != 0)
     throw_input_error("has {} trees, of which {} say their class, for {} outputs", trees.size(), output_of.size(),

@@ -83,6 +83,10 @@ TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
   expect_refused(R"("num_parallel_tree":"1")", R"("num_parallel_tree":"4")", "boosted forests");
   expect_refused(R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")", "vector leaves");
   expect_refused(R"("num_target":"1")", R"("num_target":"2")", "2 targets");
+  // One tree for all classes: there need not be a multiple of them.
+  const std::string classes = with(model_text("xgboost/gbtree_multiclass"), R"("tree_info":[0,)", R"("tree_info":[)");
+  EXPECT_NE(refusal(with(classes, R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")")).find("vector leaves"),
+            std::string::npos);
 }
 
 TEST(XgboostBadarg, NumbersThatLeadOutOfBoundsAreRefused) {

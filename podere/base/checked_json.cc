@@ -36,7 +36,7 @@ void read_checked_json(const std::string& text, const std::string& name, const C
     const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (file.is_discarded()) throw InputError("is not a whole model file (not valid JSON)");
     if (!file.is_object() || !file.contains("format") || file["format"] != kind.format) {
-      throw_input_error("is not {} (no format \"{}\")", kind.words, kind.format);
+      throw_input_error("is not {} (no format \"{}\"){}", kind.words, kind.format, kind.advice);
     }
     std::int64_t version = 0;
     read_value(file.at("version"), "version", version);

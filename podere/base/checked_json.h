@@ -12,6 +12,7 @@ struct CheckedJsonKind {
   const char* format;
   const char* words;  ///< such as "a model of boosted trees"
   int newest_version;
+  const char* advice = "";  ///< what to do with a file of another kind, such as "; convert it"
 };
 
 /// The text of a file, with a line break at its end.

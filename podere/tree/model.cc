@@ -20,7 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2};
+constexpr const char* kConvertAdvice = "; podere convert makes one of a model of XGBoost or LightGBM";
+constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, kConvertAdvice};
 constexpr int kVersionWithoutCategories = 1;  // which older programs read
 
 template <typename T>
@@ -202,7 +203,8 @@ std::string read_model_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file && (file >> std::ws).peek() != '{' && !file.bad()) {
-    throw_input_error("{}: is not a Podere model; if it is the data, name the model before it", path.string());
+    throw_input_error("{}: is not a Podere model; if it is the data, name the model before it{}", path.string(),
+                      kConvertAdvice);
   }
   CountedFileCall call(CountedFileCall::Kind::kRead);
   if (file) text << file.rdbuf();

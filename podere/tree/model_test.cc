@@ -139,7 +139,8 @@ TEST(ModelTest, DataInPlaceOfAModelAreToldBeforeTheyAreRead) {
       read_model_text(path);
       ADD_FAILURE() << "read: " << text;
     } catch (const InputError& error) {
-      EXPECT_EQ(error.what(), path.string() + ": is not a Podere model; if it is the data, name the model before it");
+      EXPECT_EQ(error.what(), path.string() + ": is not a Podere model; if it is the data, name the model before it" +
+                                  "; podere convert makes one of a model of XGBoost or LightGBM");
     }
     std::filesystem::remove(path);
   }

@@ -129,6 +129,13 @@ def test_what_is_no_model_is_refused(podere, text, reason):
     assert reason in podere.refused("convert", "m.txt", "-o", "out.json")
 
 
+@pytest.mark.parametrize("name", ["xgboost/gbtree_regression.model.json", "lightgbm/binary.model.txt"])
+def test_a_model_that_is_to_be_converted_first_is_told_so(podere, events, name):
+    for command in (["model", MODELS / name], ["predict", MODELS / name, events, "-o", "p.csv"],
+                    ["train", "gbt", events, "--from", MODELS / name, "-o", "m.json"]):
+        assert "podere convert" in podere.refused(*command)
+
+
 def test_models_are_not_written_over_themselves_or_as_other_things(podere, model):
     assert "out.json" not in podere.listing()
     podere.write("m.json", model.read_text())

@@ -227,7 +227,7 @@ void add_group_options(CLI::App& app, GroupOptions& options) {
 }
 
 void add_model_argument(CLI::App& app, std::string& path) {
-  app.add_option("MODEL", path, "Model file")->required()->type_name("");
+  app.add_option("MODEL", path, "Model file")->required()->check(file_name())->type_name("");
 }
 
 void add_rounds_option(CLI::App& app, std::size_t& n_rounds) {
@@ -283,6 +283,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
   io::CsvOptions& csv = source.csv;
   app.add_option(name, source.location, "A file of delimited text, IDX or libsvm, plain or gzip, or collider:N?seed=S")
       ->required()
+      ->check(file_name())
       ->type_name("");
   app.add_option("--label", csv.label, "Column of the label, by name or by position from 0")->type_name("COLUMN");
   app.add_option("--weight", csv.weight, "Column of the weight, by name or position")->type_name("COLUMN");

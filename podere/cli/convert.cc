@@ -27,6 +27,7 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
       {"podere", Format::kPodere}, {"xgboost", Format::kXgboost}, {"onnx", Format::kOnnx}};
   app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text); which is found out")
       ->required()
+      ->check(file_name())
       ->type_name("");
   app.add_option("-o,--output", options.path, "File to write")->required()->check(file_name())->type_name("FILE");
   app.add_option_function<std::string>(

@@ -50,7 +50,8 @@ int parse_and_run(int argc, char** argv) {
     if (error.get_exit_code() != 0) {
       std::string advice = unknown_command(app, {argv + 1, argv + argc});
       if (advice.empty()) advice = unexpected_words(app);
-      throw_input_error("{} (podere --help shows what there is)", advice.empty() ? error.what() : advice);
+      throw_input_error("{} ({} --help shows what there is)", advice.empty() ? error.what() : advice,
+                        command_asked_for(app));
     }
     std::ostringstream text;  // of --help, --version
     app.exit(error, text);

@@ -44,6 +44,10 @@ std::vector<std::string> siblings_with(const CLI::App& app, const std::string& o
 
 }  // namespace
 
+std::string command_asked_for(const CLI::App& app) {
+  return app.get_subcommands().empty() ? path_of(app) : command_asked_for(*app.get_subcommands().front());
+}
+
 std::string unexpected_words(const CLI::App& app) {
   const CLI::App* at = &app;
   std::vector<std::string> words = at->remaining();

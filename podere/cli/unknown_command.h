@@ -11,6 +11,9 @@ namespace podere::cli {
 /// with the name of a command, or with an option.
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words);
 
+/// The command that was asked for, as far as `app` came: "podere train nn".
+std::string command_asked_for(const CLI::App& app);
+
 /// Which words the parsed `app` does not know what to do with, and which command beside the one that was asked for has
 /// such an option, or which option may have been meant. Empty if it knows all.
 std::string unexpected_words(const CLI::App& app);

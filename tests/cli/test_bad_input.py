@@ -207,7 +207,7 @@ def test_a_temporary_folder_without_room(podere):
     ("--classes", "-1"), ("--classes", "2"), ("--columns", "a,"), ("--columns", ",a"), ("--columns", "a,,b"),
     ("--cores", "none"), ("--rows", "5:2"), ("--rows", "x"), ("--rows", "7"), ("--delimiter", "comma,"),
     ("--class-weight", "heavy"), ("--checkpoint-every", "-1"), ("--checkpoint-every", "nan"), ("--checkpoint-every", "often"),
-    ("--scale-pos-weight", "0"), ("--base-score", "1"), ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
+    ("--max-delta-step", "2"), ("--quantile", "0.3"), ("--scale-pos-weight", "0"), ("--base-score", "1"), ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
 ])
 def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):
     podere.write("data.csv", HEADER + ROWS)
@@ -238,6 +238,7 @@ def test_a_command_line_that_makes_no_sense(podere, arguments):
 
 @pytest.mark.parametrize("arguments, advice", [
     (["trian", "gbt", "x.csv"], "did you mean podere train?"), (["train", "x.csv"], "say what to train: podere train gbt|nn|mlp x.csv"),
+    (["train", "gbt", "x.csv", "--depth", "x", "-o", "m.json"], "(podere train gbt --help shows"), (["fly"], "(podere --help shows"),
 ])
 def test_a_command_that_was_not_named_well(podere, arguments, advice):
     assert advice in podere.refused(*arguments)
@@ -383,6 +384,14 @@ def test_standard_output_that_is_appended_to_the_input(podere, model):
                                 stderr=subprocess.PIPE, text=True, env=podere.environment(), timeout=TIMEOUT)
     assert result.returncode == 2 and "the same file" in result.stderr
     assert (podere.folder / "data.csv").read_text() == HEADER + ROWS
+
+
+@pytest.mark.parametrize("arguments, name", [
+    (["train", "gbt", "", "-o", "m.json"], "DATA"), (["describe", ""], "DATA"), (["model", ""], "MODEL"),
+    (["predict", "m.json", "", "-o", "p.csv"], "DATA"), (["convert", "", "-o", "m.json"], "MODEL"),
+])
+def test_an_input_without_a_name(podere, arguments, name):
+    assert f"{name}: a file needs a name" in podere.refused(*arguments)
 
 
 @pytest.mark.parametrize("arguments", [

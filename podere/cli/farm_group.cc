@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kSettleSeconds = 10;  // pods that come together are taken together
 constexpr double kAskSeconds = 2;      // between two looks at what the farm says
-constexpr auto kPoll = std::chrono::milliseconds(100);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 
 /// "astro", or "stars/astro" for one in another namespace than the user's.
 kube::Access access_to(const std::string& farm) {
@@ -44,7 +44,7 @@ FarmGroup::FarmGroup(const GroupOptions& group, const std::filesystem::path& fol
 
 void FarmGroup::wait_for(int n, bool settles) {
   std::string told;
-  for (Stopwatch since_asked; room() < n; std::this_thread::sleep_for(kPoll)) {
+  for (Stopwatch since_asked; room() < n; std::this_thread::sleep_for(kBetweenLooks)) {
     wanted();
     if (settles && room() >= wanted_.least && since_change_.seconds() >= kSettleSeconds) return;
     if (interrupts() > 0) throw Interrupted();

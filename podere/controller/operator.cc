@@ -26,8 +26,8 @@ using kube::ObjectKey;
 // Changes that come together are looked at together, those of a large cluster more of them.
 constexpr double kShortestBatchSeconds = 0.1;
 constexpr double kLongestBatchSeconds = 1;
-constexpr double kBatchPasses = 5;           // in the time of which one is made
-constexpr double kLongestRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
+constexpr double kBatchPasses = 5;               // in the time of which one is made
+constexpr double kLongestPassRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
 constexpr double kSilentWorkerSeconds = 600;
 constexpr auto kPoll = std::chrono::milliseconds(100);
 const kube::ClientOptions kClient = {
@@ -122,7 +122,7 @@ class Leadership {
   kube::Client client_;
   Metrics& metrics_;
   NeedsTable needs_;
-  kube::WorkQueue queue_{{.longest_seconds = kLongestRetrySeconds}};
+  kube::WorkQueue queue_{{.longest_seconds = kLongestPassRetrySeconds}};
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> has_begun_ = false;
   Stores stores_;
@@ -140,9 +140,9 @@ class Leadership {
   std::jthread worker_;
 };
 
-class Operator {
+class OperatorProcess {
  public:
-  Operator(const kube::Access& access, const OperatorOptions& options)
+  OperatorProcess(const kube::Access& access, const OperatorOptions& options)
       : access_(access),
         options_(options),
         identity_(kube::unique_identity()),
@@ -226,7 +226,7 @@ void run_operator(const kube::Access& access, const OperatorOptions& options) {
     options.log(fmt::format("{}: Kubernetes {}", access.origin, kube::check_access(client)));
     check_cluster(client, options.lease_namespace);
   }
-  Operator(access, options).run();
+  OperatorProcess(access, options).run();
 }
 
 }  // namespace podere::controller

@@ -19,7 +19,7 @@ namespace {
 const kube::Resource kFarms{"podere.dev", "v1alpha1", "Farm", "farms"};
 constexpr double kFirstListSeconds = 30;
 constexpr double kOperatorSeconds = 10;  // from a new farm to its first status
-constexpr auto kPoll = std::chrono::milliseconds(200);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
 
 bool is_ready(const kube::Json& pod) {
   const kube::Json conditions = pod.value(kube::Json::json_pointer("/status/conditions"), kube::Json::array());
@@ -53,7 +53,7 @@ kube::Json find(kube::Client& client, const kube::Resource& resource, const kube
 
 /// The farm, once the operator has seen it.
 kube::Json find_looked_after(kube::Client& client, const kube::ObjectKey& farm) {
-  for (const Stopwatch watch; watch.seconds() < kOperatorSeconds; std::this_thread::sleep_for(kPoll)) {
+  for (const Stopwatch watch; watch.seconds() < kOperatorSeconds; std::this_thread::sleep_for(kBetweenLooks)) {
     kube::Json object = find(client, kFarms, farm);
     if (!kube::text_at(object, {"status", "selector"}).empty()) return object;
   }

@@ -11,7 +11,7 @@ namespace podere::session {
 
 struct ServerOptions {
   Session::Options session;
-  std::string checkpoints;  ///< folder where training keeps what it has, if the order names no file
+  std::string checkpoints;    ///< folder where training keeps what it has, if the order names no file
   bool is_elsewhere = false;  ///< executors run on other machines, which see that folder
   /// Address and port where Prometheus finds the counters, such as "127.0.0.1:9400" (port 0: any that is free); empty:
   /// nowhere.

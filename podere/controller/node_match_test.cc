@@ -84,7 +84,7 @@ TEST(PodNeeds, AreWhatTheSchedulerCounts) {
   };
   Json spec = {{"containers", {container("1"), container("500m")}}};
   EXPECT_EQ(requests_of(spec), (Amounts{{"cpu", 1500}, {"pods", 1}}));
-  spec["initContainers"] = {container("2")};
+  spec["initContainers"] = Json::array({container("2")});  // {x} is a copy of x, or an array, as compilers have it
   EXPECT_EQ(requests_of(spec).at("cpu"), 2000) << "it runs before the others";
   spec["initContainers"] = {container("300m", "Always"), container("1")};
   EXPECT_EQ(requests_of(spec).at("cpu"), 1800) << "a sidecar runs with them";

@@ -150,4 +150,4 @@ def test_a_job_that_slurm_does_not_take_leaves_no_script(podere, options, words)
 def test_options_of_slurm_without_slurm(podere):
     assert "--slurm-options" in podere.refused("describe", "collider:9", "--slurm-options=--mem=1G")
     assert "--time" in podere.refused("describe", "collider:9", "--time=5")
-    assert "neither here nor slurm" in podere.refused("describe", "collider:9", "--on", "mars")
+    assert "none of here, slurm, kubernetes" in podere.refused("describe", "collider:9", "--on", "mars")

@@ -68,9 +68,9 @@ tsan:  ## the tests of threads and ranks under the thread sanitizer
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each
 	@tools/setup.sh build test
-	@$(CONFIGURE) fuzz
-	@$(BUILD) fuzz --target fuzzers
-	@tools/fuzz.sh build/fuzz
+	@$(CONFIGURE) asan
+	@$(BUILD) asan --target fuzzers
+	@tools/fuzz.sh build/asan
 
 clean:  ## remove all that was built
 	@rm -rf build

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import openblas
+
 PODERE = os.environ.get("PODERE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/release/bin/podere"))
 LAYERS = "128,64"
 WAYS = {
@@ -87,7 +89,8 @@ print(json.dumps({"seconds": seconds[-1], "steps_per_second": epochs * -(-len(y)
 def measure_pytorch(options):
     arguments = json.dumps([options.folder, options.epochs, options.batch_size])
     result = subprocess.run([sys.executable, "-c", PEER, arguments], check=True, capture_output=True, text=True,
-                            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+                            env={**os.environ, **openblas.quickest_kernel(), "OPENBLAS_NUM_THREADS": "1",
+                                 "OMP_NUM_THREADS": "1"})
     return json.loads(result.stdout)
 
 

@@ -10,13 +10,14 @@ of the Python that runs this (Debian: python3-torch). --spark adds Spark MLlib's
 Example: bench/networks.py nn --epochs 5 --cores 1 2 --runs 3
 """
 import argparse
-import functools
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+
+import openblas
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PODERE = os.environ.get("PODERE", os.path.join(HERE, "../build/release/bin/podere"))
@@ -112,7 +113,7 @@ def measure_pytorch(job, options, cores, folder):
     arguments = [job, os.path.join(folder, "train.npy"), os.path.join(folder, "test.npy"), cores, options.epochs,
                  options.batch_size, options.iterations, 8192, options.seed]
     # OpenBLAS's own threads beside those of PyTorch only make it slower: measured (docs/performance.md).
-    environment = {**os.environ, **best_openblas(), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": str(cores)}
+    environment = {**os.environ, **openblas.quickest_kernel(), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": str(cores)}
     result = subprocess.run([sys.executable, "-c", PEER, json.dumps(arguments)], check=True, capture_output=True, text=True,
                             env=environment)
     return json.loads(result.stdout)
@@ -134,23 +135,6 @@ def events(n_rows, seed, path):
                    capture_output=True)
     table = pandas.read_csv(path + ".csv", header=None, dtype=numpy.float32)
     numpy.save(path + ".npy", numpy.ascontiguousarray(table.to_numpy()))
-
-
-@functools.cache
-def best_openblas():
-    """What makes OpenBLAS quickest here: of processors newer than itself it may take the slowest of its kernels."""
-    choices = [{}] + [{"OPENBLAS_CORETYPE": name} for name in ("Haswell", "SkylakeX", "Zen")]
-    return max(choices, key=lambda choice: product_rate(1, choice))
-
-
-def product_rate(cores, openblas=None):
-    """GFLOP/s of a large float32 matrix product; 0 if this processor cannot do it so."""
-    code = ("import numpy, time\na = numpy.random.rand(2048, 2048).astype('f')\nbest = 9e9\n"
-            "for _ in range(9):\n    t = time.perf_counter(); a @ a; best = min(best, time.perf_counter() - t)\n"
-            "print(2 * 2048**3 / best / 1e9)")
-    environment = {**os.environ, **(best_openblas() if openblas is None else openblas), "OPENBLAS_NUM_THREADS": str(cores)}
-    result = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, env=environment)
-    return float(result.stdout) if result.returncode == 0 else 0.0
 
 
 def main():
@@ -181,7 +165,7 @@ def main():
             if options.spark and job == "mlp":
                 peers.append(measure_spark)
             for cores in options.cores:
-                rate = product_rate(cores)
+                rate = openblas.product_rate(cores)
                 for run in range(options.runs):
                     for measure in (measure_podere, *peers):
                         facts = measure(job, options, cores, folder)

@@ -83,23 +83,16 @@ void Multiply(const Product& p) {
   }
 }
 
-/// The sum of kLanes values by halves.
-HWY_INLINE float SumByHalves(const float* values) {
-  float sums[kLanes / 2];
-  for (std::size_t i = 0; i < 8; ++i) sums[i] = values[i] + values[i + 8];
-  for (std::size_t i = 0; i < 4; ++i) sums[i] += sums[i + 4];
-  for (std::size_t i = 0; i < 2; ++i) sums[i] += sums[i + 2];
-  return sums[0] + sums[1];
-}
-
 void MultiplyRows(const DotProducts& p) {
   const Floats d;
+  const hn::CappedTag<float, 4> few;
   const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float sums[kLanes];
+  HWY_ALIGN float quarters[4 * kTileRows] = {};  // of each row, the kLanes sums added up to four by halves
   for (std::size_t j = 0; j < p.n; ++j) {
     const float* const b = p.b + j * p.stride;
     for (std::size_t i = 0; i < p.m; ++i) {
       const float* const a = p.a + i * p.stride;
-      HWY_ALIGN float sums[kLanes];
       for (std::size_t lane = 0; lane < kLanes; lane += lanes) {
         Vector sum = hn::Zero(d);
         for (std::size_t s = lane; s < p.stride; s += kLanes) {
@@ -107,7 +100,16 @@ void MultiplyRows(const DotProducts& p) {
         }
         hn::Store(sum, d, sums + lane);
       }
-      p.c[j * p.c_stride + i] = SumByHalves(sums);
+      for (std::size_t lane = 0; lane < 4; lane += hn::Lanes(few)) {
+        const auto even = hn::Add(hn::Load(few, sums + lane), hn::Load(few, sums + lane + 8));
+        const auto odd = hn::Add(hn::Load(few, sums + lane + 4), hn::Load(few, sums + lane + 12));
+        hn::Store(hn::Add(even, odd), few, quarters + 4 * i + lane);
+      }
+    }
+    for (std::size_t i = 0; i < p.m; i += lanes) {
+      Vector q[4];
+      hn::LoadInterleaved4(d, quarters + 4 * i, q[0], q[1], q[2], q[3]);
+      hn::Store(hn::Add(hn::Add(q[0], q[2]), hn::Add(q[1], q[3])), d, p.c + j * p.c_stride + i);
     }
   }
 }

@@ -25,8 +25,8 @@ struct Product {
 void multiply(const Product& product);
 
 /// c[j * c_stride + i] = sum over s of a[i * stride + s] * b[j * stride + s]: for few rows j. `stride` is a whole
-/// number of runs of kLanes, i < m, j < n. Sums of every kLanes-th product, then of these by halves: the same bits
-/// everywhere.
+/// number of runs of kLanes, i < m <= kTileRows, j < n; c up to a whole number of runs of kLanes is written. Sums of
+/// every kLanes-th product, then of these by halves: the same bits everywhere.
 struct DotProducts {
   const float* a;
   const float* b;

@@ -31,10 +31,14 @@ constexpr int kMostSpare = 20;  // powers of two by which it may have smaller on
 
 struct BatchGradient::Worker {
   Worker(const Layout& layout, const Options& options)
-      : pass(layout, options), sum(layout.size()), inputs(kTileRows * layout.layer(0).stride()) {}
+      : pass(layout, options),
+        sum(layout.size()),
+        inputs(kTileRows * layout.layer(0).stride()),
+        next(layout.layer(0).stride()) {}
   TilePass pass;
   GradientSum sum;
   HugeArray<float> inputs;
+  NextRows next;
   float label[kTileRows];
   float weight[kTileRows];
   std::uint64_t global_rows[kTileRows];
@@ -58,24 +62,31 @@ TileRows BatchGradient::gather(const Tile& tile, Worker& worker, std::uint64_t d
   const std::size_t local_block = tile.block - rows_.first_block();
   const std::span<const std::uint16_t> places = rows_.of_block(local_block).subspan(tile.first, tile.n);
   const std::size_t stride = rows_.features.stride;
+  const std::size_t first_row = local_block * table::kBlockRows + places[0];
+  bool in_order = true;
   for (std::size_t i = 0; i < tile.n; ++i) {
     const std::size_t row = local_block * table::kBlockRows + places[i];
-    std::copy_n(rows_.features.row(row), stride, worker.inputs.data() + i * stride);
+    in_order = in_order && row == first_row + i;
     worker.label[i] = rows_.labels.label[row];
     worker.weight[i] = rows_.labels.weight_of(row);
     worker.global_rows[i] = rows_.features.range.begin + row;
   }
-  return {worker.inputs.data(), worker.label, worker.weight, tile.n, dropout_key, worker.global_rows};
+  // Rows in order, as L-BFGS takes them, are read where they lie.
+  const float* inputs = rows_.features.row(first_row);
+  if (!in_order) {
+    for (std::size_t i = 0; i < tile.n; ++i) {
+      std::copy_n(rows_.features.row(local_block * table::kBlockRows + places[i]), stride,
+                  worker.inputs.data() + i * stride);
+    }
+    inputs = worker.inputs.data();
+  }
+  return {inputs, worker.label, worker.weight, tile.n, dropout_key, worker.global_rows, &worker.next};
 }
 
-void BatchGradient::prefetch(const Tile& tile) const {
+void BatchGradient::announce(const Tile& tile, Worker& worker) const {
   const std::size_t local_block = tile.block - rows_.first_block();
-  const std::span<const std::uint16_t> places = rows_.of_block(local_block).subspan(tile.first, tile.n);
-  // Of wide rows the beginnings only: what follows comes by itself.
-  constexpr std::size_t kMostFloats = 64;
-  for (const std::uint16_t place : places) {
-    const float* const row = rows_.features.row(local_block * table::kBlockRows + place);
-    for (std::size_t j = 0; j < std::min(kMostFloats, rows_.features.stride); j += kLanes) __builtin_prefetch(row + j);
+  for (const std::uint16_t place : rows_.of_block(local_block).subspan(tile.first, tile.n)) {
+    worker.next.add(rows_.features.row(local_block * table::kBlockRows + place));
   }
 }
 
@@ -98,7 +109,8 @@ BatchResult BatchGradient::compute(std::span<const float> weights, std::span<con
     parallel_for(n_threads_, here.size(), [&](std::size_t i, int thread) {
       Worker& worker = workers_[static_cast<std::size_t>(thread)];
       const TileRows rows = gather(here[i], worker, dropout_key);
-      if (i + 1 < here.size()) prefetch(here[i + 1]);  // which is this thread's next, mostly
+      worker.next.clear();
+      if (i + 1 < here.size()) announce(here[i + 1], worker);  // which is this thread's next, mostly
       worker.pass.add_gradient(weights_, rows, exponent_, worker.sum);
     });
     add_up_threads();

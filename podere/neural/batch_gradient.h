@@ -68,8 +68,8 @@ class BatchGradient {
  private:
   struct Worker;
   TileRows gather(const Tile& tile, Worker& worker, std::uint64_t dropout_key);
-  /// Has the features of a tile fetched from memory.
-  void prefetch(const Tile& tile) const;
+  /// Has the features of a tile fetched from memory while the worker computes.
+  void announce(const Tile& tile, Worker& worker) const;
   void add_up_threads();
 
   const Layout& layout_;

@@ -139,6 +139,10 @@ void TilePass::forward(const PassWeights& weights, const TileRows& rows, bool dr
 
 void TilePass::add_gradient(const PassWeights& weights, const TileRows& rows, int exponent, GradientSum& sum) {
   const bool drops = options_.dropout > 0;
+  const auto fetch = [&] {
+    if (rows.next != nullptr) rows.next->fetch_part(2 * layout_.n_layers());
+  };
+  fetch();
   forward(weights, rows, drops);
   sum.loss.add(
       differentiate_loss(options_.loss, {outputs_.data(), layout_.n_outputs(), rows.n_rows, rows.label, rows.weight}));
@@ -163,6 +167,7 @@ void TilePass::add_gradient(const PassWeights& weights, const TileRows& rows, in
                 .m = n,
                 .k = rows.n_rows,
                 .n = layer.stride()});
+      fetch();
       const std::span<std::int64_t> to(layer.of(sum.gradient.data()) + j * layer.stride(), n * layer.stride());
       sum.largest = std::max(sum.largest, add_scaled(gradient_.span().first(to.size()), exponent, to));
     }
@@ -177,6 +182,7 @@ void TilePass::add_gradient(const PassWeights& weights, const TileRows& rows, in
               .m = rows.n_rows,
               .k = layer.n_outputs,
               .n = layer.stride()});
+    fetch();
     if (drops) {
       for (std::size_t i = 0; i < rows.n_rows * layer.stride(); ++i) derivatives_[l - 1][i] *= factors_[l - 1][i];
     }

@@ -39,6 +39,28 @@ struct GradientSum {
   ExactSum loss;                       ///< sum of weighted losses
 };
 
+/// Features of the rows that a thread comes to next: fetched from memory a few at a time while it computes. All at once
+/// they would stand in each other's way, and in that of the computing.
+class NextRows {
+ public:
+  /// Of wide rows the beginnings only: what follows comes by itself.
+  explicit NextRows(std::size_t n_floats) : n_floats_(n_floats < 64 ? n_floats : 64) {}
+  void clear() { n_ = fetched_ = 0; }
+  void add(const float* row) { rows_[n_++] = row; }
+  /// Fetches another of `n_parts` equal parts of the rows, if any are left.
+  void fetch_part(std::size_t n_parts) {
+    for (std::size_t left = (n_ + n_parts - 1) / n_parts; left > 0 && fetched_ < n_; --left, ++fetched_) {
+      for (std::size_t j = 0; j < n_floats_; j += kLanes) __builtin_prefetch(rows_[fetched_] + j);
+    }
+  }
+
+ private:
+  std::size_t n_floats_;
+  std::size_t n_ = 0;
+  std::size_t fetched_ = 0;
+  const float* rows_[kTileRows];
+};
+
 /// Rows of a tile, at most kTileRows.
 struct TileRows {
   const float* inputs;  ///< [n_rows x stride of the first layer]
@@ -47,6 +69,7 @@ struct TileRows {
   std::size_t n_rows;
   std::uint64_t dropout_key;         ///< of this step; not looked at without dropout
   const std::uint64_t* global_rows;  ///< [n_rows]; not looked at without dropout
+  NextRows* next = nullptr;          ///< fetched by add_gradient
 };
 
 /// The memory of one thread that takes tiles through a network.

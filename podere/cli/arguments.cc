@@ -87,6 +87,35 @@ CLI::Validator file_name() {
   return {[](std::string& text) { return text.empty() ? "a file needs a name" : ""; }, "", "file_name"};
 }
 
+CLI::Validator output_file() {
+  return {[](std::string& text) -> std::string {
+            if (text == "-") text = "/dev/stdout";
+            return text.empty() ? "a file needs a name" : "";
+          },
+          "", "output_file"};
+}
+
+CLI::Validator listening_address() {
+  return {[](std::string& text) -> std::string {
+            static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");
+            std::smatch parts;
+            if (!std::regex_match(text, parts, form) || std::stoi(parts[3]) > 65535) {
+              return fmt::format("'{}' is no port, nor an address and a port, such as 8080 or 0.0.0.0:8080", text);
+            }
+            if (!parts[1].matched) text = "127.0.0.1:" + text;
+            return "";
+          },
+          "", "address"};
+}
+
+void add_access_options(CLI::App& app, kube::AccessOptions& options) {
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Where the cluster is and who asks [as kubectl; in a pod its service account]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--context", options.context, "Of the kubeconfig [the current one]")->type_name("NAME");
+}
+
 void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_flag("--json", options.json, "Print one JSON object instead of text");
   app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/cli/command.h"
+#include "podere/kube/access.h"
 #include "podere/session/source.h"
 
 namespace podere::cli {
@@ -57,6 +58,9 @@ void read_executors(const std::string& text, GroupOptions& options);
 /// The arguments that say the same as `options`.
 std::vector<std::string> group_arguments(const GroupOptions& options);
 
+/// "--kubeconfig FILE" and "--context NAME".
+void add_access_options(CLI::App& app, kube::AccessOptions& options);
+
 /// The positional argument MODEL.
 void add_model_argument(CLI::App& app, std::string& path);
 /// "--rounds N": how many rounds of the model count; 0: all.
@@ -78,10 +82,14 @@ inline constexpr int kMostWhole = std::numeric_limits<int>::max();
 
 // Checks that say what is allowed. Ranges of real numbers are checked where they are known.
 CLI::Validator real_number();
-// These turn "1e6" into digits: for transform(), not check().
+// Those that turn "1e6" into digits, and - into /dev/stdout, are for transform(), not check().
 CLI::Validator whole_number(int least, int most);
 CLI::Validator count();
 CLI::Validator file_name();
+/// Of a file that is written: "-" is /dev/stdout.
+CLI::Validator output_file();
+/// Of "[ADDRESS:]PORT". Makes "8080" "127.0.0.1:8080": for transform(), too.
+CLI::Validator listening_address();
 
 /// Adds a subcommand that runs `run(options)` when chosen. `define(app, options)` adds its options. The options are
 /// shared between the parser, which fills them, and the command.

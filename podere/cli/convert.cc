@@ -29,7 +29,7 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
       ->required()
       ->check(file_name())
       ->type_name("");
-  app.add_option("-o,--output", options.path, "File to write")->required()->check(file_name())->type_name("FILE");
+  app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
   app.add_option_function<std::string>(
          "--to", [&options](const std::string& text) { options.to = formats.at(text); },
          "Format to write: podere, xgboost (JSON, of trees) or onnx [podere]")

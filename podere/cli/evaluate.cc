@@ -29,9 +29,10 @@ struct EvaluateOptions {
 void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
-  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
-  app.add_option("--roc", options.roc, "Write the ROC curve as text")->check(file_name())->type_name("FILE.csv");
-  app.add_option("--plot", options.plot, "Draw the ROC curve")->check(file_name())->type_name("FILE.svg");
+  app.get_option("--label")->description(
+      "Column of the label, by name or by position from 0 [the model's label, or else the first]");
+  app.add_option("--roc", options.roc, "Write the ROC curve as text")->transform(output_file())->type_name("FILE.csv");
+  app.add_option("--plot", options.plot, "Draw the ROC curve")->transform(output_file())->type_name("FILE.svg");
   add_rounds_option(app, options.rounds);
   // Into a text: CLI11 reads flags that are numbers by std::stoll, which has words of its own for wrong ones.
   app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");

@@ -31,16 +31,19 @@ struct ExplainOptions {
 void define_explain(CLI::App& app, ExplainOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
-  app.get_option("--label")->description("Column of the label, by name or position [--permutation: the first]");
+  app.get_option("--label")->description(
+      "Column of the label, by name or position [--permutation: the model's, or else the first]");
   app.add_option("-o,--output", options.path, "Write SHAP values and bias of each row, which sum to its margin")
-      ->check(file_name())
+      ->transform(output_file())
       ->type_name("FILE.csv");
   app.add_option("--permutation", options.repeats,
                  "Also shuffle each feature N times, and tell how much worse the model gets (needs labels)")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
   app.add_option("--seed", options.seed, "Of the shuffles [0]")->transform(count())->type_name("N");
-  app.add_option("--plot", options.plot, "Draw what matters most as bars")->check(file_name())->type_name("FILE.svg");
+  app.add_option("--plot", options.plot, "Draw what matters most as bars")
+      ->transform(output_file())
+      ->type_name("FILE.svg");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);

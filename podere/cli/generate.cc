@@ -28,7 +28,7 @@ void define_generate(CLI::App& app, GenerateOptions& options) {
       ->transform(count())
       ->type_name("N");
   app.add_option("--seed", options.seed, "Another seed gives other events [0]")->transform(count())->type_name("S");
-  app.add_option("-o,--output", options.path, "File to write")->required()->check(file_name())->type_name("FILE");
+  app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
   app.add_flag("--header", options.header, "Begin with a line of column names");
   app.add_option("--cores", options.cores, "Threads [all]")->transform(whole_number(1, kMostCores))->type_name("C");
   add_output_options(app, options.output);

@@ -25,9 +25,10 @@ void define_predict(CLI::App& app, PredictOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.add_option("-o,--output", options.path, "File to write: a line per row, numbers with commas between")
       ->required()
-      ->check(file_name())
+      ->transform(output_file())
       ->type_name("FILE");
-  app.add_flag("--margin", options.margin, "Write sums of leaf values instead of probabilities");
+  app.add_flag("--margin", options.margin,
+               "Write sums of leaf values, or of the last layer of a network, instead of probabilities");
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);

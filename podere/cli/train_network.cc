@@ -158,7 +158,8 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   define_layers(app, network);
   Adder add(app);
   add_name(app, "--optimiser", network.optimiser, neural::parse_optimiser, "adam, adamw, sgd or lbfgs");
-  add.whole("--epochs", network.epochs, 1, neural::kMaxEpochs, "Passes over the rows");
+  add.whole("--epochs,--iterations", network.epochs, 1, neural::kMaxEpochs,
+            "Passes over the rows; of lbfgs iterations");
   add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
             "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
   add.real("--learning-rate", network.learning_rate, "Length of steps");
@@ -166,6 +167,8 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
            "Of the learning rate: constant, exponential or cosine");
   add.real("--learning-rate-decay", network.learning_rate_decay, "Of exponential: factor after each epoch");
   add.real("--momentum", network.momentum, "Of sgd");
+  add.real("--tolerance", network.tolerance, "Of lbfgs: ends where the loss falls by less than this share");
+  add.whole("--history", network.history, 1, neural::kMaxHistory, "Of lbfgs: steps that it remembers");
   add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
   add.real("--weight-decay", network.weight_decay, "Of adamw: each step takes learning rate times this off weights");
   add.real("--clip-norm", network.clip_norm, "Gradients longer than this are shortened to it; 0: none");
@@ -245,6 +248,7 @@ int run_network(NetworkOptions& options) {
   try {
     settle_servers(options);
     neural::validate(options.network);
+    neural::check_all_are_used(options.network);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
   }

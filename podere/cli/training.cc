@@ -69,7 +69,7 @@ void add_data_options(CLI::App& app, TrainingOptions& options, double& validatio
   app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
-      ->check(file_name())
+      ->transform(output_file())
       ->type_name("MODEL");
   app.add_option("--checkpoint", options.checkpoint,
                  "Keep the model so far here; the same command goes on from it [in a temporary folder]")

@@ -20,7 +20,9 @@ struct CsvOptions {
   std::optional<char> delimiter;  ///< , ; tab space or |; unset: , ; tab or space, found from the first lines
   /// Unset: there is one if a field of the first line is not a number; with categories, if no field is a number.
   std::optional<bool> header;
-  std::optional<std::string> label;      ///< column of the label; unset: the table has none
+  std::optional<std::string> label;  ///< column of the label; unset: the table has none, or needs_label
+  /// Where `label` is unset: it is the column that has the name of the label of `coded_as`, or else the first.
+  bool needs_label = false;
   std::optional<std::string> weight;     ///< column of the weight; unset: the table has none
   std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label and weight
   std::vector<std::string> categorical;  ///< features whose fields are texts: categories

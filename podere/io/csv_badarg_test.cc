@@ -15,7 +15,7 @@ namespace podere::io {
 namespace {
 
 const std::string kFeatureAdvice =
-    "; leave the column out with --columns, name the text with --missing, or train with --categorical";
+    "; leave the column out with --columns, name the text with --missing, or train gbt with --categorical";
 
 /// What the reader says to `path`, without the name of the file in front.
 std::string refusal_of(const std::filesystem::path& path, const CsvOptions& options = {}) {
@@ -199,6 +199,9 @@ TEST(CsvBadInput, AColumnCanHaveOneUseOnly) {
 TEST(CsvBadInput, NamesThatStandTwiceAreRefused) {
   EXPECT_EQ(refusal_of_text("a,x,x\n1,2,3\n"), "1: columns 1 and 2 are both named 'x'; names must differ");
   EXPECT_EQ(refusal_of_text("a,x,x\n1,2,3\n", {.label = "x", .columns = {"a"}}),
+            "1: the label column 'x' is ambiguous: positions 1 and 2 have that name; give a position");
+  const table::Schema model{.features = {"a"}, .label = "x"};
+  EXPECT_EQ(refusal_of_text("a,x,x\n1,2,3\n", {.needs_label = true, .columns = {"a"}, .coded_as = model}),
             "1: the label column 'x' is ambiguous: positions 1 and 2 have that name; give a position");
 }
 

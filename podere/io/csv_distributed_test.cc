@@ -150,7 +150,7 @@ TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
                 file.path().string() +
                     ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value; leave "
                     "the column out with --columns, name the text with --missing, or "
-                    "train with --categorical");
+                    "train gbt with --categorical");
     }
   }
 }

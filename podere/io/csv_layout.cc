@@ -177,10 +177,18 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
   if (std::ranges::any_of(fields, is_wanted)) std::erase_if(fields, std::not_fn(is_wanted));
 }
 
+std::optional<std::size_t> find_label(const ColumnFinder& finder, const CsvOptions& options, const CsvLayout& layout) {
+  if (options.label) return finder.find(*options.label, "label");
+  if (!options.needs_label) return std::nullopt;
+  const bool is_known = options.coded_as && options.coded_as->label &&
+                        std::ranges::find(layout.names, *options.coded_as->label) != layout.names.end();
+  return is_known ? finder.find(*options.coded_as->label, "label") : 0;
+}
+
 void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
-  std::optional<std::size_t> label, weight;
-  if (options.label) label = finder.find(*options.label, "label");
+  const std::optional<std::size_t> label = find_label(finder, options, layout);
+  std::optional<std::size_t> weight;
   if (options.weight) weight = finder.find(*options.weight, "weight");
   for (const std::string& column : options.columns) layout.fields.push_back(finder.find(column, "feature"));
   if (options.columns.empty()) {

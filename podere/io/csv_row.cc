@@ -112,7 +112,7 @@ const char* RowParser::advice_on_text(std::size_t field) const {
   const table::Schema& schema = layout_.schema;
   const std::size_t k = columns_[field];
   if (k < schema.features.size()) {
-    return "leave the column out with --columns, name the text with --missing, or train with --categorical";
+    return "leave the column out with --columns, name the text with --missing, or train gbt with --categorical";
   }
   if (k > schema.features.size() || !schema.label) return "weights must be numbers";
   return "labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose another --label";

@@ -161,6 +161,20 @@ TEST(Csv, LabelAndWeightAreFoundByNameOrPosition) {
   }
 }
 
+TEST(Csv, ALabelThatIsNeededIsThatOfTheModelWhereNobodyChoseOne) {
+  const table::Schema model{.features = {"a", "b"}, .label = "y"};
+  const auto schema_of = [](std::string_view text, const CsvOptions& options) {
+    return read_text(text, options).schema();
+  };
+  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.needs_label = true, .coded_as = model}), model);
+  EXPECT_EQ(schema_of("b,a,x\n1,2,3\n", {.needs_label = true, .coded_as = model}).label, "b") << "there is none";
+  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.label = "b", .needs_label = true, .coded_as = model}).label, "b");
+  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.needs_label = true}).label, "a");
+  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.coded_as = model}).label, std::nullopt) << "nobody needs it";
+  const table::Schema nameless{.features = {"f0", "f2"}, .label = "f1"};
+  EXPECT_EQ(schema_of("1,2,3\n", {.needs_label = true, .coded_as = nameless}), nameless);
+}
+
 TEST(Csv, AColumnWithoutANameKeepsThePositionInItsName) {
   EXPECT_EQ(read_text("1,2,3\n", {.label = "0"}).schema(), (table::Schema{{"f1", "f2"}, "f0", {}}));
   EXPECT_EQ(read_text("1,2,3\n", {.columns = {"f2", "0"}}).schema().features, (std::vector<std::string>{"f2", "f0"}));

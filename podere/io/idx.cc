@@ -13,12 +13,13 @@
 #include "podere/io/idx_file.h"
 #include "podere/io/memory_room.h"
 #include "podere/io/text_file.h"
+#include "podere/table/features.h"
 
 namespace podere::io {
 namespace {
 
 std::string feature_name(const IdxFile& file, std::uint64_t feature) {
-  return file.n_dimensions() > 2 ? fmt::format("pixel{}", feature + 1) : fmt::format("f{}", feature);
+  return file.n_dimensions() > 2 ? table::pixel_name(feature) : fmt::format("f{}", feature);
 }
 
 /// The value of a row that is the feature of this name.

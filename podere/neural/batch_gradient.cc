@@ -119,7 +119,7 @@ BatchResult BatchGradient::compute(std::span<const float> weights, std::span<con
     const std::size_t n = layout_.size();
     std::size_t size = kSizes;
     while (size > 0 && words_[n + ExactSum::kWords + size - 1] == 0) --size;
-    // `size` is one more than the largest, or 0 if there were no tiles.
+    // `size` is one more than the largest; 1 too if there were no tiles, as every thread is counted.
     ExactSum loss;
     loss.set_words(std::span(words_).subspan(n).first<ExactSum::kWords>());
     result.loss = loss.value();

@@ -15,7 +15,8 @@ namespace podere::neural {
 
 /// After each epoch; the validation ones are empty where nothing was set aside.
 struct History {
-  std::vector<double> train_loss;  ///< weighted mean over the epoch, at the weights that each batch met; no penalty
+  std::vector<double> train_loss;  ///< weighted mean over the epoch, at the weights that each batch met, of lbfgs that
+                                   ///< it left; no penalty
   std::vector<double> validation_loss;
   bool operator==(const History&) const = default;
 };

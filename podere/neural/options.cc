@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <type_traits>
 
 #include "podere/base/error.h"
+#include "podere/base/first_difference.h"
 #include "podere/base/printable.h"
 
 namespace podere::neural {
@@ -34,7 +34,9 @@ void check(bool is_allowed, const char* name, double value, const char* allowed)
 }
 
 void check_network(const Options& o) {
-  check(o.hidden.size() <= kMaxLayers, "the number of hidden layers", static_cast<double>(o.hidden.size()), "0 to 64");
+  if (o.hidden.size() > kMaxLayers) {
+    throw_input_error("layers are {}, allowed are at most {}", o.hidden.size(), kMaxLayers);
+  }
   for (const int width : o.hidden) check(width >= 1 && width <= kMaxWidth, "layers", width, "widths from 1 to 4096");
   if (o.loss == Loss::kCrossEntropy) {
     check(o.n_classes == 0 || (o.n_classes >= 2 && o.n_classes <= kMaxClasses), "classes", o.n_classes,
@@ -75,17 +77,6 @@ void check_optimiser(const Options& o) {
   }
 }
 
-template <typename T>
-std::string value_text(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    return to_string(value);
-  } else if constexpr (std::is_same_v<T, std::vector<int>>) {
-    return value.empty() ? "none" : fmt::format("{}", fmt::join(value, ","));
-  } else {
-    return fmt::format("{}", value);
-  }
-}
-
 /// Of what visit_options calls `name`.
 std::string name_of_option(std::string name, const Options& o) {
   if (name == "hidden") return "layers";
@@ -118,17 +109,7 @@ Optimiser parse_optimiser(const std::string& text) { return parse<Optimiser>("op
 Schedule parse_schedule(const std::string& text) { return parse<Schedule>("schedule", kSchedules, text); }
 
 std::string first_difference(const Options& was, const Options& is) {
-  std::vector<std::string> values;
-  visit_options(was, [&](const char*, const auto& value) { values.push_back(value_text(value)); });
-  std::string difference;
-  std::size_t i = 0;
-  visit_options(is, [&](const char* name, const auto& value) {
-    const std::string before = values[i++];
-    const std::string now = value_text(value);
-    if (!difference.empty() || before == now) return;
-    difference = fmt::format("{} was {}, is {}", name_of_option(name, is), before, now);
-  });
-  return difference;
+  return first_difference_of(was, is, [&](const std::string& name) { return name_of_option(name, is); });
 }
 
 void validate(const Options& o) {
@@ -137,6 +118,29 @@ void validate(const Options& o) {
   check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
         "0 or more, below 1");
   check(o.early_stopping_epochs >= 0, "early-stopping", o.early_stopping_epochs, "0 (never) or more");
+}
+
+void check_all_are_used(const Options& o) {
+  const Options unset;
+  const auto only = [&](auto Options::*option, const char* name, const char* owners, const std::string& chosen) {
+    if (o.*option == unset.*option) return;
+    throw_input_error("{} is {}, which is for {}, not for {}", name, value_in_words(o.*option), owners, chosen);
+  };
+  const std::string optimiser = to_string(o.optimiser);
+  if (o.optimiser == Optimiser::kLbfgs) {
+    constexpr const char* kBySteps = "the optimisers sgd, adam and adamw";
+    only(&Options::batch_size, "batch-size", kBySteps, optimiser);
+    only(&Options::learning_rate, "learning-rate", kBySteps, optimiser);
+    only(&Options::schedule, "schedule", kBySteps, optimiser);
+  } else {
+    only(&Options::tolerance, "tolerance", "the optimiser lbfgs", optimiser);
+    only(&Options::history, "history", "the optimiser lbfgs", optimiser);
+  }
+  if (o.schedule != Schedule::kExponential) {
+    only(&Options::learning_rate_decay, "learning-rate-decay", "the schedule exponential", to_string(o.schedule));
+  }
+  if (o.optimiser != Optimiser::kSgd) only(&Options::momentum, "momentum", "the optimiser sgd", optimiser);
+  if (o.optimiser != Optimiser::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimiser adamw", optimiser);
 }
 
 }  // namespace podere::neural

@@ -125,4 +125,8 @@ std::string first_difference(const Options& was, const Options& is);
 /// Throws InputError that names the first option out of its range, its value and what is allowed.
 void validate(const Options& options);
 
+/// Throws InputError that names the first option that is not at its default and that the optimiser or the schedule does
+/// not look at. For commands, whose writers mean what they say; a grid of scikit-learn's leaves such options in place.
+void check_all_are_used(const Options& options);
+
 }  // namespace podere::neural

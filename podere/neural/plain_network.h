@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "podere/neural/network.h"
@@ -18,11 +19,14 @@ class PlainNetwork {
       : layout_(layout), options_(options), weights_(weights.begin(), weights.end()), gradient_(layout.size(), 0.0) {}
 
   std::vector<double>& weights() { return weights_; }
+  /// By which what hidden units give out is multiplied, [hidden layer][unit], until other factors are given.
+  void drop_out(std::vector<std::vector<double>> factors) { factors_ = std::move(factors); }
   /// Sum of all calls of differentiate.
   const std::vector<double>& gradient() const { return gradient_; }
 
   /// Outputs before the last activation. `inputs` [n_features]
   std::vector<double> outputs(const std::vector<double>& inputs) {
+    units_.clear();
     activations_ = {inputs};
     for (std::size_t l = 0; l < layout_.n_layers(); ++l) {
       const Layer& layer = layout_.layer(l);
@@ -31,6 +35,10 @@ class PlainNetwork {
         values[j] = weight(l, j, layer.n_inputs);
         for (std::size_t i = 0; i < layer.n_inputs; ++i) values[j] += weight(l, j, i) * activations_[l][i];
         if (l + 1 < layout_.n_layers()) values[j] = activate(values[j]);
+      }
+      units_.push_back(values);
+      if (l < factors_.size()) {
+        for (std::size_t j = 0; j < values.size(); ++j) values[j] *= factors_[l][j];
       }
       activations_.push_back(values);
     }
@@ -76,7 +84,9 @@ class PlainNetwork {
         gradient_[place(l, j, layer.n_inputs)] += delta[j];
       }
       if (l > 0) {
-        for (std::size_t i = 0; i < layer.n_inputs; ++i) below[i] *= slope(activations_[l][i]);
+        for (std::size_t i = 0; i < layer.n_inputs; ++i) {
+          below[i] *= slope(units_[l - 1][i]) * (l <= factors_.size() ? factors_[l - 1][i] : 1);
+        }
       }
       delta = below;
     }
@@ -118,7 +128,9 @@ class PlainNetwork {
   const Options& options_;
   std::vector<double> weights_;
   std::vector<double> gradient_;
-  std::vector<std::vector<double>> activations_;  // inputs, then what each layer gives out
+  std::vector<std::vector<double>> factors_;
+  std::vector<std::vector<double>> units_;        // of each layer
+  std::vector<std::vector<double>> activations_;  // inputs, then what each layer gives out, less what was dropped
 };
 
 }  // namespace podere::neural

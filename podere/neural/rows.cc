@@ -27,7 +27,7 @@ FeatureRows to_feature_rows(std::span<const std::span<const float>> columns, tab
             throw_input_error("{} data: feature {} of row {} is {}, allowed are finite numbers{}", what,
                               printable(names[j]), rows.begin + i,
                               std::isnan(x) ? "missing (NaN)" : fmt::format("{}", x),
-                              std::isnan(x) ? "; --impute takes the mean for what is missing" : " of float32");
+                              std::isnan(x) ? "; networks trained with impute take the mean for it" : " of float32");
           }
           value = 0;
         }

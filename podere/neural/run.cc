@@ -118,11 +118,12 @@ bool Run::is_to_stop() {
 
 void Run::refuse_divergence() const {
   const Options& options = model_.options;
+  const std::string advice = options.optimiser == Optimiser::kLbfgs
+                                 ? "Are labels and features on a common scale?"
+                                 : fmt::format("Try a learning-rate below {}, or clip-norm{}", options.learning_rate,
+                                               options.loss == Loss::kSquaredError ? ", or labels of about 1" : "");
   throw_input_error("training diverged in step {} of epoch {}: the loss is not finite. {}",
-                    n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1,
-                    options.optimiser == Optimiser::kLbfgs
-                        ? std::string("Are labels and features on a common scale?")
-                        : fmt::format("Try a learning-rate below {}, or clip-norm", options.learning_rate));
+                    n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1, advice);
 }
 
 Checkpoint Run::checkpoint() const {

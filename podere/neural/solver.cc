@@ -104,9 +104,9 @@ class LbfgsSolver final : public Solver {
                                        static_cast<std::size_t>(options_.history), options_.tolerance, function());
     }
     if (!std::isfinite(lbfgs_->value())) return {.loss = lbfgs_->value(), .weight = 1, .is_finite = false};
-    const double loss = lbfgs_->value() - penalty(lbfgs_->x());
     lbfgs_->step();
     take_weights();
+    const double loss = lbfgs_->value() - penalty(lbfgs_->x());
     return {.loss = loss * weight_sum_, .weight = weight_sum_, .is_finite = true};
   }
 

@@ -19,7 +19,7 @@ namespace podere::neural {
 /// What a step, or some at once, say of themselves.
 struct StepReport {
   std::size_t n_steps = 1;
-  double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken
+  double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken; of lbfgs after
   double weight = 0;      ///< what it is to be divided by for their mean
   bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
 };

@@ -194,12 +194,6 @@ void TilePass::add_gradient(const PassWeights& weights, const TileRows& rows, in
   }
 }
 
-void TilePass::add_loss(const PassWeights& weights, const TileRows& rows, ExactSum& sum) {
-  forward(weights, rows, false);
-  sum.add(
-      differentiate_loss(options_.loss, {outputs_.data(), layout_.n_outputs(), rows.n_rows, rows.label, rows.weight}));
-}
-
 std::span<float> TilePass::outputs(const PassWeights& weights, const float* inputs, std::size_t n_rows) {
   forward(weights, {inputs, nullptr, nullptr, n_rows, 0, nullptr}, false);
   return outputs_.span().first(layout_.n_outputs() * kTileRows);

@@ -80,8 +80,6 @@ class TilePass {
 
   /// Adds the tile's loss and gradient, rounded to multiples of 2^-exponent. The same bits whoever does it.
   void add_gradient(const PassWeights& weights, const TileRows& rows, int exponent, GradientSum& sum);
-  /// Adds the tile's loss alone, without dropout.
-  void add_loss(const PassWeights& weights, const TileRows& rows, ExactSum& sum);
   /// Outputs before the last activation, [n_outputs x kTileRows], of rows whose labels are not looked at. They stay
   /// until the next call.
   std::span<float> outputs(const PassWeights& weights, const float* inputs, std::size_t n_rows);

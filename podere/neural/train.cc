@@ -10,7 +10,6 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
-#include "podere/base/printable.h"
 #include "podere/neural/labels.h"
 #include "podere/neural/parameter_servers.h"
 #include "podere/neural/rows.h"
@@ -21,6 +20,7 @@
 #include "podere/table/features.h"
 #include "podere/table/few_rows.h"
 #include "podere/table/keep_rows.h"
+#include "podere/table/same_run.h"
 
 namespace podere::neural {
 namespace {
@@ -60,36 +60,12 @@ void check_base(const Model& base, const Model& model) {
 
 /// How the data, or else the options, of the run that left the checkpoint were others.
 std::string other_run(const Model& checkpoint, const Model& model) {
-  const table::Schema& was = checkpoint.schema;
-  const table::Schema& is = model.schema;
-  if (was.features.size() != is.features.size()) {
-    return fmt::format("the data had {} features, have {}", was.features.size(), is.features.size());
-  }
-  const auto [old_name, new_name] = std::ranges::mismatch(was.features, is.features);
-  if (old_name != was.features.end()) {
-    return fmt::format("feature {} was {}, is {}", old_name - was.features.begin(), printable(*old_name),
-                       printable(*new_name));
-  }
-  if (was.label != is.label) {
-    return fmt::format("the label was {}, is {}", printable(was.label.value_or("none")),
-                       printable(is.label.value_or("none")));
-  }
-  if (was.weight != is.weight) {
-    return fmt::format("the weight was {}, is {}", printable(was.weight.value_or("none")),
-                       printable(is.weight.value_or("none")));
-  }
-  if (!(was == is)) return "the data have other columns";
+  if (std::string difference = table::first_difference(checkpoint.schema, model.schema); !difference.empty())
+    return difference;
   // Before options, some of which follow from the rows.
-  std::string difference = first_difference(checkpoint.options, model.options);
   const bool chose_scale = checkpoint.options.standardise != model.options.standardise;
   if (!chose_scale && checkpoint.scaling != model.scaling) return "the rows, or the model to continue, are others";
-  return difference;
-}
-
-void check_checkpoint(const Model& checkpoint, const Model& model) {
-  const std::string difference = other_run(checkpoint, model);
-  if (difference.empty()) return;
-  throw_input_error("the checkpoint is of another run: {}; give the same, or another file for checkpoints", difference);
+  return first_difference(checkpoint.options, model.options);
 }
 
 /// 1 for rows to train on, 0 for rows set aside.
@@ -128,11 +104,14 @@ std::vector<std::uint16_t> count_block_rows(TrainingRows& rows, const comm::Comm
   return {all.begin(), all.end()};
 }
 
-/// A model of these options without weights, its classes counted.
-Model shape_model(const table::RowSource& source, const Options& options, const comm::Communicator& comm) {
+/// A model of these options without weights, its classes those of the model to continue or else counted.
+Model shape_model(const table::RowSource& source, const Options& options, const Model* base,
+                  const comm::Communicator& comm) {
   Model model{source.schema(), options, {}, {}, {}, {}};
   if (options.loss == Loss::kCrossEntropy && options.n_classes == 0) {
-    model.options.n_classes = table::count_classes(source.labels(), kMaxClasses, "training", comm);
+    const bool continues_classes = base != nullptr && base->options.loss == Loss::kCrossEntropy;
+    model.options.n_classes = continues_classes ? base->options.n_classes
+                                                : table::count_classes(source.labels(), kMaxClasses, "training", comm);
   }
   check_shape(model.schema, model.options);
   const bool has_classes = options.loss == Loss::kCrossEntropy;
@@ -204,7 +183,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   Run run(model, *solver, watched, comm, n_threads, progress);
   if (continuation.solver != nullptr) solver->load(*continuation.solver);
   if (continuation.checkpoint != nullptr) {
-    check_checkpoint(continuation.checkpoint->model, model);
+    table::check_same_run(other_run(continuation.checkpoint->model, model));
     run.resume(*continuation.checkpoint);
   }
   const double prepare_seconds = watch.restart();
@@ -228,7 +207,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
 Model train_here(const table::RowSource& source, const table::Table* validation, const Options& options,
                  const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
                  const Continuation& continuation) {
-  Model model = shape_model(source, options, comm);
+  Model model = shape_model(source, options, continuation.base, comm);
   // Rows are set aside by their numbers, of which others know.
   if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
     return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);

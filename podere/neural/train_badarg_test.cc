@@ -35,7 +35,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
        "classes is 1, allowed is 0 (found from the labels) or 2 to 1000"},
       {{.hidden = {10, 0}}, "layers is 0, allowed is widths from 1 to 4096"},
       {{.hidden = {4097}}, "layers is 4097, allowed is widths from 1 to 4096"},
-      {{.hidden = std::vector<int>(65, 1)}, "the number of hidden layers is 65, allowed is 0 to 64"},
+      {{.hidden = std::vector<int>(65, 1)}, "layers are 65, allowed are at most 64"},
       {{.epochs = 0}, "epochs is 0, allowed is 1 to 1000000"},
       {{.optimiser = Optimiser::kLbfgs, .epochs = -1}, "iterations is -1, allowed is 1 to 1000000"},
       {{.batch_size = -1}, "batch-size is -1, allowed is 0 (a hundredth of the rows) or 1 to 1048576"},
@@ -65,6 +65,31 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
 }
 
+TEST(NetworkOptionsTest, ThoseThatNobodyLooksAtAreTold) {
+  const std::vector<BadOptions> all = {
+      {{.optimiser = Optimiser::kLbfgs, .batch_size = 64},
+       "batch-size is 64, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+      {{.optimiser = Optimiser::kLbfgs, .learning_rate = 0.5},
+       "learning-rate is 0.5, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+      {{.optimiser = Optimiser::kLbfgs, .schedule = Schedule::kCosine},
+       "schedule is cosine, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+      {{.learning_rate_decay = 0.5},
+       "learning-rate-decay is 0.5, which is for the schedule exponential, not for constant"},
+      {{.tolerance = 0}, "tolerance is 0, which is for the optimiser lbfgs, not for adam"},
+      {{.history = 3}, "history is 3, which is for the optimiser lbfgs, not for adam"},
+      {{.momentum = 0.5}, "momentum is 0.5, which is for the optimiser sgd, not for adam"},
+      {{.optimiser = Optimiser::kSgd, .weight_decay = 0.1},
+       "weight-decay is 0.1, which is for the optimiser adamw, not for sgd"},
+  };
+  for (const BadOptions& bad : all) {
+    EXPECT_EQ(refusal([&] { check_all_are_used(bad.options); }), bad.says);
+  }
+  check_all_are_used({.optimiser = Optimiser::kLbfgs, .epochs = 7, .history = 3, .tolerance = 0});
+  check_all_are_used({.optimiser = Optimiser::kSgd, .learning_rate = 0.5, .momentum = 0});
+  check_all_are_used({.optimiser = Optimiser::kAdamW, .batch_size = 64, .weight_decay = 0});
+  check_all_are_used({.schedule = Schedule::kExponential, .learning_rate_decay = 0.5});
+}
+
 TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
   const Options options{.hidden = {4}, .epochs = 1};
   const auto refused = [&](const std::function<void(table::Table&)>& change, const Options& with) {
@@ -72,10 +97,9 @@ TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
     change(table);
     return refusal([&] { train_alone(table, with); });
   };
-  EXPECT_EQ(
-      refused([](auto& t) { t.feature(3)[7] = std::nanf(""); }, options),
-      "training data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; --impute takes the mean for "
-      "what is missing");
+  EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = std::nanf(""); }, options),
+            "training data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; networks trained with "
+            "impute take the mean for it");
   Options imputing = options;
   imputing.impute = true;
   EXPECT_EQ(refused([](auto& t) { t.feature(3)[7] = -std::numeric_limits<float>::infinity(); }, imputing),
@@ -124,8 +148,8 @@ TEST(NetworkTrainBadArgTest, ValidationDataAreOfTheKindOfThoseTrainedOn) {
             "validation data: label of row 9 is 2, allowed is a whole number from 0 to 1: encode classes as 0, 1, 2, "
             "...");
   EXPECT_EQ(refused({.n_rows = 50}, [](auto& t) { t.feature(3)[7] = std::nanf(""); }),
-            "validation data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; --impute takes the "
-            "mean for what is missing");
+            "validation data: feature 'x3' of row 7 is missing (NaN), allowed are finite numbers; networks trained "
+            "with impute take the mean for it");
   EXPECT_EQ(refused({.n_rows = 0}, as_it_is), "validation data: there are no rows");
   EXPECT_EQ(refused({.n_rows = 50}, as_it_is, {.validation_fraction = 0.5}),
             "validation data and validation-fraction are both given, allowed is one of them");
@@ -169,7 +193,7 @@ TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
   EXPECT_EQ(refused(rows, [](Options& o) { o.seed = 9; }), "seed was 0, is 9");
   EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), "the rows, or the model to continue, are others");
   EXPECT_EQ(refused({.n_rows = 1500, .n_features = 5}, same), "the data had 6 features, have 5");
-  EXPECT_EQ(refused({.n_rows = 1500, .has_weight = true}, same), "the weight was 'none', is 'w'");
+  EXPECT_EQ(refused({.n_rows = 1500, .has_weight = true}, same), "the weight was none, is 'w'");
 }
 
 }  // namespace

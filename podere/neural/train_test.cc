@@ -134,6 +134,14 @@ TEST(TrainTest, AModelCanBeContinued) {
   EXPECT_THROW(train_alone(table, other, nullptr, {.base = &base}), InputError);
 }
 
+TEST(TrainTest, AModelIsContinuedOnRowsThatHaveNotAllOfItsClasses) {
+  const Options options{.loss = Loss::kCrossEntropy, .hidden = {8}, .epochs = 1};
+  const Model base = train_alone(random_table({.loss = Loss::kCrossEntropy}, alone()), options);
+  ASSERT_EQ(base.n_outputs(), 3U);
+  const table::Table two_classes = random_table({.seed = 2}, alone());
+  EXPECT_EQ(train_alone(two_classes, options, nullptr, {.base = &base}).n_outputs(), 3U);
+}
+
 TEST(TrainTest, AStopEndsTheRunWithTheModelSoFar) {
   class Stopping : public Progress {
    public:

@@ -61,12 +61,11 @@ table::RowRange choose_events(const SourceSpec& spec, const ColliderSource& sour
   return {spec.csv.first_row, last};
 }
 
-/// Delimited text has the label in its first column unless another was chosen.
 io::CsvOptions csv_options(const SourceSpec& spec, bool needs_label) {
   allow(spec, {"label", "weight", "columns", "categorical", "delimiter", "header", "missing", "format"},
         "it is delimited text, by its name and its first bytes; see --format");
   io::CsvOptions csv = spec.csv;
-  if (needs_label && !csv.label) csv.label = "0";
+  csv.needs_label = needs_label;
   return csv;
 }
 

@@ -1,10 +1,28 @@
 #include "podere/table/features.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <unordered_map>
 
 #include "podere/base/error.h"
 
 namespace podere::table {
+namespace {
+
+constexpr std::size_t kMostNamesToTell = 40;
+
+/// How many pixels a picture has whose features these are, all of them; 0 for other features.
+std::size_t count_pixels(const std::vector<std::string>& names) {
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (names[j] != pixel_name(j)) return 0;
+  }
+  return names.size();
+}
+
+}  // namespace
+
+std::string pixel_name(std::size_t pixel) { return "pixel" + std::to_string(pixel + 1); }
 
 bool is_made_up(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -35,20 +53,29 @@ std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, cons
 
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema) {
   const auto found = find_features(wanted, schema.features);
+  // Pixels with the same number are others in pictures of another size.
+  const std::size_t n_pixels_wanted = count_pixels(wanted.features);
+  const std::size_t n_pixels = count_pixels(schema.features);
+  if (n_pixels_wanted > 0 && n_pixels > 0 && n_pixels_wanted != n_pixels) {
+    throw_input_error("the model takes pictures of {} pixels, those of the data have {}", n_pixels_wanted, n_pixels);
+  }
   std::vector<std::size_t> places;
-  std::string absent;
+  std::vector<std::string> absent;
   for (std::size_t j = 0; j < wanted.features.size(); ++j) {
     if (found[j]) places.push_back(*found[j]);
-    if (!found[j]) absent += (absent.empty() ? "" : ", ") + wanted.features[j];
+    if (!found[j]) absent.push_back(wanted.features[j]);
   }
-  if (places.size() == wanted.features.size()) return places;
+  if (absent.empty()) return places;
   if (are_taken_in_order(wanted, schema.features)) {
     throw_input_error(
         "the model has {} features, the data {} (without names on both sides they are taken in order: choose columns "
         "with --label or --columns)",
         wanted.features.size(), schema.features.size());
   }
-  throw_input_error("the data lacks columns that the model needs: {}", absent);
+  const std::size_t n_told = std::min(absent.size(), kMostNamesToTell);
+  throw_input_error("the data lacks columns that the model needs: {}{}",
+                    fmt::join(absent.begin(), absent.begin() + static_cast<long>(n_told), ", "),
+                    n_told < absent.size() ? fmt::format(", ... ({} in all)", absent.size()) : "");
 }
 
 std::vector<std::span<const float>> feature_columns(const Schema& wanted, const Table& table) {

@@ -11,6 +11,9 @@
 
 namespace podere::table {
 
+/// "pixel1" for pixel 0 and so on, as the features of pictures are called.
+std::string pixel_name(std::size_t pixel);
+
 /// Whether all names are f0, f1, ...: those given to the columns of a source that has no names.
 bool is_made_up(const std::vector<std::string>& names);
 
@@ -24,7 +27,8 @@ bool are_taken_in_order(const Schema& wanted, const std::vector<std::string>& na
 std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names);
 
 /// Where the features `wanted` stand in `schema`, by find_features [wanted.features.size()].
-/// Throws InputError that names the features which are not there.
+/// Throws InputError that names the features which are not there, and where both are pixels of whole pictures, but not
+/// as many.
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema);
 
 /// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has

@@ -27,6 +27,28 @@ TEST(MatchFeaturesTest, FindsThemByName) {
   EXPECT_EQ(refusal(labelled({"a", "c", "d"}), schema), "the data lacks columns that the model needs: c, d");
 }
 
+TEST(MatchFeaturesTest, TellsTheFirstOfManyThatAreAbsent) {
+  Schema model = labelled({"x"});
+  for (int j = 0; j < 45; ++j) model.features.push_back("a" + std::to_string(j));
+  const std::string told = refusal(model, {.features = {"x"}});
+  EXPECT_TRUE(told.starts_with("the data lacks columns that the model needs: a0, a1, ")) << told;
+  EXPECT_TRUE(told.ends_with(", a38, a39, ... (45 in all)")) << told;
+}
+
+TEST(MatchFeaturesTest, PicturesAreAsLargeAsThoseOfTheModel) {
+  const auto pictures = [](std::size_t n_pixels) {
+    Schema schema{.features = {}, .label = "label"};
+    for (std::size_t j = 0; j < n_pixels; ++j) schema.features.push_back(pixel_name(j));
+    return schema;
+  };
+  EXPECT_EQ(match_features(pictures(4), pictures(4)), (Places{0, 1, 2, 3}));
+  for (const std::size_t n_pixels : {1, 3, 5, 9}) {
+    EXPECT_EQ(refusal(pictures(4), pictures(n_pixels)),
+              "the model takes pictures of 4 pixels, those of the data have " + std::to_string(n_pixels));
+  }
+  EXPECT_EQ(match_features(labelled({"pixel3", "pixel1"}), pictures(4)), (Places{2, 0})) << "some of them";
+}
+
 TEST(MatchFeaturesTest, TakesThemInOrderWhereOneSideHasNoNames) {
   EXPECT_EQ(match_features(labelled({"f0", "f1", "f2"}), {.features = {"b", "x", "a"}}), (Places{0, 1, 2}));
   EXPECT_EQ(match_features(labelled({"a", "b"}), {.features = {"f1", "f2"}}), (Places{0, 1}));

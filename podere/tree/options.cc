@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/first_difference.h"
 #include "podere/base/printable.h"
 #include "podere/tree/constraints.h"
 
@@ -71,6 +72,15 @@ void check_base_score(Objective objective, double score) {
   }
 }
 
+/// Of what visit_options calls `name`.
+std::string name_of_option(std::string name) {
+  if (name == "n_classes") return "classes";
+  if (name == "n_trees") return "trees";
+  if (name == "early_stopping_rounds") return "early-stopping";
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
 }  // namespace
 
 std::string to_string(Objective objective) {
@@ -86,6 +96,22 @@ Objective parse_objective(const std::string& text) {
   }
   throw_input_error("objective is {}, allowed are logistic, squared-error, softmax, poisson and quantile",
                     printable(text));
+}
+
+std::string first_difference(const Options& was, const Options& is) {
+  if (was.objective != is.objective) return difference_in_words("objective", was.objective, is.objective);
+  // The default depth follows from it.
+  if (was.best_first != is.best_first) {
+    const auto growth = [](const Options& o) { return o.best_first ? "best-first" : "level"; };
+    return fmt::format("growth was {}, is {}", growth(was), growth(is));
+  }
+  if (was.balance_classes != is.balance_classes) {
+    const auto weights = [](const Options& o) {
+      return o.balance_classes ? "balanced" : value_in_words(o.class_weight);
+    };
+    return fmt::format("class-weight was {}, is {}", weights(was), weights(is));
+  }
+  return first_difference_of(was, is, name_of_option);
 }
 
 void validate(const Options& o) {

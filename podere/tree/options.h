@@ -83,6 +83,10 @@ void visit_options(OptionsOrConst& options, Visit&& visit) {
   visit("interactions", options.interactions);
 }
 
+/// "depth was 6, is 8" of the first option in which they differ, by its name on the command line; empty if they are
+/// alike.
+std::string first_difference(const Options& was, const Options& is);
+
 /// Throws InputError that names the first option out of its range, its value and what is allowed.
 void validate(const Options& options);
 

@@ -208,7 +208,7 @@ TEST(Shap, TreesOfSeveralClassesGiveABlockEach) {
 
 TEST(Shap, ValuesAndBiasOfATrainedModelAddUpToTheMargin) {
   for (const auto objective : {Objective::kBinaryLogistic, Objective::kSquaredError, Objective::kSoftmax}) {
-    const table::Table table = random_table({.n_rows = 3000, .objective = objective, .has_missing = true}, alone());
+    const table::Table table = random_table({.n_rows = 600, .objective = objective, .has_missing = true}, alone());
     const Model model = train_alone(table, {.objective = objective, .n_trees = 20, .depth = 7});
     const std::vector<double> values = shap_values(model, table, 1);
     const std::vector<float> margins = predict_margins(model, table, 1);

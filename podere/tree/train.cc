@@ -15,6 +15,7 @@
 #include "podere/base/parallel.h"
 #include "podere/table/features.h"
 #include "podere/table/few_rows.h"
+#include "podere/table/same_run.h"
 #include "podere/tree/binned.h"
 #include "podere/tree/booster.h"
 #include "podere/tree/category_bins.h"
@@ -98,15 +99,17 @@ void check_base(const Model& base, const table::Schema& schema, const Options& o
   }
 }
 
-/// Throws InputError if `checkpoint` is not of the run whose `model` has no trees yet.
-void check_checkpoint(const Model& checkpoint, const Model& model) {
-  if (checkpoint.options == model.options && checkpoint.schema == model.schema &&
-      checkpoint.base_margin == model.base_margin) {
-    return;
-  }
-  throw InputError(
-      "the checkpoint is of another run: data, options or the model to continue have changed; give the same, or "
-      "another file for checkpoints");
+/// How the data, or else the options, of the run that left the checkpoint were others than those of the run whose
+/// `model` has no trees yet.
+std::string other_run(const Model& checkpoint, const Model& model) {
+  if (std::string difference = table::first_difference(checkpoint.schema, model.schema); !difference.empty())
+    return difference;
+  // What follows from the rows, where nothing was chosen in its place.
+  Options was = checkpoint.options;
+  if (was.balance_classes && model.options.balance_classes) was.class_weight = model.options.class_weight;
+  if (std::string difference = first_difference(was, model.options); !difference.empty()) return difference;
+  const bool is_same = checkpoint.options == model.options && checkpoint.base_margin == model.base_margin;
+  return is_same ? "" : "the rows, or the model to continue, are others";
 }
 
 /// Sums of quantised gradients hold so many rows (quantise.h).
@@ -160,7 +163,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   const std::size_t n_base_rounds = base != nullptr ? base->n_rounds() : 0;
   const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
   model.options.n_trees = static_cast<int>(n_rounds);
-  if (continuation.checkpoint != nullptr) check_checkpoint(*continuation.checkpoint, model);
+  if (continuation.checkpoint != nullptr) table::check_same_run(other_run(*continuation.checkpoint, model));
 
   Booster booster(model, table, labels.rows, n_base_rounds, comm, n_threads);
   if (validation != nullptr) {

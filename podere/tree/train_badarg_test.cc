@@ -1,7 +1,9 @@
 // What the trainer refuses, and in which words.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <optional>
 
 #include "podere/base/error.h"
 #include "podere/tree/test_training.h"
@@ -210,6 +212,55 @@ TEST(TrainBadArgTest, ValidationDataMustFitTheTrainingData) {
   EXPECT_EQ(refusal(fine_table(), {.validation_fraction = 0.5}, &fine),
             "validation data and validation-fraction are both given, allowed is one of them");
   EXPECT_EQ(refusal(fine_table(), {.validation_fraction = 1e-9}), "validation data: there are no rows with a weight");
+}
+
+TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
+  const Options options{.class_weight = {1, 2}, .n_trees = 2};
+  std::optional<Model> kept;
+  const auto train_from = [&](const table::Table& table, const Options& with, const Model* checkpoint) {
+    Progress progress;
+    train(table::HeldRows(table), nullptr, with, alone(), 1, progress, nullptr,
+          {.checkpoint = checkpoint, .offer = [&](const Model& grown) { kept = grown; }});
+  };
+  train_from(fine_table(), options, nullptr);
+  const Model checkpoint = *kept;
+  const auto refused = [&](const table::Table& table, const std::function<void(Options&)>& change) -> std::string {
+    Options other = options;
+    change(other);
+    try {
+      train_from(table, other, &checkpoint);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto run = [](const std::string& difference) {
+    return "the checkpoint is of another run: " + difference + "; give the same, or another file for checkpoints";
+  };
+  EXPECT_EQ(refused(fine_table(), [](Options&) {}), "accepted");
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.depth = 4; }), run("depth was 6, is 4"));
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.n_trees = 3; }), run("trees was 2, is 3"));
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.class_weight = {}; }), run("class-weight was 1,2, is none"));
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.balance_classes = true; }),
+            run("class-weight was 1,2, is balanced"));
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.base_score = 0.5; }), run("base-score was none, is 0.5"));
+  EXPECT_EQ(refused(fine_table(), [](Options& o) { o.monotone = "x0:+1"; }), run("monotone was none, is 'x0:+1'"));
+  EXPECT_EQ(refused(fine_table(),
+                    [](Options& o) {
+                      o.class_weight = {};
+                      o.objective = Objective::kPoisson;
+                    }),
+            run("objective was logistic, is poisson"));
+  EXPECT_EQ(refused(fine_table(),
+                    [](Options& o) {
+                      o.best_first = true;
+                      o.max_leaves = 4;
+                      o.depth = 30;
+                    }),
+            run("growth was level, is best-first"));
+  EXPECT_EQ(refused(make_table({{1, 2, 3, 4}}, {0, 1, 1, 1}), [](Options&) {}),
+            run("the rows, or the model to continue, are others"));
+  EXPECT_EQ(refused(make_table({{1, 2}, {1, 2}}, {0, 1}), [](Options&) {}), run("the data had 1 features, have 2"));
 }
 
 }  // namespace

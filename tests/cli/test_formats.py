@@ -114,6 +114,18 @@ def test_images_to_validate_on_have_the_size_of_those_trained_on(podere, images)
     assert f"validation data {images}: it has" in message and "features, the rows trained on have 9" in message
 
 
+@pytest.mark.parametrize("kind", [["gbt", "--objective", "softmax", "--trees", 1],
+                                  ["nn", "--loss", "cross-entropy", "--layers", 4, "--epochs", 1]], ids=["trees", "network"])
+def test_images_to_predict_have_the_size_of_those_trained_on(podere, images, kind):
+    podere.done("train", *kind, images, "-o", "m.json")
+    for name, side in (("small", 3), ("large", 8)):
+        (podere.folder / f"{name}-images-idx3-ubyte").write_bytes(idx_bytes(numpy.zeros((20, side, side), numpy.uint8)))
+        (podere.folder / f"{name}-labels-idx1-ubyte").write_bytes(idx_bytes(numpy.arange(20, dtype=numpy.uint8) % 2))
+        words = f"the model takes pictures of 30 pixels, those of the data have {side * side}"
+        assert words in podere.refused("predict", "m.json", f"{name}-images-idx3-ubyte", "-o", "p.csv")
+        assert words in podere.refused("evaluate", "m.json", f"{name}-images-idx3-ubyte", "--executors", 2)
+
+
 # What is wrong with IDX files.
 
 

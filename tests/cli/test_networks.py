@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import numpy
@@ -13,7 +14,6 @@ from test_loss import sha256
 from test_session import session  # noqa: F401, a fixture
 
 NN = ["train", "nn", "collider:20000", "--layers", "30", "--batch-size", "500", "-o", "network.json"]
-
 
 
 def test_networks_are_trained_evaluated_and_shown(podere):
@@ -74,6 +74,23 @@ def test_same_bits_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
                         "--executors", executors, "--cores", cores)
             digests[executors, cores] = sha256(podere, "network.json")
     assert len(set(digests.values())) == 1, digests
+
+
+@pytest.mark.parametrize("kind, options, stop", [
+    ("nn", ["--epochs", 2, "--dropout", 0.2, "--validation-fraction", 0.2, "--early-stopping", 5], 130),
+    ("nn", ["--epochs", 2, "--optimiser", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4], 130),
+    ("mlp", ["--iterations", 8], 4)], ids=["adam", "sgd", "lbfgs"])
+def test_a_run_stopped_on_two_executors_ends_with_the_same_bits_on_others(podere, kind, options, stop):
+    run = ["train", kind, "collider:9000", "--layers", "20,20", *options, "--seed", 5, "-o", "network.json", "--json"]
+    podere.done(*run, "--cores", 1)
+    whole = sha256(podere, "network.json")
+    podere.done(*run, "--checkpoint", "stopped.json", "--max-steps", stop, "--executors", 2, "--cores", 1)
+    assert sha256(podere, "network.json") != whole
+    for executors, cores in ((1, 3), (3, 1), (5, 3)):
+        shutil.copy(podere.folder / "stopped.json", podere.folder / "c.json")
+        facts = json.loads(podere.done(*run, "--checkpoint", "c.json", "--executors", executors, "--cores", cores).stdout)
+        assert facts["curve"]["epoch"][0] > 1, "it began anew"
+        assert sha256(podere, "network.json") == whole, (executors, cores)
 
 
 MANY = ["train", "nn", "collider:20000", "--layers", "100", "--batch-size", "64", "--epochs", "60", "--cores", "1",
@@ -263,8 +280,11 @@ def table(podere):
 @pytest.mark.parametrize("arguments, words", [
     (["--layers", "0"], "--layers: '0' is neither none nor widths from 1 to 4096 with commas"),
     (["--layers", "10,,3"], "--layers: '10,,3' is neither"),
+    (["--layers", ",".join(["4"] * 65)], "--layers are 65, allowed are at most 64"),
+    (["--layers", ",".join(["4096"] * 20)], "weights, allowed are at most 134217728"),
     (["--activation", "swish"], "--activation is 'swish', allowed are identity, relu, sigmoid, tanh"),
     (["--optimiser", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
+    (["--momentum", "0.5"], "--momentum is 0.5, which is for the optimiser sgd, not for adam"),
     (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0"),
     (["--epochs", "0"], "--epochs: '0' is not a whole number from 1 to 1000000"),
     (["--epochs", "1e18"], "--epochs: '1e18' is not a whole number from 1 to 1000000"),
@@ -288,11 +308,11 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
 @pytest.mark.parametrize("change, arguments, words", [
     (("y,a,b\n0,0,0", "y,a,b\n2,0,0"), [], "label of row 0 is 2, allowed is 0 or 1: encode two classes so; for more use "
                                            "--loss cross-entropy, for numbers squared-error"),
-    (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; --impute takes the mean"),
+    (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; networks trained with impute take the mean"),
     (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
     (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
     (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e30"],
-     "the loss is not finite. Try a learning-rate below 1e+30"),
+     "the loss is not finite. Try a learning-rate below 1e+30, or clip-norm, or labels of about 1"),
 ])
 def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, words):
     table.write_text(table.read_text().replace(*change, 1))
@@ -341,6 +361,19 @@ def test_a_checkpoint_of_another_run_is_told_by_what_differs(podere, table):
     podere.done(*run)
 
 
+def test_a_checkpoint_of_other_trees_is_told_by_what_differs(podere, table):
+    few = ["--trees", 2]
+    run = ["train", "gbt", table, "--checkpoint", "c.json", "-o", "trees.json"]
+    podere.done(*run, *few)
+    (podere.folder / "trees.json").rename(podere.folder / "c.json")  # a model is the checkpoint after its last round
+    for arguments, words in (([*few, "--depth", 3], "depth was 6, is 3"), (["--trees", 5], "trees was 2, is 5"),
+                             ([*few, "--growth", "best-first", "--max-leaves", 4], "growth was level, is best-first"),
+                             ([*few, "--columns", "b"], "the data had 2 features, have 1"), ([*few, "--rows", ":49"], "the rows, or the model to continue"),
+                             ([*few, "--objective", "squared-error"], "objective was logistic, is squared-error")):
+        assert f"the checkpoint is of another run: {words}" in podere.refused(*run, *arguments)
+    podere.done(*run, *few)
+
+
 def test_a_run_that_diverges_leaves_its_last_good_checkpoint(podere, table):
     result = podere.run("train", "nn", table, "--layers", "none", "--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", 5,
                         "--epochs", 1000, "--checkpoint", "c.json", "--checkpoint-steps", 1, "-o", "network.json")
@@ -382,6 +415,26 @@ def test_a_network_or_checkpoint_that_was_cut_is_refused(podere, table, cut):
     (podere.folder / "whole.json").write_text(text)
     assert "is a whole model, not a checkpoint" in podere.refused("train", "nn", table, "-o", "other.json", "--checkpoint",
                                                                   "whole.json")
+
+
+def test_a_network_or_checkpoint_that_was_altered_is_refused(podere, table):
+    train = ["train", "nn", table, "--epochs", 2]
+    podere.done(*train, "--max-steps", 1, "--checkpoint", "c.json", "-o", "network.json")
+    for name, use in (("network.json", ["evaluate", "network.json", table]),
+                      ("c.json", [*train, "--checkpoint", "c.json", "-o", "other.json"])):
+        text = (podere.folder / name).read_text()
+        place = text.index('"weights":"') + 40
+        podere.write(name, text[:place] + ("A" if text[place] != "A" else "B") + text[place + 1:])
+        assert f"{name}: was altered after it was written (checksum does not fit)" in podere.refused(*use)
+
+
+def test_labels_that_a_network_has_no_output_for_are_refused(podere, table):
+    podere.done("train", "nn", table, "--epochs", 1, "--loss", "cross-entropy", "-o", "network.json")
+    podere.write("more.csv", table.read_text().replace("y,a,b\n0", "y,a,b\n2"))
+    words = "label of row 0 is 2, allowed is a whole number from 0 to 1"
+    assert f"evaluation data: {words}" in podere.refused("evaluate", "network.json", "more.csv")
+    assert f"training data: {words}" in podere.refused("train", "nn", "more.csv", "--epochs", 1, "--loss", "cross-entropy", "--from",
+                                                       "network.json", "-o", "other.json")
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -52,6 +52,28 @@ def test_weights_count_in_the_auc(podere, events, model):
     assert facts["auc"] == pytest.approx(auc(numpy.loadtxt(podere.folder / "p.csv"), rows[:, 0], weights), abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["gbt", "nn"])
+def test_a_model_finds_its_label_wherever_that_stands(podere, kind):
+    """Columns a, b, label: the label is asked for once, and --label still says otherwise."""
+    rng = numpy.random.default_rng(1)
+    x = rng.normal(size=(400, 2)).round(4)
+    table = numpy.c_[x, x[:, 0] > 0, x[:, 0] <= 0]
+    numpy.savetxt(podere.folder / "d.csv", table, delimiter=",", fmt="%g", header="a,b,is_up,is_down", comments="")
+    numpy.savetxt(podere.folder / "nameless.csv", table, delimiter=",", fmt="%g")
+    for data, label, other in (("d.csv", "is_up", "is_down"), ("nameless.csv", "2", "3")):
+        podere.done("train", kind, data, "--label", label, "--columns", "0,1", "-o", "m.json")
+
+        def accuracy(*options):
+            return json.loads(podere.done("evaluate", "m.json", data, "--json", *options).stdout)["accuracy"]
+        assert accuracy() == accuracy("--label", label) > 0.9
+        assert accuracy("--label", other) < 0.1
+    podere.done("train", kind, "d.csv", "--label", "is_up", "--columns", "0,1", "-o", "m.json")
+    podere.write("turned.csv", "b,is_up,a\n0,1,1\n0,0,-1\n")
+    assert json.loads(podere.done("evaluate", "m.json", "turned.csv", "--json").stdout)["accuracy"] == 1
+    podere.write("first.csv", "is_up,a,b\n" + "1,1,0\n0,-1,0\n" * 20)
+    podere.done("train", kind, "first.csv", "--validation", "turned.csv", "-o", "n.json")
+
+
 @pytest.mark.parametrize("executors", [1, 2, 5])
 def test_predictions_are_the_same_bytes_on_any_number_of_executors(podere, model, executors):
     podere.done("predict", model, "collider:5000?seed=8", "-o", "one.csv")
@@ -83,7 +105,7 @@ def test_predictions_can_go_to_a_pipe(podere, model):
     assert len(result.stdout.splitlines()) == 50 and os.listdir(podere.folder) == []
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize("name", ["/dev/stdout", "-", "/dev/fd/1", "/proc/self/fd/1", "link"])
 def test_standard_output_is_written_as_the_shell_opened_it(podere, model, name):
     (podere.folder / "link").symlink_to("/dev/stdout")
     podere.done("predict", model, "collider:50", "-o", "plain.csv")
@@ -95,7 +117,8 @@ def test_standard_output_is_written_as_the_shell_opened_it(podere, model, name):
     assert (result.returncode, result.stdout) == (0, plain)
     assert (podere.folder / "appended").read_text() == "old\n" + plain
     assert (podere.folder / "written").read_text() == "first\n" + plain + "last\n"
-    assert result.stderr == f"50 predictions: {name}\n" * 3  # what is said gives way to what is written
+    told = "/dev/stdout" if name == "-" else name
+    assert result.stderr == f"50 predictions: {told}\n" * 3  # what is said gives way to what is written
 
 
 @pytest.mark.parametrize("arguments", [
@@ -106,9 +129,11 @@ def test_what_is_written_to_standard_output_is_alone_there(podere, model, argume
     arguments = [str(model) if argument == "MODEL" else argument for argument in arguments]
     option = "--plot" if arguments[0] == "evaluate" else "-o"
     podere.done(*arguments, option, "file")
-    result = podere.done(*arguments, option, "/dev/stdout", "--json")
-    assert result.stdout == (podere.folder / "file").read_text()
-    assert json.loads(result.stderr)
+    for name in ("/dev/stdout", "-"):
+        result = podere.done(*arguments, option, name, "--json")
+        assert result.stdout == (podere.folder / "file").read_text()
+        assert json.loads(result.stderr)
+    assert os.listdir(podere.folder) == ["file"]
 
 
 def test_softmax_predicts_a_probability_per_class(podere):

@@ -1,11 +1,13 @@
 """From what users hand over (NumPy, pandas, SciPy) to columns of a table, in one copy."""
 from __future__ import annotations
 
+import contextlib
 from numbers import Integral, Real
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from . import _core
@@ -67,13 +69,34 @@ def check_different(names: Sequence[str]) -> None:
         raise ValueError(f"X has two columns named {twice!r}, allowed are different names")
 
 
-def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different labels, rising, and the place among them of each."""
+@contextlib.contextmanager
+def _comparing() -> Iterator[None]:
+    """Tells what it means that labels do not compare."""
     try:
-        return np.unique(labels, return_inverse=True)
+        yield
     except TypeError as error:
         raise ValueError(f"y has labels that do not compare with one another ({error}), allowed are all numbers or all "
                          "texts") from None
+
+
+def check_labels(labels: np.ndarray) -> None:
+    """Of classification."""
+    with _comparing():
+        check_classification_targets(labels)
+
+
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, rising, and the place among them of each."""
+    with _comparing():
+        return np.unique(labels, return_inverse=True)
+
+
+def are_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Whether each of some labels is one of the classes. A text is no number."""
+    of_numbers = [values.dtype.kind in "biuf" for values in (labels, classes)]
+    if of_numbers[0] != of_numbers[1]:  # which NumPy compares with a warning
+        labels, classes = labels.astype(object), classes.astype(object)
+    return np.isin(labels, classes)
 
 
 def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
@@ -190,8 +213,8 @@ def _numbers(column: Any, name: str) -> np.ndarray:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         pass
-    raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; texts are taken as categories "
-                     "where the column's dtype is category or categorical_features names it")
+    raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; boosted trees take texts as "
+                     "categories where the column's dtype is category or categorical_features names it")
 
 
 def _native(values: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from ._progress import Progress, step_text
 
 _MOST_FOLDERS_UP = 4
 _CONNECT_SECONDS = 0.01  # between two attempts
+_LAST_WORDS_SECONDS = 0.5  # after which a line is not what a session says as it ends
 _HELLO_SECONDS = 5
 _TICK_SECONDS = 0.2
 _MOST_LOG_BYTES = 1 << 20
@@ -86,12 +87,20 @@ class _Program:
 
     def connect(self, name: str, progress: Progress) -> socket.socket:
         """Waits until the executors are there."""
+        seen = said = ""  # of what it says, the last line
+        since_seen = time.monotonic()
         # Until it says so, whoever listens under that name is another.
         while "podere: ready" not in self._lines() or (connection := _try_connect(name)) is None:
             code = self._process.poll()
             if code is not None:
                 words = self.last_words() or f"it ended with code {code}"
                 raise (ValueError if code == 2 else SessionError)(words)
+            words = self.last_words()
+            if words != seen:
+                seen, since_seen = words, time.monotonic()
+            elif words != said and time.monotonic() - since_seen > _LAST_WORDS_SECONDS:
+                progress.say(words)
+                said = words
             progress.tick()
             time.sleep(_CONNECT_SECONDS)
         return connection

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _arrays, _core, _parameters
@@ -352,7 +351,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _learn_classes(self, y: Target) -> np.ndarray:
         """Sets classes_; the place among them of each label [n_samples]."""
-        check_classification_targets(y.values)
+        _arrays.check_labels(y.values)
         self.classes_, labels = _arrays.classes_of(y.values)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_[0]!r}, allowed are at least two")
@@ -360,7 +359,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _encode(self, y: Target, what: str = "eval_set", classes: str = "y") -> np.ndarray:
         """Places among classes_ [n_samples]."""
-        unknown = ~np.isin(y.values, self.classes_)
+        unknown = ~_arrays.are_among(y.values, self.classes_)
         if unknown.any():
             raise ValueError(f"{what} has the class {y.values[unknown][0]!r}, which is not in {classes}")
         return np.searchsorted(self.classes_, y.values)

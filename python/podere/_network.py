@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
@@ -189,6 +189,12 @@ class _Network(Estimator):
 class _NetworkClassifier(Classifier, _Network):
     _OBJECTIVES = ("binary-cross-entropy", "cross-entropy")
 
+    def _learn_classes(self, y: Target) -> np.ndarray:
+        if not (self.warm_start and hasattr(self, "_model")):
+            return super()._learn_classes(y)
+        _arrays.check_labels(y.values)
+        return self._encode(y, "y", "the classes of the model that warm_start goes on from")
+
     def _choose_objective(self, options: dict[str, Any]) -> str:
         n_classes = self._count_classes()
         if n_classes > 2:
@@ -280,7 +286,7 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
         def learn(y: Target) -> np.ndarray:
             if _check_partial_fit_first_call(self, classes) and len(self.classes_) < 2:
                 raise ValueError(f"classes is {classes!r}, allowed are at least two")
-            check_classification_targets(y.values)
+            _arrays.check_labels(y.values)
             return self._encode(y, "y", "classes")
 
         return self._partial_fit(X, y, sample_weight, learn)

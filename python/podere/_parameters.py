@@ -13,6 +13,7 @@ from . import _core
 from ._arrays import place_of
 
 _INF = float("inf")
+_MOST_THREADS = 4096  # as --cores has it
 
 
 def whole(name: str, value: Any, least: int, most: int, none: int | None = None) -> int:
@@ -32,10 +33,21 @@ def real(name: str, value: Any, allowed: str, above: float = -_INF, least: float
     """A finite number above, from, below or up to the bounds, which `allowed` says in words."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, allowed is {allowed}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number
+        number = _INF if value > 0 else -_INF
     if not (math.isfinite(number) and above < number < below and least <= number <= most):
         raise ValueError(f"{name} is {value!r}, allowed is {allowed}")
     return number
+
+
+def absolute(name: str, path: Any) -> str:
+    """Of a path that is called `name`, for executors, which may work in another folder."""
+    text = os.fsdecode(path)
+    if not text:
+        raise ValueError(f"{name} is {path!r}, allowed is a path")
+    return os.path.abspath(text)
 
 
 def choice(name: str, value: Any, allowed: Mapping[str, Any]) -> Any:
@@ -59,6 +71,8 @@ def n_threads(n_jobs: Any) -> int:
         raise TypeError(f"n_jobs is {n_jobs!r}, allowed is a whole number or None")
     if n_jobs == 0:
         raise ValueError("n_jobs is 0, allowed is 1 or more, None or -1 for all usable cores, -2 for all but one, ...")
+    if n_jobs > _MOST_THREADS:
+        raise ValueError(f"n_jobs is {n_jobs}, allowed is at most {_MOST_THREADS}")
     return int(n_jobs) if int(n_jobs) > 0 else max(1, _core.usable_cores() + 1 + int(n_jobs))
 
 

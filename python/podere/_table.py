@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
-from ._parameters import whole
+from ._parameters import absolute, whole
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -144,7 +144,7 @@ class Table:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all rows to a file of comma-separated values, with a line of names."""
-        path = os.path.abspath(os.fspath(path))
+        path = absolute("path", path)
         partial = f"{path}.part-{os.getpid()}"
         with open(partial, "xb"):
             pass
@@ -245,11 +245,11 @@ class Table:
         values = self._job("describe", label_values=_MOST_CLASSES)["label_values"]
         if values is None:
             raise ValueError(f"the label {self.label!r} has more than {_MOST_CLASSES} different values, or missing ones: "
-                             "for numbers there is GBTRegressor")
+                             "for numbers there are GBTRegressor and NNRegressor")
         if not all(value.is_integer() for value in map(float, values)):
             fraction = next(value for value in values if not float(value).is_integer())
             raise ValueError(f"the label {self.label!r} has values such as {fraction:g}: allowed for classes are whole "
-                             "numbers; for others there is GBTRegressor")
+                             "numbers; for others there are GBTRegressor and NNRegressor")
         if max(map(abs, values)) >= _MOST_EXACT:
             raise ValueError(f"the label {self.label!r} has values beyond 2^24, which tables hold rounded: put texts as "
                              "labels")

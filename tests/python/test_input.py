@@ -256,7 +256,7 @@ def test_bad_calls_are_refused_with_one_line(fit, message):
 
 
 @pytest.mark.parametrize("column, message", [
-    (["a", "b"] * 4, "column 'x' of X is of object, allowed are numbers; texts are taken as categories where"),
+    (["a", "b"] * 4, "column 'x' of X is of object, allowed are numbers; boosted trees take texts as categories where"),
     (numpy.array(["2020-01-01"] * 8, dtype="datetime64[ns]"), "column 'x' of X is of datetime64"),
     (numpy.array([1j] * 8), "column 'x' of X is of complex128"),
 ])

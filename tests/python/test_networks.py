@@ -111,6 +111,18 @@ def test_a_warm_start_goes_on_from_the_weights(rows):
         estimator.set_params(hidden_layer_sizes=(7,)).fit(X, y)
 
 
+def test_a_warm_start_keeps_the_classes_of_its_model(rows):
+    X, y = rows(3)
+    estimator = NNClassifier(epochs=3, warm_start=True).fit(X, y)
+    some = y > 0
+    estimator.fit(X[some], y[some])
+    assert list(estimator.classes_) == [0, 1, 2] and estimator.predict_proba(X).shape == (len(X), 3)
+    assert (estimator.predict(X[some]) == y[some]).mean() > 0.7
+    others = numpy.where(y == 1, 5, y)
+    with pytest.raises(ValueError, match="y has the class 5, which is not in the classes of the model that warm_start"):
+        estimator.fit(X, others)
+
+
 def test_starting_weights_are_those_asked_for(rows):
     X, y = rows(2)
     widest = {kind: abs(NNClassifier(epochs=1, learning_rate=1e-9, initialisation=kind).fit(X, y).coefs_[0]).max()
@@ -215,10 +227,46 @@ def test_two_classes_of_a_perceptron_are_as_those_of_others(rows):
     ({"dropout": 1.0}, ValueError, "dropout is 1.0"),
     ({"clip_norm": 0}, ValueError, "clip_norm is 0"),
     ({"standardise": "yes"}, TypeError, "standardise is 'yes'"),
+    ({"learning_rate": 10**400}, ValueError, "learning_rate is 1000"),
+    ({"n_jobs": 10**6}, ValueError, "n_jobs is 1000000, allowed is at most 4096"),
 ])
 def test_parameters_out_of_range_are_refused(rows, parameters, error, words):
     with pytest.raises(error, match=words):
         NNClassifier(**{"epochs": 1, **parameters}).fit(*rows(2))
+
+
+@pytest.mark.parametrize("labels, classes, words", [
+    (["a", 1], ["a", "b"], "y has labels that do not compare with one another"),
+    (["a", None], ["a", "b"], "y has labels that do not compare with one another"),
+    (["a", "b"], [0, 1], "y has the class 'a', which is not in classes"),
+    ([0, 1], ["a", "b"], "y has the class 0, which is not in classes"),
+])
+def test_labels_of_another_kind_are_refused_in_words(rows, labels, classes, words):
+    X, _ = rows(2)
+    is_mixed = len({type(label) for label in labels}) > 1
+    labels = numpy.array(labels, dtype=object if is_mixed else None)[numpy.arange(len(X)) % 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=words):
+            NNClassifier(epochs=1).partial_fit(X, labels, classes=classes)
+        if is_mixed:
+            with pytest.raises(ValueError, match=words):
+                NNClassifier(epochs=1).fit(X, labels)
+
+
+@pytest.mark.parametrize("chosen, words", [
+    ({"checkpoint": "/nonexistent/c.json"}, "checkpoint is '/nonexistent/c.json': there is no folder /nonexistent"),
+    ({"checkpoint": ""}, "checkpoint is '', allowed is a path"), ({"tensorboard": ""}, "tensorboard is '', allowed is a path"),
+])
+def test_places_that_a_session_cannot_write_to_are_refused(rows, session, chosen, words):
+    with pytest.raises(ValueError, match=words):
+        session.fit(NNClassifier(epochs=1), session.put(*rows(2)), **chosen)
+
+
+def test_a_path_may_be_bytes(rows, session, tmp_path):
+    folder = str(tmp_path / "logs").encode()
+    session.fit(NNClassifier(epochs=1), session.put(*rows(2)), tensorboard=folder, checkpoint=str(tmp_path / "c").encode())
+    assert list((tmp_path / "logs").iterdir())
 
 
 def test_models_of_trees_are_told_apart(rows, tmp_path):
@@ -234,55 +282,139 @@ def test_models_of_trees_are_told_apart(rows, tmp_path):
         NNClassifier().load_model(tmp_path / "numbers.json")
 
 
-@pytest.mark.parametrize("solver, n_classes", [
-    *((solver, n_classes) for solver in ("sgd", "adam", "adamw") for n_classes in (1, 2, 3)), ("lbfgs", 2), ("lbfgs", 3)])
-def test_losses_are_those_of_pytorch_step_by_step(rows, solver, n_classes):
-    """From the same weights, all rows a batch: shuffling, which differs, changes nothing then."""
-    X, y = (a[:900] for a in rows(n_classes))
-    kind = NNRegressor if n_classes == 1 else NNClassifier
-    shape = {"hidden_layer_sizes": (13, 7), "activation": "tanh"}
-    if solver == "lbfgs":
-        ours = MLPClassifier(iterations=1, warm_start=True, **shape).fit(X, y).set_params(iterations=12, tolerance=0)
-    else:
-        ours = kind(epochs=1, batch_size=1024, warm_start=True, solver=solver, learning_rate=0.01, l2=1e-3 * (solver == "sgd"),
-                    weight_decay=0.1, **shape).fit(X, y).set_params(epochs=12)
+# Beside PyTorch, from the same weights. All rows are a batch: shuffling, which differs, changes nothing then.
+
+
+ACTIVATIONS = {"identity": torch.nn.Identity(), "relu": torch.nn.ReLU(), "sigmoid": torch.nn.Sigmoid(), "tanh": torch.nn.Tanh()}
+
+
+def torch_network(model):
     layers = []
-    for coefs, intercepts in zip(ours.coefs_, ours.intercepts_):
+    for coefs, intercepts in zip(model.coefs_, model.intercepts_):
         layer = torch.nn.Linear(*coefs.shape)
         layer.weight.data, layer.bias.data = torch.tensor(coefs.T.copy()), torch.tensor(intercepts)
-        layers += [layer, torch.nn.Tanh()]
-    net = torch.nn.Sequential(*layers[:-1])
-    decay = {"sgd": 1e-3, "adamw": 0.1}.get(solver, 0)
+        layers += [layer, ACTIVATIONS[model.activation]]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+def torch_loss(net, X, y, weights=None):
+    """Weighted mean; half the squared error, or cross-entropy of as many classes as there are outputs."""
+    z, labels = net(torch.tensor(X.astype(numpy.float32))), torch.tensor(y)
+    if z.shape[1] > 1:
+        losses = torch.nn.functional.cross_entropy(z, labels, reduction="none")
+    elif y.dtype.kind == "f":
+        losses = (z[:, 0] - labels.float()) ** 2 / 2
+    else:
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(z[:, 0], labels.float(), reduction="none")
+    return losses.mean() if weights is None else (losses * torch.tensor(weights)).sum() / weights.sum()
+
+
+def torch_optimiser(net, solver, learning_rate, momentum, l2, weight_decay):
+    decay = weight_decay if solver == "adamw" else l2
     groups = [{"params": [p for p in net.parameters() if p.ndim == 2], "weight_decay": decay},
               {"params": [p for p in net.parameters() if p.ndim == 1], "weight_decay": 0}]
-    optimiser = {"sgd": lambda: torch.optim.SGD(groups, lr=0.01, momentum=0.9), "adam": lambda: torch.optim.Adam(groups, lr=0.01),
-                 "adamw": lambda: torch.optim.AdamW(groups, lr=0.01),
-                 "lbfgs": lambda: torch.optim.LBFGS(net.parameters(), max_iter=1, history_size=10, tolerance_change=0,
-                                                    tolerance_grad=0, line_search_fn="strong_wolfe")}[solver]()
-    inputs = torch.tensor(((X - X.mean(0)) / X.std(0)).astype(numpy.float32))
-    labels = torch.tensor(y)
+    if solver == "sgd":
+        return torch.optim.SGD(groups, lr=learning_rate, momentum=momentum)
+    return {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[solver](groups, lr=learning_rate)
 
-    def loss_of():
-        z = net(inputs)
-        if n_classes == 1:
-            return ((z[:, 0] - labels.float()) ** 2).mean() / 2
-        if n_classes == 2 and solver != "lbfgs":
-            return torch.nn.functional.binary_cross_entropy_with_logits(z[:, 0], labels.float())
-        return torch.nn.functional.cross_entropy(z, labels)
+
+def shorten_gradient(net, most):
+    norm = torch.sqrt(sum((p.grad ** 2).sum() for p in net.parameters()))
+    for p in net.parameters():
+        p.grad *= min(1.0, float(most / norm))
+    return float(norm)
+
+
+N_STEPS = 12
+SCHEDULES = {"constant": lambda step: 1.0, "exponential": lambda step: 0.8 ** step,
+             "cosine": lambda step: (1 + numpy.cos(numpy.pi * step / N_STEPS)) / 2}
+
+
+@pytest.mark.parametrize("solver, n_classes, chosen", [
+    *((solver, n_classes, {"activation": "tanh", "l2": 1e-3 * (solver == "sgd")})
+      for solver in ("sgd", "adam", "adamw") for n_classes in (1, 2, 3)),
+    ("sgd", 1, {"activation": "identity", "schedule": "cosine"}),
+    ("sgd", 2, {"activation": "relu", "momentum": 0.0}),
+    ("sgd", 3, {"activation": "sigmoid", "clip_norm": 0.05}),
+    ("adam", 2, {"activation": "sigmoid", "schedule": "exponential", "learning_rate_decay": 0.8}),
+    ("adam", 3, {"activation": "relu", "l2": 1e-2, "hidden_layer_sizes": ()}),
+    ("adamw", 1, {"activation": "identity", "hidden_layer_sizes": (9,)}),
+])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_losses_are_those_of_pytorch_step_by_step(rows, solver, n_classes, chosen, weighted):
+    X, y = (a[:900] for a in rows(n_classes))
+    weights = numpy.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
+    kind = NNRegressor if n_classes == 1 else NNClassifier
+    ours = kind(epochs=1, batch_size=1024, warm_start=True, solver=solver, learning_rate=0.01, weight_decay=0.1,
+                **{"hidden_layer_sizes": (13, 7), **chosen}).fit(X, y, sample_weight=weights)
+    net = torch_network(ours)
+    optimiser = torch_optimiser(net, solver, 0.01, ours.momentum, ours.l2, ours.weight_decay)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, SCHEDULES[ours.schedule])
+    scaled = (X - X.mean(0)) / X.std(0)
+    losses, norms = [], []
+    for _ in range(N_STEPS):
+        optimiser.zero_grad()
+        loss = torch_loss(net, scaled, y, weights)
+        loss.backward()
+        losses.append(float(loss))
+        if ours.clip_norm:
+            norms.append(shorten_gradient(net, ours.clip_norm))
+        optimiser.step()
+        schedule.step()
+    assert not norms or max(norms) > ours.clip_norm, "nothing was shortened"
+    ours.set_params(epochs=N_STEPS).fit(X, y, sample_weight=weights)
+    assert_allclose(ours.history_["train_loss"], losses, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_losses_of_lbfgs_are_those_of_pytorch_at_its_weights(rows, n_classes):
+    """Line searches are not the same, so steps are not; neither is far ahead in the end."""
+    X, y = (a[:900] for a in rows(n_classes))
+    scaled = (X - X.mean(0)) / X.std(0)
+    model = MLPClassifier(hidden_layer_sizes=(13, 7), activation="tanh", tolerance=0)
+    losses = clone(model).set_params(iterations=N_STEPS).fit(X, y).history_["train_loss"]
+    at_weights = [float(torch_loss(torch_network(clone(model).set_params(iterations=n).fit(X, y)), scaled, y))
+                  for n in range(1, N_STEPS + 1)]
+    assert_allclose(losses, at_weights, rtol=1e-5)
+    assert (numpy.diff(losses) < 0).all()
+
+    first = MLPClassifier(hidden_layer_sizes=(13, 7), activation="tanh", iterations=1, warm_start=True, tolerance=0).fit(X, y)
+    net = torch_network(first)
+    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=N_STEPS - 1, history_size=10, tolerance_change=0, tolerance_grad=0,
+                                  line_search_fn="strong_wolfe")
 
     def closure():
         optimiser.zero_grad()
-        loss = loss_of()
+        loss = torch_loss(net, scaled, y)
         loss.backward()
         return loss
 
-    losses = []
-    for _ in range(12):
-        losses.append(float(loss_of()))
-        optimiser.step(closure)
-    ours.fit(X, y)
-    # Line searches are not the same: the first point is, and after some steps neither is far ahead.
-    n_equal = 1 if solver == "lbfgs" else 12
-    assert_allclose(ours.history_["train_loss"][:n_equal], losses[:n_equal], rtol=1e-5)
-    if solver == "lbfgs":
-        assert ours.history_["train_loss"][-1] < losses[-1] * 1.1
+    begin = float(optimiser.step(closure))
+    assert_allclose(first.history_["train_loss"][-1], begin, rtol=1e-5)
+    first.set_params(iterations=N_STEPS - 1).fit(X, y)
+    assert first.history_["train_loss"][-1] < float(torch_loss(net, scaled, y)) * 1.1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_lbfgs_ends_where_that_of_pytorch_does(rows, n_classes):
+    """Of a linear model with a penalty there is one least loss."""
+    X, y = (a[:900] for a in rows(n_classes))
+    scaled = (X - X.mean(0)) / X.std(0)
+    ours = MLPClassifier(hidden_layer_sizes=(), l2=0.01, iterations=300, tolerance=0).fit(X, y)
+    net = torch_network(MLPClassifier(hidden_layer_sizes=(), l2=0.01, iterations=1).fit(X, y))
+    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=300, tolerance_change=1e-12, tolerance_grad=1e-8,
+                                  line_search_fn="strong_wolfe")
+
+    def objective(of):
+        return torch_loss(of, scaled, y) + 0.01 / 2 * sum((p ** 2).sum() for p in of.parameters() if p.ndim == 2)
+
+    def closure():
+        optimiser.zero_grad()
+        loss = objective(net)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    assert_allclose(float(objective(torch_network(ours))), float(objective(net)), rtol=1e-5)
+    for layer, coefs in zip((net[0],), ours.coefs_):
+        assert_allclose(coefs.T, layer.weight.detach().numpy(), atol=2e-3)

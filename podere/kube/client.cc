@@ -74,14 +74,19 @@ std::vector<Json> Client::list(const Resource& resource, const Query& query) {
   return objects;
 }
 
-Json Client::create(const Resource& resource, const Json& object) {
+Json Client::create(const Resource& resource, const Json& object) { return post(resource, object, ""); }
+
+void Client::check_create(const Resource& resource, const Json& object) { post(resource, object, "All"); }
+
+Json Client::post(const Resource& resource, const Json& object, const char* dry_run) {
   const ObjectKey key = key_of(object);
   // The name of an object is in its path but when it is made.
   const std::string path = resource.path(resource.part.empty() ? ObjectKey{key.in_namespace, ""} : key);
-  return exchange_->ask({.method = "POST",
-                         .target = with_parameters(path, {{"fieldManager", exchange_->options().manager}}),
-                         .content_type = kJson,
-                         .body = object.dump()});
+  return exchange_->ask(
+      {.method = "POST",
+       .target = with_parameters(path, {{"fieldManager", exchange_->options().manager}, {"dryRun", dry_run}}),
+       .content_type = kJson,
+       .body = object.dump()});
 }
 
 Json Client::replace(const Resource& resource, const Json& object) {

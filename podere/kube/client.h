@@ -75,6 +75,8 @@ class Client {
   std::vector<Json> list(const Resource& resource, const Query& query = {});
 
   Json create(const Resource& resource, const Json& object);
+  /// Whether create() would do it, as far as can be told: throws as that does, and makes nothing.
+  void check_create(const Resource& resource, const Json& object);
   /// The object as a whole. If it has a resource version and is another by now, is_conflict().
   Json replace(const Resource& resource, const Json& object);
   /// RFC 7386: members replace those of the object, null removes. With a resource version as replace().
@@ -107,6 +109,8 @@ class Client {
   void stop();
 
  private:
+  Json post(const Resource& resource, const Json& object, const char* dry_run);
+
   class Exchange;
   std::unique_ptr<Exchange> exchange_;
 };

@@ -72,8 +72,10 @@ LeaderElection::~LeaderElection() {
 
 bool LeaderElection::is_leader() const {
   const std::scoped_lock lock(mutex_);
-  return state_ == State::kLeader && clock_.seconds() < renewed_seconds_ + options_.renew_seconds;
+  return state_ == State::kLeader && !is_over();
 }
+
+bool LeaderElection::is_over() const { return clock_.seconds() >= renewed_seconds_ + options_.renew_seconds; }
 
 std::string LeaderElection::leader() const {
   const std::scoped_lock lock(mutex_);
@@ -83,6 +85,10 @@ std::string LeaderElection::leader() const {
 void LeaderElection::campaign(const std::stop_token& stop) {
   RandomSequence random = unshared_random();
   while (!stop.stop_requested()) {
+    {  // A process that was halted must not renew: it may be awake before its guard is.
+      const std::scoped_lock lock(mutex_);
+      if (state_ == State::kLeader && is_over()) return;
+    }
     const double asked_seconds = clock_.seconds();
     bool is_mine = false;
     bool is_known = true;
@@ -97,7 +103,7 @@ void LeaderElection::campaign(const std::stop_token& stop) {
     bool begins = false;
     {
       const std::scoped_lock lock(mutex_);
-      if (state_ == State::kLeader && is_known && !is_mine) state_ = State::kTaken;
+      if (state_ == State::kLeader && (is_over() || (is_known && !is_mine))) state_ = State::kTaken;
       if (state_ == State::kTaken || state_ == State::kLost) return changed_.notify_all();
       if (is_mine) {
         begins = std::exchange(state_, State::kLeader) == State::kCandidate;
@@ -164,12 +170,12 @@ void LeaderElection::guard(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, stop, [this] { return state_ != State::kCandidate; });
   while (!stop.stop_requested()) {
-    const double left_seconds = renewed_seconds_ + options_.renew_seconds - clock_.seconds();
-    if (state_ == State::kTaken || left_seconds <= 0) {
+    if (state_ == State::kTaken || is_over()) {
       state_ = State::kLost;
       lock.unlock();
       return options_.on_lost();
     }
+    const double left_seconds = renewed_seconds_ + options_.renew_seconds - clock_.seconds();
     changed_.wait_for(lock, stop, std::chrono::duration<double>(left_seconds),
                       [this] { return state_ == State::kTaken; });
   }

@@ -52,6 +52,7 @@ class LeaderElection {
   std::string leader() const;
 
  private:
+  bool is_over() const;  // the time of a leader since its last renewal; needs mutex_
   void campaign(const std::stop_token& stop);
   bool try_to_lead();
   bool try_to_write(const Json& lease);

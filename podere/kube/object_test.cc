@@ -3,18 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::kube {
 namespace {
-
-const Resource kFarms{"podere.io", "v1", "Farm", "farms"};
 
 TEST(Object, HasAPathOnTheServer) {
   EXPECT_EQ(kPods.path({"astro", "a-1"}), "/api/v1/namespaces/astro/pods/a-1");
   EXPECT_EQ(kPods.path({"astro", ""}), "/api/v1/namespaces/astro/pods");
   EXPECT_EQ(kPods.path({}), "/api/v1/pods");
   EXPECT_EQ(kNodes.path({"", "n:1"}), "/api/v1/nodes/n:1");
-  EXPECT_EQ(kFarms.sub("status").path({"astro", "f"}), "/apis/podere.io/v1/namespaces/astro/farms/f/status");
+  EXPECT_EQ(kFarms.sub("status").path({"astro", "f"}), "/apis/podere.dev/v1alpha1/namespaces/astro/farms/f/status");
 }
 
 TEST(Object, HasNoNameThatLeadsElsewhere) {
@@ -38,7 +37,7 @@ TEST(Object, TellsItsNameWhateverIsMissing) {
 
 TEST(Object, BeginsWithItsKindAndName) {
   EXPECT_EQ(object_of(kFarms, {"astro", "f"}).dump(),
-            R"({"apiVersion":"podere.io/v1","kind":"Farm","metadata":{"name":"f","namespace":"astro"}})");
+            R"({"apiVersion":"podere.dev/v1alpha1","kind":"Farm","metadata":{"name":"f","namespace":"astro"}})");
   EXPECT_EQ(object_of(kNodes, {"", "n"}).dump(), R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}})");
 }
 

@@ -12,12 +12,15 @@
 #include "podere/cli/arguments.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/controller/live_state.h"
 #include "podere/farm/explain.h"
 #include "podere/farm/simulation.h"
 #include "podere/farm/state_json.h"
 #include "podere/farm/trace.h"
 #include "podere/farm/what_if.h"
 #include "podere/io/file.h"
+#include "podere/kube/access.h"
+#include "podere/kube/client.h"
 
 namespace podere::cli {
 namespace {
@@ -177,7 +180,10 @@ struct TraceOptions {
 void define_trace(CLI::App& app, TraceOptions& options) {
   farm::RandomTraceOptions& random = options.random;
   const auto part = CLI::Range(0.0, 1.0);
-  app.add_option("-o,--output", options.output, "Where to write it")->required()->check(file_name())->type_name("FILE");
+  app.add_option("-o,--output", options.output, "Where to write it")
+      ->required()
+      ->transform(output_file())
+      ->type_name("FILE");
   app.add_option("--farms", random.farms, "Farms [100]")->transform(whole_number(1, 10000))->type_name("N");
   app.add_option("--nodes", random.nodes, "Nodes [50]")->transform(whole_number(1, 10000))->type_name("N");
   app.add_option("--slots", random.slots, "Executors of a core that a node has room for [25]")
@@ -212,27 +218,43 @@ int run_trace(const TraceOptions& options) {
 
 struct WhatIfOptions {
   OutputOptions output;
+  kube::AccessOptions access;
   std::string state;
   std::string farm;
   int executors = 0;
-  std::string policy = "proportional";
+  std::string policy;
 };
 
 void define_what_if(CLI::App& app, WhatIfOptions& options) {
-  app.add_option("--state", options.state, "The cluster as it is, as JSON")
-      ->required()
-      ->check(file_name())
-      ->type_name("FILE");
-  app.add_option("--farm", options.farm, "Which farm")->required()->type_name("NAMESPACE/NAME");
+  auto* state =
+      app.add_option("--state", options.state, "The cluster as it is, as JSON [it is asked, and nothing changed]")
+          ->check(file_name())
+          ->type_name("FILE");
+  app.add_option("--farm", options.farm, "Which farm [of your namespace]")->required()->type_name("[NAMESPACE/]NAME");
   app.add_option("--executors", options.executors, "How many it would want")
       ->required()
       ->transform(whole_number(0, farm::kMostExecutors))
       ->type_name("N");
-  app.add_option("--policy", options.policy, "proportional, fair-share, history-aware [proportional]")
+  app.add_option("--policy", options.policy,
+                 "proportional, fair-share, history-aware [of the farm's manager; of a file proportional]")
       ->check(policy_name(false))
       ->type_name("NAME");
+  add_access_options(app, options.access);
+  for (const char* const name : {"--kubeconfig", "--context"}) app.get_option(name)->excludes(state);
   add_output_options(app, options.output);
-  app.footer("Example: podere farm what-if --state cluster.json --farm astro/sky --executors 20");
+  app.footer("Example: podere farm what-if --farm astro/sky --executors 20");
+}
+
+/// What the answer is made from.
+controller::LiveState read_cluster(WhatIfOptions& options) {
+  if (!options.state.empty()) return {.state = farm::parse_state(read_text(options.state), options.state)};
+  const auto slash = options.farm.find('/');
+  if (slash != std::string::npos) options.access.in_namespace = options.farm.substr(0, slash);
+  kube::Client client(kube::find_access(options.access));
+  kube::check_access(client);
+  const kube::ObjectKey farm{client.access().in_namespace, options.farm.substr(slash + 1)};
+  options.farm = farm.text();
+  return controller::read_live_state(client, farm);
 }
 
 Json waiting_json(const farm::Waiting& waiting) {
@@ -240,31 +262,54 @@ Json waiting_json(const farm::Waiting& waiting) {
           {"for_retry", waiting.for_retry}, {"for_room", waiting.for_room},   {"too_large", waiting.too_large}};
 }
 
-int run_what_if(const WhatIfOptions& options) {
-  const farm::State state = farm::parse_state(read_text(options.state), options.state);
-  const farm::Policy policy{.mode = *mode_of(options.policy)};
-  const farm::WhatIf answer = what_if(state, policy, options.farm, options.executors);
+Json answer_json(const WhatIfOptions& options, const controller::LiveState& live, const farm::WhatIf& answer) {
+  const farm::Outlook& after = answer.after;
   Json givers = Json::object();
-  std::string giver_words;
   for (const farm::Giver& giver : answer.givers) {
-    const std::string& key = state.farms[static_cast<std::size_t>(giver.farm)].key;
-    givers[key] = giver.executors;
-    giver_words += fmt::format("{}{} ({})", giver_words.empty() ? "" : ", ", key, giver.executors);
+    givers[live.state.farms[static_cast<std::size_t>(giver.farm)].key] = giver.executors;
   }
-  if (options.output.json) {
-    print_json({{"farm", options.farm},
-                {"executors", options.executors},
-                {"held", answer.after.held},
-                {"guaranteed", answer.after.guaranteed},
-                {"share", answer.after.share},
-                {"below_guarantee", waiting_json(answer.after.guarantee)},
-                {"beyond", waiting_json(answer.after.beyond)},
-                {"would_be_taken_from", givers},
-                {"sentence", answer.sentence}});
-    return kDone;
+  Json json = {{"farm", options.farm},
+               {"executors", options.executors},
+               {"executors_now", answer.before.demand},
+               {"manager", live.manager},
+               {"held", after.held},
+               {"at_once", after.guarantee.for_start + after.beyond.for_start},
+               {"given_back", answer.given_back},
+               {"guaranteed", after.guaranteed},
+               {"share", after.share},
+               {"below_guarantee", waiting_json(after.guarantee)},
+               {"beyond", waiting_json(after.beyond)},
+               {"drained_within_seconds", nullptr},
+               {"would_be_taken_from", givers},
+               {"sentence", answer.sentence},
+               {"remarks", live.remarks}};
+  if (after.drained_by > 0) json["drained_within_seconds"] = std::max(0.0, after.drained_by - live.state.now);
+  return json;
+}
+
+/// A line for each of the executors' lots.
+std::string answer_text(const WhatIfOptions& options, const controller::LiveState& live, const farm::WhatIf& answer) {
+  std::string text =
+      fmt::format("{}, if it wanted {} executors and not {}:\n", options.farm, options.executors, answer.before.demand);
+  if (answer.after.held > 0) text += fmt::format("  {} are there, and stay\n", answer.after.held);
+  if (answer.given_back > 0) text += fmt::format("  {} would drain and end\n", answer.given_back);
+  for (const std::string& lot : answer.waits) text += fmt::format("  {}\n", lot);
+  for (const farm::Giver& giver : answer.givers) {
+    const farm::Farm& from = live.state.farms[static_cast<std::size_t>(giver.farm)];
+    text += fmt::format("{} would be taken from {}, and have {:g} s to save their work\n", giver.executors, from.key,
+                        from.drain_seconds);
   }
-  print(answer.sentence + "\n");
-  if (!giver_words.empty()) print("taken from " + giver_words + "\n");
+  if (answer.givers.empty()) text += "nobody more would be taken for it\n";
+  for (const std::string& remark : live.remarks) text += remark + "\n";
+  return text;
+}
+
+int run_what_if(WhatIfOptions options) {
+  const controller::LiveState live = read_cluster(options);
+  farm::Policy policy = live.policy;
+  if (!options.policy.empty()) policy.mode = *mode_of(options.policy);
+  const farm::WhatIf answer = what_if(live.state, policy, options.farm, options.executors);
+  options.output.json ? print_json(answer_json(options, live, answer)) : print(answer_text(options, live, answer));
   return kDone;
 }
 
@@ -277,7 +322,8 @@ void add_farm(CLI::App& app, Command& chosen) {
                                define_simulate, run_simulate);
   add_command<TraceOptions>(*farm, chosen, "trace", "Write what may happen to a cluster, at random", define_trace,
                             run_trace);
-  add_command<WhatIfOptions>(*farm, chosen, "what-if", "Tell what would happen if a farm wanted so many executors",
+  add_command<WhatIfOptions>(*farm, chosen, "what-if",
+                             "Tell what would happen if a farm wanted so many executors, in the cluster as it is",
                              define_what_if, run_what_if);
 }
 

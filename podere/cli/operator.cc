@@ -37,20 +37,6 @@ class OperatorLog {
   std::mutex mutex_;
 };
 
-/// Makes "8080" "127.0.0.1:8080".
-CLI::Validator operator_address() {
-  return {[](std::string& text) -> std::string {
-            static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");
-            std::smatch parts;
-            if (!std::regex_match(text, parts, form) || std::stoi(parts[3]) > 65535) {
-              return fmt::format("'{}' is no port, nor an address and a port, such as 8080 or 0.0.0.0:8080", text);
-            }
-            if (!parts[1].matched) text = "127.0.0.1:" + text;
-            return "";
-          },
-          "", "address"};
-}
-
 CLI::Validator object_name() {
   return {[](const std::string& text) -> std::string {
             static const std::regex form("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
@@ -62,11 +48,7 @@ CLI::Validator object_name() {
 }
 
 void define_operator(CLI::App& app, OperatorArguments& arguments) {
-  app.add_option("--kubeconfig", arguments.access.kubeconfig,
-                 "Where the cluster is and who asks [as kubectl; in a pod its service account]")
-      ->check(file_name())
-      ->type_name("FILE");
-  app.add_option("--context", arguments.access.context, "Of the kubeconfig [the current one]")->type_name("NAME");
+  add_access_options(app, arguments.access);
   app.add_option("--namespace", arguments.access.in_namespace, "Where the lease is [the context's, or default]")
       ->check(object_name())
       ->type_name("NAME");
@@ -74,16 +56,20 @@ void define_operator(CLI::App& app, OperatorArguments& arguments) {
                  "Of several operators that name the same lease one works, the others wait [podere-operator]")
       ->check(object_name())
       ->type_name("NAME");
+  app.add_option("--lease-seconds", arguments.options.lease_seconds,
+                 "After which another takes over from one that was killed [15]")
+      ->check(CLI::Range(3.0, 600.0))
+      ->type_name("SECONDS");
   app.add_option("--listen", arguments.options.listen,
                  "Where to answer /livez, /readyz and /metrics; port 0: any that is free [127.0.0.1:8080]")
-      ->transform(operator_address())
+      ->transform(listening_address())
       ->type_name("[ADDRESS:]PORT");
   app.add_option("--guaranteed-priority-class", arguments.options.guaranteed_priority_class,
                  "Priority class of executors that are guaranteed, unless their template names one [none]")
       ->check(object_name())
       ->type_name("NAME");
   app.add_flag("--json", arguments.json, "The log as JSON, a line each");
-  app.footer("Example: kubectl apply -f deploy/crds && podere operator --listen 0.0.0.0:8080");
+  app.footer("Example: kubectl apply -f deploy/chart/crds && podere operator --listen 0.0.0.0:8080");
 }
 
 int run_until_interrupted(const OperatorArguments& arguments) {

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <exception>
-#include <functional>
 #include <mutex>
-#include <thread>
+#include <set>
 #include <unordered_set>
 
+#include "podere/controller/abreast.h"
 #include "podere/controller/executor_pod.h"
 #include "podere/controller/json.h"
 #include "podere/farm/explain.h"
-#include "podere/kube/time.h"
 
 namespace podere::controller {
 namespace {
@@ -23,39 +19,11 @@ using kube::ApiError;
 using kube::EventRecorder;
 using kube::ObjectKey;
 
-/// Calls act(0), act(1), ... up to `count`, some at a time; the first exception ends it.
-void for_each_abreast(std::size_t count, int n_abreast, const std::function<void(std::size_t)>& act) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr first_error;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < count; i = next++) act(i);
-    } catch (...) {
-      next = count;
-      const std::scoped_lock lock(mutex);
-      if (!first_error) first_error = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    const auto n_others = std::min<std::size_t>(count, static_cast<std::size_t>(n_abreast));
-    for (std::size_t i = 1; i < n_others; ++i) others.emplace_back(work);
-    work();
-  }
-  if (first_error) std::rethrow_exception(first_error);
-}
-
-double seconds_now() { return std::chrono::duration<double>(kube::now().time_since_epoch()).count(); }
-
-/// The server will refuse it again until something changes.
+/// The server will refuse it again until something changes. Conflicts pass: such as of a quota that many count in.
 bool is_refusal(const ApiError& error) {
   return error.status() >= 400 && error.status() < 500 && !error.is_too_many_requests() && error.status() != 408 &&
-         !error.is_unauthorized();
+         error.status() != 409 && !error.is_unauthorized();
 }
-
-/// The pod has gone, or is another by now.
-bool is_of_no_pod(const ApiError& error) { return error.is_not_found() || error.is_conflict() || error.is_invalid(); }
 
 }  // namespace
 
@@ -64,6 +32,12 @@ class Actions::Tally {
   void refused(std::int32_t farm, const std::string& why) {
     const std::scoped_lock lock(mutex_);
     result_.refusals.try_emplace(farm, why);
+  }
+  /// Whether the server would make a pod of the farm could not be asked.
+  void unsure(std::int32_t farm, const std::string& what) {
+    failed(what);
+    const std::scoped_lock lock(mutex_);
+    unsure_.insert(farm);
   }
   void failed(const std::string& what) {
     const std::scoped_lock lock(mutex_);
@@ -77,17 +51,22 @@ class Actions::Tally {
     const std::scoped_lock lock(mutex_);
     return result_.refusals.contains(farm);
   }
+  bool may_take_for(std::int32_t farm) {
+    const std::scoped_lock lock(mutex_);
+    return !result_.refusals.contains(farm) && !unsure_.contains(farm);
+  }
   ActionResult& result() { return result_; }
 
  private:
   std::mutex mutex_;
+  std::set<std::int32_t> unsure_;
   ActionResult result_;
 };
 
 ActionResult Actions::carry_out(const Decided& decided) {
   Tally tally;
   create(decided, tally);
-  take(decided, std::map(tally.result().refusals), tally);
+  take(decided, tally);
   const std::vector<Ending> ends = endings(decided);
   for_each_abreast(ends.size(), options_.n_abreast, [&](std::size_t i) { end(decided, ends[i], tally); });
   return std::move(tally.result());
@@ -100,40 +79,59 @@ void Actions::create(const Decided& decided, Tally& tally) {
                                         [](const auto& pod, const ObjectKey& name) { return pod.first < name; });
     return found != pods.end() && found->first == key;
   };
+  std::set<std::int32_t> takers;
+  for (const farm::Reclaim& reclaim : decided.decision.reclaims) takers.insert(reclaim.for_farm);
   std::map<std::int32_t, ExecutorNames> names;
-  std::vector<std::pair<std::int32_t, Json>> pods;
+  std::vector<Creation> creations;
   for (const farm::Creation& creation : decided.decision.creations) {
+    const bool is_early = creation.awaits_drain && !decided.refused_before.contains(decided.farm(creation.farm).uid);
+    if (is_early && takers.erase(creation.farm) == 0) continue;  // one of each taker is enough to know
     const ObjectKey& farm = decided.farm_key(creation.farm);
     auto& of_farm = names.try_emplace(creation.farm, farm, is_known).first->second;
     ExecutorPodOptions options{.name = of_farm.next()};
     if (creation.node >= 0)
       options.preferred_node = decided.cluster.state.nodes[static_cast<std::size_t>(creation.node)].name;
     if (!creation.is_lent) options.priority_class = options_.guaranteed_priority_class;
-    pods.emplace_back(creation.farm, executor_pod(farm, decided.farm(creation.farm), options));
+    creations.push_back({creation.farm, executor_pod(farm, decided.farm(creation.farm), options), is_early});
   }
-  for_each_abreast(pods.size(), options_.n_abreast, [&](std::size_t i) {
-    const auto& [farm, pod] = pods[i];
-    if (tally.is_refused(farm)) return;
-    const ObjectKey key = kube::key_of(pod);
-    try {
-      const Json created = writer_.create_pod(pod);
-      pending_.created(key, std::make_shared<const PodFacts>(pod_facts_of(created, needs_)), seconds_now());
-      metrics_.executor_created();
-      tally.wrote();
-    } catch (const ApiError& error) {
-      if (is_refusal(error) && !error.already_exists()) return tally.refused(farm, error.what());
-      pending_.perhaps_created(key, seconds_now());
-      tally.failed(error.what());
-    } catch (const kube::ConnectionError& error) {
-      pending_.perhaps_created(key, seconds_now());
-      tally.failed(error.what());
-    }
+  for_each_abreast(creations.size(), options_.n_abreast, [&](std::size_t i) {
+    if (tally.is_refused(creations[i].farm)) return;
+    creations[i].is_check ? check_one(creations[i], tally) : create_one(creations[i], tally);
   });
 }
 
-void Actions::take(const Decided& decided, const std::map<std::int32_t, std::string>& refusals, Tally& tally) {
+void Actions::create_one(const Creation& creation, Tally& tally) {
+  const ObjectKey key = kube::key_of(creation.pod);
+  try {
+    const Json created = writer_.create_pod(creation.pod);
+    pending_.created(key, std::make_shared<const PodFacts>(pod_facts_of(created, needs_)), seconds_now());
+    metrics_.executor_created();
+    tally.wrote();
+  } catch (const ApiError& error) {
+    if (is_refusal(error)) return tally.refused(creation.farm, error.what());
+    pending_.perhaps_created(key, seconds_now());
+    tally.failed(error.what());
+  } catch (const Error& error) {
+    pending_.perhaps_created(key, seconds_now());
+    tally.failed(error.what());
+  }
+}
+
+void Actions::check_one(const Creation& creation, Tally& tally) {
+  try {
+    writer_.check_pod(creation.pod);
+  } catch (const ApiError& error) {
+    if (error.already_exists()) return;
+    if (is_refusal(error)) return tally.refused(creation.farm, error.what());
+    tally.unsure(creation.farm, error.what());
+  } catch (const Error& error) {
+    tally.unsure(creation.farm, error.what());
+  }
+}
+
+void Actions::take(const Decided& decided, Tally& tally) {
   std::vector<farm::Reclaim> reclaims = decided.decision.reclaims;
-  std::erase_if(reclaims, [&](const farm::Reclaim& reclaim) { return refusals.contains(reclaim.for_farm); });
+  std::erase_if(reclaims, [&](const farm::Reclaim& reclaim) { return !tally.may_take_for(reclaim.for_farm); });
   std::vector<std::uint8_t> is_taken(reclaims.size());
   for_each_abreast(reclaims.size(), options_.n_abreast, [&](std::size_t i) {
     try {
@@ -142,6 +140,7 @@ void Actions::take(const Decided& decided, const std::map<std::int32_t, std::str
       tally.wrote();
       end(decided, {reclaims[i].pod, reclaims[i].deadline}, tally);
     } catch (const Error& error) {
+      doubt(decided, reclaims[i].pod);
       tally.failed(error.what());
     }
   });
@@ -164,7 +163,7 @@ bool Actions::take_one(const Decided& decided, const farm::Reclaim& reclaim, con
                           {kReclaimReason, reason}});
     pending_.taken(key, uid, {taker, reclaim.for_guarantee, reclaim.deadline}, seconds_now());
   } catch (const ApiError& error) {
-    if (!is_of_no_pod(error)) throw;
+    if (!error.is_not_found()) throw;
     return false;
   }
   events_.record({kube::kPods, key, uid}, EventRecorder::Type::kNormal, "Reclaimed",
@@ -226,10 +225,20 @@ void Actions::end(const Decided& decided, const Ending& ending, Tally& tally) {
     if (ending.is_removal) metrics_.executor_removed();
     tally.wrote();
   } catch (const ApiError& error) {
-    if (!is_of_no_pod(error)) tally.failed(error.what());
+    if (error.is_not_found()) return;
+    doubt(decided, ending.pod);
+    tally.failed(error.what());
   } catch (const Error& error) {
+    doubt(decided, ending.pod);
     tally.failed(error.what());
   }
+}
+
+/// A write that was not answered well may have been done, or the pod is another by now: the server is asked before
+/// anything else is decided, as to delete a pod again would shorten its drain, and to take another instead is one too
+/// many.
+void Actions::doubt(const Decided& decided, std::int32_t pod) {
+  pending_.perhaps_written(decided.pod_key(pod), decided.pod(pod).uid, seconds_now());
 }
 
 }  // namespace podere::controller

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Decided {
   const ClusterView& view;
   const ClusterState& cluster;
   const farm::Decision& decision;
+  const std::set<std::string>& refused_before;  ///< UIDs of farms of which the server would not make pods of late
 
   const kube::ObjectKey& farm_key(std::int32_t farm) const { return farm_entry(farm).first; }
   const FarmObject& farm(std::int32_t farm) const { return *farm_entry(farm).second; }
@@ -44,10 +46,12 @@ struct ActionResult {
   std::size_t n_written = 0;
 };
 
-/// Creates first: whoever cannot get its pods made takes nobody. Then takes: annotations say who is taken for whom, so
-/// that it is known whatever happens to this process, then the pod is deleted with the time to drain as its grace: the
-/// kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were not deleted are
-/// deleted by the next pass, which cannot tell that another process took them.
+/// Creates first: whoever cannot get its pods made takes nobody. Executors for whom room is being freed are made when
+/// it is free, else the scheduler tries them in vain, ever later, and gives the room to others meanwhile; whether they
+/// can be made is only asked, once a farm, but for farms that were refused of late. Then takes: annotations say who is
+/// taken for whom, so that it is known whatever happens to this process, then the pod is deleted with the time to drain
+/// as its grace: the kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were
+/// not deleted are deleted by the next pass, which cannot tell that another process took them.
 class Actions {
  public:
   Actions(Writer& writer, PendingWrites& pending, NeedsTable& needs, kube::EventRecorder& events, Metrics& metrics,
@@ -63,6 +67,11 @@ class Actions {
   ActionResult carry_out(const Decided& decided);
 
  private:
+  struct Creation {
+    std::int32_t farm;
+    Json pod;
+    bool is_check;  ///< not to be made yet
+  };
   struct Ending {
     std::int32_t pod;
     double deadline;
@@ -71,12 +80,15 @@ class Actions {
   class Tally;
 
   void create(const Decided& decided, Tally& tally);
-  void take(const Decided& decided, const std::map<std::int32_t, std::string>& refusals, Tally& tally);
+  void create_one(const Creation& creation, Tally& tally);
+  void check_one(const Creation& creation, Tally& tally);
+  void take(const Decided& decided, Tally& tally);
   /// False if the pod has gone.
   bool take_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason);
   void tell_who_was_taken(const Decided& decided, const std::vector<farm::Reclaim>& taken);
   std::vector<Ending> endings(const Decided& decided) const;
   void end(const Decided& decided, const Ending& ending, Tally& tally);
+  void doubt(const Decided& decided, std::int32_t pod);
 
   Writer& writer_;
   PendingWrites& pending_;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "podere/base/error.h"
+#include "podere/controller/json.h"
 
 namespace podere::controller {
 namespace {
@@ -27,6 +28,7 @@ void Blockades::find(Pass& pass) {
     const FarmObject& farm = *pass.view.farms[static_cast<std::size_t>(f)].second;
     const auto refusal = refusals_.find(farm.uid);
     if (refusal == refusals_.end() || refusal->second.generation != farm.generation) continue;
+    pass.refused_before.insert(farm.uid);
     if (refusal->second.retry_at <= pass.now) continue;
     pass.scope.blocked.insert(farm.uid);
     pass.blocked_because[farm.uid] = refusal->second.why;
@@ -39,7 +41,7 @@ void Blockades::find_crash_loops(Pass& pass) {
   for (std::size_t i = 0; i < pass.view.pods.size(); ++i) {
     const PodFacts& pod = *pass.view.pods[i].second;
     const std::int32_t farm = pass.owners.farm_of_pod[i];
-    const bool has_ended = pod.is_finished && !pod.is_ending && pod.is_made_by_a_farm && farm >= 0;
+    const bool has_ended = pod.is_finished && !pod.is_ending && pod.is_made_by_a_farm() && farm >= 0;
     if (has_ended) finished[farm].emplace_back(pod.finished_at, i);
   }
   for (const std::int32_t f : pass.scope.farms) {
@@ -55,7 +57,7 @@ void Blockades::find_crash_loops(Pass& pass) {
     const FarmObject& farm = *pass.view.farms[static_cast<std::size_t>(f)].second;
     pass.scope.blocked.insert(farm.uid);
     pass.blocked_because[farm.uid] =
-        fmt::format("executors ended by themselves, others are made in {:.0f} s", std::ceil(until - pass.now));
+        fmt::format("executors ended by themselves, others are made at {}", time_text(until));
     pass.look_again_at(until);
   }
 }

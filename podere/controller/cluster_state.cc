@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
 namespace podere::controller {
@@ -202,9 +201,9 @@ Ownership find_owners(const ClusterView& view) {
   Ownership owners{.farm_of_pod = std::vector<std::int32_t>(view.pods.size(), -1), .shared_with = {}};
   for (std::size_t i = 0; i < view.pods.size(); ++i) {
     const auto& [key, pod] = view.pods[i];
-    if (pod->is_finished && !pod->is_made_by_a_farm) continue;
+    if (pod->is_finished && !pod->is_made_by_a_farm()) continue;
     std::int32_t& owner = owners.farm_of_pod[i];
-    if (pod->is_made_by_a_farm) {  // whose pods are its own, even if that farm is gone
+    if (pod->is_made_by_a_farm()) {  // whose pods are its own, even if that farm is gone
       const auto maker = farm_of_uid.find(pod->farm_uid);
       if (maker != farm_of_uid.end()) owner = maker->second;
       continue;

@@ -14,6 +14,7 @@
 namespace podere::controller {
 namespace {
 
+constexpr double kRetrySeconds = 15;
 constexpr int kKeygenMs = 10000;
 
 struct KeyPair {
@@ -57,8 +58,6 @@ Json secret_of(const kube::ObjectKey& farm, const std::string& uid) {
 
 }  // namespace
 
-std::string key_secret_name(const kube::ObjectKey& farm) { return "podere-farm-" + farm.name; }
-
 bool wants_keys(const kube::ObjectKey& key, const FarmObject& farm) {
   if (!farm.has_template()) return false;
   for (const Json& volume : array_at(object_at(*farm.pod, {"spec"}), "volumes")) {
@@ -67,25 +66,30 @@ bool wants_keys(const kube::ObjectKey& key, const FarmObject& farm) {
   return false;
 }
 
-void FarmKeys::make(const Pass& pass) {
+void FarmKeys::make(Pass& pass) {
   for (std::size_t f = 0; f < pass.cluster.farms.size(); ++f) {
     const kube::ObjectKey& key = pass.farm_key(f);
     const FarmObject& farm = pass.farm(f);
-    if (farm.is_ending || have_keys_.contains(farm.uid) || !wants_keys(key, farm)) continue;
-    try {
-      writer_.create_secret(secret_of(key, farm.uid));
-      log_(fmt::format("farm {}: made the secret {}", key.text(), key_secret_name(key)));
-    } catch (const kube::ApiError& error) {
-      if (!error.already_exists()) {
-        log_(fmt::format("farm {}: {}", key.text(), error.what()));
-        continue;
-      }
-    } catch (const Error& error) {
-      log_(fmt::format("farm {}: {}", key.text(), error.what()));
-      continue;
-    }
-    have_keys_.insert(farm.uid);
+    if (farm.is_ending || !wants_keys(key, farm)) continue;
+    double& due = due_[farm.uid];
+    if (due <= pass.now) due = make(key, farm.uid) ? kNever : pass.now + kRetrySeconds;
+    pass.look_again_at(due);
   }
+}
+
+/// Whether the farm has them.
+bool FarmKeys::make(const kube::ObjectKey& key, const std::string& uid) {
+  try {
+    writer_.create_secret(secret_of(key, uid));
+    log_(fmt::format("farm {}: made the secret {}", key.text(), key_secret_name(key)));
+    return true;
+  } catch (const kube::ApiError& error) {
+    if (error.already_exists()) return true;
+    log_(fmt::format("farm {}: {}", key.text(), error.what()));
+  } catch (const Error& error) {
+    log_(fmt::format("farm {}: {}", key.text(), error.what()));
+  }
+  return false;
 }
 
 }  // namespace podere::controller

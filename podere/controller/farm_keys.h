@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 
 #include "podere/controller/pass.h"
@@ -10,8 +10,7 @@
 
 namespace podere::controller {
 
-/// "podere-farm-astro", the secret that executors of the farm astro mount.
-std::string key_secret_name(const kube::ObjectKey& farm);
+using kube::key_secret_name;
 
 /// Whether the farm's template mounts it.
 bool wants_keys(const kube::ObjectKey& key, const FarmObject& farm);
@@ -22,13 +21,15 @@ class FarmKeys {
  public:
   FarmKeys(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
 
-  /// For the farms of a pass; what fails is logged, and tried again by the next.
-  void make(const Pass& pass);
+  /// For the farms of a pass; what fails is logged, and tried again some seconds later.
+  void make(Pass& pass);
 
  private:
+  bool make(const kube::ObjectKey& key, const std::string& uid);
+
   Writer& writer_;
   const std::function<void(const std::string&)> log_;
-  std::set<std::string> have_keys_;  // farms, by UID
+  std::map<std::string, double> due_;  // when to try, by UID of the farm; kNever: it has them
 };
 
 }  // namespace podere::controller

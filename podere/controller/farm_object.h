@@ -1,4 +1,4 @@
-// Farms and their managers as users write them. The API server has checked them against deploy/crds.
+// Farms and their managers as users write them. The API server has checked them against deploy/chart/crds.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 #include "podere/controller/labels.h"
 #include "podere/controller/pod_needs.h"
 #include "podere/farm/policy.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::controller {
 
-inline const kube::Resource kFarms{"podere.dev", "v1alpha1", "Farm", "farms"};
-inline const kube::Resource kFarmManagers{"podere.dev", "v1alpha1", "FarmManager", "farmmanagers", false};
+using kube::kFarmManagers;
+using kube::kFarms;
 
 struct FarmObject {
   std::string uid;

@@ -12,20 +12,33 @@ namespace {
 
 constexpr std::size_t kNamedPods = 3;
 
+/// What executors wait for, in a word. Empty: for nothing.
+std::string reason_of(const farm::Waiting& waiting) {
+  return waiting.for_drain > 0     ? "WaitsForDrain"
+         : waiting.for_runtime > 0 ? "WaitsForRunTime"
+         : waiting.for_retry > 0   ? "RoomWentToOthers"
+         : waiting.for_start > 0   ? "Starts"
+         : waiting.too_large > 0   ? "FitsNowhere"
+         : waiting.for_room > 0    ? "NoRoom"
+                                   : "";
+}
+
 Condition guarantee_condition(const farm::Outlook& outlook, std::int32_t asked) {
   const std::string counts =
       fmt::format("{} of {} guaranteed executors that are wanted have a node", std::min(outlook.held, asked), asked);
   if (outlook.held >= asked) return {"GuaranteeMet", true, "Met", counts};
-  const farm::Waiting& waiting = outlook.guarantee;
-  const char* reason = waiting.for_drain > 0     ? "WaitsForDrain"
-                       : waiting.for_runtime > 0 ? "WaitsForRunTime"
-                       : waiting.for_retry > 0   ? "RoomWentToOthers"
-                       : waiting.for_start > 0   ? "Starts"
-                       : waiting.too_large > 0   ? "FitsNowhere"
-                       : waiting.for_room > 0    ? "NoRoom"
-                       : outlook.demand < asked  ? "NoPodsAreMade"
-                                                 : "GuaranteesExceedCluster";
-  return {"GuaranteeMet", false, reason, counts};
+  const std::string reason = reason_of(outlook.guarantee);
+  if (!reason.empty()) return {"GuaranteeMet", false, reason, counts};
+  return {"GuaranteeMet", false, outlook.demand < asked ? "NoPodsAreMade" : "GuaranteesExceedCluster", counts};
+}
+
+Condition ready_condition(const farm::Outlook& outlook, std::int32_t n_ready, std::int32_t wanted) {
+  const std::string counts = fmt::format("{} of {} wanted executors are ready", n_ready, wanted);
+  if (n_ready >= wanted) return {"Ready", true, "AllReady", counts};
+  for (const farm::Waiting& waiting : {outlook.guarantee, outlook.beyond}) {
+    if (const std::string reason = reason_of(waiting); !reason.empty()) return {"Ready", false, reason, counts};
+  }
+  return {"Ready", false, outlook.demand < wanted ? "NoPodsAreMade" : "Starts", counts};
 }
 
 Json conditions_json(const std::vector<Condition>& conditions, std::int64_t generation, const Json& before,
@@ -97,9 +110,7 @@ FarmStatus counted_status(const farm::State& state, const farm::Decision& decisi
     status.ready += !is_leaving && pod.phase == farm::Phase::kReady;
   }
   status.conditions.push_back(guarantee_condition(outlook, own));
-  const bool is_ready = status.ready >= wanted;
-  status.conditions.push_back({"Ready", is_ready, is_ready ? "AllReady" : "ExecutorsMissing",
-                               fmt::format("{} of {} wanted executors are ready", status.ready, wanted)});
+  status.conditions.push_back(ready_condition(outlook, status.ready, wanted));
   return status;
 }
 
@@ -142,7 +153,8 @@ Json json_of(const FarmStatus& status, const Json& before, double now) {
             {"epoch", history.epoch},
             {"roomsOwed", history.rooms_owed},
             {"sharesOwed", history.shares_owed},
-            {"lastFreed", history.last_freed}}}};
+            {"lastFreed", history.last_freed},
+            {"shortSince", history.short_since}}}};
 }
 
 Json json_of(const ManagerStatus& status, const Json& before, double now) {
@@ -169,7 +181,8 @@ std::optional<KeptHistory> history_of(const Json& status) {
                       .epoch = amount("epoch"),
                       .shares_owed = count("sharesOwed"),
                       .rooms_owed = count("roomsOwed"),
-                      .last_freed = amount("lastFreed")},
+                      .last_freed = amount("lastFreed"),
+                      .short_since = amount("shortSince")},
                      at};
 }
 

@@ -20,7 +20,7 @@ struct Condition {
 
 struct FarmStatus {
   std::int64_t generation = 0;  ///< of the object that it is about
-  std::int32_t executors = 0;   ///< as deploy/crds/farms.yaml tells
+  std::int32_t executors = 0;   ///< as deploy/chart/crds/farms.yaml tells
   std::int32_t running = 0;
   std::int32_t ready = 0;
   std::int32_t pending = 0;
@@ -42,7 +42,7 @@ struct Asked {
 FarmStatus counted_status(const farm::State& state, const farm::Decision& decision, std::int32_t farm,
                           const Asked& asked);
 
-/// "pod a-3 on node n2 should have ended at ..."; empty if none of the farm's pods is stuck.
+/// "a pod does not end though its time to drain is over: a-3 on node n2; ..."; empty if none of the farm's is stuck.
 std::string stuck_pods(const ClusterView& view, const ClusterState& cluster, const farm::Policy& policy,
                        std::int32_t farm);
 

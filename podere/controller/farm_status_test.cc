@@ -41,7 +41,23 @@ TEST_F(FarmStatusTest, CountsWhatStaysWhatGoesAndWhatIsMissing) {
   EXPECT_EQ(waits.conditions[0].type, "GuaranteeMet");
   EXPECT_FALSE(waits.conditions[0].holds);
   EXPECT_EQ(waits.conditions[0].reason, "WaitsForDrain");
+  EXPECT_EQ(waits.conditions[1].type, "Ready");
+  EXPECT_EQ(waits.conditions[1].reason, "WaitsForDrain");
   EXPECT_NE(waits.message.find("hep/cms (2), which end within 60 s"), std::string::npos) << waits.message;
+}
+
+TEST_F(FarmStatusTest, SaysInAWordWhatWhoIsNotReadyWaitsFor) {
+  TestCluster cluster;
+  cluster.add_node(test_node("n1", 2)).add_farm(test_farm("hep", "cms", 3, 0));
+  const auto reason = [&](std::optional<std::int32_t> wanted) {
+    const auto built = cluster.state();
+    return counted_status(built.state, farm::decide(built.state, {}), 0, {.wanted = wanted}).conditions[1].reason;
+  };
+  EXPECT_EQ(reason({}), "Starts") << "two have room";
+  for (const char* const name : {"cms-0", "cms-1"}) cluster.add_pod(test_pod("hep", name, "farm-cms", "n1"));
+  EXPECT_EQ(reason({}), "NoRoom");
+  EXPECT_EQ(reason(5), "NoRoom");
+  EXPECT_EQ(reason(2), "AllReady");
 }
 
 TEST_F(FarmStatusTest, AConditionKeepsTheTimeSinceWhenItHolds) {
@@ -68,8 +84,13 @@ TEST_F(FarmStatusTest, TimeThatPassesIsNoNews) {
 
 TEST_F(FarmStatusTest, HistorySurvivesInTheStatus) {
   FarmStatus status = status_of(1);
-  status.history = {
-      .usage = 1.25e6, .settled_usage = 0.1, .epoch = 7, .shares_owed = 3, .rooms_owed = 2, .last_freed = 5};
+  status.history = {.usage = 1.25e6,
+                    .settled_usage = 0.1,
+                    .epoch = 7,
+                    .shares_owed = 3,
+                    .rooms_owed = 2,
+                    .last_freed = 5,
+                    .short_since = 4};
   const auto kept = history_of(Json::parse(json_of(status, Json::object(), kTestNow).dump()));
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->at, kTestNow);
@@ -78,6 +99,7 @@ TEST_F(FarmStatusTest, HistorySurvivesInTheStatus) {
   EXPECT_EQ(kept->history.epoch, 7);
   EXPECT_EQ(kept->history.shares_owed, 3);
   EXPECT_EQ(kept->history.rooms_owed, 2);
+  EXPECT_EQ(kept->history.short_since, 4);
   EXPECT_FALSE(history_of(Json::object()));
   EXPECT_FALSE(history_of({{"history", {{"at", "yesterday"}, {"usage", -1}}}}));
 }

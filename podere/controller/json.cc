@@ -55,6 +55,8 @@ double seconds_of(std::string_view time) {
   return parsed ? std::chrono::duration<double>(parsed->time_since_epoch()).count() : 0;
 }
 
+double seconds_now() { return std::chrono::duration<double>(kube::now().time_since_epoch()).count(); }
+
 std::string time_text(double seconds) {
   return kube::to_text(kube::Time(std::chrono::seconds(static_cast<std::int64_t>(std::llround(seconds)))));
 }

@@ -27,6 +27,7 @@ const Json* condition_of(const Json& object, std::string_view type);
 /// Seconds since 1970 of a time such as metadata.creationTimestamp; 0 where there is none.
 double time_at(const Json& object, std::initializer_list<const char*> path);
 double seconds_of(std::string_view time);
+double seconds_now();
 /// RFC 3339, rounded to the second.
 std::string time_text(double seconds);
 

@@ -1,6 +1,7 @@
 #include "podere/controller/operator.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <thread>
 
 #include "podere/base/clock.h"
@@ -26,12 +27,19 @@ using kube::ObjectKey;
 // Changes that come together are looked at together, those of a large cluster more of them.
 constexpr double kShortestBatchSeconds = 0.1;
 constexpr double kLongestBatchSeconds = 1;
-constexpr double kBatchPasses = 5;               // in the time of which one is made
+constexpr double kBatchPasses = 5;               // in the processor time of which one is made
 constexpr double kLongestPassRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
 constexpr double kSilentWorkerSeconds = 600;
 constexpr auto kPoll = std::chrono::milliseconds(100);
 const kube::ClientOptions kClient = {
     .requests_per_second = 400, .burst = 800, .timeout_seconds = 10, .max_retries = 2, .manager = "podere-operator"};
+
+/// That this thread has had a processor.
+double processor_seconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 /// All that a leader does. It begins with lists that hold whatever the leader before has written.
 class Leadership {
@@ -96,11 +104,12 @@ class Leadership {
     has_begun_ = true;
     look_at_all();
     while (const auto work = queue_.take()) {
+      const double spent = processor_seconds();
       began_at_ = clock_.seconds();
       is_working_ = true;
       work_on(work->key());
       is_working_ = false;
-      pass_seconds_ = clock_.seconds() - began_at_;
+      pass_seconds_ = processor_seconds() - spent;
     }
   }
 
@@ -125,6 +134,7 @@ class Leadership {
   kube::WorkQueue queue_{{.longest_seconds = kLongestPassRetrySeconds}};
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> has_begun_ = false;
+  std::atomic<double> pass_seconds_ = 0;  // of the processor: what waits for the API server delays nobody else
   Stores stores_;
   kube::EventRecorder events_;
   Writer writer_;
@@ -135,7 +145,6 @@ class Leadership {
   kube::Reflector pods_;
   const Stopwatch clock_;
   std::atomic<double> began_at_ = 0;
-  std::atomic<double> pass_seconds_ = 0;  // the last one took
   std::atomic<bool> is_working_ = false;
   std::jthread worker_;
 };
@@ -156,14 +165,16 @@ class OperatorProcess {
   void run() {
     kube::LeaderElection election(access_, {.lease = {options_.lease_namespace, options_.lease},
                                             .identity = identity_,
+                                            .lease_seconds = options_.lease_seconds,
+                                            .renew_seconds = options_.lease_seconds * 2 / 3,
+                                            .retry_seconds = options_.lease_seconds * 2 / 15,
                                             .on_start = [this] { leads_ = true; },
                                             .on_lost = [this] { end_at_once(); },
                                             .log = options_.log});
     wait_while([this] { return !leads_; });
     if (options_.stop()) return;
     options_.log("leads");
-    const auto leadership = std::make_shared<Leadership>(access_, options_, identity_, election, metrics_);
-    set_leadership(leadership);
+    set_leadership(std::make_unique<Leadership>(access_, options_, identity_, election, metrics_));
     wait_while([] { return true; });
     options_.log("ends, and gives the lease back");
     set_leadership(nullptr);
@@ -180,31 +191,30 @@ class OperatorProcess {
     std::_Exit(1);
   }
 
-  // The server's threads look at it while it comes and goes.
-  void set_leadership(std::shared_ptr<Leadership> leadership) {
+  /// The server's threads look at it with the lock. What was there ends on this thread and without the lock, so that it
+  /// has ended before the lease is given back.
+  void set_leadership(std::unique_ptr<Leadership> leadership) {
     const std::scoped_lock lock(mutex_);
     leadership_.swap(leadership);
   }
-  std::shared_ptr<Leadership> leadership() const {
-    const std::scoped_lock lock(mutex_);
-    return leadership_;
-  }
 
   std::string fault_of_life() const {
-    const auto now = leadership();
-    if (!now || now->silent_seconds() < kSilentWorkerSeconds) return "";
-    return fmt::format("one pass has taken {:.0f} s so far", now->silent_seconds());
+    const std::scoped_lock lock(mutex_);
+    if (!leadership_ || leadership_->silent_seconds() < kSilentWorkerSeconds) return "";
+    return fmt::format("one pass has taken {:.0f} s so far", leadership_->silent_seconds());
   }
   /// Whoever waits to lead is as ready as it can be.
   std::string fault_of_readiness() const {
-    const auto now = leadership();
-    if (now) return now->has_synced() ? "" : "has not got all lists yet";
+    const std::scoped_lock lock(mutex_);
+    if (leadership_) return leadership_->has_synced() ? "" : "has not got all lists yet";
     return leads_ ? "begins to lead" : "";
   }
   std::string metrics_text() {
-    const auto now = leadership();
-    metrics_.set_leading(now != nullptr);
-    if (now) now->show_counts();
+    {
+      const std::scoped_lock lock(mutex_);
+      metrics_.set_leading(leadership_ != nullptr);
+      if (leadership_) leadership_->show_counts();
+    }
     return metrics_.text();
   }
 
@@ -214,7 +224,7 @@ class OperatorProcess {
   Metrics metrics_;
   std::atomic<bool> leads_ = false;
   mutable std::mutex mutex_;
-  std::shared_ptr<Leadership> leadership_;
+  std::unique_ptr<Leadership> leadership_;
   HealthServer server_;
 };
 
@@ -224,7 +234,7 @@ void run_operator(const kube::Access& access, const OperatorOptions& options) {
   {
     kube::Client client(access, kClient);
     options.log(fmt::format("{}: Kubernetes {}", access.origin, kube::check_access(client)));
-    check_cluster(client, options.lease_namespace);
+    check_operator(client, options.lease_namespace);
   }
   OperatorProcess(access, options).run();
 }

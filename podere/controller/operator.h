@@ -11,6 +11,7 @@ namespace podere::controller {
 struct OperatorOptions {
   std::string lease_namespace = "default";
   std::string lease = "podere-operator";  ///< of several operators that name the same one is at work
+  double lease_seconds = 15;              ///< after which another takes over from one that says nothing
   std::string listen = "127.0.0.1:8080";  ///< /livez, /readyz, /metrics; port 0: any that is free
   std::string guaranteed_priority_class = {};
   std::function<bool()> stop;                   ///< asked several times a second; may become true in a signal handler

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ inline std::string in_words(const kube::ObjectKey& manager) {
   return manager == kNoManager ? "farms of no manager" : "farm manager " + manager.name;
 }
 
+/// Of such a farm.
+inline constexpr const char* kUnmanaged = "no farm manager selects it, so nobody is taken for it";
+
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Indices of farms are those in the state, unless they are said to be in the view.
@@ -41,6 +45,7 @@ struct Pass {
   const Ownership owners;
 
   Scope scope = {};
+  std::set<std::string> refused_before = {};                ///< UIDs of farms whose pods the API server would not make
   std::map<std::string, std::string> blocked_because = {};  ///< no pods are made of it: by UID of the farm
   ClusterState cluster = {};
   farm::Decision decision = {};

@@ -35,7 +35,13 @@ void PendingWrites::perhaps_created(const kube::ObjectKey& key, double now) {
   write_of(key, "", now);
 }
 
+void PendingWrites::perhaps_written(const kube::ObjectKey& key, const std::string& uid, double now) {
+  const std::scoped_lock lock(mutex_);
+  write_of(key, uid, now).is_doubtful = true;
+}
+
 bool PendingWrites::is_seen(const Write& write, const Pod& seen) {
+  if (write.is_doubtful) return false;
   if (write.uid.empty()) return seen != nullptr;
   if (seen == nullptr) return write.created == nullptr;  // it was there, and is gone
   if (seen->uid != write.uid) return write.created == nullptr;
@@ -86,7 +92,7 @@ std::vector<kube::ObjectKey> PendingWrites::in_doubt(double now, double patience
   const std::scoped_lock lock(mutex_);
   std::vector<kube::ObjectKey> keys;
   for (const auto& [key, write] : writes_) {
-    if (write.uid.empty() || now - write.since > patience_seconds) keys.push_back(key);
+    if (write.uid.empty() || write.is_doubtful || now - write.since > patience_seconds) keys.push_back(key);
   }
   return keys;
 }

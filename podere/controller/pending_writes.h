@@ -28,10 +28,14 @@ class PendingWrites {
   /// The answer to its creation was lost: it may be there.
   void perhaps_created(const kube::ObjectKey& key, double now);
 
+  /// The answer to another write was lost: it may have been done.
+  void perhaps_written(const kube::ObjectKey& key, const std::string& uid, double now);
+
   /// What is pending, laid over what the store has. Forgets what the store shows by now.
   Objects<PodFacts> overlay(Objects<PodFacts> seen);
 
-  /// Pods of which nothing was seen for `patience_seconds`, and those that may be there: the server has to be asked.
+  /// Pods of which nothing was seen for `patience_seconds`, and those of which nobody knows what was done: the server
+  /// has to be asked.
   std::vector<kube::ObjectKey> in_doubt(double now, double patience_seconds) const;
   /// What the server answered: the pod; null, there is none.
   void settle(const kube::ObjectKey& key, const Pod& pod, double now);
@@ -44,6 +48,7 @@ class PendingWrites {
     Pod created = {};
     std::optional<Taken> taken = {};
     bool is_deleted = false;
+    bool is_doubtful = false;
     double ends_at = 0;
     double since = 0;
   };

@@ -87,6 +87,16 @@ TEST_F(PendingWritesTest, WhatIsNotSeenForLongIsAskedFor) {
   EXPECT_EQ(pending_.size(), 0U);
 }
 
+TEST_F(PendingWritesTest, AWriteWithoutAnAnswerIsInDoubtUntilTheServerWasAsked) {
+  pending_.taken(kA, "1", {"hep/geo", true, kDeadline}, kTestNow);
+  pending_.perhaps_written(kA, "1", kTestNow);  // its deletion
+  EXPECT_TRUE(at_a(changed("1", true, false))->is_taken);
+  EXPECT_EQ(pending_.in_doubt(kTestNow, 10), std::vector<kube::ObjectKey>{kA}) << "though the first write was seen";
+  pending_.settle(kA, changed("1", true, true), kTestNow);
+  EXPECT_TRUE(pending_.in_doubt(kTestNow, 10).empty());
+  EXPECT_TRUE(at_a(changed("1", true, false))->is_ending) << "the store is behind what the server said";
+}
+
 TEST_F(PendingWritesTest, ACreationWithoutAnAnswerIsInDoubtAtOnce) {
   pending_.perhaps_created(kA, kTestNow);
   EXPECT_EQ(at_a(nullptr), nullptr);

@@ -1,7 +1,6 @@
 #include "podere/controller/pod_facts.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "podere/controller/farm_object.h"
 #include "podere/controller/json.h"
@@ -14,7 +13,6 @@ void note_owner(const Json& pod, PodFacts& facts) {
     const bool is_farm = kube::text_at(owner, {"kind"}) == kFarms.kind &&
                          kube::text_at(owner, {"apiVersion"}).starts_with(kFarms.group + "/");
     if (!is_farm || !owner.value("controller", false)) continue;
-    facts.is_made_by_a_farm = true;
     facts.farm_uid = kube::text_at(owner, {"uid"});
   }
 }
@@ -52,15 +50,6 @@ void note_annotations(const Labels& annotations, PodFacts& facts) {
 
 }  // namespace
 
-bool PodFacts::operator==(const PodFacts& other) const {
-  const auto facts = [](const PodFacts& of) {
-    return std::tie(of.uid, of.labels, of.farm_uid, of.is_made_by_a_farm, of.node, of.needs, of.is_driver, of.is_ready,
-                    of.is_ending, of.is_finished, of.created, of.ready_since, of.checkpointed, of.ends_at,
-                    of.finished_at, of.is_taken, of.taken);
-  };
-  return facts(*this) == facts(other);
-}
-
 PodFacts pod_facts_of(const Json& pod, NeedsTable& table) {
   const Json& spec = object_at(pod, {"spec"});
   PodFacts facts{.uid = std::string(kube::uid_of(pod)),
@@ -70,8 +59,8 @@ PodFacts pod_facts_of(const Json& pod, NeedsTable& table) {
                  .created = time_at(pod, {"metadata", "creationTimestamp"})};
   note_owner(pod, facts);
   // What a farm made is an executor whatever its template says: else the farm would make others for ever.
-  facts.is_driver =
-      !facts.is_made_by_a_farm && (facts.labels.has(kRoleLabel, "driver") || facts.labels.has("spark-role", "driver"));
+  facts.is_driver = !facts.is_made_by_a_farm() &&
+                    (facts.labels.has(kRoleLabel, "driver") || facts.labels.has("spark-role", "driver"));
   note_end(pod, facts);
   note_readiness(pod, facts);
   note_annotations(Labels(object_at(pod, {"metadata", "annotations"})), facts);

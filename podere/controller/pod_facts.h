@@ -5,19 +5,17 @@
 #include <string>
 
 #include "podere/controller/pod_needs.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::controller {
 
-// On pods of farms.
-inline constexpr const char* kFarmLabel = "podere.dev/farm";
-inline constexpr const char* kRoleLabel = "podere.dev/role";  ///< "driver": uses room, and is never taken
-// On a pod that is taken: for whom, whether for a guarantee, until when, and why.
-inline constexpr const char* kReclaimedFor = "podere.dev/reclaimed-for";
-inline constexpr const char* kReclaimedForGuarantee = "podere.dev/reclaimed-for-guarantee";
-inline constexpr const char* kReclaimDeadline = "podere.dev/reclaim-deadline";
-inline constexpr const char* kReclaimReason = "podere.dev/reclaim-reason";
-/// When its work was last saved; written by who trains in it.
-inline constexpr const char* kCheckpointed = "podere.dev/checkpointed";
+using kube::kCheckpointed;
+using kube::kFarmLabel;
+using kube::kReclaimDeadline;
+using kube::kReclaimedFor;
+using kube::kReclaimedForGuarantee;
+using kube::kReclaimReason;
+using kube::kRoleLabel;
 
 /// That a pod was told to drain, so that another farm may have its room.
 struct Taken {
@@ -33,7 +31,6 @@ struct PodFacts {
   std::string uid;
   Labels labels = {};
   std::string farm_uid = {};  ///< of the farm that made it; empty: something else did
-  bool is_made_by_a_farm = false;
   std::string node = {};
   std::shared_ptr<const PodNeeds> needs = {};
   bool is_driver = false;
@@ -48,7 +45,8 @@ struct PodFacts {
   bool is_taken = false;
   Taken taken = {};  ///< if it is
 
-  bool operator==(const PodFacts& other) const;
+  bool is_made_by_a_farm() const { return !farm_uid.empty(); }
+  bool operator==(const PodFacts&) const = default;
 };
 
 /// Throws Error for what is no pod, or asks for no amounts.

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cmath>
-
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/kube/time.h"
+#include "podere/controller/json.h"
+#include "podere/farm/history.h"
 
 namespace podere::controller {
 namespace {
@@ -15,8 +13,6 @@ namespace {
 using kube::ObjectKey;
 
 constexpr double kPatienceSeconds = 10;  // with a watch that does not show what was written
-
-double time_now() { return std::chrono::duration<double>(kube::now().time_since_epoch()).count(); }
 
 /// Calls `on_change` for objects that come, go, or change in what counts.
 template <typename Kept, typename IsSame>
@@ -29,6 +25,12 @@ std::function<void(const typename kube::Store<Kept>::Change&)> if_changed(const 
 
 constexpr auto kIsEqual = [](const auto& a, const auto& b) { return a == b; };
 constexpr auto kAsksTheSame = [](const auto& a, const auto& b) { return a.asks_the_same(b); };
+
+bool is_there(const Stores& stores, const StatusSubject& subject) {
+  const auto is_it = [&](const auto& object) { return object != nullptr && object->uid == subject.uid; };
+  return subject.resource.kind == kFarms.kind ? is_it(stores.farms.get(subject.key))
+                                              : is_it(stores.managers.get(subject.key));
+}
 
 }  // namespace
 
@@ -60,7 +62,10 @@ Reconciler::Reconciler(Parts parts, const ActionOptions& actions)
       actions_(parts_.writer, pending_, parts_.needs, parts_.events, parts_.metrics, actions),
       blockades_(parts_.writer, parts_.log),
       keys_(parts_.writer, parts_.log),
-      reporter_(parts_.writer, parts_.events, parts_.metrics, parts_.log) {}
+      statuses_(
+          parts_.writer, [&stores = parts_.stores](const StatusSubject& subject) { return is_there(stores, subject); },
+          parts_.log),
+      reporter_(statuses_, parts_.events, parts_.metrics) {}
 
 std::vector<ObjectKey> Reconciler::keys() const {
   std::vector<ObjectKey> keys = {kNoManager};
@@ -70,7 +75,7 @@ std::vector<ObjectKey> Reconciler::keys() const {
 
 double Reconciler::reconcile(const ObjectKey& key) {
   const auto manager = parts_.stores.managers.get(key);
-  const double now = time_now();
+  const double now = seconds_now();
   settle_doubts(now);
   const ClusterView view = look();
   Pass pass{.key = key,
@@ -92,7 +97,7 @@ double Reconciler::reconcile(const ObjectKey& key) {
   blockades_.find(pass);
   decide(pass);
   keys_.make(pass);
-  pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision});
+  pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision, pass.refused_before});
   log_deeds(pass);
   blockades_.note_refusals(pass);
   reporter_.report(pass);
@@ -143,10 +148,7 @@ void Reconciler::plan_next_look(Pass& pass) const {
     const double stuck_at = pod.deadline + pass.policy.stuck_seconds;
     if (stuck_at > pass.now) pass.look_again_at(stuck_at + 0.01);
   }
-  if (pass.policy.mode == farm::Mode::kHistoryAware) {
-    const double epoch_seconds = pass.policy.half_life_seconds / 8;  // as advance_usage() has it
-    pass.look_again_at((std::floor(pass.now / epoch_seconds) + 1) * epoch_seconds);
-  }
+  if (pass.policy.mode == farm::Mode::kHistoryAware) pass.look_again_at(farm::next_epoch(pass.now, pass.policy));
   if (pending_.size() > 0) pass.look_again_at(pass.now + kPatienceSeconds);
 }
 

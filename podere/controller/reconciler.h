@@ -60,6 +60,7 @@ class Reconciler {
   Actions actions_;
   Blockades blockades_;
   FarmKeys keys_;
+  StatusWriter statuses_;
   Reporter reporter_;
   std::map<kube::ObjectKey, Histories> histories_;  // by manager
 };

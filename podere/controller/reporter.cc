@@ -14,8 +14,6 @@ namespace {
 
 using kube::EventRecorder;
 
-constexpr double kStatusSeconds = 1;  // between writes of one status
-
 /// What is wrong with a farm, as far as it can be seen: one word, and a sentence. Empty: nothing.
 struct Fault {
   std::string reason;
@@ -47,7 +45,7 @@ Condition valid_condition(const Fault& fault, bool has_pods) {
 
 Condition managed_condition(const std::string& manager, const std::vector<std::string>& others) {
   if (manager.empty()) {
-    return {"Managed", false, "NoManager", "no farm manager selects it, so nobody is taken for it"};
+    return {"Managed", false, "NoManager", kUnmanaged};
   }
   if (others.empty()) return {"Managed", true, "Managed", "by farm manager " + manager};
   return {"Managed", true, "SeveralManagers",
@@ -93,14 +91,14 @@ Condition sole_condition(const Pass& pass) {
 
 }  // namespace
 
-void Reporter::report(Pass& pass) {
+void Reporter::report(const Pass& pass) {
   forget_gone(pass.view);
   const std::vector<std::string> sentences = farm::sentences(pass.cluster.state, pass.decision);
   for (std::size_t f = 0; f < sentences.size(); ++f) report_farm(pass, f, sentences[f]);
   report_manager(pass);
 }
 
-void Reporter::report_farm(Pass& pass, std::size_t f, const std::string& sentence) {
+void Reporter::report_farm(const Pass& pass, std::size_t f, const std::string& sentence) {
   const FarmObject& farm = pass.farm(f);
   const Fault fault = fault_of(pass, f);
   const std::string stuck = stuck_pods(pass.view, pass.cluster, pass.policy, static_cast<std::int32_t>(f));
@@ -122,8 +120,8 @@ void Reporter::report_farm(Pass& pass, std::size_t f, const std::string& sentenc
 
   note_trouble(pass, f, stuck.empty() ? fault.reason : "StuckTerminating", stuck.empty() ? fault.message : stuck);
   note_guarantee(pass, f, status.conditions.front());
-  write(pass, kFarms, pass.farm_key(f), farm.uid, *farm.status,
-        [&](const Json& before) { return json_of(status, before, pass.now); });
+  tell({kFarms, pass.farm_key(f), farm.uid}, *farm.status,
+       [&](const Json& before) { return json_of(status, before, pass.now); });
 }
 
 void Reporter::note_trouble(const Pass& pass, std::size_t f, const std::string& reason, const std::string& message) {
@@ -149,7 +147,7 @@ void Reporter::note_guarantee(const Pass& pass, std::size_t f, const Condition& 
                  fmt::format("{}, after {:.0f} s", condition.message, seconds));
 }
 
-void Reporter::report_manager(Pass& pass) {
+void Reporter::report_manager(const Pass& pass) {
   ManagerStatus status{.farms = static_cast<std::int64_t>(pass.cluster.farms.size()),
                        .guaranteed_load = pass.decision.guaranteed_load};
   std::int64_t n_missing = 0;
@@ -173,27 +171,18 @@ void Reporter::report_manager(Pass& pass) {
     status.message += fmt::format("; its farms ask for more resources than are counted, {} are not",
                                   fmt::join(pass.cluster.ignored_resources, ", "));
   }
-  write(pass, kFarmManagers, pass.key, pass.manager->uid, *pass.manager->status,
-        [&](const Json& before) { return json_of(status, before, pass.now); });
+  tell({kFarmManagers, pass.key, pass.manager->uid}, *pass.manager->status,
+       [&](const Json& before) { return json_of(status, before, pass.now); });
 }
 
-void Reporter::write(Pass& pass, const kube::Resource& resource, const kube::ObjectKey& key, const std::string& uid,
-                     const Json& on_server, const std::function<Json(const Json& before)>& make) {
-  Told& told = told_[uid];
+void Reporter::tell(const StatusSubject& subject, const Json& on_server,
+                    const std::function<Json(const Json& before)>& make) {
+  Told& told = told_[subject.uid];
   const Json& before = told.status.is_null() ? on_server : told.status;
   Json status = make(before);
   if (!tells_more(status, before)) return;
-  const double earliest = told.status_at + kStatusSeconds;
-  if (pass.now < earliest) return pass.look_again_at(earliest);
-  try {
-    writer_.write_status(resource, key, uid, status);
-  } catch (const kube::ApiError& error) {
-    const bool has_gone = error.is_not_found() || error.is_conflict() || error.is_invalid();
-    if (!has_gone) throw;
-    log_(error.what());
-  }
-  told.status = std::move(status);
-  told.status_at = pass.now;
+  told.status = status;
+  statuses_.tell(subject, std::move(status));
 }
 
 void Reporter::forget_gone(const ClusterView& view) {

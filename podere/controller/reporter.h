@@ -8,42 +8,40 @@
 
 #include "podere/controller/farm_status.h"
 #include "podere/controller/pass.h"
+#include "podere/controller/status_writer.h"
 #include "podere/kube/event_recorder.h"
 
 namespace podere::controller {
 
-/// Writes statuses when there is more to tell, and events when something begins or ends.
+/// Gives statuses to be written when there is more to tell, and events when something begins or ends.
 class Reporter {
  public:
-  Reporter(Writer& writer, kube::EventRecorder& events, Metrics& metrics, std::function<void(const std::string&)> log)
-      : writer_(writer), events_(events), metrics_(metrics), log_(std::move(log)) {}
+  Reporter(StatusWriter& statuses, kube::EventRecorder& events, Metrics& metrics)
+      : statuses_(statuses), events_(events), metrics_(metrics) {}
 
-  /// After a decision was carried out. Throws as Writer, but for objects that have gone.
-  void report(Pass& pass);
+  /// After a decision was carried out.
+  void report(const Pass& pass);
 
  private:
   /// What was told of an object, by its UID.
   struct Told {
-    Json status = {};  ///< as it was written; null: not by this process
-    double status_at = 0;
+    Json status = {};          ///< as it was given to be written; null: not by this process
     std::string trouble = {};  ///< of which there is an event
     double below_since = 0;    ///< its guarantee; 0: it is not
     bool had_to_wait = false;  ///< for more than a start, while it was
   };
 
-  void report_farm(Pass& pass, std::size_t farm, const std::string& sentence);
-  void report_manager(Pass& pass);
+  void report_farm(const Pass& pass, std::size_t farm, const std::string& sentence);
+  void report_manager(const Pass& pass);
   void note_trouble(const Pass& pass, std::size_t farm, const std::string& reason, const std::string& message);
   void note_guarantee(const Pass& pass, std::size_t farm, const Condition& condition);
   /// `make` gives the status as JSON from the one before.
-  void write(Pass& pass, const kube::Resource& resource, const kube::ObjectKey& key, const std::string& uid,
-             const Json& on_server, const std::function<Json(const Json& before)>& make);
+  void tell(const StatusSubject& subject, const Json& on_server, const std::function<Json(const Json& before)>& make);
   void forget_gone(const ClusterView& view);
 
-  Writer& writer_;
+  StatusWriter& statuses_;
   kube::EventRecorder& events_;
   Metrics& metrics_;
-  const std::function<void(const std::string&)> log_;
   std::map<std::string, Told> told_;
 };
 

@@ -26,6 +26,13 @@ Json Writer::create_pod(const Json& pod) {
   return counted("create pod", [&] { return client_.create(kube::kPods, pod); });
 }
 
+void Writer::check_pod(const Json& pod) {
+  counted("check pod", [&] {
+    client_.check_create(kube::kPods, pod);
+    return Json();
+  });
+}
+
 void Writer::create_secret(const Json& secret) {
   counted("create secret", [&] {
     client_.create(kube::kSecrets, secret);

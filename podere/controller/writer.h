@@ -19,6 +19,8 @@ class Writer {
       : client_(client), may_write_(std::move(may_write)), metrics_(metrics) {}
 
   Json create_pod(const Json& pod);
+  /// Throws what create_pod() would, and makes nothing.
+  void check_pod(const Json& pod);
   void create_secret(const Json& secret);
   void annotate_pod(const kube::ObjectKey& pod, const std::string& uid, const Json& annotations);
   /// SIGTERM now, SIGKILL after `grace_seconds`, 1 at least: 0 would forget the pod while it runs.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace podere::farm {
 namespace {
@@ -58,11 +59,11 @@ class Parts {
  public:
   Parts(const State& state, const std::vector<Giver>& holders) : state_(state), holders_(holders) {}
 
-  std::string of(const Outlook& outlook) {
+  std::vector<std::string> of(const Outlook& outlook) {
     parts_.clear();
     add(outlook, outlook.guarantee, "of those guaranteed ");
     add(outlook, outlook.beyond, "");
-    return join(parts_);
+    return std::move(parts_);
   }
 
  private:
@@ -103,12 +104,12 @@ class Parts {
   std::vector<std::string> parts_;
 };
 
-/// Where the guarantee does not count in full.
+/// Where the guarantee does not count in full; else empty.
 std::string scaling(const Farm& farm, const Outlook& outlook, double load) {
   const std::int32_t asked = std::min(farm.guaranteed, outlook.demand);
   if (outlook.guaranteed >= asked) return "";
-  return fmt::format("; its guarantee of {} counts as {}, as all guarantees together are {:.0f} % of the cluster",
-                     asked, outlook.guaranteed, 100 * load);
+  return fmt::format("its guarantee of {} counts as {}, as all guarantees together are {:.0f} % of the cluster", asked,
+                     outlook.guaranteed, 100 * load);
 }
 
 }  // namespace
@@ -120,12 +121,22 @@ std::vector<std::string> sentences(const State& state, const Decision& decision)
   sentences.reserve(state.farms.size());
   for (std::size_t f = 0; f < state.farms.size(); ++f) {
     const Outlook& outlook = decision.outlooks[f];
-    const std::string waiting = parts.of(outlook);
     std::string sentence = fmt::format("{} of {} executors", outlook.held, outlook.demand);
-    if (!waiting.empty()) sentence += ": " + waiting;
-    sentences.push_back(sentence + scaling(state.farms[f], outlook, decision.guaranteed_load));
+    if (const std::string waiting = join(parts.of(outlook)); !waiting.empty()) sentence += ": " + waiting;
+    const std::string scaled = scaling(state.farms[f], outlook, decision.guaranteed_load);
+    if (!scaled.empty()) sentence += "; " + scaled;
+    sentences.push_back(std::move(sentence));
   }
   return sentences;
+}
+
+std::vector<std::string> waits(const State& state, const Decision& decision, std::int32_t farm) {
+  const auto f = static_cast<std::size_t>(farm);
+  const std::vector<Giver> lent = holders(state, decision);
+  std::vector<std::string> parts = Parts(state, lent).of(decision.outlooks[f]);
+  std::string scaled = scaling(state.farms[f], decision.outlooks[f], decision.guaranteed_load);
+  if (!scaled.empty()) parts.push_back(std::move(scaled));
+  return parts;
 }
 
 std::string reason(const State& state, const Decision& decision, const Reclaim& reclaim) {

@@ -32,10 +32,20 @@ void advance_usage(State& state, double now, const Policy& policy) {
       farm.history.settled_usage = farm.history.usage;
       farm.history.epoch = epoch;
     }
-    if (kept[f] >= std::min({farm.guaranteed, farm.wanted, farm.maximum})) farm.history.rooms_owed = 0;
+    if (kept[f] >= std::min({farm.guaranteed, farm.wanted, farm.maximum})) {
+      farm.history.rooms_owed = 0;
+      farm.history.short_since = 0;
+    } else if (farm.history.short_since == 0) {
+      farm.history.short_since = now;
+    }
     if (kept[f] >= std::min(farm.wanted, farm.maximum)) farm.history.shares_owed = 0;
   }
   state.now = now;
+}
+
+double next_epoch(double now, const Policy& policy) {
+  const double seconds = policy.half_life_seconds / kEpochsPerHalfLife;
+  return (std::floor(now / seconds) + 1) * seconds;
 }
 
 void note_gone(State& state, const Pod& pod) {

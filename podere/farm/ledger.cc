@@ -84,7 +84,10 @@ void Ledger::count(std::int32_t index) {
   if (p.is_taken && p.phase != Phase::kEnding && p.deadline <= state.now) decision.expired.push_back(index);
   if (p.is_driver) return;
   if (leaves) {
-    accounts[p.farm].returning += p.taken_for >= 0;
+    if (p.taken_for < 0) return;
+    Account& account = accounts[p.farm];
+    ++account.returning;
+    if (account.oldest_returning < 0 || is_older(index, account.oldest_returning)) account.oldest_returning = index;
     return;
   }
   ++(p.node >= 0 ? accounts[p.farm].held : accounts[p.farm].waiting);
@@ -128,15 +131,10 @@ void Ledger::set_demands() {
     if (farm(f).has_template()) continue;
     // Others make its pods: it asks for those that are there, or were, which look like the oldest.
     account.demand = std::min(account.demand, account.held + account.waiting + account.returning);
+    if (account.demand <= 0) continue;
     const auto pods = executors(f);
-    const auto oldest = std::ranges::min_element(pods, [&](std::int32_t a, std::int32_t b) {
-      return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
-    });
-    if (oldest == pods.end()) {
-      account.demand = 0;  // whatever returns looks like none that is there
-    } else {
-      note_shape(account.shape = pod(*oldest).shape);
-    }
+    const auto oldest = std::ranges::min_element(pods, [&](auto a, auto b) { return is_older(a, b); });
+    note_shape(account.shape = pod(oldest == pods.end() ? account.oldest_returning : *oldest).shape);
   }
 }
 
@@ -146,9 +144,7 @@ std::vector<std::int32_t> Ledger::waiting(std::int32_t farm) const {
   for (const std::int32_t i : executors(farm)) {
     if (pod(i).node < 0 && is_leaving[i] == 0) pods.push_back(i);
   }
-  std::ranges::sort(pods, [&](std::int32_t a, std::int32_t b) {
-    return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
-  });
+  std::ranges::sort(pods, [&](std::int32_t a, std::int32_t b) { return is_older(a, b); });
   return pods;
 }
 

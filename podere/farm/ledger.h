@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "podere/farm/policy.h"
@@ -12,12 +13,13 @@ namespace podere::farm {
 
 /// One farm's executors. Those that are ending or taken are no longer its own.
 struct Account {
-  std::int32_t held = 0;       ///< have a node
-  std::int32_t waiting = 0;    ///< have none
-  std::int32_t returning = 0;  ///< taken for another farm, not gone, and soon asked for again
-  std::int32_t taken = 0;      ///< of those held, by this decision
-  std::int32_t given = 0;      ///< the same, with those that are to be taken when they have run their time
-  std::int32_t shape = -1;     ///< of the executors it asks for; -1: it has none and asks for none
+  std::int32_t held = 0;               ///< have a node
+  std::int32_t waiting = 0;            ///< have none
+  std::int32_t returning = 0;          ///< taken for another farm, not gone, and soon asked for again
+  std::int32_t oldest_returning = -1;  ///< a pod
+  std::int32_t taken = 0;              ///< of those held, by this decision
+  std::int32_t given = 0;              ///< the same, with those that are to be taken when they have run their time
+  std::int32_t shape = -1;             ///< of the executors it asks for; -1: it has none and asks for none
   std::int32_t demand = 0;
   std::int32_t guaranteed = 0;
   std::int32_t share = 0;
@@ -72,6 +74,10 @@ struct Ledger {
   }
   /// Those among them without a node, the oldest first.
   std::vector<std::int32_t> waiting(std::int32_t farm) const;
+
+  bool is_older(std::int32_t a, std::int32_t b) const {
+    return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
+  }
 
   /// From when an executor may be taken.
   double takeable_from(std::int32_t pod) const;

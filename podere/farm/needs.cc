@@ -27,7 +27,9 @@ void add_needs(Ledger& ledger, std::int32_t farm, std::int32_t first, std::int32
 void sort_needs(Ledger& ledger, const Capacity& capacity, std::size_t first) {
   std::ranges::stable_sort(
       ledger.needs.begin() + static_cast<std::ptrdiff_t>(first), ledger.needs.end(), {}, [&](const Need& need) {
-        return std::tuple(capacity.slots(need.shape), need.shape, need.fullness, ledger.farm_rank[need.farm]);
+        const double short_since = ledger.farm(need.farm).history.short_since;
+        const double since = !need.is_guarantee ? 0 : short_since > 0 ? short_since : ledger.state.now;
+        return std::tuple(capacity.slots(need.shape), need.shape, since, need.fullness, ledger.farm_rank[need.farm]);
       });
 }
 
@@ -35,6 +37,25 @@ void promise(Ledger& ledger, Need& need, std::int32_t node, Wait wait) {
   ledger.room.promise(need.shape, node);
   need.node = node;
   need.wait = wait;
+}
+
+/// First to whom room is owed: farms of other shapes, or that lost something later, would take from it what was freed
+/// for it.
+void promise_free_room(Ledger& ledger, std::span<Need> needs) {
+  std::vector<std::int32_t> owed(ledger.farms.size());
+  for (const Need& need : needs) {
+    const History& history = ledger.farm(need.farm).history;
+    owed[need.farm] = need.is_guarantee ? history.rooms_owed : history.shares_owed;
+  }
+  for (const bool is_owed : {true, false}) {
+    for (Need& need : needs) {
+      if (need.has_room() || (is_owed && owed[need.farm] <= 0)) continue;
+      const std::int32_t node = ledger.room.find_now(need.shape);
+      if (node < 0) continue;
+      --owed[need.farm];
+      promise(ledger, need, node, Wait::kStart);
+    }
+  }
 }
 
 /// Room of pods that were taken goes to the farm that they were taken for: room of others on the same node does not.
@@ -54,6 +75,7 @@ void promise_flights(Ledger& ledger, std::span<Need> needs) {
   for (std::size_t i = 0; i < ledger.flights.size();) {
     const Pod& first = ledger.pod(ledger.flights[i]);
     auto& open = of_farm[first.taken_for];
+    Resources freed;
     for (; i < ledger.flights.size(); ++i) {  // all that leave this node for this farm
       const std::int32_t flight = ledger.flights[i];
       if (ledger.pod(flight).node != first.node || ledger.pod(flight).taken_for != first.taken_for) break;
@@ -61,12 +83,15 @@ void promise_flights(Ledger& ledger, std::span<Need> needs) {
         kept.push_back(flight);
       } else {
         ledger.room.release(first.node, ledger.requests_of(flight));
+        freed += ledger.requests_of(flight);
       }
     }
     for (Need* need : open) {
-      if (!need->has_room() && ledger.room.fits_beside_kept(need->shape, first.node)) {
-        promise(ledger, *need, first.node, Wait::kDrain);
-      }
+      const bool is_used_up = std::ranges::none_of(freed.amounts, [](std::int64_t amount) { return amount > 0; });
+      if (is_used_up) break;  // what else comes free here may be for others
+      if (need->has_room() || !ledger.room.fits_beside_kept(need->shape, first.node)) continue;
+      promise(ledger, *need, first.node, Wait::kDrain);
+      freed -= ledger.shape(need->shape).requests;
     }
   }
   ledger.flights = std::move(kept);
@@ -112,10 +137,7 @@ void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const s
 }
 
 void find_room(Ledger& ledger, std::span<Need> needs) {
-  for (Need& need : needs) {
-    const std::int32_t node = ledger.room.find_now(need.shape);
-    if (node >= 0) promise(ledger, need, node, Wait::kStart);
-  }
+  promise_free_room(ledger, needs);
   if (!ledger.flights.empty()) promise_flights(ledger, needs);
   for (const auto kept : {Room::Kept::kSpared, Room::Kept::kUsed}) {
     for (Need& need : needs) {

@@ -9,14 +9,17 @@
 namespace podere::farm {
 
 /// Adds what farms wait for below their guarantees. Large shapes come first, which few nodes have room for; then farms
-/// that have the smallest part of their guarantee.
+/// that have waited longest: were those first that have the least, whoever comes anew would take the last rooms of
+/// those before, and among many who come and go some would never have all. Of those that came at once, the one that has
+/// the smallest part of its guarantee.
 void add_guarantee_needs(Ledger& ledger, const Capacity& capacity);
 
 /// Adds what farms still wait for below their shares of lent room, if they are short by more than the tolerance.
 /// `admitted`: executors in lent room, by farm, that wait for no more than their start.
 void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const std::int32_t> admitted);
 
-/// Promises room: what is free, then what is freed for the farm, then what else comes free.
+/// Promises room: what is free, first to farms for which room was freed that they have not used yet, then what is freed
+/// for the farm, then what else comes free.
 void find_room(Ledger& ledger, std::span<Need> needs);
 
 /// Of a farm, for the sake of fair shares: its weight, in history-aware mode by what it used.

@@ -34,10 +34,10 @@ std::vector<Group> group(const State& state) {
   return groups;
 }
 
-/// Each farm is brought to what it wants.
-void scale(const State& state, const std::vector<Group>& groups, Decision& decision) {
+/// Each farm is brought to what it wants; what it has too many of ends, and so still counts.
+void scale(const State& state, std::vector<Group>& groups, Decision& decision) {
   for (std::size_t f = 0; f < groups.size(); ++f) {
-    const Group& group = groups[f];
+    Group& group = groups[f];
     if (!state.farms[f].has_template()) continue;
     const auto index = static_cast<std::int32_t>(f);
     const auto n_running = static_cast<std::int32_t>(group.running.size());
@@ -45,8 +45,10 @@ void scale(const State& state, const std::vector<Group>& groups, Decision& decis
     for (; missing > 0; --missing) decision.creations.push_back({index, -1, false});
     if (missing == 0) continue;
     for (const std::int32_t pod : group.waiting) decision.removals.push_back({pod, state.now, true});
-    for (std::int32_t i = group.demand; i < n_running; ++i)
-      decision.removals.push_back({group.running[i], state.now, true});
+    for (; static_cast<std::int32_t>(group.running.size()) > group.demand; group.running.pop_back()) {
+      decision.removals.push_back({group.running.back(), state.now, true});
+      ++group.n_ending;
+    }
   }
 }
 

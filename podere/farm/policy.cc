@@ -51,7 +51,8 @@ void name_causes(const Capacity& capacity, std::span<Need> needs) {
 void create_guaranteed(Ledger& ledger) {
   for (const Need& need : ledger.needs) {
     if (!need.is_guarantee || need.pod >= 0) continue;
-    ledger.decision.creations.push_back({need.farm, need.wait == Wait::kStart ? need.node : -1, false});
+    const std::int32_t node = need.wait == Wait::kStart ? need.node : -1;
+    ledger.decision.creations.push_back({need.farm, node, false, need.wait == Wait::kDrain});
   }
 }
 

@@ -33,7 +33,7 @@ struct Policy {
   /// A farm that has executors takes for its share of lent room when it is short by more than this part of its share,
   /// and by more than one.
   double share_tolerance = 0.1;
-  /// After which an executor that has used a constant number of cores has half of its usage forgotten.
+  /// After which half of what a farm has used is forgotten.
   double half_life_seconds = 86400;
   /// Seconds past its deadline after which the room of a pod that does not end is no longer waited for.
   double stuck_seconds = 300;
@@ -56,6 +56,7 @@ struct Creation {
   std::int32_t farm;
   std::int32_t node;  ///< which has room for it now, as a preference; -1: none has
   bool is_lent;
+  bool awaits_drain = false;  ///< room is being freed for it: until that is free, it may as well not be there
 };
 
 /// An executor of a farm that has a template is to be deleted: one that waits at once, another is to drain as one that

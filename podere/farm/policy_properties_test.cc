@@ -285,6 +285,7 @@ void nothing_lent_would_help(const State& state, const Decision& decision) {
   for (std::size_t f = 0; f < count.held.size(); ++f) {
     const Farm& farm = state.farms[f];
     if (!farm.has_template() || count.held[f] >= count.due[f]) continue;
+    if (decision.outlooks[f].guarantee.for_retry > 0) continue;  // pods of others took what was freed, again and again
     const Shape& shape = state.shapes[static_cast<std::size_t>(farm.template_shape)];
     for (std::size_t n = 0; n < state.nodes.size(); ++n) {
       if (!state.nodes[n].takes_pods || !state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n))
@@ -349,7 +350,7 @@ void come_to_rest(const HistoryOptions& options, const History& history,
     state = s;
     last = decision;
   });
-  if (!is_quiet) RC_LOG() << described(state, last);
+  RC_LOG() << described(state, last);
   RC_ASSERT(is_quiet);
   judge_last(state, last);
 }

@@ -6,6 +6,7 @@
 
 #include "podere/base/error.h"
 #include "podere/farm/explain.h"
+#include "podere/farm/history.h"
 #include "podere/farm/test_cluster.h"
 
 namespace podere::farm {
@@ -381,6 +382,63 @@ TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
             "0 of 1 executors: 1 of those guaranteed were given room that other pods took, and are given more in 50 s");
   cluster.state.now = 1050;
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
+}
+
+TEST(Guarantees, TheLastRoomOfAFarmThatWaitsIsNotGivenToOneThatCameLater) {
+  TestCluster cluster;
+  cluster.add_node(8);
+  cluster.add_pods(cluster.add_farm("lender", 0, 3), 3, 0);
+  const auto late = cluster.add_farm("late", 4, 4);
+  const auto first = cluster.add_farm("there-first", 4, 4);
+  cluster.add_pods(first, 3, 0);
+  advance_usage(cluster.state, 1000, {});  // both are short since then
+  cluster.state.farms[late].wanted = 0;
+  advance_usage(cluster.state, 1010, {});
+  cluster.state.farms[late].wanted = 4;
+  advance_usage(cluster.state, 1020, {});
+  EXPECT_EQ(cluster.state.farms[first].history.short_since, 1000);
+  EXPECT_EQ(cluster.state.farms[late].history.short_since, 1020);
+  const auto has_room = [&](std::int32_t farm) {
+    const Decision decision = cluster.decide();
+    return std::ranges::count_if(decision.creations, [&](const auto& c) { return c.farm == farm && c.node >= 0; });
+  };
+  EXPECT_EQ(has_room(first), 1);
+  EXPECT_EQ(has_room(late), 1);
+  cluster.state.farms[first].history.short_since = 0;  // unknown, as where somebody asks what would happen
+  EXPECT_EQ(has_room(late), 2);
+}
+
+TEST(Guarantees, RoomFreedForAFarmIsNotGivenToOneThatCameLater) {
+  TestCluster cluster;
+  cluster.add_node(6);
+  cluster.add_pods(cluster.add_farm("lender", 0, 2), 2, 0);
+  const auto late = cluster.add_farm("late", 2, 2);
+  const auto first = cluster.add_farm("there-first", 4, 4);
+  cluster.add_pods(first, 2, 0);
+  const auto node_of = [](const Decision& decision, std::int32_t farm) {
+    std::vector<std::int32_t> nodes;
+    for (const Creation& creation : decision.creations) {
+      if (creation.farm == farm) nodes.push_back(creation.node);
+    }
+    return nodes;
+  };
+  EXPECT_EQ(node_of(cluster.decide(), late), (std::vector<std::int32_t>{0, 0})) << "who has less comes first";
+  cluster.state.farms[first].history = {.rooms_owed = 2, .last_freed = 999};
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(node_of(decision, first), (std::vector<std::int32_t>{0, 0}));
+  EXPECT_EQ(node_of(decision, late), (std::vector<std::int32_t>{-1, -1}));
+}
+
+TEST(Guarantees, ExecutorsForWhichRoomIsBeingFreedAreSaidToAwaitThat) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  cluster.add_pods(cluster.add_farm("lender", 0, 2), 2, 0);
+  cluster.add_farm("taker", 1, 1);
+  cluster.add_farm("vast", 1, 1, cluster.add_shape(3));
+  const Decision decision = cluster.decide();
+  ASSERT_EQ(decision.reclaims.size(), 1U);
+  ASSERT_EQ(decision.creations.size(), 2U);
+  for (const Creation& creation : decision.creations) EXPECT_EQ(creation.awaits_drain, creation.farm == 1);
 }
 
 TEST(FairShare, MovesLentRoomUntilSharesAreEqual) {

@@ -73,6 +73,8 @@ TEST(Simulation, ShowsWhatTheOriginalDidWrong) {
   EXPECT_GT(original.taken, 2 * report.taken);
   EXPECT_GT(original.returned, 0U);
   EXPECT_GT(original.work_lost, report.work_lost);
+  EXPECT_GT(original.utilisation, 0) << "nobody leaves twice";
+  EXPECT_LE(original.utilisation, 1);
 }
 
 TEST(Simulation, LivesThroughNodesThatGo) {

@@ -70,7 +70,7 @@ struct Shape {
   std::int32_t node_set = 0;  ///< where it may run, in State::node_sets
 };
 
-/// What is remembered of a farm from one state to the next, by advance_history().
+/// What is remembered of a farm from one state to the next; see history.h.
 struct History {
   double usage = 0;              ///< executor-seconds, less by half after each half-life
   double settled_usage = 0;      ///< `usage` at the begin of the epoch, which decisions use
@@ -78,6 +78,7 @@ struct History {
   std::int32_t shares_owed = 0;  ///< freed for its share, and not used since it last had all it wants
   std::int32_t rooms_owed = 0;   ///< freed for the farm and not used by it since it last had what it is guaranteed
   double last_freed = 0;         ///< when the last of these was
+  double short_since = 0;        ///< when it came below what it is guaranteed; 0: it has that
 };
 
 struct Farm {

@@ -68,6 +68,7 @@ class StateReader {
   }
 
   void read_node(const Json& json) {
+    check_members(json, {"name", "allocatable", "used_by_others", "takes_pods"});
     Node node;
     read_value(needed(json, "name"), "name", node.name);
     node.allocatable = read_resources(needed(json, "allocatable"), state_.resources, {});
@@ -79,6 +80,8 @@ class StateReader {
   }
 
   void read_farm(const Json& json) {
+    check_members(json, {"key", "guaranteed", "wanted", "maximum", "weight", "min_runtime_seconds", "drain_seconds",
+                         "used_executor_seconds", "executor", "pods_made_by_others"});
     Farm farm;
     read_value(needed(json, "key"), "key", farm.key);
     farm.maximum = kMostExecutors;

@@ -56,6 +56,18 @@ TEST(WhatIf, TellsWhoWouldGive) {
   EXPECT_EQ(answer.givers[0].executors, 2);
   EXPECT_EQ(answer.sentence,
             "0 of 2 executors: 2 of those guaranteed get the room of hep/cms (2), which end within 60 s");
+  EXPECT_EQ(answer.waits,
+            (std::vector<std::string>{"2 of those guaranteed get the room of hep/cms (2), which end within 60 s"}));
+  EXPECT_EQ(answer.given_back, 0);
+}
+
+TEST(WhatIf, TellsHowManyOfItsOwnAFarmWouldLose) {
+  const TestCluster cluster = full_cluster();
+  const std::int32_t held = what_if(cluster.state, {}, "hep/cms", 0).before.held;
+  ASSERT_GT(held, 1);
+  const WhatIf answer = what_if(cluster.state, {}, "hep/cms", 1);
+  EXPECT_EQ(answer.given_back, held - 1);
+  EXPECT_EQ(answer.after.held, 1);
 }
 
 TEST(WhatIf, AsksForPodsThatOthersMake) {

@@ -26,6 +26,13 @@ std::map<std::string, std::int32_t> taken_by_farm(const State& state, const Deci
   return taken;
 }
 
+std::int32_t given_back(const State& state, const Decision& decision, std::int32_t farm) {
+  return static_cast<std::int32_t>(std::ranges::count_if(decision.removals, [&](const Removal& removal) {
+    const Pod& pod = state.pods[static_cast<std::size_t>(removal.pod)];
+    return removal.is_surplus && pod.farm == farm && pod.node >= 0;
+  }));
+}
+
 /// Of a farm whose pods others make: the pods that these would make.
 void add_pods(State& state, std::int32_t farm, std::int32_t executors) {
   const Pod* like = nullptr;
@@ -56,8 +63,11 @@ WhatIf what_if(const State& state, const Policy& policy, std::string_view farm_k
   if (!farm.has_template()) add_pods(changed, static_cast<std::int32_t>(f), executors);
   const Decision after = decide(changed, policy);
 
-  WhatIf answer{
-      .before = before.outlooks[f], .after = after.outlooks[f], .sentence = sentences(changed, after)[f], .givers = {}};
+  WhatIf answer{.before = before.outlooks[f],
+                .after = after.outlooks[f],
+                .sentence = sentences(changed, after)[f],
+                .waits = waits(changed, after, static_cast<std::int32_t>(f)),
+                .given_back = given_back(changed, after, static_cast<std::int32_t>(f))};
   const auto taken_before = taken_by_farm(state, before);
   for (const auto& [key, n_taken] : taken_by_farm(changed, after)) {
     const auto other = taken_before.find(key);

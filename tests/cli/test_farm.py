@@ -30,13 +30,18 @@ def test_a_trace_is_the_same_for_the_same_seed(podere):
 def test_what_if(podere):
     answer = json.loads(podere.done(*WHAT_IF, "--json").stdout)
     assert answer["below_guarantee"]["for_drain"] == 1 and answer["beyond"]["for_room"] == 2
-    assert "hep/cms (1)" in podere.done(*WHAT_IF).stdout
+    lines = podere.done(*WHAT_IF).stdout.splitlines()
+    assert lines[0] == "astro/sky, if it wanted 3 executors and not 1:"
+    assert lines[1] == "  1 of those guaranteed get the room of hep/cms (1), which end within 30 s"
+    assert lines[-1] == "nobody more would be taken for it", "it wanted that one before"
 
 
 @pytest.mark.parametrize("arguments, words", [
     (["what-if", "--state", STATE, "--farm", "astro/skyy", "--executors", 3], "'astro/sky'"),
     (["what-if", "--state", STATE, "--farm", "astro/sky", "--executors", 4], "0 to 3"),
     (["what-if", "--state", "absent.json", "--farm", "a", "--executors", 4], "absent.json"),
+    (["what-if", "--kubeconfig", "absent.conf", "--farm", "astro/sky", "--executors", 4], "absent.conf"),
+    (["what-if", "--state", STATE, "--context", "here", "--farm", "astro/sky", "--executors", 3], "--context"),
     (["simulate", "absent.jsonl"], "absent.jsonl"),
     (["simulate", STATE, "--policy", "best"], "proportional"),
     (["trace", "--farms", 0, "-o", "t"], "--farms"),

@@ -1,0 +1,144 @@
+#include "podere/controller/blockades.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "podere/controller/test_objects.h"
+#include "podere/kube/test_api.h"
+
+namespace podere::controller {
+namespace {
+
+class BlockadesTest : public testing::Test {
+ protected:
+  static Pass pass_at(double now, const TestCluster& cluster) {
+    const ClusterView view = cluster.view();
+    Pass pass{.key = {"", "all"},
+              .now = now,
+              .view = view,
+              .assignment = {},
+              .manager = nullptr,
+              .policy = {},
+              .owners = find_owners(view)};
+    for (std::size_t f = 0; f < view.farms.size(); ++f) pass.scope.farms.push_back(static_cast<std::int32_t>(f));
+    pass.cluster = cluster_state(view, pass.owners, pass.scope, now);
+    return pass;
+  }
+  static Json farm(int generation = 1) {
+    Json farm = test_farm("astro", "a", 2, 2);
+    farm["metadata"]["generation"] = generation;
+    return farm;
+  }
+  static Json finished_pod(const std::string& name, double seconds_ago) {
+    Json pod = test_pod("astro", name, "farm-a", "node", seconds_ago + 100);
+    pod["status"]["phase"] = "Failed";
+    const std::string time = time_text(kTestNow - seconds_ago);
+    pod["status"]["containerStatuses"] = {
+        {{"name", "main"}, {"state", {{"terminated", {{"exitCode", 1}, {"finishedAt", time}}}}}}};
+    return pod;
+  }
+  /// The farm's pods are refused in a pass at that time.
+  void refuse(double now, const TestCluster& cluster) {
+    Pass pass = pass_at(now, cluster);
+    pass.result.refusals[0] = "exceeded quota";
+    blockades_.note_refusals(pass);
+    EXPECT_TRUE(pass.blocked_because.contains("farm-a"));
+  }
+  bool is_blocked(double now, const TestCluster& cluster) {
+    Pass pass = pass_at(now, cluster);
+    blockades_.find(pass);
+    return pass.scope.blocked.contains("farm-a");
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> requests_;
+  HttpTestServer server_{[this](const std::string& request) {
+    const std::scoped_lock lock(mutex_);
+    requests_.push_back(request);
+    return kube::json_answer(Json::object());
+  }};
+  kube::Client client_{kube::access_to(server_), {.max_retries = 0}};
+  Metrics metrics_;
+  Writer writer_{client_, [] { return true; }, metrics_};
+  Blockades blockades_{writer_, [](const std::string& line) { ADD_FAILURE() << line; }};
+};
+
+TEST_F(BlockadesTest, AFarmThatIsRefusedIsTriedAgainEverLater) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  double now = kTestNow;
+  for (const double seconds : {5, 10, 20, 40, 80, 160, 300, 300}) {
+    refuse(now, cluster);
+    EXPECT_TRUE(is_blocked(now + seconds - 0.1, cluster)) << seconds;
+    EXPECT_FALSE(is_blocked(now + seconds, cluster)) << seconds;
+    now += seconds;
+  }
+}
+
+TEST_F(BlockadesTest, APassLooksAgainWhenARefusalEnds) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  refuse(kTestNow, cluster);
+  Pass pass = pass_at(kTestNow + 1, cluster);
+  blockades_.find(pass);
+  EXPECT_DOUBLE_EQ(pass.next_look, kTestNow + 5);
+  EXPECT_EQ(pass.blocked_because.at("farm-a"), "the API server makes no pods of it: exceeded quota");
+  EXPECT_TRUE(pass.refused_before.contains("farm-a"));
+}
+
+TEST_F(BlockadesTest, AFarmThatWasChangedIsTriedAtOnceAndFromTheFirstDelay) {
+  TestCluster before;
+  before.add_farm(farm());
+  for (int i = 0; i < 4; ++i) refuse(kTestNow, before);
+  TestCluster after;
+  after.add_farm(farm(2));
+  EXPECT_FALSE(is_blocked(kTestNow + 0.1, after));
+  refuse(kTestNow + 1, after);
+  EXPECT_TRUE(is_blocked(kTestNow + 5.9, after));
+  EXPECT_FALSE(is_blocked(kTestNow + 6, after));
+}
+
+TEST_F(BlockadesTest, ARefusalIsForgottenOncePodsAreMadeAndNotWhileNoneIsTried) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  for (int i = 0; i < 4; ++i) refuse(kTestNow, cluster);
+  Pass blocked = pass_at(kTestNow + 1, cluster);
+  blockades_.find(blocked);
+  blockades_.note_refusals(blocked);
+  EXPECT_TRUE(is_blocked(kTestNow + 39, cluster));
+
+  Pass tried = pass_at(kTestNow + 41, cluster);
+  blockades_.find(tried);
+  blockades_.note_refusals(tried);
+  refuse(kTestNow + 42, cluster);
+  EXPECT_FALSE(is_blocked(kTestNow + 48, cluster));
+}
+
+TEST_F(BlockadesTest, AFarmWhoseExecutorsEndByThemselvesWaitsLongerTheMoreDid) {
+  TestCluster cluster;
+  cluster.add_farm(farm()).add_pod(finished_pod("one", 1));
+  EXPECT_TRUE(is_blocked(kTestNow, cluster));
+  EXPECT_FALSE(is_blocked(kTestNow + 4, cluster));
+  cluster.add_pod(finished_pod("two", 2)).add_pod(finished_pod("long-ago", 700));
+  EXPECT_TRUE(is_blocked(kTestNow + 8.9, cluster));
+  EXPECT_FALSE(is_blocked(kTestNow + 9, cluster));
+}
+
+TEST_F(BlockadesTest, OfExecutorsThatEndedTheLastThreeAreKept) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  const std::vector<std::string> names{"d", "b", "e", "a", "c"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    cluster.add_pod(finished_pod(names[i], 10 * static_cast<double>(i + 1)));
+  }
+  is_blocked(kTestNow, cluster);
+  const std::scoped_lock lock(mutex_);
+  ASSERT_EQ(requests_.size(), 2U);
+  EXPECT_EQ(kube::request_line(requests_[0]).substr(0, 39), "DELETE /api/v1/namespaces/astro/pods/a");
+  EXPECT_EQ(Json::parse(kube::body_of(requests_[0])).at("preconditions").at("uid"), "uid-a");
+  EXPECT_EQ(kube::request_line(requests_[1]).substr(0, 39), "DELETE /api/v1/namespaces/astro/pods/c");
+}
+
+}  // namespace
+}  // namespace podere::controller

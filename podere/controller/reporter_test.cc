@@ -1,0 +1,120 @@
+#include "podere/controller/reporter.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+
+#include "podere/controller/test_objects.h"
+#include "podere/kube/test_api.h"
+
+namespace podere::controller {
+namespace {
+
+class ReporterTest : public testing::Test {
+ protected:
+  /// A pass over farms without a manager, of which astro/a is blocked for that reason; empty: it is not.
+  void report(const TestCluster& cluster, double now, const std::string& blocked_because) {
+    const ClusterView view = cluster.view();
+    const std::size_t n_farms = view.farms.size();
+    Pass pass{.key = kNoManager,
+              .now = now,
+              .view = view,
+              .assignment = {.manager = std::vector<std::string>(n_farms),
+                             .others = std::vector<std::vector<std::string>>(n_farms)},
+              .manager = nullptr,
+              .policy = {},
+              .owners = find_owners(view)};
+    pass.cluster = cluster.state();
+    pass.decision = farm::decide(pass.cluster.state, pass.policy);
+    if (!blocked_because.empty()) pass.blocked_because["farm-a"] = blocked_because;
+    reporter_->report(pass);
+  }
+  void report(const std::string& blocked_because) {
+    TestCluster cluster;
+    cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 2, 0));
+    report(cluster, kTestNow, blocked_because);
+  }
+  /// What was written once all that waits was.
+  std::vector<Json> events() {
+    recorder_.reset();
+    const std::scoped_lock lock(mutex_);
+    return written_;
+  }
+
+  std::mutex mutex_;
+  std::vector<Json> written_;
+  HttpTestServer server_{[this](const std::string& request) {
+    const std::scoped_lock lock(mutex_);
+    if (kube::request_line(request).find("/events") != std::string::npos) {
+      written_.push_back(Json::parse(kube::body_of(request)));
+    }
+    return kube::json_answer({{"metadata", {{"name", "any"}}}});
+  }};
+  kube::Client client_{kube::access_to(server_), {.max_retries = 0}};
+  Metrics metrics_;
+  Writer writer_{client_, [] { return true; }, metrics_};
+  StatusWriter statuses_{writer_, [](const StatusSubject&) { return true; }, [](const std::string&) {}};
+  std::unique_ptr<kube::EventRecorder> recorder_ =
+      std::make_unique<kube::EventRecorder>(client_, kube::EventRecorderOptions{.component = "test"});
+  std::unique_ptr<Reporter> reporter_ = std::make_unique<Reporter>(statuses_, *recorder_, metrics_);
+};
+
+TEST_F(ReporterTest, TroubleThatGoesOnIsOneEvent) {
+  for (int i = 0; i < 3; ++i) report("exceeded quota");
+  const auto written = events();
+  ASSERT_EQ(written.size(), 1U);
+  EXPECT_EQ(written[0].at("reason"), "NoPodsAreMade");
+  EXPECT_EQ(written[0].at("type"), "Warning");
+  EXPECT_EQ(written[0].at("message"), "exceeded quota");
+  EXPECT_EQ(written[0].value("count", 1), 1);
+}
+
+TEST_F(ReporterTest, AFarmWithoutTroubleIsNoEvent) {
+  report("");
+  EXPECT_TRUE(events().empty());
+}
+
+TEST_F(ReporterTest, AGuaranteeForWhichRoomHadToBeMadeIsToldOnceItIsThere) {
+  TestCluster full;
+  full.add_node(test_node("node", 1)).add_farm(test_farm("astro", "a", 1, 1)).add_farm(test_farm("hep", "b", 1, 0));
+  TestCluster served = full;
+  full.add_pod(test_pod("hep", "b-0", "farm-b", "node"));
+  served.add_pod(test_pod("astro", "a-0", "farm-a", "node"));
+  report(full, kTestNow, "");
+  report(full, kTestNow + 7, "");
+  for (const double now : {kTestNow + 20, kTestNow + 30}) report(served, now, "");
+  EXPECT_NE(metrics_.text().find("podere_operator_time_to_guarantee_seconds_sum 20"), std::string::npos)
+      << metrics_.text();
+  const auto written = events();
+  ASSERT_EQ(written.size(), 1U);
+  EXPECT_EQ(written[0].at("reason"), "GuaranteeMet");
+  EXPECT_EQ(written[0].at("involvedObject").at("name"), "a");
+  EXPECT_TRUE(written[0].at("message").get<std::string>().ends_with("after 20 s")) << written[0].at("message");
+}
+
+TEST_F(ReporterTest, AGuaranteeThatIsMetAtOnceIsNoNews) {
+  TestCluster cluster;
+  cluster.add_node(test_node("node", 1)).add_farm(test_farm("astro", "a", 1, 1));
+  report(cluster, kTestNow, "");  // its executor starts
+  cluster.add_pod(test_pod("astro", "a-0", "farm-a", "node"));
+  report(cluster, kTestNow + 3, "");
+  EXPECT_NE(metrics_.text().find("podere_operator_time_to_guarantee_seconds_count 1"), std::string::npos);
+  EXPECT_TRUE(events().empty());
+}
+
+TEST_F(ReporterTest, WhatIsToldOfFarmsThatHaveGoneIsForgotten) {
+  report("exceeded quota");
+  for (int i = 0; i < 100; ++i) {  // others come and go
+    TestCluster cluster;
+    cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", fmt::format("f{}", i), 2, 0));
+    report(cluster, kTestNow, "");
+  }
+  report("exceeded quota");  // one that was made anew, as far as is known
+  const auto written = events();
+  ASSERT_FALSE(written.empty());
+  EXPECT_EQ(written.back().value("count", 1), 2);
+}
+
+}  // namespace
+}  // namespace podere::controller

@@ -8,15 +8,15 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/printable.h"
-#include "podere/cli/print.h"
 #include "podere/kube/access.h"
 #include "podere/launch/hosts.h"
 
 namespace podere::cli {
 namespace {
 
-constexpr double kSettleSeconds = 10;  // pods that come together are taken together
-constexpr double kAskSeconds = 2;      // between two looks at what the farm says
+constexpr double kSettleSeconds = 10;     // pods that come together are taken together
+constexpr double kAskSeconds = 2;         // between two looks at what the farm says
+constexpr std::size_t kMostBytes = 1000;  // of what it says
 constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 
 /// "astro", or "stars/astro" for one in another namespace than the user's.
@@ -38,27 +38,26 @@ FarmGroup::FarmGroup(const GroupOptions& group, const std::filesystem::path& fol
     : name_(name_of(group.farm)),
       folder_(folder),
       pods_(access_to(group.farm), name_, folder),
-      wanted_{group.executors, group.least_executors} {
-  wait_for(wanted_.n_executors, true);
-}
+      wanted_{group.executors, group.least_executors} {}
 
-void FarmGroup::wait_for(int n, bool settles) {
+void FarmGroup::await_room(Progress& progress) {
+  const bool is_first = used_.empty();
+  const int n = is_first ? wanted_.n_executors : wanted_.least;
   std::string told;
   for (Stopwatch since_asked; room() < n; std::this_thread::sleep_for(kBetweenLooks)) {
-    wanted();
-    if (settles && room() >= wanted_.least && since_change_.seconds() >= kSettleSeconds) return;
-    if (interrupts() > 0) throw Interrupted();
+    look();
+    if (is_first && room() >= wanted_.least && since_change_.seconds() >= kSettleSeconds) return;
+    if (progress.stop_requested()) throw Interrupted();
     if (since_asked.seconds() < kAskSeconds) continue;
     since_asked.restart();
-    const std::string message =
-        fmt::format("farm {} has {} of {} executors ready; {}", name_, room(), n, printable(pods_.message()));
-    if (message != told) print_error(message);
+    const std::string message = fmt::format("farm {} has {} of {} executors ready; {}", name_, room(), n,
+                                            printable_line(pods_.message(), kMostBytes));
+    if (message != told) progress.warn(message);
     told = message;
   }
 }
 
 CommandLine FarmGroup::launch(int n, const std::vector<std::string>& program) {
-  if (room() < wanted_.least) wait_for(wanted_.least, false);
   used_ = launch::answering(pods_.hosts(), pods_.ssh());
   has_told_of_leaving_ = false;
   if (static_cast<int>(used_.size()) < n) {
@@ -68,17 +67,18 @@ CommandLine FarmGroup::launch(int n, const std::vector<std::string>& program) {
   return launch::on_hosts(n, program, used_, pods_.ssh(), folder_, "farm " + name_);
 }
 
-session::Wanted FarmGroup::wanted() {
+void FarmGroup::look() {
   std::vector<launch::Host> hosts = pods_.hosts();
-  if (!has_told_of_leaving_ && !std::ranges::all_of(used_, [&](const auto& host) { return contains(hosts, host); })) {
-    has_told_of_leaving_ = true;
-    ++wanted_.moves;
-  }
-  if (hosts != seen_) {
-    seen_ = std::move(hosts);
-    since_change_.restart();
-    may_grow_ = true;
-  }
+  if (hosts == seen_) return;
+  seen_ = std::move(hosts);
+  since_change_.restart();
+  may_grow_ = true;
+}
+
+session::Wanted FarmGroup::wanted() {
+  look();
+  const bool all_stay = std::ranges::all_of(used_, [&](const auto& host) { return contains(seen_, host); });
+  if (!all_stay && !std::exchange(has_told_of_leaving_, true)) ++wanted_.moves;
   const auto most = std::min(seen_.size(), static_cast<std::size_t>(wanted_.n_executors));
   if (may_grow_ && !used_.empty() && used_.size() < most && since_change_.seconds() >= kSettleSeconds) {
     may_grow_ = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "podere/base/clock.h"
+#include "podere/base/progress.h"
 #include "podere/cli/arguments.h"
 #include "podere/launch/farm_pods.h"
 #include "podere/session/session.h"
@@ -15,12 +16,14 @@ namespace podere::cli {
 /// Chooses pods for a group, and notices when it should choose again. Not thread-safe.
 class FarmGroup {
  public:
-  /// Waits until the farm has the executors that `group` wants, or enough of them and no more come. What executors need
-  /// on this machine lies in `folder`. Throws InputError as launch::FarmPods, and Interrupted.
+  /// What executors need on this machine lies in `folder`. Throws InputError as launch::FarmPods.
   FarmGroup(const GroupOptions& group, const std::filesystem::path& folder);
 
-  /// The command that runs `program` in `n` pods. Waits while there are fewer than are enough; throws
-  /// session::GroupLost if there are enough, but not so many.
+  /// Before the first launch, waits until the farm has the executors that are wanted, or enough of them and no more
+  /// come; then while there are fewer than are enough. Tells what the farm waits for, and throws Interrupted where
+  /// `progress` wishes to stop.
+  void await_room(Progress& progress);
+  /// The command that runs `program` in `n` pods. Throws session::GroupLost if fewer answer.
   CommandLine launch(int n, const std::vector<std::string>& program);
   /// How many pods can be used.
   int room() const { return static_cast<int>(pods_.hosts().size()); }
@@ -28,7 +31,7 @@ class FarmGroup {
   session::Wanted wanted();
 
  private:
-  void wait_for(int n, bool settles);
+  void look();
 
   const std::string name_;
   const std::filesystem::path folder_;

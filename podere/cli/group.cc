@@ -126,7 +126,7 @@ void launch_on_farm(session::Session::Options& options, const std::vector<std::s
   options.launch = [farm, program](int n) { return farm->launch(n, program); };
   options.room = [farm] { return farm->room(); };
   options.wanted = [farm] { return farm->wanted(); };
-  options.asks_for_room_first = true;
+  options.await_room = [farm](Progress& progress) { farm->await_room(progress); };
 }
 
 /// Moves losses and metrics to the facts of a result, which are returned.

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <thread>
 #include <vector>
 
@@ -111,6 +110,28 @@ std::string last_line(int descriptor) {
   return last.starts_with("podere: ") ? last.substr(8) : last;
 }
 
+/// Passes on what a session says while it starts, such as what it waits for. Its last words are left to whoever tells
+/// that it ended.
+class LogWatch {
+ public:
+  explicit LogWatch(int descriptor) : descriptor_(descriptor) {}
+
+  void pass_on() {
+    if (since_look_.seconds() < kLookSeconds) return;
+    since_look_.restart();
+    const std::string line = last_line(descriptor_);
+    if (line == seen_ && line != told_) print_error(told_ = line);
+    seen_ = line;
+  }
+
+ private:
+  static constexpr double kLookSeconds = 0.5;
+  int descriptor_;
+  Stopwatch since_look_;
+  std::string seen_;  // a look ago
+  std::string told_;
+};
+
 int start(const StartOptions& options) {
   if (options.foreground) return serve(options);
   const session::SessionPlace place(options.name);
@@ -126,6 +147,7 @@ int start(const StartOptions& options) {
   if (log < 0) throw_error("{} cannot be written: {}", place.log().string(), std::strerror(errno));
   const pid_t pid = spawn_detached(arguments, log);
   int status = 0;
+  LogWatch said(log);
   while (!LineSocket::connect(place.socket())) {
     if (interrupts() > 0) kill(pid, SIGTERM);
     if (waitpid(pid, &status, WNOHANG) == pid) {
@@ -134,6 +156,7 @@ int start(const StartOptions& options) {
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }
+    said.pass_on();
     std::this_thread::sleep_for(kPoll);
   }
   session::Client client(options.name);
@@ -144,21 +167,6 @@ int start(const StartOptions& options) {
     if (!options.prometheus.empty()) print(fmt::format("counters at {}\n", facts.at("prometheus").get<std::string>()));
   });
   return kDone;
-}
-
-/// Makes "9400" "127.0.0.1:9400".
-CLI::Validator listening_address() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");
-        std::smatch parts;
-        if (!std::regex_match(text, parts, form) || std::stoi(parts[3]) > 65535) {
-          return fmt::format("'{}' is no port, nor an address and a port, such as 9400 or 127.0.0.1:9400", text);
-        }
-        if (!parts[1].matched) text = "127.0.0.1:" + text;
-        return "";
-      },
-      "", "address");
 }
 
 void define_start(CLI::App& app, StartOptions& options) {
@@ -197,9 +205,10 @@ std::string running_text(const Json& status) {
     const Json& progress = job.at("progress");
     const std::string phase = progress.at("phase");
     const auto total = progress.at("total").get<std::uint64_t>();
-    if (total <= 1) return fmt::format("{}: {}", job.at("kind").get<std::string>(), phase);
-    return fmt::format("{}: {} of {}", job.at("kind").get<std::string>(), progress.at("done").get<std::uint64_t>(),
-                       total);
+    auto kind = job.at("kind").get<std::string>();
+    if (phase.empty()) return kind;
+    if (total <= 1) return fmt::format("{}: {}", kind, phase);
+    return fmt::format("{}: {} of {}", kind, progress.at("done").get<std::uint64_t>(), total);
   }
   return "-";
 }

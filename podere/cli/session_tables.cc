@@ -134,7 +134,7 @@ void define_save(CLI::App& app, TableOptions& options) {
   define_table(app, options);
   app.add_option("-o,--output", options.path, "File to write, with commas between")
       ->required()
-      ->check(file_name())
+      ->transform(output_file())
       ->type_name("FILE");
   app.footer("Example: podere session save higgs test -o test.csv");
 }

@@ -11,11 +11,11 @@
 #include "podere/base/base64.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::launch {
 namespace {
 
-const kube::Resource kFarms{"podere.dev", "v1alpha1", "Farm", "farms"};
 constexpr double kFirstListSeconds = 30;
 constexpr double kOperatorSeconds = 10;  // from a new farm to its first status
 constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
@@ -53,7 +53,7 @@ kube::Json find(kube::Client& client, const kube::Resource& resource, const kube
 /// The farm, once the operator has seen it.
 kube::Json find_looked_after(kube::Client& client, const kube::ObjectKey& farm) {
   for (const Stopwatch watch; watch.seconds() < kOperatorSeconds; std::this_thread::sleep_for(kBetweenLooks)) {
-    kube::Json object = find(client, kFarms, farm);
+    kube::Json object = find(client, kube::kFarms, farm);
     if (!kube::text_at(object, {"status", "selector"}).empty()) return object;
   }
   throw_input_error("--farm: no operator looks after farm {} ({}): podere operator has to run in the cluster",
@@ -61,8 +61,7 @@ kube::Json find_looked_after(kube::Client& client, const kube::ObjectKey& farm) 
 }
 
 void write_private(const std::filesystem::path& path, const kube::Json& secret, const char* name) {
-  const std::string_view base64 = kube::text_at(secret, {"data", name});
-  const std::vector<std::byte> bytes = from_base64(std::string(base64));
+  const std::vector<std::byte> bytes = read_secret_field(secret, name);
   AtomicFile file(path);
   std::filesystem::permissions(file.temporary_path(),
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -86,11 +85,28 @@ std::string write_ssh_options(const kube::Json& farm, const kube::Json& secret, 
 
 }  // namespace
 
+std::vector<std::byte> read_secret_field(const kube::Json& secret, const char* field) {
+  std::vector<std::byte> bytes;
+  try {
+    bytes = from_base64(std::string(kube::text_at(secret, {"data", field})));
+  } catch (const Error&) {
+    // as if there were nothing
+  }
+  if (bytes.empty()) {
+    throw_input_error("--farm: secret {} has no {}; podere operator makes one that has, when there is none",
+                      kube::key_of(secret).text(), field);
+  }
+  return bytes;
+}
+
 FarmPod read_farm_pod(const kube::Json& pod) {
   const std::string_view address = kube::text_at(pod, {"status", "podIP"});
-  const bool is_driver = kube::text_at(pod, {"metadata", "labels", "podere.dev/role"}) == "driver";
+  const auto has_role = [&](const char* label) {
+    return kube::text_at(pod, {"metadata", "labels", label}) == "driver";
+  };
+  const bool is_driver = has_role(kube::kRoleLabel) || has_role("spark-role");
   const bool is_told_to_go = !kube::text_at(pod, {"metadata", "deletionTimestamp"}).empty() ||
-                             !kube::text_at(pod, {"metadata", "annotations", "podere.dev/reclaim-deadline"}).empty();
+                             !kube::text_at(pod, {"metadata", "annotations", kube::kReclaimDeadline}).empty();
   return {std::string(address), !address.empty() && is_ready(pod) && !is_told_to_go && !is_driver};
 }
 
@@ -99,7 +115,8 @@ FarmPods::FarmPods(const kube::Access& access, const std::string& farm, const st
   kube::check_access(client_);
   const kube::Json object = find_looked_after(client_, farm_);
   const std::string_view selector = kube::text_at(object, {"status", "selector"});
-  ssh_ = write_ssh_options(object, find(client_, kube::kSecrets, {access.in_namespace, "podere-farm-" + farm}), folder);
+  ssh_ = write_ssh_options(object, find(client_, kube::kSecrets, {access.in_namespace, kube::key_secret_name(farm_)}),
+                           folder);
   reflector_ = std::make_unique<kube::Reflector>(
       client_,
       kube::ReflectorOptions{.resource = kube::kPods,
@@ -121,7 +138,7 @@ std::vector<Host> FarmPods::hosts() const {
 
 std::string FarmPods::message() {
   try {
-    const auto farm = client_.find(kFarms, farm_);
+    const auto farm = client_.find(kube::kFarms, farm_);
     return farm ? std::string(kube::text_at(*farm, {"status", "message"})) : "it is no longer there";
   } catch (const Error&) {
     return "";  // of use to people only: asked again soon

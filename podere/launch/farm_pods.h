@@ -1,6 +1,7 @@
 // The pods of a farm on Kubernetes in which executors can be started.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ struct FarmPod {
   bool can_be_used = false;  ///< it is ready, nobody has told it to go, and it is an executor
 };
 FarmPod read_farm_pod(const kube::Json& pod);
+
+/// Throws InputError if there is none, or nothing in it.
+std::vector<std::byte> read_secret_field(const kube::Json& secret, const char* field);
 
 /// Pods of one farm, as a watch tells, and how to reach them over ssh. Thread-safe.
 class FarmPods {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "podere/base/error.h"
+
 namespace podere::launch {
 namespace {
 
@@ -29,6 +31,9 @@ TEST(FarmPod, CanBeUsedWhileItIsReadyAndNobodyHasToldItToGo) {
   pod["metadata"]["labels"]["podere.dev/role"] = "driver";
   EXPECT_FALSE(read_farm_pod(pod).can_be_used);
   pod = ready_pod();
+  pod["metadata"]["labels"]["spark-role"] = "driver";
+  EXPECT_FALSE(read_farm_pod(pod).can_be_used);
+  pod = ready_pod();
   pod["status"].erase("podIP");
   EXPECT_FALSE(read_farm_pod(pod).can_be_used);
 }
@@ -38,6 +43,23 @@ TEST(FarmPod, OfWhichNothingIsKnownYetCannotBeUsed) {
                            R"({"status":{"conditions":null,"podIP":7}})", R"({"status":[]})"}) {
     EXPECT_FALSE(read_farm_pod(kube::Json::parse(text)).can_be_used) << text;
   }
+}
+
+TEST(SecretField, ThatIsMissingIsToldInALine) {
+  kube::Json secret{{"metadata", {{"namespace", "astro"}, {"name", "podere-farm-sky"}}},
+                    {"data", {{"known_hosts", "aGk="}, {"ssh-publickey", ""}, {"ssh-hostkey", "?"}}}};
+  EXPECT_EQ(read_secret_field(secret, "known_hosts").size(), 2U);
+  for (const char* const field : {"ssh-privatekey", "ssh-publickey", "ssh-hostkey"}) {
+    try {
+      read_secret_field(secret, field);
+      FAIL() << field;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()), "--farm: secret astro/podere-farm-sky has no " + std::string(field) +
+                                               "; podere operator makes one that has, when there is none");
+    }
+  }
+  secret.erase("data");
+  EXPECT_THROW(read_secret_field(secret, "known_hosts"), InputError);
 }
 
 }  // namespace

@@ -11,7 +11,12 @@
 namespace podere::launch {
 namespace {
 
-bool has_words(const std::string& line) { return line.find_first_not_of(" -\t\r") != std::string::npos; }
+/// No cause of anything: that ssh began before mpirun had put it into a group of processes.
+bool is_aside(const std::string& line) { return line.find("plm:rsh: Warning: setpgid(") != std::string::npos; }
+
+bool has_words(const std::string& line) {
+  return line.find_first_not_of(" -\t\r") != std::string::npos && !is_aside(line);
+}
 
 /// Without space around it; ssh ends lines as terminals do.
 std::string trimmed(const std::string& line) {

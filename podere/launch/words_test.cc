@@ -57,6 +57,11 @@ TEST(Words, OfOpenMpiThatSrunGaveNothing) {
 TEST(Words, SaidFirstAreTheCause) {
   EXPECT_EQ(first_words({}), "");
   EXPECT_EQ(first_words({"", "-----"}), "");
+  const std::string aside =
+      "[vm:39] plm:rsh: Warning: setpgid(41,41) failed in parent with errno=Permission denied(13)";
+  EXPECT_EQ(first_words({aside, "-----", "Executable: podere"}), "Executable: podere");
+  EXPECT_EQ(first_words({aside}), "");
+  EXPECT_EQ(last_words({"out of paper", aside}), "out of paper");
   EXPECT_EQ(first_words({"ssh: connect to host a port 22: Connection timed out\r", "-----", "ORTE was unable"}),
             "ssh: connect to host a port 22: Connection timed out");
   EXPECT_EQ(first_words({"-----", "mpirun was unable to launch as it could not access", "or execute an executable:", "",

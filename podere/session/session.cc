@@ -120,7 +120,10 @@ class Session::Watch : public Progress {
 
 Session::Session(Options options, Progress& progress)
     : options_(std::move(options)), wanted_{options_.n_executors, options_.least} {
-  if (options_.asks_for_room_first) options_.n_executors = as_there_is_room(options_.n_executors);
+  if (options_.await_room) {
+    options_.await_room(progress);
+    options_.n_executors = as_there_is_room(options_.n_executors);
+  }
   for (int attempt = 1; !driver_; ++attempt) {
     try {
       start_group(progress);
@@ -135,6 +138,7 @@ Session::Session(Options options, Progress& progress)
 
 void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
+  if (options_.await_room) options_.await_room(progress);
   driver.n_executors = options_.n_executors;
   driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
   n_cores_ = driver_->n_cores();
@@ -293,7 +297,8 @@ void Session::idle(Progress& progress) {
                               executors_text(options_.n_executors)));
   }
   resize(progress);
-  if (driver_) return;
+  const bool has_to_wait = options_.await_room && options_.room() < options_.least;
+  if (driver_ || has_to_wait) return;
   try {
     replace_group(progress, progress);
   } catch (const Error& error) {

@@ -43,8 +43,10 @@ class Session {
     /// How many are wanted by now; asked a few times a second while a job runs. Training pauses at a checkpoint and
     /// goes on with so many; other jobs are done first.
     std::function<Wanted()> wanted = {};
-    /// Whether to ask for room before the first start too.
-    bool asks_for_room_first = false;
+    /// Waits until there is room for enough executors, or, before the first start, for as many as there will be; says
+    /// by progress.warn() what it waits for, and throws Interrupted where that wishes to stop. Unset: room need not be
+    /// waited for.
+    std::function<void(Progress& progress)> await_room = {};
     /// Whether training should write a checkpoint at once: executors are about to be lost. True once for each notice.
     std::function<bool()> notice = {};
   };
@@ -62,7 +64,8 @@ class Session {
   Json run(const Job& job, Progress& progress);
 
   /// Between jobs: hears what the executors have said. If some were lost, or another number is wanted, starts a group
-  /// anew, with the tables that are kept. What cannot be started now is tried again by run().
+  /// anew, with the tables that are kept. What cannot be started now is tried again by run(), which waits for room too:
+  /// it has somebody to tell.
   void idle(Progress& progress);
 
   int n_executors() const { return options_.n_executors; }

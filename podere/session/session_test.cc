@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "podere/base/error.h"
+#include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
 
 namespace podere::session {
@@ -16,7 +17,9 @@ class RecordedProgress : public Progress {
  public:
   void report(const ProgressStep& step) override { steps.push_back(step); }
   void warn(const std::string& message) override { warnings.push_back(message); }
+  bool stop_requested() override { return stops; }
   std::vector<ProgressStep> steps;
+  bool stops = false;
   std::vector<std::string> warnings;
 };
 
@@ -223,7 +226,7 @@ TEST_F(SessionTest, AFirstGroupThatCannotBeStartedIsNotTriedAgain) {
 TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 4, .least = 1};
-  options.asks_for_room_first = true;
+  options.await_room = [](Progress&) {};
   options.room = [] { return 2; };
   options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = launched.empty() ? 0 : 1}; };
   options.launch = [&](int n) {
@@ -238,6 +241,42 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   session.run(job, progress);
   EXPECT_EQ(launched, (std::vector<int>{2, 2}));
   EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 2 executors elsewhere"}));
+}
+
+TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {
+  Session::Options options{.n_executors = 2, .least = 1};
+  int n_free = 0;
+  int n_waits = 0;
+  options.room = [&] { return n_free; };
+  options.await_room = [&](Progress& waiting) {
+    ++n_waits;
+    if (n_free > 0) return;
+    waiting.warn("the farm has none");
+    if (waiting.stop_requested()) throw Interrupted();
+    n_free = 1;
+  };
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; )", n);
+    return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? "kill -9 $$" : "read order; " + kResult)}};
+  };
+  Session session(std::move(options), progress);
+  EXPECT_EQ(launched, (std::vector<int>{1}));
+  n_free = 0;
+  const int n_waits_before = n_waits;
+  const Stopwatch watch;
+  while (progress.warnings.size() < 2 && watch.seconds() < 10) session.idle(progress);
+  session.idle(progress);
+  ASSERT_EQ(progress.warnings.size(), 2U) << "that it was lost";
+  EXPECT_EQ(n_waits, n_waits_before);
+
+  progress.stops = true;
+  EXPECT_THROW(session.run(DescribeJob{{"x.csv", {}}}, progress), Interrupted);
+  EXPECT_EQ(launched.size(), 1U);
+  progress.stops = false;
+  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{1, 1}));
+  EXPECT_EQ(progress.warnings.back(), "the farm has none");
 }
 
 TEST_F(SessionTest, GivesUpAfterManyLosses) {

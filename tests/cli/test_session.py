@@ -347,7 +347,7 @@ def test_a_job_that_has_ended_is_not_cancelled(session):
     (["session", "stop", "none"], "no session called none"),
     (["session", "start", "../x"], "cannot be called"),
     (["session", "start", "x", "--prometheus", "70000"], "70000"),
-    (["session", "start", "x", "--prometheus", "localhost:http"], "127.0.0.1:9400"),
+    (["session", "start", "x", "--prometheus", "localhost:http"], "is no port, nor an address and a port"),
     (["session", "start", "x", "--prometheus", "192.0.2.1:9400"], "no address of this machine"),
     (["train", "gbt", "table:a", "-o", "m.json"], "no table called a"),
     (["train", "gbt", "collider:100", "--validation", "table:b", "-o", "m.json"], "name one with --session"),

@@ -14,7 +14,7 @@ declare -A group=(
           clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch
           iproute2 openssl openssh-client openssh-server slurm-wlm munge"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
-                openssl procps python3 python3-pytest"
+                openssl procps python3 python3-pytest python3-yaml"
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [tensorboard]="python3 python3-venv python3-pytest python3-numpy python3-pil python3-selenium chromium chromium-driver"

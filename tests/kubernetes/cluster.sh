@@ -2,8 +2,9 @@
 # A real Kubernetes cluster on this machine, for tests; README.md beside this file tells what it is good for.
 set -euo pipefail
 usage="usage: tests/kubernetes/cluster.sh COMMAND [--name NAME], any number of clusters, told apart by NAME
-  start [--nodes N] [--kubelet] [--port PORT] [--owner PID]
-                   with N fake nodes, and one with a real kubelet (needs root); it ends when process PID does
+  start [--nodes N] [--kubelet] [--audit] [--port PORT] [--owner PID]
+                   with N fake nodes, and one with a real kubelet (needs root); it ends when process PID does;
+                   --audit: the API server writes down what the user \`operator\` asks (audit.log, by audit.yaml)
   stop             ends it, in whatever state it is, and removes all that it left
   status           what runs; exit code 3 if the API server does not answer
   kubeconfig [USER [GROUP]]
@@ -94,7 +95,7 @@ start() {
   host_address=$subnet.255.1 node_address=$subnet.255.2
   parts="etcd apiserver ${real:+relay} controllers scheduler ${real:+node}"
   ((fake == 0)) || parts+=" kwok"
-  declare -p programs subnet etcd_port peer_port api_port host_address node_address parts fake real owner |
+  declare -p programs subnet etcd_port peer_port api_port host_address node_address parts fake real audit owner |
     sed 's/^declare --/declare -g/' >"$folder/settings"
 
   certificate ca /CN=podere-test
@@ -145,10 +146,11 @@ in_node() { # with its files, processes and network, as root
 (($#)) || { echo "$usage" >&2; exit 2; }
 verb=$1
 shift
-name=default fake=0 real='' port='' owner='' arguments=()
+name=default fake=0 real='' audit='' port='' owner='' arguments=()
 while (($#)); do
   case $1 in
     --kubelet) real=yes; shift; continue ;;
+    --audit) audit=yes; shift; continue ;;
     --name | --nodes | --port | --owner) (($# > 1)) || refuse "$1 needs a value" ;;
     -*) refuse "no option $1; called without arguments it tells what there is" ;;
     *) arguments+=("$1"); shift; continue ;;

@@ -1,17 +1,15 @@
 """A real Kubernetes cluster, started once for all tests: 100 fake nodes and, for root, a real one."""
 
 import contextlib
-import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import time
 
+import live
 import pytest
+from live import HERE
 
-HERE = pathlib.Path(__file__).parent
 VERSION = re.search(r"k8s.io/kubernetes (v\S+)\n", (HERE / "programs/go.mod").read_text())[1]
 
 
@@ -20,59 +18,14 @@ def cannot(reason):
     (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
 
 
-def wait_until(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, f"{what}: not within {seconds} s"
-        time.sleep(0.1)
-    return found
-
-
-class Cluster:
-    def __init__(self, name):
-        self.name = name
-
-    def call(self, command, *arguments, **options):
-        return subprocess.run([HERE / "cluster.sh", command, "--name", self.name, *arguments], text=True,
-                              capture_output=True, **options)
-
-    def do(self, command, *arguments):
-        done = self.call(command, *arguments, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    def start(self, *arguments):
-        """Ends with this process, however that ends."""
-        started = self.call("start", "--owner", str(os.getpid()), *arguments)
-        if started.returncode == 3:
-            cannot(started.stderr)
-        assert started.returncode == 0, started.stderr
-        self.folder = pathlib.Path(started.stdout.strip()).parent
-        settings = (self.folder / "settings").read_text()
-        self.programs = pathlib.Path(re.search('programs="(.*)"', settings)[1])
-
-    def kubectl_command(self, *arguments, user=None):
-        return [self.programs / "kubectl", "--kubeconfig", self.do("kubeconfig", *([user] if user else [])), *arguments]
-
-    def kubectl(self, *arguments, user=None, given=None, check=True):
-        done = subprocess.run(self.kubectl_command(*arguments, user=user), text=True, capture_output=True,
-                              input=given if given is None or isinstance(given, str) else json.dumps(given))
-        assert done.returncode == 0 or not check, done.stderr
-        return done.stdout if check else done
-
-    def get(self, *arguments):
-        found = json.loads(self.kubectl("get", "-o", "json", *arguments))
-        return found["items"] if found["kind"] == "List" else found
-
-
 @contextlib.contextmanager
-def started(name, *arguments):
-    cluster = Cluster(f"{name}-{os.getpid()}")
-    try:
-        cluster.start(*arguments)
+def started(*arguments):
+    with contextlib.ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(live.started(*arguments))
+        except live.Missing as missing:
+            cannot(str(missing))
         yield cluster
-    finally:
-        cluster.do("stop")
 
 
 @pytest.fixture(scope="session")

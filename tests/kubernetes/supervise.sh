@@ -28,7 +28,8 @@ set_command() { # of a part
         --etcd-servers="$url" --etcd-cafile="$folder/ca.crt" --etcd-certfile="$folder/admin.crt"
         --etcd-keyfile="$folder/admin.key" --kubelet-certificate-authority="$folder/ca.crt"
         --kubelet-client-certificate="$folder/admin.crt" --kubelet-client-key="$folder/admin.key"
-        --kubelet-preferred-address-types=InternalIP) ;;
+        --kubelet-preferred-address-types=InternalIP
+        ${audit:+--audit-policy-file="$here/audit.yaml" --audit-log-path="$folder/audit.log"}) ;;
     controllers)
       command=(kube-controller-manager "${of_controllers[@]}" --use-service-account-credentials
         --root-ca-file="$folder/ca.crt" --service-account-private-key-file="$folder/tokens.key"

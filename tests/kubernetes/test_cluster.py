@@ -9,7 +9,8 @@ import socket
 import subprocess
 import time
 
-from conftest import VERSION, started, wait_until
+from conftest import VERSION, started
+from live import wait_until
 
 
 def pod(name, node, command="sleep infinity", grace=30, **metadata):

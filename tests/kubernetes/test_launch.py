@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-from conftest import HERE, cannot, started, wait_until
-from test_operator import CRDS, operating
+from conftest import cannot, started
+from live import HERE, operating, wait_until
 
 ROOT = HERE.parents[1]
 IMAGE = "podere.test/executor:1"
@@ -35,9 +35,7 @@ def cluster(tmp_path_factory):
         with open(image, "wb") as out:
             subprocess.run([HERE / "image.sh", IMAGE, "/bin/sh", root], stdout=out, check=True)
         cluster.do("load", str(image))
-        cluster.kubectl("apply", "-f", CRDS)
-        cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/farms.podere.dev",
-                        "crd/farmmanagers.podere.dev")
+        cluster.know_farms()
         with operating(cluster):
             yield cluster
 
@@ -136,6 +134,44 @@ with podere.Session(executors="1:2", cores=1, farm=sys.argv[1], progress=False) 
     started["args"] = [sys.executable, "-c", script, f"{namespace}/astro", TABLE]
     done = subprocess.run(**started, capture_output=True, timeout=120)
     assert done.stdout == "2 True (500,) (500, 29)\n", done.stderr
+
+
+def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, podere, tmp_path):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 0, tmp_path))
+    wait_until(lambda: cluster.get("-n", namespace, "farm/astro").get("status", {}).get("selector"), "the operator")
+    options = command(cluster, podere, tmp_path, namespace)
+    options["env"]["XDG_RUNTIME_DIR"] = str(tmp_path)
+
+    processes = []
+
+    def does(*arguments):
+        processes.append(subprocess.Popen(**{**options, "args": [podere, *arguments]}, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.PIPE))
+        return processes[-1]
+
+    def says(process, words):
+        said = ""
+        while words not in said:
+            line = process.stderr.readline()
+            assert line, f"ended with {process.wait()}: {said}"
+            said += line
+
+    try:
+        start = does("session", "start", "s", "--on", "kubernetes", "--farm", f"{namespace}/astro", "--cores", "1")
+        says(start, "farm astro has 0 of 1 executors ready; 0 of 0 executors; no farm manager selects")
+        cluster.kubectl("-n", namespace, "scale", "farm/astro", "--replicas=1")
+        assert start.wait(60) == 0, start.stderr.read()
+        cluster.kubectl("-n", namespace, "scale", "farm/astro", "--replicas=0")
+        wait_until(lambda: ready(cluster, namespace) == 0, "the executor is gone", 60)
+        train = does("train", "gbt", TABLE, "--session", "s", "-o", "model.json")
+        says(train, "farm astro has 0 of 1 executors ready")
+        stop = does("session", "stop", "s")
+        assert stop.wait(20) == 0, stop.stderr.read()
+        assert train.wait(20) != 0 and not (tmp_path / "model.json").exists()
+    finally:
+        does("session", "stop", "s").wait(20)
+        for process in processes:
+            process.kill()
 
 
 def test_what_cannot_be_is_said_in_one_line(cluster, namespace, podere, tmp_path):

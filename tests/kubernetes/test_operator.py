@@ -1,81 +1,24 @@
 """podere operator on a real cluster: two fake nodes, which have room for eight executors of four cores."""
 
-import contextlib
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
 
 import pytest
-from conftest import cannot, started, wait_until
+from conftest import started
+from live import operating, wait_until
 
-CRDS = pathlib.Path(__file__).parents[2] / "deploy/crds"
 ROOMS = 8
 
 
 @pytest.fixture(scope="module")
 def cluster():
     with started("operator", "--nodes", "2") as cluster:
-        cluster.kubectl("apply", "-f", CRDS)
-        cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/farms.podere.dev",
-                        "crd/farmmanagers.podere.dev")
+        cluster.know_farms()
         yield cluster
-
-
-class Operator:
-    """The program, and what it says."""
-
-    def __init__(self, cluster, *arguments, lease="test"):
-        self.log = cluster.folder / f"operator-{time.monotonic_ns()}.log"
-        program = os.environ.get("PODERE") or cannot("PODERE does not name the program")
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen(
-                [program, "operator", "--kubeconfig", cluster.do("kubeconfig"), "--listen", "127.0.0.1:0",
-                 "--lease", lease, *arguments], stderr=log, stdout=log)
-
-    def said(self):
-        return self.log.read_text()
-
-    def wait_for(self, words, seconds=20):
-        wait_until(lambda: words in self.said() or self.process.poll() is not None, f"{words}: {self.said()}", seconds)
-        assert words in self.said(), self.said()
-        return self
-
-    def url(self):
-        self.wait_for("answers /livez")
-        return re.search(r"(http://\S+) answers", self.said())[1]
-
-    def get(self, path):
-        try:
-            with urllib.request.urlopen(self.url() + path, timeout=10) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-    def metric(self, name):
-        found = re.search(rf"^{re.escape(name)} (\S+)$", self.get("/metrics")[1], re.MULTILINE)
-        return float(found[1]) if found else 0
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-
-@contextlib.contextmanager
-def operating(cluster, *arguments, **options):
-    operator = Operator(cluster, *arguments, **options)
-    try:
-        yield operator
-        if operator.process.poll() is None:
-            operator.process.terminate()
-            assert operator.process.wait(timeout=20) == 0, operator.said()
-    finally:
-        if operator.process.poll() is None:
-            operator.kill()
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +147,7 @@ def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
     assert operator.metric("podere_operator_cycles_total") == 0
     assert operator.metric("podere_operator_time_to_guarantee_seconds_count") >= 1
     assert f"{farms.namespace}   " in farms.cluster.kubectl("get", "farmmanagers")
-    assert re.search(r"sky +4 +3 +3 +1 +0 +0 ", farms.kubectl("get", "farms")), farms.kubectl("get", "farms")
+    assert re.search(r"sky +4 +3 +3 +0 +NoRoom ", farms.kubectl("get", "farms")), farms.kubectl("get", "farms")
 
 
 def test_a_farm_shrinks_by_its_scale(operator, farms):

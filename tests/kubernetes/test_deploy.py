@@ -1,0 +1,266 @@
+"""The chart, as a cluster's keeper installs it: the operator runs in pods of the real node, farms on fake nodes."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import urllib.request
+
+import pytest
+import yaml
+from conftest import HERE, cannot, started
+from live import wait_until
+from test_operator import ROOMS, Farms, is_taken
+
+ROOT = HERE.parents[1]
+CHART = ROOT / "deploy/chart"
+COURSE = ROOT / "deploy/examples/course"
+IMAGE = "podere.test/operator:1"
+TAINT = "podere.test/operators-only"
+
+
+def helm(*arguments, cluster=None):
+    environment = {**os.environ, "HELM_CACHE_HOME": "/nonexistent"}
+    if cluster:
+        environment["KUBECONFIG"] = cluster.do("kubeconfig")
+    return subprocess.run([HERE / "helm.sh", *map(str, arguments)], env=environment, text=True, capture_output=True)
+
+
+def rendered(*arguments):
+    done = helm("template", "podere", CHART, "--namespace", "podere", "--set", f"image={IMAGE}", *arguments)
+    if done.returncode == 3:
+        cannot(done.stderr)
+    assert done.returncode == 0, done.stderr
+    return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
+
+
+def make_image(root, tar):
+    """The program, its libraries, ssh-keygen and a user: what the operator's image is made for, without Debian."""
+    programs = [os.environ.get("PODERE") or cannot("PODERE does not name the program"), shutil.which("ssh-keygen")]
+    (root / "usr/bin").mkdir(parents=True)
+    for program in programs:
+        shutil.copy(program, root / "usr/bin")
+        for path in re.findall(r"(?:=> |^\s*)(/\S+)", subprocess.check_output(["ldd", program], text=True), re.MULTILINE):
+            place = root / path[1:]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, place)
+    for folder in ("etc", "tmp"):
+        (root / folder).mkdir()
+    (root / "etc/passwd").write_text("podere:x:1000:1000::/tmp:/bin/false\n")
+    libraries = sorted({str(path.parent.relative_to(root)) for path in root.rglob("*.so*")})
+    (root / "etc/ld.so.conf").write_text("".join(f"/{folder}\n" for folder in libraries))
+    subprocess.run(["ldconfig", "-r", root], check=True)
+    with open(tar, "wb") as out:
+        subprocess.run([HERE / "image.sh", IMAGE, "/usr/bin/podere", root], stdout=out, check=True)
+
+
+OPTIONS = ["--namespace", "podere", "--set", f"image={IMAGE}", "--set", r"nodeSelector.podere\.test/node=real",
+           "--set", f"tolerations[0].key={TAINT}", "--set", "tolerations[0].operator=Exists", "--wait", "--timeout", "90s"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    if os.geteuid() != 0:
+        cannot("a real kubelet needs root")
+    if (done := helm("version")).returncode == 3:
+        cannot(done.stderr)
+    with started("deploy", "--nodes", "3", "--kubelet") as cluster:
+        root = tmp_path_factory.mktemp("operator")
+        make_image(root, root.with_suffix(".tar"))
+        cluster.do("load", str(root.with_suffix(".tar")))
+        cluster.kubectl("taint", "node", "real", f"{TAINT}=:NoSchedule")
+        cluster.kubectl("cordon", "fake-2")  # so that there are ROOMS
+        done = helm("install", "podere", CHART, "--create-namespace", *OPTIONS, cluster=cluster)
+        assert done.returncode == 0, done.stderr + cluster.kubectl("-n", "podere", "describe", "pods")
+        assert "kubectl get farms -A" in done.stdout
+        yield cluster
+
+
+@pytest.fixture
+def farms(cluster, namespace):
+    """By the chart's farm manager."""
+    farms = Farms(cluster, namespace)
+    yield farms
+    farms.kubectl("delete", "farms", "--all", "--wait=false")
+    farms.kubectl("delete", "pods", "--all", "--wait=false", "--grace-period=1")
+    wait_until(lambda: not farms.pods(), "the rooms are free", 30)
+
+
+def operators(cluster):
+    return {pod["metadata"]["name"]: pod for pod in cluster.get("-n", "podere", "pods")}
+
+
+def leader(cluster):
+    held_by = cluster.get("-n", "podere", "lease/podere-operator")["spec"]["holderIdentity"]
+    return next((name for name in operators(cluster) if name in held_by), held_by)
+
+
+def running(farms):
+    """By their UIDs."""
+    return {pod["metadata"]["uid"] for pod in farms.running(None)}
+
+
+def fight(farms):
+    """sky gets the three that it is guaranteed from cms, which has all."""
+    farms.farm("cms", ROOMS, 2)
+    farms.has("cms", ROOMS)
+    farms.farm("sky", 4, 3)
+    wait_until(lambda: farms.condition("sky", "GuaranteeMet").get("reason") == "WaitsForDrain", "it says that it waits")
+    said = farms.kubectl("get", "farms")
+    assert re.search(r"^NAME +WANTED +GUARANTEED +READY +OVER +WHY +AGE$", said, re.MULTILINE), said
+    assert re.search(r"^sky +4 +3 +0 +0 +WaitsForDrain ", said, re.MULTILINE), said
+    farms.has("sky", 3)
+    farms.has("cms", ROOMS - 3)
+
+
+def test_bad_values_are_told():
+    for value, words in [("replicas=-1", "'/replicas': minimum"), ("farmManager.mode=fair", "'/farmManager/mode'"),
+                         ("colour=red", "'colour' not allowed"), ("metrics.port=80", "'/metrics/port': minimum"),
+                         ("image=", "image: name the operator's image"), ("farmManager.name=A", "'/farmManager/name'")]:
+        done = helm("template", "podere", CHART, "--set", f"image={IMAGE}", "--set", value)
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+
+
+def test_the_operator_may_do_what_it_asks_for_and_nothing_else():
+    asked = set()
+    source = (ROOT / "podere/controller/rights.cc").read_text()
+    of_operator = re.search(r"kOperatorRights = \{(.*?)\};", source, re.DOTALL)[1]
+    for verb, group, resource in re.findall(r'Right\{"(\w+)", "([\w.]*)", "([\w/]+)"', of_operator):
+        asked.add((verb, group, resource))
+    given = {(verb, group, resource) for manifest in rendered() if manifest["kind"] in ("Role", "ClusterRole")
+             and manifest["metadata"]["name"] == "podere-operator" for rule in manifest["rules"]
+             for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
+    assert asked and given == asked
+
+
+def test_plain_manifests_are_those_of_the_chart():
+    rendered()
+    made = subprocess.run([ROOT / "deploy/plain.sh"], text=True, capture_output=True, check=True).stdout
+    assert made == (ROOT / "deploy/operator.yaml").read_text(), "deploy/plain.sh >deploy/operator.yaml"
+
+
+def test_two_run_as_nobody_and_one_leads(cluster):
+    assert len(operators(cluster)) == 2 and leader(cluster) in operators(cluster)
+    for pod in operators(cluster).values():
+        assert pod["status"]["containerStatuses"][0]["restartCount"] == 0
+        assert pod["spec"]["securityContext"]["runAsNonRoot"]
+        own = pod["spec"]["containers"][0]["securityContext"]
+        assert own["readOnlyRootFilesystem"] and own["capabilities"] == {"drop": ["ALL"]}
+        url = f"http://{pod['status']['podIP']}:{pod['metadata']['annotations']['prometheus.io/port']}/metrics"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert "podere_operator_leader" in answer.read().decode()
+
+
+def test_two_farms_fight_and_both_are_told_why(farms, cluster):
+    fight(farms)
+    assert {pod["spec"].get("priorityClassName") for pod in farms.running("sky")} == {"podere-guaranteed"}
+    wait_until(lambda: farms.events("sky", "GuaranteeMet"), "an event")
+    told = farms.kubectl("describe", "farm/sky")
+    assert f"wait for free room, of which {farms.namespace}/cms (3) have most" in told, told
+    assert re.search(rf"RoomIsFreed .*3 executors of {farms.namespace}/cms drain until", told), told
+    told = farms.kubectl("describe", "farm/cms")
+    assert re.search(rf"Reclaimed .*3 executors drain until .*{farms.namespace}/sky", told), told
+    farms.kubectl("scale", "farm/sky", "--replicas=0")
+    farms.has("sky", 0)
+    farms.has("cms", ROOMS)  # what it had lent
+
+
+def test_an_upgrade_loses_nothing(farms, cluster):
+    fight(farms)
+    before, ran = running(farms), set(operators(cluster))
+    done = helm("upgrade", "podere", CHART, *OPTIONS, "--set", "jsonLog=true", cluster=cluster)
+    assert done.returncode == 0, done.stderr
+    wait_until(lambda: not ran & set(operators(cluster)) and leader(cluster) in operators(cluster), "others lead", 60)
+    assert running(farms) == before
+    farms.kubectl("scale", "farm/cms", "--replicas=4")
+    farms.has("cms", 4)
+    farms.has("sky", 4)
+    assert len(running(farms) & before) == 3 + 4, "three of sky and four of cms are those of before"
+
+
+def test_what_if_of_the_cluster_as_it_is(farms, cluster):
+    def asked(*arguments, user=None):
+        return subprocess.run([os.environ["PODERE"], "farm", "what-if", "--kubeconfig",
+                               cluster.do("kubeconfig", *([user] if user else [])), *arguments], text=True,
+                              capture_output=True, timeout=30)
+
+    farms.farm("cms", ROOMS - 1, 2)
+    farms.has("cms", ROOMS - 1)
+    farms.farm("sky", 0, 3)
+    sky = f"{farms.namespace}/sky"
+    wait_until(lambda: farms.status("sky"), "the operator")
+    before = farms.kubectl("get", "pods", "-o", "name")
+    done = asked("--farm", sky, "--executors", "6")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{sky}, if it wanted 6 executors and not 0:"
+    assert any(re.fullmatch(r" *1 of those guaranteed have room and start", line) for line in lines), done.stdout
+    assert any(f"get the room of {farms.namespace}/cms (2), which end within 20 s" in line for line in lines), done.stdout
+    assert any("3 wait for free room" in line for line in lines), done.stdout
+    assert f"2 would be taken from {farms.namespace}/cms, and have 20 s to save their work" in lines
+    answer = json.loads(asked("--farm", sky, "--executors", "6", "--json").stdout)
+    assert answer["at_once"] == 1 and answer["would_be_taken_from"] == {f"{farms.namespace}/cms": 2}
+    assert answer["manager"] == "everybody" and answer["drained_within_seconds"] == 20
+    assert farms.kubectl("get", "pods", "-o", "name") == before and not farms.pods(only=is_taken), "it changes nothing"
+
+    farms.kubectl("scale", "farm/sky", "--replicas=6")  # and so it happens
+    farms.has("sky", 3)
+    farms.has("cms", ROOMS - 3)
+    fewer = asked("--farm", f"{farms.namespace}/cms", "--executors", "1").stdout
+    assert f"  {ROOMS - 4} would drain and end" in fewer.splitlines(), fewer
+
+    for arguments, user, words in [
+            (("--farm", sky + "y", "--executors", "1"), None, f"there is '{sky}'"),
+            (("--farm", sky, "--executors", "1"), "student",
+             "may not list farms, list farmmanagers, list pods, list nodes of all namespaces")]:
+        done = asked(*arguments, user=user)
+        line, = done.stderr.splitlines()
+        assert done.returncode == 2 and words in line, line
+    cluster.kubectl("create", "clusterrolebinding", "student", "--clusterrole=podere-farm-observer", "--user=student")
+    wait_until(lambda: asked("--farm", sky, "--executors", "1", user="student").returncode == 0, "who may, can", 10)
+
+
+def test_a_course_of_fifteen(cluster):
+    names = re.findall(r"(?m)^[a-z]+$", (COURSE / "students.txt").read_text())
+    assert len(names) == 15
+    cluster.kubectl("uncordon", "fake-2")
+    course = subprocess.check_output([COURSE / "course.sh", COURSE / "students.txt"], text=True)
+    cluster.kubectl("apply", "-f", "-", given=course)
+
+    def all_ready():
+        said = cluster.kubectl("get", "farms", "-A")
+        return all(re.search(rf"^course-{name} +{name} +2 +2 +2 +0 +AllReady ", said, re.MULTILINE) for name in names)
+    wait_until(all_ready, "each has what it is guaranteed", 90)
+
+    def may(*arguments):
+        done = cluster.kubectl("-n", "course-ada", *arguments, user="ada", check=False)
+        assert done.returncode == 0 or "forbidden" in done.stderr, done.stderr
+        return done.returncode == 0
+    assert may("scale", "farm/ada", "--replicas=1") and may("get", "secret/podere-farm-ada") and may("get", "pods")
+    assert not may("get", "secrets") and not may("delete", "farm/ada") and not may("patch", "farm/ada", "-p", "{}")
+    assert not may("get", "farms", "-A") and not may("-n", "course-alan", "get", "farm/alan")
+    notebook = "system:serviceaccount:course-ada:notebook"
+    allowed = cluster.kubectl("-n", "course-ada", "auth", "can-i", "get", "farms", "--as", notebook, check=False)
+    assert allowed.stdout.strip() == "yes"
+    cluster.kubectl("delete", "namespaces", "-l", "course=podere", "--wait=false")
+    cluster.kubectl("delete", "pods", "-A", "-l", "podere.dev/farm", "--wait=false", "--grace-period=1")
+
+
+def test_uninstalled_it_leaves_farms_and_says_what_stays(farms, cluster):
+    farms.farm("cms", 3, 2)
+    farms.has("cms", 3)
+    before = running(farms)
+    done = helm("uninstall", "podere", "--namespace", "podere", "--wait", "--timeout", "60s", cluster=cluster)
+    assert done.returncode == 0, done.stderr
+    assert "[FarmManager] everybody" in done.stdout, done.stdout
+    wait_until(lambda: not operators(cluster), "the operators end", 20)
+    assert running(farms) == before
+    assert cluster.get("farmmanager/everybody")
+    assert not [role for role in cluster.get("clusterroles") if role["metadata"]["name"].startswith("podere")]
+    done = helm("install", "podere", CHART, *OPTIONS, "--dry-run=server", cluster=cluster)
+    assert done.returncode == 0, "what stayed is no obstacle: " + done.stderr
+    cluster.kubectl("apply", "-f", CHART / "crds")
+    said = cluster.kubectl("apply", "--dry-run=server", "-f", ROOT / "deploy/operator.yaml")
+    assert "deployment.apps/podere-operator created" in said, "without Helm it can come back"

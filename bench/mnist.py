@@ -39,7 +39,7 @@ def measure_podere(way, options):
                    "-o", os.path.join(folder, "network.json"), "--json", *WAYS[way]]
         facts = json.loads(subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout)
     curve = facts["curve"]
-    run = {"seconds": curve["seconds"][-1], "steps_per_second": facts["steps"] / facts["train_seconds"],
+    run = {"seconds": curve["seconds"][-1], "steps_per_second": facts["steps"] / curve["seconds"][-1],
            "curve_seconds": curve["seconds"], "curve_accuracy": curve["validation_accuracy"],
            "load_seconds": facts["load_seconds"], "peak_memory_bytes": facts["peak_memory_bytes"]}
     if servers := facts["parameter_servers"]:

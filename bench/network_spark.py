@@ -25,7 +25,7 @@ def main():
     rows.unpersist()
 
     perceptron = MultilayerPerceptronClassifier(featuresCol="scaled", layers=[28, 30, 30, 2], maxIter=case["iterations"],
-                                                tol=0.0, seed=1)
+                                                tol=0.0, seed=case["seed"])
     start = time.perf_counter()
     model = perceptron.fit(scaled)
     seconds = time.perf_counter() - start

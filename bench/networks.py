@@ -39,7 +39,7 @@ def measure_podere(job, options, cores, folder):
                        "--executors", options.executors, "--cores", cores, "-o", model)
     else:
         facts = podere("train", "mlp", source, "--layers", "30,30", "--iterations", options.iterations, "--tolerance", 0,
-                       "--executors", options.executors, "--cores", cores, "-o", model)
+                       "--seed", options.seed, "--executors", options.executors, "--cores", cores, "-o", model)
     auc = podere("evaluate", model, f"collider:{TEST_ROWS}?seed=1", "--cores", cores)["auc"]
     return {"program": "podere", "seconds": facts["train_seconds"], "epochs": facts["epochs"], "loss": facts["loss"], "auc": auc,
             "prepare_seconds": facts["prepare_seconds"], "peak_memory_bytes": facts["peak_memory_bytes"]}
@@ -121,7 +121,8 @@ def measure_pytorch(job, options, cores, folder):
 
 def measure_spark(job, options, cores, folder):
     case = {"train": os.path.join(folder, "train.csv"), "test": os.path.join(folder, "test.csv"), "cores": cores,
-            "memory": options.spark_memory, "folder": folder, "iterations": options.iterations}
+            "memory": options.spark_memory, "folder": folder, "iterations": options.iterations,
+            "seed": options.seed}
     result = subprocess.run([os.path.join(HERE, "../build/peers/bin/python"), os.path.join(HERE, "network_spark.py"),
                              json.dumps(case)], check=True, capture_output=True, text=True)
     return json.loads(result.stdout)
@@ -147,7 +148,7 @@ def main():
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=3200)
     parser.add_argument("--initialisation", default="pytorch", help="of Podere's NN [pytorch, as the peer]")
-    parser.add_argument("--seed", type=int, default=0, help="of both programs' starting weights and batches")
+    parser.add_argument("--seed", type=int, default=0, help="of all programs' starting weights and batches")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--spark", action="store_true", help="mlp beside Spark MLlib's perceptron too")
     parser.add_argument("--spark-memory", default="8g", help="heap of Spark's Java virtual machine [8g]")
@@ -165,14 +166,14 @@ def main():
             if options.spark and job == "mlp":
                 peers.append(measure_spark)
             for cores in options.cores:
-                rate = openblas.product_rate(cores)
+                rate = openblas.product_rate(cores) if job == "nn" else 0  # and where it cannot be measured
                 for run in range(options.runs):
                     for measure in (measure_podere, *peers):
                         facts = measure(job, options, cores, folder)
                         facts["seconds_per_epoch"] = facts["seconds"] / facts["epochs"]
                         if job == "nn":
                             reached = FLOP_PER_ROW * options.rows / facts["seconds_per_epoch"] / 1e9
-                            facts |= {"gflops": reached, "share_of_product_rate": reached / rate}
+                            facts |= {"gflops": reached, "share_of_product_rate": reached / rate if rate else None}
                         print(json.dumps({"bench": "networks", "job": job, "rows": options.rows, "cores": cores,
                                           "executors": options.executors, "run": run, **facts,
                                           "load_average": os.getloadavg()[0]}), flush=True)

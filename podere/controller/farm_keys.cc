@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/subprocess.h"
@@ -67,11 +68,12 @@ bool wants_keys(const kube::ObjectKey& key, const FarmObject& farm) {
 }
 
 void FarmKeys::make(Pass& pass) {
+  std::map<std::string, double> due_before = std::exchange(due_, {});
   for (std::size_t f = 0; f < pass.cluster.farms.size(); ++f) {
     const kube::ObjectKey& key = pass.farm_key(f);
     const FarmObject& farm = pass.farm(f);
     if (farm.is_ending || !wants_keys(key, farm)) continue;
-    double& due = due_[farm.uid];
+    double& due = due_[farm.uid] = due_before[farm.uid];
     if (due <= pass.now) due = make(key, farm.uid) ? kNever : pass.now + kRetrySeconds;
     pass.look_again_at(due);
   }

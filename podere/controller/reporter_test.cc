@@ -15,17 +15,7 @@ class ReporterTest : public testing::Test {
  protected:
   /// A pass over farms without a manager, of which astro/a is blocked for that reason; empty: it is not.
   void report(const TestCluster& cluster, double now, const std::string& blocked_because) {
-    const ClusterView view = cluster.view();
-    const std::size_t n_farms = view.farms.size();
-    Pass pass{.key = kNoManager,
-              .now = now,
-              .view = view,
-              .assignment = {.manager = std::vector<std::string>(n_farms),
-                             .others = std::vector<std::vector<std::string>>(n_farms)},
-              .manager = nullptr,
-              .policy = {},
-              .owners = find_owners(view)};
-    pass.cluster = cluster.state();
+    Pass pass = test_pass(cluster, now);
     pass.decision = farm::decide(pass.cluster.state, pass.policy);
     if (!blocked_because.empty()) pass.blocked_because["farm-a"] = blocked_because;
     reporter_->report(pass);

@@ -8,6 +8,7 @@
 
 #include "podere/controller/cluster_state.h"
 #include "podere/controller/json.h"
+#include "podere/controller/pass.h"
 
 namespace podere::controller {
 
@@ -112,5 +113,21 @@ class TestCluster {
   Map<NodeFacts> nodes_;
   Map<FarmObject> farms_;
 };
+
+/// Over all farms of the cluster, which have no manager.
+inline Pass test_pass(const TestCluster& cluster, double now) {
+  const ClusterView view = cluster.view();
+  const std::size_t n_farms = view.farms.size();
+  Pass pass{.key = kNoManager,
+            .now = now,
+            .view = view,
+            .assignment = {.manager = std::vector<std::string>(n_farms),
+                           .others = std::vector<std::vector<std::string>>(n_farms)},
+            .manager = nullptr,
+            .policy = {},
+            .owners = find_owners(view)};
+  pass.cluster = cluster.state();
+  return pass;
+}
 
 }  // namespace podere::controller

@@ -1,8 +1,10 @@
 #include "podere/farm/state_json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
+#include "podere/farm/cluster_json.h"
 #include "podere/farm/test_cluster.h"
 #include "podere/farm/what_if.h"
 
@@ -40,6 +42,11 @@ TEST(StateJson, IsRefusedWithTheFaultyPart) {
   };
   EXPECT_EQ(refused("[]"), "s.json: '[]' is not a JSON object");
   EXPECT_EQ(refused(R"({"now": 1})"), "s.json: there is no 'nodes'");
+  for (const char* const list : {"nodes", "farms", "pods"}) {
+    Json json = Json::parse(R"({"now": 1, "nodes": [], "farms": [], "pods": []})");
+    json[list].push_back({{"quota", 1}});
+    EXPECT_EQ(refused(json.dump()), fmt::format("s.json: {}[0]: 'quota' is none of the names there are", list));
+  }
   EXPECT_EQ(refused(R"({"now": 1, "nodes": [], "farms": [], "pods": [{"uid": "a", "farm": "b", "phase": "ready"}]})"),
             "s.json: pods[0]: there is no farm 'b'");
   EXPECT_EQ(refused(R"({"now": 1, "nodes": [], "farms": [{"key": "b", "executor": {}}],

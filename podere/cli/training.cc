@@ -149,6 +149,13 @@ int run_training(const TrainingOptions& options, const session::TrainJob& job, c
   session::Json facts = result.at("facts");
   facts["model"] = options.model;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, words, facts_to); });
+  const bool is_for_later = facts.value("reached_max_steps", false) && !options.checkpoint.empty();
+  if (is_for_later && facts.value("checkpoint_failed", false)) {
+    throw_input_error(
+        "--checkpoint: {} could not be written at the end, so nothing goes on from there; the model so far "
+        "is in {}",
+        options.checkpoint, options.model);
+  }
   if (!facts.at("was_stopped").get<bool>()) return kDone;
   print_error(fmt::format("interrupted after {}; the model so far is in {}", words.so_far(facts), options.model));
   return kInterrupted;

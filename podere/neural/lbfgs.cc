@@ -25,6 +25,8 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+double norm(std::span<const double> a) { return std::sqrt(dot(a, a)); }
+
 void add(double factor, std::span<const double> a, std::span<double> to) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * a[i];
 }
@@ -50,6 +52,7 @@ Lbfgs::Lbfgs(std::vector<double> x, std::size_t history, double tolerance, Smoot
       gradient_(x_.size()),
       value_(function_(x_, gradient_)),
       first_value_(value_),
+      first_norm_(norm(gradient_)),
       recent_values_{value_},
       trial_x_(x_.size()),
       trial_gradient_(x_.size()) {}
@@ -126,7 +129,7 @@ void Lbfgs::accept() {
     pair.y[i] = trial_gradient_[i] - gradient_[i];
   }
   const double sy = dot(pair.s, pair.y);
-  if (sy > 1e-10 * dot(pair.y, pair.y)) {  // else the curvature there is none to learn from
+  if (sy > 1e-10 * norm(pair.s) * norm(pair.y)) {  // else the curvature there is none to learn from
     pair.rho = 1 / sy;
     if (pairs_.size() == history_) pairs_.erase(pairs_.begin());
     pairs_.push_back(std::move(pair));
@@ -138,7 +141,7 @@ void Lbfgs::accept() {
 
 void Lbfgs::step() {
   if (end_ != LbfgsEnd::kNone) return;
-  const auto steepest = [&] { return 1 / std::sqrt(dot(gradient_, gradient_)); };
+  const auto steepest = [&] { return 1 / norm(gradient_); };
   bool is_found = search(direction(), pairs_.empty() ? steepest() : 1.0);
   if (!is_found && !pairs_.empty()) {
     pairs_.clear();
@@ -158,13 +161,14 @@ void Lbfgs::check_end() {
   const double fall = *std::ranges::max_element(recent_values_) - value_;
   if (fall <= tolerance_ * std::abs(first_value_)) {
     end_ = LbfgsEnd::kLossConverged;
-  } else if (std::sqrt(dot(gradient_, gradient_)) <= std::max(tolerance_ * std::abs(value_), 1e-8)) {
+  } else if (norm(gradient_) <= tolerance_ * first_norm_) {
     end_ = LbfgsEnd::kGradientConverged;
   }
 }
 
 void Lbfgs::save(TrainState& state) const {
-  state.numbers["lbfgs"] = {value_, first_value_, static_cast<double>(pairs_.size()), static_cast<double>(end_)};
+  state.numbers["lbfgs"] = {value_, first_value_, static_cast<double>(pairs_.size()), static_cast<double>(end_),
+                            first_norm_};
   state.numbers["lbfgs_x"] = x_;
   state.numbers["lbfgs_gradient"] = gradient_;
   state.numbers["lbfgs_recent"] = recent_values_;
@@ -180,11 +184,12 @@ Lbfgs::Lbfgs(const TrainState& state, std::size_t n, std::size_t history, double
       function_(std::move(function)),
       x_(numbers_of(state, "lbfgs_x", n)),
       gradient_(numbers_of(state, "lbfgs_gradient", n)),
-      value_(numbers_of(state, "lbfgs", 4)[0]),
-      first_value_(numbers_of(state, "lbfgs", 4)[1]),
+      value_(numbers_of(state, "lbfgs", 5)[0]),
+      first_value_(numbers_of(state, "lbfgs", 5)[1]),
+      first_norm_(numbers_of(state, "lbfgs", 5)[4]),
       trial_x_(n),
       trial_gradient_(n) {
-  const std::vector<double>& counters = numbers_of(state, "lbfgs", 4);
+  const std::vector<double>& counters = numbers_of(state, "lbfgs", 5);
   if (!(counters[2] >= 0 && counters[2] <= static_cast<double>(history)) || !(counters[3] >= 0 && counters[3] <= 3)) {
     throw InputError("the checkpoint is of another run: its history is longer than this run's");
   }

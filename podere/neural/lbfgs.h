@@ -17,13 +17,13 @@ using SmoothFunction = std::function<double(std::span<const double> x, std::span
 enum class LbfgsEnd {
   kNone,
   kLossConverged,      ///< it fell by at most tolerance * the first value over the last iterations (20 at most)
-  kGradientConverged,  ///< its norm is at most max(tolerance * |value|, 1e-8)
+  kGradientConverged,  ///< its norm is at most tolerance * that of the first one
   kNoStep,             ///< no step along any direction makes the value smaller: rounding, or it is not smooth
 };
 
 /// Two-loop recursion over the last `history` steps, and a line search for the strong Wolfe conditions with the
 /// constants 1e-4 and 0.9, from step 1 (1 / |gradient| at first). Where it fails, the history is dropped and steepest
-/// descent tried once. Conditions to end are those of Breeze, on which MLlib's networks stand. Sequential sums in a
+/// descent tried once. Conditions to end do not depend on the unit of the function. Sequential sums in a
 /// fixed order: the same bits wherever the function has them.
 /// Source: Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 7.4, 7.5, 3.5 and 3.6.
 class Lbfgs {
@@ -67,6 +67,7 @@ class Lbfgs {
   std::vector<double> gradient_;
   double value_;
   double first_value_;
+  double first_norm_;  // of the gradient
   std::vector<double> recent_values_;
   std::vector<Pair> pairs_;  // oldest first
   LbfgsEnd end_ = LbfgsEnd::kNone;

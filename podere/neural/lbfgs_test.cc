@@ -46,20 +46,37 @@ TEST(LbfgsTest, EveryIterationMakesTheValueSmaller) {
 }
 
 TEST(LbfgsTest, EndsWhereTheLossFallsNoMore) {
-  // Slopes stay above tolerance * value.
-  const auto quartic = [](std::span<const double> x, std::span<double> gradient) {
+  // Slopes stay above tolerance * the first: they hardly fall.
+  const auto steep = [](std::span<const double> x, std::span<double> gradient) {
     double value = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      gradient[i] = 4 * std::pow(x[i], 3) * static_cast<double>(i + 1);
-      value += std::pow(x[i], 4) * static_cast<double>(i + 1);
+      const double weight = static_cast<double>(i + 1);
+      gradient[i] = std::copysign(1.2 * weight * std::pow(std::abs(x[i]), 0.2), x[i]);
+      value += weight * std::pow(std::abs(x[i]), 1.2);
     }
     return value;
   };
-  Lbfgs lbfgs({1, 2, 3}, 10, 1e-2, quartic);
+  Lbfgs lbfgs({1, 2, 3}, 10, 1e-3, steep);
   int n_steps = 0;
   for (; n_steps < 200 && lbfgs.end() == LbfgsEnd::kNone; ++n_steps) lbfgs.step();
   EXPECT_EQ(lbfgs.end(), LbfgsEnd::kLossConverged);
   EXPECT_GE(n_steps, 19) << "it fell by more within the last 20 values";
+}
+
+TEST(LbfgsTest, EndsAtTheSamePointInAnyUnit) {
+  const auto steps_in = [](double unit) {
+    Lbfgs lbfgs({-1.2, 1, -1.2, 1}, 10, 1e-6, [&](auto x, auto gradient) {
+      const double value = rosenbrock(x, gradient);
+      for (double& slope : gradient) slope *= unit;
+      return unit * value;
+    });
+    int n_steps = 0;
+    for (; n_steps < 200 && lbfgs.end() == LbfgsEnd::kNone; ++n_steps) lbfgs.step();
+    EXPECT_NEAR(lbfgs.x()[0], 1, 1e-2) << unit;
+    return n_steps;
+  };
+  const int n_steps = steps_in(1);
+  for (const double unit : {0x1p-60, 0x1p-30, 0x1p30, 0x1p60}) EXPECT_EQ(steps_in(unit), n_steps) << unit;
 }
 
 TEST(LbfgsTest, TakesNoStepOnceItHasEnded) {

@@ -58,6 +58,7 @@ void read_option(const std::string& text, Optimiser& value) { value = parse_opti
 void read_option(const std::string& text, Schedule& value) { value = parse_schedule(text); }
 
 Options options_from_json(const Json& json) {
+  if (!json.is_object()) throw_input_error("'options' is {}, which is not an object", json.dump());
   Options options;
   visit_options(options, [&]<typename T>(const char* name, T& value) {
     if (!json.contains(name)) return;  // options that came later have their defaults
@@ -175,7 +176,9 @@ Checkpoint checkpoint_from_text(const std::string& text, const std::string& name
   read_checked_json(text, name, kKind, [&](const Json& content) {
     checkpoint.model = model_from_content(content);
     if (!content.contains("state")) throw InputError("is a whole model, not a checkpoint of one under way");
-    for (const auto& [key, values] : content["state"].items()) {
+    const Json& state = content["state"];
+    if (!state.is_object()) throw_input_error("'state' is {}, which is not an object", state.dump());
+    for (const auto& [key, values] : state.items()) {
       checkpoint.state.numbers[key] = read_binary<double>(values, key.c_str());
     }
   });

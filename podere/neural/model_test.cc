@@ -123,6 +123,8 @@ TEST(NetworkModelTest, ContentThatCannotBeIsRefused) {
         c["schema"]["categories"] = {{{"feature", 0}, {"texts", nullptr}}};
       },
       [](Json& c) { c["history"]["train_loss"] = "low"; },
+      [](Json& c) { c["options"] = nullptr; },
+      [](Json& c) { c["options"] = Json::array(); },
       [](Json& c) { c = Json::array({1}); },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_THROW(from_text(forged(changes[i]), "m"), InputError) << i;

@@ -15,6 +15,11 @@ constexpr std::size_t kReportsPerEpoch = 20;
 
 }  // namespace
 
+RunRows rows_of(const Checkpoint& checkpoint) {
+  const auto counter = [&](std::size_t i) { return counter_of(checkpoint.state, "rows", 4, i); };
+  return {{counter(0), counter(1)}, {counter(2), counter(3)}};
+}
+
 void Run::resume(const Checkpoint& checkpoint) {
   const TrainState& state = checkpoint.state;
   const std::vector<double>& counters = numbers_of(state, "run", 5);
@@ -118,12 +123,18 @@ bool Run::is_to_stop() {
 
 void Run::refuse_divergence() const {
   const Options& options = model_.options;
-  const std::string advice = options.optimiser == Optimiser::kLbfgs
-                                 ? "Are labels and features on a common scale?"
-                                 : fmt::format("Try a learning-rate below {}, or clip-norm{}", options.learning_rate,
-                                               options.loss == Loss::kSquaredError ? ", or labels of about 1" : "");
-  throw_input_error("training diverged in step {} of epoch {}: the loss is not finite. {}",
-                    n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1, advice);
+  if (options.optimiser == Optimiser::kLbfgs) {
+    throw_input_error(
+        "training diverged in iteration {}: the loss is not finite. Are labels and features on a common "
+        "scale{}?",
+        n_steps_ + 1, options.l2 > 1 ? ", and is l2 that large" : "");
+  }
+  throw_input_error(
+      "training diverged in step {} of epoch {}: the loss is not finite. Try a learning-rate below {}, or "
+      "clip-norm{}{}",
+      n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1, options.learning_rate,
+      options.loss == Loss::kSquaredError ? ", or labels of about 1" : "",
+      std::max(options.l2, options.weight_decay) > 1 ? ", or a smaller penalty" : "");
 }
 
 Checkpoint Run::checkpoint() const {
@@ -133,6 +144,9 @@ Checkpoint Run::checkpoint() const {
   solver_.save(made.state);
   made.state.numbers["run"] = {static_cast<double>(n_steps_), epoch_loss_, epoch_weight_, best_.loss,
                                static_cast<double>(best_.epoch)};
+  made.state.numbers["rows"] = {static_cast<double>(rows_.training.n_rows), static_cast<double>(rows_.training.hash),
+                                static_cast<double>(rows_.validation.n_rows),
+                                static_cast<double>(rows_.validation.hash)};
   made.state.numbers["best_weights"].assign(best_.weights.begin(), best_.weights.end());
   return made;
 }

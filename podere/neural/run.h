@@ -13,17 +13,27 @@
 #include "podere/neural/model.h"
 #include "podere/neural/solver.h"
 #include "podere/neural/validation.h"
+#include "podere/table/same_run.h"
 
 namespace podere::neural {
+
+/// The rows of a run; those to validate on where early stopping has a table of them.
+struct RunRows {
+  table::RowsMark training = {};
+  table::RowsMark validation = {};
+};
+/// Of the run that left the checkpoint. Throws InputError if they are not in it.
+RunRows rows_of(const Checkpoint& checkpoint);
 
 /// Has a solver take its steps, and in between measures, tells, keeps and stops.
 class Run {
  public:
   /// All outlive this. `model` has all but its weights and its history, which this fills in.
-  Run(Model& model, Solver& solver, const std::optional<ValidationRows>& validation, const comm::Communicator& comm,
-      int n_threads, Progress& progress)
+  Run(Model& model, Solver& solver, const RunRows& rows, const std::optional<ValidationRows>& validation,
+      const comm::Communicator& comm, int n_threads, Progress& progress)
       : model_(model),
         solver_(solver),
+        rows_(rows),
         validation_(validation),
         comm_(comm),
         n_threads_(n_threads),
@@ -62,6 +72,7 @@ class Run {
 
   Model& model_;
   Solver& solver_;
+  const RunRows rows_;
   const std::optional<ValidationRows>& validation_;
   const comm::Communicator& comm_;
   int n_threads_;

@@ -1,6 +1,9 @@
 #include "podere/neural/train.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -28,6 +31,9 @@ namespace {
 /// Bounds of batch sizes that nobody chose.
 constexpr std::uint64_t kLeastAutoBatch = 32;
 constexpr std::uint64_t kMostAutoBatch = 4096;
+/// Sizes of numbers that are learnt without ado.
+constexpr double kLeastLabels = 1e-3;
+constexpr double kMostLabels = 1e3;
 
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options) {
   validate(options);
@@ -47,7 +53,11 @@ void check_request(const table::RowSource& source, const table::Table* validatio
 }
 
 void check_base(const Model& base, const Model& model) {
-  if (base.schema.features != model.schema.features) throw InputError("the model to continue has other features");
+  const table::Schema was{.features = base.schema.features};
+  const table::Schema is{.features = model.schema.features};
+  if (const std::string difference = table::first_difference(was, is); !difference.empty()) {
+    throw_input_error("the model to continue was trained on other features: {}", difference);
+  }
   // All else may be chosen anew.
   Options options = model.options;
   options.loss = base.options.loss;
@@ -59,13 +69,19 @@ void check_base(const Model& base, const Model& model) {
 }
 
 /// How the data, or else the options, of the run that left the checkpoint were others.
-std::string other_run(const Model& checkpoint, const Model& model) {
+std::string other_run(const Checkpoint& left, const Model& model, const RunRows& rows) {
+  const Model& checkpoint = left.model;
   if (std::string difference = table::first_difference(checkpoint.schema, model.schema); !difference.empty())
+    return difference;
+  const RunRows rows_before = rows_of(left);
+  if (std::string difference = table::first_difference(rows_before.training, rows.training); !difference.empty())
     return difference;
   // Before options, some of which follow from the rows.
   const bool chose_scale = checkpoint.options.standardise != model.options.standardise;
   if (!chose_scale && checkpoint.scaling != model.scaling) return "the rows, or the model to continue, are others";
-  return first_difference(checkpoint.options, model.options);
+  if (std::string difference = first_difference(checkpoint.options, model.options); !difference.empty())
+    return difference;
+  return rows_before.validation == rows.validation ? "" : "the validation data are others";
 }
 
 /// 1 for rows to train on, 0 for rows set aside.
@@ -137,6 +153,18 @@ void start(Model& model, const Model* base, const table::Table& table, const com
   }
 }
 
+/// Steps and sigmoids are of about 1, and so should numbers be that are learnt. Collective.
+void warn_of_scale(const table::LabelledRows& rows, const comm::Communicator& comm, Progress& progress) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.label.size(); ++i) {
+    const double label = rows.label[i];
+    sum += label * label * (rows.weight.empty() ? 1.0 : rows.weight[i]);
+  }
+  const double size = std::sqrt(std::abs(comm.all_reduce(sum, comm::Reduction::kSum)) / rows.weight_sum);
+  if (!comm.is_root() || size == 0 || (size >= kLeastLabels && size <= kMostLabels)) return;
+  progress.warn(fmt::format("the labels are of size {:.2g}: networks learn numbers of about 1 best; scale them", size));
+}
+
 /// A hundredth of the rows, which leaves steps enough to learn in and rows enough to share, within bounds.
 int choose_batch_size(std::uint64_t n_rows) {
   return static_cast<int>(std::clamp<std::uint64_t>(n_rows / 100, kLeastAutoBatch, kMostAutoBatch));
@@ -152,7 +180,9 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   const table::LabelRules rules = label_rules(model.options);
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
   const table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
+  if (model.options.loss == Loss::kSquaredError) warn_of_scale(labels.rows, comm, progress);
   start(model, continuation.base, table, comm, n_threads);
+  RunRows run_rows{.training = table::mark_rows(table, comm)};
 
   TrainingRows rows;
   FeatureRows validation_features;
@@ -168,6 +198,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   std::optional<ValidationRows> watched;
   if (validation != nullptr) {
     validation_labels = table::weigh_labels(*validation, {}, 0, rules, "validation", comm);
+    if (model.options.early_stopping_epochs > 0) run_rows.validation = table::mark_rows(*validation, comm);
     watched = pick_rows(validation_features, validation_labels->rows, {});
   } else if (model.options.validation_fraction > 0) {
     validation_labels = table::weigh_labels(table, is_training, 0, rules, "validation", comm);
@@ -180,10 +211,10 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   }
   const std::unique_ptr<Solver> solver = make_solver(model.layout, model.options, rows, std::move(block_rows),
                                                      labels.rows.weight_sum, model.weights, comm, n_threads);
-  Run run(model, *solver, watched, comm, n_threads, progress);
+  Run run(model, *solver, run_rows, watched, comm, n_threads, progress);
   if (continuation.solver != nullptr) solver->load(*continuation.solver);
   if (continuation.checkpoint != nullptr) {
-    table::check_same_run(other_run(continuation.checkpoint->model, model));
+    table::check_same_run(other_run(*continuation.checkpoint, model, run_rows));
     run.resume(*continuation.checkpoint);
   }
   const double prepare_seconds = watch.restart();

@@ -185,15 +185,45 @@ TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
                                                    : told.substr(begin.size(), told.size() - begin.size() - end.size());
   };
   const auto same = [](Options&) {};
+  constexpr const char* kOthers = "labels, weights or the order of rows are others";
   EXPECT_EQ(refused(rows, [](Options& o) { o.learning_rate = 0.01; }), "learning-rate was 0.001, is 0.01");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {5, 6}; }), "layers was 4, is 5,6");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {}; }), "layers was 4, is none");
   EXPECT_EQ(refused(rows, [](Options& o) { o.optimiser = Optimiser::kLbfgs; }), "optimiser was adam, is lbfgs");
   EXPECT_EQ(refused(rows, [](Options& o) { o.standardise = false; }), "standardise was true, is false");
   EXPECT_EQ(refused(rows, [](Options& o) { o.seed = 9; }), "seed was 0, is 9");
-  EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), "the rows, or the model to continue, are others");
+  EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), kOthers);
+  EXPECT_EQ(refused({.n_rows = 1400}, same), "the data had 1500 rows, have 1400");
   EXPECT_EQ(refused({.n_rows = 1500, .n_features = 5}, same), "the data had 6 features, have 5");
   EXPECT_EQ(refused({.n_rows = 1500, .has_weight = true}, same), "the weight was none, is 'w'");
+}
+
+TEST(NetworkTrainBadArgTest, ACheckpointIsOfTheSameLabelsWeightsAndRowsToValidateOn) {
+  const auto make_rows = [] { return random_table({.n_rows = 1500, .has_weight = true}, alone()); };
+  const auto make_watched = [] { return random_table({.n_rows = 200, .has_weight = true, .seed = 2}, alone()); };
+  for (const int patience : {0, 9}) {
+    Options options{.hidden = {4}, .epochs = 2};
+    options.standardise = false;
+    options.early_stopping_epochs = patience;
+    std::optional<Checkpoint> kept;
+    const table::Table watched = make_watched();
+    train_alone(make_rows(), options, &watched, {.hooks = {[&](const AfterStep& after) {
+                                                   if (!kept) kept = after.make_checkpoint();
+                                                 }}});
+    const Checkpoint checkpoint = checkpoint_from_text(to_text(*kept), "c");
+    const auto told = [&](const std::function<void(table::Table & rows, table::Table & watched)>& change) {
+      table::Table other = make_rows();
+      table::Table other_watched = make_watched();
+      change(other, other_watched);
+      return refusal([&] { train_alone(other, options, &other_watched, {.checkpoint = &checkpoint}); });
+    };
+    EXPECT_EQ(told([](auto&, auto&) {}), "nothing was refused");
+    const char* const others = "labels, weights or the order of rows are others";
+    EXPECT_NE(told([](auto& t, auto&) { t.label()[1499] = 1 - t.label()[1499]; }).find(others), std::string::npos);
+    EXPECT_NE(told([](auto& t, auto&) { std::swap(t.weight()[3], t.weight()[4]); }).find(others), std::string::npos);
+    const std::string of_watched = told([](auto&, auto& t) { t.weight()[7] *= 2; });
+    EXPECT_EQ(of_watched.find("the validation data are others") != std::string::npos, patience > 0) << of_watched;
+  }
 }
 
 }  // namespace

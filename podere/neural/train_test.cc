@@ -59,6 +59,28 @@ TEST(TrainTest, ClassesAndNumbersAreLearntToo) {
   }
 }
 
+TEST(TrainTest, LabelsOfAnotherScaleAreToldOf) {
+  struct Warned final : Progress {
+    void warn(const std::string& message) override { messages.push_back(message); }
+    std::vector<std::string> messages;
+  };
+  const auto told = [](float scale, Loss loss) {
+    table::Table table = random_table({.n_rows = 1100, .loss = loss}, alone());
+    for (float& label : table.label()) label *= scale;
+    Warned progress;
+    train(table::HeldRows(std::move(table)), nullptr, {.loss = loss, .hidden = {2}, .epochs = 1}, alone(), 1, progress);
+    return progress.messages;
+  };
+  EXPECT_TRUE(told(1, Loss::kSquaredError).empty());
+  EXPECT_TRUE(told(0, Loss::kSquaredError).empty());
+  EXPECT_TRUE(told(1, Loss::kBinaryCrossEntropy).empty());
+  for (const float scale : {1e-6F, 1e6F}) {
+    const auto messages = told(scale, Loss::kSquaredError);
+    ASSERT_EQ(messages.size(), 1U) << scale;
+    EXPECT_TRUE(messages[0].starts_with("the labels are of size ")) << messages[0];
+  }
+}
+
 TEST(TrainTest, ARowOfWeightTwoIsTwoRowsToLbfgs) {
   table::Table weighted = random_table({.n_rows = 400, .has_weight = true}, alone());
   table::Schema schema = weighted.schema();

@@ -34,7 +34,9 @@ void Checkpoint::offer(const std::function<std::string()>& so_far, bool is_wante
     AtomicFile file(path_);
     file.write(so_far());
     file.commit();
+    has_failed_ = false;
   } catch (const Error& error) {
+    has_failed_ = true;
     if (!std::exchange(has_warned_, true)) {
       progress_.warn(fmt::format("no checkpoint could be written: {}; training goes on without", error.what()));
     }

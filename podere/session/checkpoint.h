@@ -25,6 +25,8 @@ class Checkpoint {
   /// `is_wanted`, when progress wants it, and once an interval, or less often where writing would take more than a
   /// twentieth of the time. A disk that is full is told once, and the run goes on. Local.
   void offer(const std::function<std::string()>& so_far, bool is_wanted = false);
+  /// Whether the last that was due could not be written. On rank 0.
+  bool has_failed() const { return has_failed_; }
 
  private:
   std::string path_;
@@ -33,6 +35,7 @@ class Checkpoint {
   Progress& progress_;
   Stopwatch since_written_;
   double write_seconds_ = 0;
+  bool has_failed_ = false;
   bool has_warned_ = false;
 };
 

@@ -150,6 +150,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                 {"parameter_servers", tell_servers(model.options, report.servers)},
                 {"communication", tell_communication(report.traffic, comm)}};
   facts.update(tell_epochs(job, recorder, model, report));
+  facts["checkpoint_failed"] = checkpoint.has_failed();
   if (!model.history.train_loss.empty()) facts["loss"] = model.history.train_loss.back();
   if (!model.history.validation_loss.empty()) facts["validation_loss"] = model.history.validation_loss.back();
   for (const auto& [name, value] : recorder.metrics(model.history.train_loss.size() * report.steps_per_epoch)) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 
 #include "podere/base/error.h"
 #include "podere/base/first_difference.h"
+#include "podere/base/hash.h"
 
 namespace podere::table {
 
@@ -20,6 +23,21 @@ std::string first_difference(const Schema& was, const Schema& is) {
   if (was.label != is.label) return difference_in_words("the label", was.label, is.label);
   if (was.weight != is.weight) return difference_in_words("the weight", was.weight, is.weight);
   return was == is ? "" : "the categories of the data are others";
+}
+
+RowsMark mark_rows(const Table& table, const comm::Communicator& comm) {
+  std::uint64_t sum = 0;  // which wraps: no order
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const auto label = std::bit_cast<std::uint32_t>(table.label()[i]);
+    const auto weight = std::bit_cast<std::uint32_t>(table.weight().empty() ? 1.0F : table.weight()[i]);
+    sum += hash64(table.global({i}).value, label, weight);
+  }
+  return {table.n_global_rows(), comm.all_reduce(sum, comm::Reduction::kSum) >> 11U};
+}
+
+std::string first_difference(const RowsMark& was, const RowsMark& is) {
+  if (was.n_rows != is.n_rows) return fmt::format("the data had {} rows, have {}", was.n_rows, is.n_rows);
+  return was == is ? "" : "labels, weights or the order of rows are others";
 }
 
 void check_same_run(const std::string& difference) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "podere/base/error.h"
 
 namespace podere::table {
@@ -20,6 +24,25 @@ TEST(SameRunTest, ColumnsAreToldByTheFirstThatDiffers) {
   EXPECT_EQ(told([](Schema& s) { s.label = "z"; }), "the label was 'y', is 'z'");
   EXPECT_EQ(told([](Schema& s) { s.weight = "w"; }), "the weight was none, is 'w'");
   EXPECT_EQ(told([](Schema& s) { s.categories.clear(); }), "the categories of the data are others");
+}
+
+TEST(SameRunTest, RowsAreToldByLabelsWeightsAndTheirOrder) {
+  const auto marked = [](const std::vector<float>& labels, const std::vector<float>& weights) {
+    Schema schema{.features = {"a"}, .label = "y"};
+    if (!weights.empty()) schema.weight = "w";
+    Table table(schema, labels.size(), {0, labels.size()});
+    std::ranges::copy(labels, table.label().begin());
+    std::ranges::copy(weights, table.weight().begin());
+    return mark_rows(table, comm::Communicator::self());
+  };
+  const RowsMark was = marked({0, 1, 1}, {});
+  EXPECT_LT(was.hash, std::uint64_t{1} << 53U);
+  EXPECT_EQ(first_difference(was, marked({0, 1, 1}, {1, 1, 1})), "");
+  const std::string others = "labels, weights or the order of rows are others";
+  EXPECT_EQ(first_difference(was, marked({0, 1, 0}, {})), others);
+  EXPECT_EQ(first_difference(was, marked({1, 0, 1}, {})), others);
+  EXPECT_EQ(first_difference(was, marked({0, 1, 1}, {1, 1, 2})), others);
+  EXPECT_EQ(first_difference(was, marked({0, 1}, {})), "the data had 3 rows, have 2");
 }
 
 TEST(SameRunTest, AnotherRunIsRefusedWithWhatDiffers) {

@@ -53,12 +53,15 @@ def check_weight(sample_weight: Any, X: Any) -> np.ndarray | None:
     return weights
 
 
-def feature_names(estimator: Any) -> list[str]:
-    """The names that the model gives the features: those of the columns, or f0, f1, ..."""
+def feature_names(estimator: Any, base: Any = None) -> list[str]:
+    """The names that the model gives the features: those of the columns, or else of `base`, the model that training
+    goes on from, or f0, f1, ..."""
     if hasattr(estimator, "feature_names_in_"):
         names = [str(name) for name in estimator.feature_names_in_]
         check_different(names)
         return names
+    if base is not None and len(base.features) == estimator.n_features_in_:
+        return list(base.features)
     return [f"f{i}" for i in range(estimator.n_features_in_)]
 
 

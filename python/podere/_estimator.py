@@ -108,7 +108,7 @@ class Estimator(BaseEstimator):
         with self._kept_if_it_fails():
             threads = _parameters.n_threads(self.n_jobs)
             X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
-            names = _arrays.feature_names(self)
+            names = _arrays.feature_names(self, self._base())
             validation = _check_eval_set(eval_set)
             options = self._make_options(names, validation is not None)
             categories = self._find_categories(X, names)
@@ -138,6 +138,10 @@ class Estimator(BaseEstimator):
             self._model = self._MODEL.from_text(text, f"model of table {table.name}")
             self._take_names(names)
         return self
+
+    def _base(self) -> Any:
+        """The model that fit goes on from, if it does."""
+        return None
 
     def _check_target(self, objective: str, labels: np.ndarray) -> None:
         """Refuses labels that the objective does not allow."""

@@ -149,8 +149,10 @@ class _Network(Estimator):
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
                threads: int) -> _core.Network:
-        base = getattr(self, "_model", None) if self.warm_start else None
-        return _core.train_network(rows, validation, {**options, "loss": objective}, base, threads)
+        return _core.train_network(rows, validation, {**options, "loss": objective}, self._base(), threads)
+
+    def _base(self) -> _core.Network | None:
+        return getattr(self, "_model", None) if self.warm_start else None
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
         if self.warm_start:
@@ -249,7 +251,7 @@ class _GradientDescent(_Network):
             threads = _parameters.n_threads(self.n_jobs)
             base = getattr(self, "_model", None)
             X, y, weight = self._check_rows(X, y, sample_weight, reset=base is None)
-            names = _arrays.feature_names(self)
+            names = _arrays.feature_names(self, base)
             options = {**self._make_options(names, False), "epochs": 1}
             labels = learn(y)
             options["loss"] = self._choose_objective(options)

@@ -158,7 +158,7 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> di
 
 
 def _layers(sizes: Any) -> list[int]:
-    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
+    if isinstance(sizes, (str, bytes)) or not (isinstance(sizes, Sequence) or getattr(sizes, "ndim", 0) == 1):
         raise TypeError(f"hidden_layer_sizes is {sizes!r}, allowed is a sequence of whole numbers from 1 to 4096")
     return [whole("hidden_layer_sizes", size, 1, 4096) for size in sizes]
 

@@ -356,7 +356,7 @@ def test_a_checkpoint_of_another_run_is_told_by_what_differs(podere, table):
     run = ["train", "nn", table, "--epochs", 2, "--checkpoint", "c.json", "-o", "network.json"]
     podere.done(*run, "--max-steps", 1)
     for arguments, words in ((["--layers", "7"], "layers was 100, is 7"), (["--seed", 4], "seed was 0, is 4"),
-                             (["--activation", "tanh"], "activation was relu, is tanh"), (["--rows", ":49"], "the rows")):
+                             (["--activation", "tanh"], "activation was relu, is tanh"), (["--rows", ":49"], "the data had 50 rows, have 49")):
         assert f"the checkpoint is of another run: {words}" in podere.refused(*run, *arguments)
     podere.done(*run)
 
@@ -392,10 +392,15 @@ def test_a_checkpoint_without_room_costs_a_warning_and_the_old_one_stays(podere,
     model_bytes = (podere.folder / "network.json").stat().st_size
     assert model_bytes + 1000 < len(old)
     result = podere.run(*run, "--max-steps", 3, preexec_fn=limited_files(model_bytes + 1000))
-    assert result.returncode == 0, result.stderr
     assert result.stderr.count("no checkpoint could be written: ") == 1 and "training goes on without" in result.stderr
     assert (podere.folder / "c.json").read_bytes() == old
     assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv", "network.json"]
+    # It was what those steps were for.
+    assert result.returncode == 2 and result.stderr.splitlines()[-1] == (
+        "podere: --checkpoint: c.json could not be written at the end, so nothing goes on from there; "
+        "the model so far is in network.json")
+    result = podere.run(*run, preexec_fn=limited_files(model_bytes + 1000))
+    assert result.returncode == 0 and result.stderr.count("no checkpoint could be written: ") == 1
 
 
 def test_a_missing_value_may_be_imputed(podere, table):

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy
+import pandas
 import pytest
 import torch
 from conftest import model_text
@@ -177,6 +178,25 @@ def test_partial_fit_goes_on_from_fit_and_from_a_file(rows, tmp_path):
     assert fitted.fit(X, y).n_iter_ == 8
 
 
+@pytest.mark.parametrize("name", ["f", "column"])  # as of columns that have no names, and of others
+def test_arrays_go_on_from_a_model_whose_columns_have_names(rows, name):
+    X, y = rows(2)
+    names = [f"{name}{j + 1}" for j in range(X.shape[1])]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        for learn in (lambda e, X: e.fit(X, y), lambda e, X: e.partial_fit(X, y)):
+            of_frame, of_array = (NNClassifier(epochs=1, warm_start=True).fit(pandas.DataFrame(X, columns=names), y)
+                                  for _ in range(2))
+            learn(of_frame, pandas.DataFrame(X, columns=names))
+            learn(of_array, X)
+            assert_array_equal(of_frame.predict_proba(X), of_array.predict_proba(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="trained on other features: the data had .* features, have "):
+            of_array.fit(X[:, :-1], y)
+        assert_array_equal(of_frame.predict_proba(X), of_array.predict_proba(X))
+
+
 @pytest.mark.parametrize("parameters, arguments, words", [
     ({}, {}, "classes must be passed on the first call"),
     ({}, {"classes": [0]}, "allowed are at least two"),
@@ -228,6 +248,9 @@ def test_two_classes_of_a_perceptron_are_as_those_of_others(rows):
     ({"clip_norm": 0}, ValueError, "clip_norm is 0"),
     ({"standardise": "yes"}, TypeError, "standardise is 'yes'"),
     ({"learning_rate": 10**400}, ValueError, "learning_rate is 1000"),
+    ({"hidden_layer_sizes": iter([3])}, TypeError, "hidden_layer_sizes is .*, allowed is a sequence"),
+    ({"hidden_layer_sizes": {3}}, TypeError, r"hidden_layer_sizes is \{3\}, allowed is a sequence"),
+    ({"hidden_layer_sizes": numpy.array(5)}, TypeError, "hidden_layer_sizes is array"),
     ({"n_jobs": 10**6}, ValueError, "n_jobs is 1000000, allowed is at most 4096"),
 ])
 def test_parameters_out_of_range_are_refused(rows, parameters, error, words):

@@ -45,7 +45,7 @@ void go_on(const Checkpoint& checkpoint, const podere::table::Table& table) {
                                   model.weights, alone, 1);
   podere::Progress progress;
   const std::optional<ValidationRows> none;
-  Run run(model, *solver, none, alone, 1, progress);
+  Run run(model, *solver, rows_of(checkpoint), none, alone, 1, progress);
   run.resume(checkpoint);
   run.go({}, run.n_steps() + 2);
 }

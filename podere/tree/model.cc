@@ -133,11 +133,14 @@ void check_tree(const Tree& tree, const table::Schema& schema) {
 Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
-  return {{"schema", table::to_json(model.schema)},
-          {"options", to_json(model.options)},
-          {"base_margin", model.base_margin},
-          {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
-          {"trees", std::move(trees)}};
+  Json content{
+      {"schema", table::to_json(model.schema)},
+      {"options", to_json(model.options)},
+      {"base_margin", model.base_margin},
+      {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
+      {"trees", std::move(trees)}};
+  if (model.rows) content["rows"] = {{"count", model.rows->n_rows}, {"hash", model.rows->hash}};
+  return content;
 }
 
 Model model_from_content(const Json& content) {
@@ -148,6 +151,11 @@ Model model_from_content(const Json& content) {
   content.at("history").at("train_loss").get_to(model.history.train_loss);
   content.at("history").at("validation_loss").get_to(model.history.validation_loss);
   for (const Json& tree : content.at("trees")) model.trees.push_back(tree_from_json(tree));
+  if (content.contains("rows")) {
+    model.rows.emplace();
+    read_value(content["rows"].at("count"), "count", model.rows->n_rows);
+    read_value(content["rows"].at("hash"), "hash", model.rows->hash);
+  }
   validate(model);
   return model;
 }

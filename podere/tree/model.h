@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "podere/table/same_run.h"
 #include "podere/table/table.h"
 #include "podere/tree/options.h"
 
@@ -61,6 +63,7 @@ struct Model {
   std::vector<double> base_margin;
   std::vector<Tree> trees;
   History history;
+  std::optional<table::RowsMark> rows = {};  ///< of a checkpoint: what it is trained on
 
   /// 1, or the number of classes for softmax.
   std::size_t n_outputs() const { return base_margin.size(); }

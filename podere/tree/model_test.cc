@@ -46,12 +46,15 @@ std::string refusal_of(const std::function<void(Model&)>& change) {
 }
 
 TEST(ModelTest, AFileReadBackIsTheSameModel) {
-  const Model model = small_model();
+  Model model = small_model();
+  EXPECT_EQ(to_text(model).find("\"rows\""), std::string::npos);
+  model.rows = table::RowsMark{12, (std::uint64_t{1} << 53U) - 1};  // as of a checkpoint
   const Model read = from_text(to_text(model), "m.json");
   EXPECT_EQ(read.schema, model.schema);
   EXPECT_EQ(read.base_margin, model.base_margin);
   EXPECT_EQ(read.trees, model.trees);
   EXPECT_EQ(read.history, model.history);
+  EXPECT_EQ(read.rows, model.rows);
   EXPECT_EQ(to_text(read), to_text(model));
 }
 

@@ -104,6 +104,10 @@ void check_base(const Model& base, const table::Schema& schema, const Options& o
 std::string other_run(const Model& checkpoint, const Model& model) {
   if (std::string difference = table::first_difference(checkpoint.schema, model.schema); !difference.empty())
     return difference;
+  if (checkpoint.rows) {  // a whole model has none
+    if (std::string difference = table::first_difference(*checkpoint.rows, *model.rows); !difference.empty())
+      return difference;
+  }
   // What follows from the rows, where nothing was chosen in its place.
   Options was = checkpoint.options;
   if (was.balance_classes && model.options.balance_classes) was.class_weight = model.options.class_weight;
@@ -163,6 +167,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   const std::size_t n_base_rounds = base != nullptr ? base->n_rounds() : 0;
   const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
   model.options.n_trees = static_cast<int>(n_rounds);
+  if (continuation.offer || continuation.checkpoint != nullptr) model.rows = table::mark_rows(table, comm);
   if (continuation.checkpoint != nullptr) table::check_same_run(other_run(*continuation.checkpoint, model));
 
   Booster booster(model, table, labels.rows, n_base_rounds, comm, n_threads);
@@ -211,6 +216,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
     if (stop_requested != 0) break;
   }
   if (options.early_stopping_rounds > 0) booster.keep_best_rounds();
+  model.rows.reset();
   if (times != nullptr) {
     times->boost_seconds = seconds_before_bins + watch.seconds();
     times->boost_traffic = comm::traffic_since(traffic_before, comm.traffic());

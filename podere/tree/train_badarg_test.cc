@@ -223,7 +223,7 @@ TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
           {.checkpoint = checkpoint, .offer = [&](const Model& grown) { kept = grown; }});
   };
   train_from(fine_table(), options, nullptr);
-  const Model checkpoint = *kept;
+  Model checkpoint = *kept;
   const auto refused = [&](const table::Table& table, const std::function<void(Options&)>& change) -> std::string {
     Options other = options;
     change(other);
@@ -258,6 +258,11 @@ TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
                       o.depth = 30;
                     }),
             run("growth was level, is best-first"));
+  EXPECT_EQ(refused(make_table({{1, 2, 3, 4}}, {0, 1, 1, 1}), [](Options&) {}),
+            run("labels, weights or the order of rows are others"));
+  EXPECT_EQ(refused(make_table({{1, 2, 3, 4}}, {1, 0, 1, 0}), [](Options&) {}),
+            run("labels, weights or the order of rows are others"));
+  checkpoint.rows.reset();  // as of a whole model
   EXPECT_EQ(refused(make_table({{1, 2, 3, 4}}, {0, 1, 1, 1}), [](Options&) {}),
             run("the rows, or the model to continue, are others"));
   EXPECT_EQ(refused(make_table({{1, 2}, {1, 2}}, {0, 1}), [](Options&) {}), run("the data had 1 features, have 2"));

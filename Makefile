@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test test-tensorboard bench bench-trees bench-communication format lint asan tsan fuzz clean help
+.PHONY: run test notebooks test-tensorboard bench bench-trees bench-communication format lint asan tsan fuzz clean help
 
 # ccache where there is one; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -43,6 +43,12 @@ bench-communication:  ## measure and model what the network costs (PARTS="predic
 	@$(CONFIGURE) release -DBUILD_TESTING=OFF
 	@$(BUILD) release --target podere communication_bench
 	@bench/communication.py $(PARTS)
+
+notebooks:  ## run the notebooks and store what they show
+	@tools/setup.sh build test
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere podere_core
+	@PYTHONPATH=build/release/python tools/run_notebooks.py
 
 format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test

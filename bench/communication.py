@@ -172,7 +172,7 @@ def main():
     options = parser.parse_args()
     # As podere/launch/local.cc starts executors.
     os.environ.update(OMPI_MCA_pml="ob1", OMPI_MCA_btl="self,vader", OMPI_MCA_btl_vader_single_copy_mechanism="none",
-                      OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_hwloc_base_binding_policy="none",
+                      OMPI_MCA_mpi_yield_when_idle="0", OMPI_MCA_hwloc_base_binding_policy="none",
                       OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     parts = {"collectives": lambda: [say(**line) for n in (2, 4) for line in measure_collectives(run_here, n)],

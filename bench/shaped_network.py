@@ -71,7 +71,7 @@ class Network:
         self._script(agent, f'shift\nexec ip netns exec {NAMESPACES[1]} unshare --uts sh -c '
                             f'"hostname {NAMESPACES[1]}; $*"')
         settings = {"plm": "rsh", "plm_rsh_agent": agent, "btl": "tcp,self", "btl_tcp_if_include": "10.77.0.0/24",
-                    "oob_tcp_if_include": "10.77.0.0/24", "pml": "ob1", "mpi_yield_when_idle": "1",
+                    "oob_tcp_if_include": "10.77.0.0/24", "pml": "ob1", "mpi_yield_when_idle": "0",
                     "hwloc_base_binding_policy": "none"}
         exports = "\n".join(f"export OMPI_MCA_{name}={value}" for name, value in settings.items())
         self._script(self.mpirun, f"{exports}\nexport OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n"

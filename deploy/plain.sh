@@ -7,9 +7,10 @@ cat <<'YAML'
 # kubectl apply -f deploy/chart/crds
 # kubectl wait -f deploy/chart/crds --for=condition=Established
 # kubectl apply -f deploy/operator.yaml
+# A cluster before Kubernetes 1.30 knows no ValidatingAdmissionPolicy, and takes all the rest.
 apiVersion: v1
 kind: Namespace
 metadata: {name: podere}
 YAML
 "${HELM:-$here/../tests/kubernetes/helm.sh}" template podere "$here/chart" --namespace podere \
-  --set image=podere-operator:0.1.0
+  --set image=podere-operator:0.1.0 --api-versions admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy

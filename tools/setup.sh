@@ -11,7 +11,7 @@ declare -A group=(
            bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev libyaml-cpp-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch
+          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch python3-venv
           iproute2 openssl openssh-client openssh-server slurm-wlm munge"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
                 openssl procps python3 python3-pytest python3-yaml"

@@ -15,6 +15,7 @@
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/left_behind.h"
 
 namespace podere {
 namespace {
@@ -110,16 +111,24 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(status) && fs::is_symlink(path_, unknown)) {
     throw_input_error("{}: is a link to a place that is not there", path_.string());
   }
-  std::string name = path_.string() + kTemporarySuffix + "XXXXXX";
-  descriptor_ = mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
-  temporary_ = name;
+  remove_left_behind(path_.parent_path(), path_.filename().string() + kTemporarySuffix);
+  make_temporary();
   fchmod(descriptor_, 0666 & ~current_umask());
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) close(descriptor_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void AtomicFile::make_temporary() {
+  do {
+    if (descriptor_ >= 0) close(descriptor_);
+    std::string name = name_to_own(path_.string() + kTemporarySuffix);
+    descriptor_ = mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    temporary_ = name;
+  } while (!own(descriptor_));
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -143,12 +152,15 @@ void AtomicFile::close_and_rename(bool flushes) {
     return fsync(descriptor_) == 0;
   };
   const bool flushed = !is_temporary || !flushes || flush();
-  const int cause = errno;
-  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
-  if (!flushed || !closed) throw_write_error(path_, flushed ? errno : cause);
-  if (!is_temporary) return;
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
+  int cause = errno;
+  // Closing may tell of a failure (NFS); what has its place is owned until then.
+  const int copy = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  const bool closed = copy >= 0 && close(copy) == 0;
+  if (flushed && !closed) cause = errno;
+  if (!flushed || !closed) throw_write_error(path_, cause);
+  if (is_temporary && rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
   temporary_.clear();
+  close(std::exchange(descriptor_, -1));
 }
 
 void write_into(const fs::path& path, std::size_t offset, std::string_view bytes) {

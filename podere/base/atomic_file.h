@@ -7,7 +7,8 @@
 
 namespace podere {
 
-/// A file written under a temporary name beside `path`; commit() makes it `path`. Without commit nothing is left.
+/// A file written under a temporary name beside `path`; commit() makes it `path`. Without commit nothing is left; what
+/// a process that was killed left of a file `path` is removed.
 /// Pipes, devices and what a process has open (/dev/stdout, /proc/PID/fd/N) are written as they are, at once: a file
 /// behind /dev/stdout is written, or appended to, as whoever opened it wished.
 class AtomicFile {
@@ -32,6 +33,7 @@ class AtomicFile {
   const std::filesystem::path& temporary_path() const { return temporary_; }
 
  private:
+  void make_temporary();
   void close_and_rename(bool flushes);
 
   std::filesystem::path path_;

@@ -321,6 +321,11 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
          "--columns", [&csv](const std::string& text) { csv.columns = split_columns("--columns", text); },
          "Features to take, by name or position [all]")
       ->type_name("A,B,...");
+  app.add_option_function<std::string>(
+         "--drop", [&csv](const std::string& text) { csv.drop = split_columns("--drop", text); },
+         "Columns to leave out, by name or position [none]")
+      ->excludes("--columns")
+      ->type_name("A,B,...");
   const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };
   auto* header = app.add_flag_function("--header", set_header(true), "The first line holds names [found out]");
   app.add_flag_function("--no-header", set_header(false), "The first line holds data [found out]")->excludes(header);

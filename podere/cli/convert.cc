@@ -1,14 +1,18 @@
 // podere convert: models to and from other programs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "podere/base/atomic_file.h"
+#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/exchange/format.h"
+#include "podere/exchange/name_categories.h"
 
 namespace podere::cli {
 namespace {
@@ -63,6 +67,49 @@ Facts facts_of(const neural::Model& model) {
           fmt::format("{} weights ({})", with_commas(model.layout.n_weights()), objective)};
 }
 
+table::Schema schema_of(const exchange::Model& model) {
+  return std::visit([](const auto& m) { return m.schema; }, model);
+}
+
+/// {"c": ["a", "b"]}: the categories of each column by code.
+nlohmann::ordered_json categories_of(const table::Schema& schema) {
+  auto categories = nlohmann::ordered_json::object();
+  for (const auto& [feature, texts] : schema.categories) {
+    if (texts) categories[schema.features[feature]] = static_cast<const std::vector<std::string>&>(*texts);
+  }
+  return categories;
+}
+
+/// What users of a model that was exported must know of its categories, a line each.
+std::string codes_in_words(const table::Schema& schema, Format to) {
+  constexpr std::size_t kMostShown = 20;
+  std::string lines;
+  for (const auto& [feature, texts] : schema.categories) {
+    if (!texts) continue;
+    lines += fmt::format("Codes of {}:", printable(schema.features[feature]));
+    for (std::size_t code = 0; code < std::min(texts->size(), kMostShown); ++code)
+      lines += fmt::format("{} {} = {}", code == 0 ? "" : ",", code, printable((*texts)[code]));
+    lines += texts->size() > kMostShown ? fmt::format(", ... ({} in all; --json has them)\n", texts->size()) : "\n";
+  }
+  if (lines.empty()) return lines;
+  return lines + (to == Format::kXgboost
+                      ? "XGBoost 3.1 and later reads the categories from the file. Earlier versions take codes: use\n"
+                        "pandas.Categorical(column, categories=[...]) in this order, not astype('category').\n"
+                        "Of columns with a text beyond ASCII, which XGBoost miscounts, all versions take the codes as\n"
+                        "numbers: column.map({text: code, ...}).\n"
+                      : "The graph takes codes: turn each category into its code first (metadata \"categories\").\n");
+}
+
+/// Says which columns of an imported model have codes that nothing explains.
+void warn_of_codes(const table::Schema& schema, Format from) {
+  const std::vector<std::string> names = exchange::unnamed_categories(schema);
+  if (from == Format::kPodere || names.empty()) return;
+  print_error(
+      fmt::format("the file does not name the categories of {} (XGBoost before 3.1 and models trained on arrays do "
+                  "not): values in data are taken as the codes 0, 1, 2, ... of training",
+                  fmt::join(names, ", ")));
+}
+
 int run_convert(const ConvertOptions& options) {
   const std::vector<NamedFile> outputs = {{"--output", options.path}};
   check_outputs(outputs, {{"MODEL", options.model}});
@@ -73,15 +120,19 @@ int run_convert(const ConvertOptions& options) {
   file.write(content);
   file.commit();
 
+  const table::Schema schema = schema_of(model);
+  warn_of_codes(schema, from);
   const Facts facts = std::visit([](const auto& m) { return facts_of(m); }, model);
   if (options.output.json) {
     nlohmann::ordered_json json{{"from", exchange::to_string(from)}, {"to", exchange::to_string(options.to)}};
     json.update(facts.json);
+    json["categories"] = categories_of(schema);
     json["output"] = options.path;
     print_json(json, facts_to);
   } else {
     print(fmt::format("{} model of {} as {}: {}\n", exchange::to_string(from), facts.words,
-                      exchange::to_string(options.to), options.path),
+                      exchange::to_string(options.to), options.path) +
+              (options.to == Format::kPodere ? "" : codes_in_words(schema, options.to)),
           facts_to);
   }
   return kDone;

@@ -30,10 +30,12 @@ void print_table(const session::Json& result) {
   const double n_rows = result.at("rows").get<double>();
   const auto& columns = result.at("columns");
   const bool has_infinite = std::ranges::any_of(columns, [](const auto& column) { return column.at("infinite") > 0; });
+  const bool has_texts = std::ranges::any_of(columns, [](const auto& column) { return column.contains("texts"); });
   const auto share = [&](const session::Json& count) {
     return fmt::format("{:.2f} %", n_rows == 0 ? 0 : 100 * count.get<double>() / n_rows);
   };
   std::vector<std::string> header = {"column", "minimum", "mean", "maximum", "missing"};
+  if (has_texts) header.emplace_back("text");
   if (has_infinite) header.emplace_back("infinite");
   header.emplace_back("histogram");
   TextTable table(std::move(header));
@@ -41,6 +43,7 @@ void print_table(const session::Json& result) {
     std::vector<std::string> row = {column.at("name").get<std::string>(), number(column.at("minimum")),
                                     number(column.at("mean")), number(column.at("maximum")),
                                     share(column.at("missing"))};
+    if (has_texts) row.push_back(share(column.value("texts", session::Json(0))));
     if (has_infinite) row.push_back(share(column.at("infinite")));
     row.push_back(bars(column.at("histogram").get<std::vector<std::uint64_t>>()));
     table.add(std::move(row));
@@ -48,6 +51,12 @@ void print_table(const session::Json& result) {
   print(fmt::format("{} rows, {} columns, read in {}\n\n", with_commas(result.at("rows").get<std::uint64_t>()),
                     result.at("columns").size(), duration(result.at("load_seconds").get<double>())));
   print(table.text());
+  if (has_texts) {
+    print(
+        "\nText is no number: to train, leave such columns out with --drop, take them as categories with --categorical "
+        "(train gbt), or\nname a text that stands for a missing value with --missing; a libsvm file is read with "
+        "--format libsvm.\n");
+  }
 }
 
 int run_describe(const DescribeOptions& options) {

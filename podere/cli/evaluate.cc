@@ -84,7 +84,7 @@ std::string stages_text(const session::Json& stages) {
 
 void print_measures(const session::Json& result, int descriptor) {
   std::vector<std::pair<std::string, std::string>> lines = {
-      {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
+      {"label", label_text(result.at("label"))}, {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.contains("auc")) {
     lines.emplace_back("AUC", result["auc"].is_number() ? number(result["auc"]) : "undefined (one class only)");
   }

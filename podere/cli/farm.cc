@@ -5,28 +5,33 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
+#include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
-#include "podere/controller/live_state.h"
-#include "podere/farm/explain.h"
+#include "podere/controller/what_if_answer.h"
 #include "podere/farm/simulation.h"
 #include "podere/farm/state_json.h"
 #include "podere/farm/trace.h"
-#include "podere/farm/what_if.h"
 #include "podere/io/file.h"
 #include "podere/kube/access.h"
 #include "podere/kube/client.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kAnswerSeconds = 20;  // another operator may have to take over
+constexpr auto kBetweenAnswerLooks = std::chrono::milliseconds(50);
+constexpr std::size_t kMostErrorBytes = 500;
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 std::string read_text(const std::string& path) {
@@ -39,13 +44,18 @@ std::string read_text(const std::string& path) {
 
 // Policies by name.
 
-constexpr std::array<std::pair<const char*, farm::Mode>, 3> kModes = {{{"proportional", farm::Mode::kProportional},
-                                                                       {"fair-share", farm::Mode::kFairShare},
-                                                                       {"history-aware", farm::Mode::kHistoryAware}}};
+struct NamedMode {
+  std::string_view name;
+  farm::Mode mode;
+  const char* in_objects;  // of Kubernetes
+};
+constexpr std::array<NamedMode, 3> kModes = {{{"proportional", farm::Mode::kProportional, "Proportional"},
+                                              {"fair-share", farm::Mode::kFairShare, "FairShare"},
+                                              {"history-aware", farm::Mode::kHistoryAware, "HistoryAware"}}};
 
 std::optional<farm::Mode> mode_of(const std::string& name) {
-  for (const auto& [known, mode] : kModes) {
-    if (name == known) return mode;
+  for (const NamedMode& known : kModes) {
+    if (name == known.name) return known.mode;
   }
   return std::nullopt;
 }
@@ -226,10 +236,10 @@ struct WhatIfOptions {
 };
 
 void define_what_if(CLI::App& app, WhatIfOptions& options) {
-  auto* state =
-      app.add_option("--state", options.state, "The cluster as it is, as JSON [it is asked, and nothing changed]")
-          ->check(file_name())
-          ->type_name("FILE");
+  auto* state = app.add_option("--state", options.state,
+                               "The cluster as it is, as JSON [the operator is asked, and nothing changed]")
+                    ->check(file_name())
+                    ->type_name("FILE");
   app.add_option("--farm", options.farm, "Which farm [of your namespace]")->required()->type_name("[NAMESPACE/]NAME");
   app.add_option("--executors", options.executors, "How many it would want")
       ->required()
@@ -245,71 +255,69 @@ void define_what_if(CLI::App& app, WhatIfOptions& options) {
   app.footer("Example: podere farm what-if --farm astro/sky --executors 20");
 }
 
-/// What the answer is made from.
-controller::LiveState read_cluster(WhatIfOptions& options) {
-  if (!options.state.empty()) return {.state = farm::parse_state(read_text(options.state), options.state)};
+kube::Json object_of_question(const WhatIfOptions& options, const kube::ObjectKey& farm) {
+  kube::Json spec = {{"farm", farm.name}, {"executors", options.executors}};
+  for (const auto& [name, mode, named] : kModes) {
+    if (name == options.policy) spec["mode"] = named;
+  }
+  kube::Json object = kube::object_of(kube::kWhatIfs, {farm.in_namespace, ""});
+  object["metadata"].erase("name");
+  object["metadata"]["generateName"] = "what-if-";
+  object["spec"] = std::move(spec);
+  return object;
+}
+
+kube::Json ask(kube::Client& client, const WhatIfOptions& options, const kube::ObjectKey& farm) {
+  try {
+    return client.create(kube::kWhatIfs, object_of_question(options, farm));
+  } catch (const kube::ApiError& error) {
+    if (error.is_forbidden()) {
+      throw_input_error(
+          "--farm: you may not ask about farms of namespace {}: deploy/farm-user.sh {} USER gives this, or, of all "
+          "namespaces, the cluster role podere-farm-observer",
+          farm.in_namespace, farm.text());
+    }
+    if (!error.is_not_found()) throw;
+    throw_input_error(
+        "{}: there is no namespace {}, or the cluster does not know the kind WhatIf: kubectl apply -f "
+        "deploy/chart/crds",
+        client.access().origin, farm.in_namespace);
+  }
+}
+
+/// The operator looks at all farms, pods and nodes, which the user need not see.
+controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
   const auto slash = options.farm.find('/');
   if (slash != std::string::npos) options.access.in_namespace = options.farm.substr(0, slash);
   kube::Client client(kube::find_access(options.access));
   kube::check_access(client);
   const kube::ObjectKey farm{client.access().in_namespace, options.farm.substr(slash + 1)};
-  options.farm = farm.text();
-  return controller::read_live_state(client, farm);
-}
-
-Json waiting_json(const farm::Waiting& waiting) {
-  return {{"for_start", waiting.for_start}, {"for_drain", waiting.for_drain}, {"for_runtime", waiting.for_runtime},
-          {"for_retry", waiting.for_retry}, {"for_room", waiting.for_room},   {"too_large", waiting.too_large}};
-}
-
-Json answer_json(const WhatIfOptions& options, const controller::LiveState& live, const farm::WhatIf& answer) {
-  const farm::Outlook& after = answer.after;
-  Json givers = Json::object();
-  for (const farm::Giver& giver : answer.givers) {
-    givers[live.state.farms[static_cast<std::size_t>(giver.farm)].key] = giver.executors;
+  kube::Json what_if = ask(client, options, farm);
+  const kube::ObjectKey key = kube::key_of(what_if);
+  for (const Stopwatch watch; !what_if.contains("status"); std::this_thread::sleep_for(kBetweenAnswerLooks)) {
+    if (watch.seconds() > kAnswerSeconds) {
+      throw_input_error("--farm: nobody answers for namespace {} ({}): podere operator has to run in the cluster",
+                        farm.in_namespace, client.access().origin);
+    }
+    what_if = client.get(kube::kWhatIfs, key);
   }
-  Json json = {{"farm", options.farm},
-               {"executors", options.executors},
-               {"executors_now", answer.before.demand},
-               {"manager", live.manager},
-               {"held", after.held},
-               {"at_once", after.guarantee.for_start + after.beyond.for_start},
-               {"given_back", answer.given_back},
-               {"guaranteed", after.guaranteed},
-               {"share", after.share},
-               {"below_guarantee", waiting_json(after.guarantee)},
-               {"beyond", waiting_json(after.beyond)},
-               {"drained_within_seconds", nullptr},
-               {"would_be_taken_from", givers},
-               {"sentence", answer.sentence},
-               {"remarks", live.remarks}};
-  if (after.drained_by > 0) json["drained_within_seconds"] = std::max(0.0, after.drained_by - live.state.now);
-  return json;
+  client.remove(kube::kWhatIfs, key);
+  const kube::Json& status = what_if.at("status");
+  if (status.contains("error"))
+    throw_input_error("--farm: {}", printable_line(kube::text_at(status, {"error"}), kMostErrorBytes));
+  return {Json(status.at("answer")), status.at("text")};
 }
 
-/// A line for each of the executors' lots.
-std::string answer_text(const WhatIfOptions& options, const controller::LiveState& live, const farm::WhatIf& answer) {
-  std::string text =
-      fmt::format("{}, if it wanted {} executors and not {}:\n", options.farm, options.executors, answer.before.demand);
-  if (answer.after.held > 0) text += fmt::format("  {} are there, and stay\n", answer.after.held);
-  if (answer.given_back > 0) text += fmt::format("  {} would drain and end\n", answer.given_back);
-  for (const std::string& lot : answer.waits) text += fmt::format("  {}\n", lot);
-  for (const farm::Giver& giver : answer.givers) {
-    const farm::Farm& from = live.state.farms[static_cast<std::size_t>(giver.farm)];
-    text += fmt::format("{} would be taken from {}, and have {:g} s to save their work\n", giver.executors, from.key,
-                        from.drain_seconds);
-  }
-  if (answer.givers.empty()) text += "nobody more would be taken for it\n";
-  for (const std::string& remark : live.remarks) text += remark + "\n";
-  return text;
+controller::WhatIfAnswer answer_from_file(const WhatIfOptions& options) {
+  const controller::LiveState live{.state = farm::parse_state(read_text(options.state), options.state)};
+  farm::Policy policy;
+  if (!options.policy.empty()) policy.mode = *mode_of(options.policy);
+  return controller::answer_what_if(live, policy, options.farm, options.executors);
 }
 
 int run_what_if(WhatIfOptions options) {
-  const controller::LiveState live = read_cluster(options);
-  farm::Policy policy = live.policy;
-  if (!options.policy.empty()) policy.mode = *mode_of(options.policy);
-  const farm::WhatIf answer = what_if(live.state, policy, options.farm, options.executors);
-  options.output.json ? print_json(answer_json(options, live, answer)) : print(answer_text(options, live, answer));
+  const controller::WhatIfAnswer answer = options.state.empty() ? ask_operator(options) : answer_from_file(options);
+  options.output.json ? print_json(answer.json) : print(answer.text);
   return kDone;
 }
 

@@ -82,6 +82,7 @@ void launch_here(session::Session::Options& options, const std::vector<std::stri
   const int usable_cores = this_machine().usable_cores();
   check_executors_here(options.n_executors, usable_cores);
   if (options.n_executors > 1) launch::find_mpirun();
+  launch::check_open_files(options.n_executors);
   launch::check_session_folder(folder, options.n_executors);
   options.launch = [program, folder](int n) { return launch::local(n, program, folder); };
   options.room = [usable_cores] { return most_executors_here(usable_cores); };
@@ -92,6 +93,7 @@ void launch_on_hosts(session::Session::Options& options, const std::vector<std::
   auto hosts = std::make_shared<std::vector<launch::Host>>(launch::read_hosts(group.hosts));
   launch::find_mpirun();
   launch::check_ssh(group.ssh);
+  launch::check_open_files(options.n_executors);
   launch::check_session_folder(folder, options.n_executors);
   const auto command = [program, folder, group, hosts](int n) {
     return launch::on_hosts(n, program, *hosts, group.ssh, folder, group.hosts);
@@ -121,6 +123,7 @@ void launch_on_farm(session::Session::Options& options, const std::vector<std::s
                     const std::filesystem::path& folder, const GroupOptions& group) {
   launch::find_mpirun();
   launch::check_ssh("ssh");
+  launch::check_open_files(options.n_executors);
   launch::check_session_folder(folder, options.n_executors);
   const auto farm = std::make_shared<FarmGroup>(group, folder);
   options.launch = [farm, program](int n) { return farm->launch(n, program); };
@@ -145,10 +148,21 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
                              JobProgress& progress, const std::function<void(const session::Json&)>& keep) {
   session::Client client(name);
   const Stopwatch watch;
-  session::Json result = client.run(job, progress);
+  std::int64_t number = 0;
+  session::Json result = client.run(job, progress, [&](std::int64_t job_number, std::size_t n_ahead) {
+    number = job_number;
+    const std::string text = fmt::format("job {} of session {}", number, name);
+    if (n_ahead > 0) {
+      progress.warn(fmt::format("{}: waits for {} job{}", text, n_ahead, n_ahead == 1 ? "" : "s"));
+    } else if (JobProgress::style_for(output) == JobProgress::Style::kBar) {
+      progress.warn(text);
+    }
+  });
   progress.clear();
   if (keep) keep(result);
   session::Json& facts = with_cost(result, output);
+  facts["session"] = name;
+  facts["job"] = number;
   facts["start_seconds"] = 0.0;
   facts["session_seconds"] = watch.seconds();
   facts["usable_cores"] = this_machine().usable_cores();
@@ -167,7 +181,7 @@ void check_tables_are_files(const session::Job& job) {
 }  // namespace
 
 SeenFolder::SeenFolder(const GroupOptions& group, const TemporaryFolder& folder) : here_(folder) {
-  if (!group.on_this_machine()) shared_.emplace(std::filesystem::current_path(), TemporaryFolder::Of::kCluster);
+  if (!group.on_this_machine()) shared_.emplace(std::filesystem::current_path());
 }
 
 session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,

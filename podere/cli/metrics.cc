@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "podere/cli/print.h"
@@ -66,6 +67,24 @@ std::string byte_count(double n_bytes) {
   std::size_t unit = 0;
   for (n_bytes /= 1000; n_bytes >= 999.95 && unit + 1 < kUnits.size(); ++unit) n_bytes /= 1000;
   return fmt::format("{:.1f} {}", n_bytes, kUnits[unit]);
+}
+
+std::string waiting_text(const Json& facts) {
+  constexpr double kShort = 1;                                                      // seconds of each executor
+  const bool had_losses = facts.contains("losses") && !facts.at("losses").empty();  // which others wait for
+  if (!facts.contains("metrics") || had_losses) return "";
+  const Json& job = facts.at("metrics").at("job");
+  const int n_executors = facts.value("executors", 1);
+  const auto task_seconds = job.at("task_seconds").get<double>();
+  const auto wait_seconds = job.at("wait_seconds").get<double>();
+  if (n_executors < 2 || task_seconds < kShort * n_executors || wait_seconds < task_seconds / 2) return "";
+  const int n_threads = n_executors * facts.value("cores", 1);
+  const int cores =
+      job.value("hosts", 1) == 1 ? std::min(n_threads, facts.value("usable_cores", n_threads)) : n_threads;
+  return fmt::format(
+      "executors waited for each other {:.0f} % of the time; fewer with more cores each may be faster, such as "
+      "--executors 1 --cores {}",
+      100 * wait_seconds / task_seconds, cores);
 }
 
 std::string metrics_text(const Json& metrics, bool with_tasks) {

@@ -39,6 +39,29 @@ TEST(ByteCount, HasFourFiguresAndAUnit) {
   EXPECT_EQ(byte_count(4.54e16), "45400.0 TB");
 }
 
+TEST(WaitingText, NamesWhatWouldBeFasterWhereExecutorsMostlyWaited) {
+  const auto facts = [](double elapsed, double wait) {
+    const Json tasks = {task("train", 0, elapsed, wait), task("train", 1, elapsed, wait)};
+    return Json{
+        {"executors", 2}, {"cores", 3}, {"metrics", session::job_metrics("train", tasks, Json::array(), elapsed)}};
+  };
+  EXPECT_EQ(waiting_text(facts(4, 3)),
+            "executors waited for each other 75 % of the time; fewer with more cores each may be faster, such as "
+            "--executors 1 --cores 6");
+  Json on_two_cores = facts(4, 3);
+  on_two_cores["usable_cores"] = 2;
+  EXPECT_TRUE(waiting_text(on_two_cores).ends_with("--executors 1 --cores 2")) << "no more than there are";
+  EXPECT_EQ(waiting_text(facts(4, 1)), "");
+  EXPECT_EQ(waiting_text(facts(0.4, 0.3)), "") << "too short to matter";
+  EXPECT_EQ(waiting_text({{"stopped", "mine"}}), "");
+  Json alone = facts(4, 3);
+  alone["executors"] = 1;
+  EXPECT_EQ(waiting_text(alone), "");
+  Json with_losses = facts(4, 3);
+  with_losses["losses"] = {1};
+  EXPECT_EQ(waiting_text(with_losses), "") << "that is what was waited for";
+}
+
 TEST(MetricsText, HasALinePerPhaseAndOneOfTheJob) {
   const std::string text = metrics_text(metrics(), false);
   EXPECT_EQ(text.substr(0, text.find("\n\n")),

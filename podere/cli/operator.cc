@@ -68,6 +68,11 @@ void define_operator(CLI::App& app, OperatorArguments& arguments) {
                  "Priority class of executors that are guaranteed, unless their template names one [none]")
       ->check(object_name())
       ->type_name("NAME");
+  app.add_option("--namespaces", arguments.options.namespaces,
+                 "Whose farms to look after, separated by commas; rights to write are needed in these only [all]")
+      ->delimiter(',')
+      ->check(object_name())
+      ->type_name("NAME,...");
   app.add_flag("--json", arguments.json, "The log as JSON, a line each");
   app.footer("Example: kubectl apply -f deploy/chart/crds && podere operator --listen 0.0.0.0:8080");
 }

@@ -8,11 +8,14 @@
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/printable.h"
 #include "podere/cli/metrics.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
 namespace {
+
+constexpr std::size_t kMostShown = 200;  // bytes of a path
 
 /// Devices such as /dev/null and terminals lose nothing, whoever writes to them.
 bool is_same(const struct stat& a, const struct stat& b) {
@@ -76,16 +79,36 @@ int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<Nam
   return facts_to;
 }
 
+namespace {
+
+/// A line for each file whose first line was found to be one thing or the other.
+std::string files_text(const session::Json& result) {
+  std::string text;
+  const auto files = result.find("files");
+  if (files == result.end()) return text;
+  for (const auto& file : *files) {
+    const bool has_names = file.at("first_line") == "names";
+    text += printable_line(file.at("file").get<std::string>(), kMostShown) +
+            (has_names ? ": the first line names the columns (if it is a row: --no-header)\n"
+                       : ": the first line is a row (if it names the columns: --header)\n");
+  }
+  return text;
+}
+
+}  // namespace
+
 void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
                  const std::function<void()>& print_text) {
   if (output.json) {
     print_json(result, descriptor);
   } else {
+    print(files_text(result), descriptor);
     print_text();
     if (!output.metrics.empty())
       print("\n" + metrics_text(result.at("metrics"), output.metrics == "tasks"), descriptor);
   }
   warn_of_unknown_categories(result);
+  if (const std::string waiting = waiting_text(result); !waiting.empty()) print_error(waiting);
 }
 
 }  // namespace podere::cli

@@ -32,8 +32,9 @@ int facts_descriptor(const std::vector<NamedFile>& outputs);
 /// Returns facts_descriptor.
 int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
-/// Says how a job went, as `output` wants it: its result as JSON, or whatever `print_text` prints and what it cost.
-/// Then warns of categories that the model did not know.
+/// Says how a job went, as `output` wants it: its result as JSON, or what was decided about the files that it read,
+/// whatever `print_text` prints and what it cost. Then warns of categories that the model did not know, and of
+/// waiting that took most of the time.
 void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
                  const std::function<void()>& print_text);
 

@@ -10,11 +10,13 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/command.h"
 #include "podere/cli/group.h"
+#include "podere/cli/other_names.h"
 #include "podere/cli/print.h"
 #include "podere/cli/unknown_command.h"
 
@@ -44,11 +46,16 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Podere trains and uses machine-learning models on several executors.", "podere");
   Command chosen;
   add_commands(app, chosen);
+  const std::vector<std::string> words = in_own_names({argv + 1, argv + argc});
+  if (words == std::vector<std::string>{"names", "--help"}) {  // podere help names
+    print(other_names_text());
+    return kDone;
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      std::string advice = unknown_command(app, {argv + 1, argv + argc});
+      std::string advice = unknown_command(app, words);
       if (advice.empty()) advice = unexpected_words(app);
       throw_input_error("{} ({} --help shows what there is)", advice.empty() ? error.what() : advice,
                         command_asked_for(app));

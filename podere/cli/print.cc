@@ -1,6 +1,7 @@
 #include "podere/cli/print.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +71,28 @@ std::string bars(std::span<const std::uint64_t> counts) {
     text += blocks[static_cast<std::size_t>(std::ceil(share * 8))];
   }
   return text;
+}
+
+std::string label_text(const nlohmann::ordered_json& label) {
+  constexpr std::size_t kMostListed = 10;
+  const auto chosen = label.at("chosen").get<std::string>();
+  std::string text = label.at("column").get<std::string>();
+  if (label.at("position").is_number()) {
+    text += fmt::format(" (column {}{})", label.at("position").get<std::uint64_t>(),
+                        chosen == "first"   ? ", the first"
+                        : chosen == "name"  ? ", by its name"
+                        : chosen == "model" ? ", as in the model"
+                                            : "");
+  }
+  const auto classes = label.find("classes");
+  if (classes == label.end()) {
+    return fmt::format("{}: {} from {} to {}", text, label.at("kind").get<std::string>(), number(label.at("min")),
+                       number(label.at("max")));
+  }
+  const auto values = classes->get<std::vector<double>>();
+  text += fmt::format(": {} class{}, ", values.size(), values.size() == 1 ? "" : "es");
+  return text + (values.size() > kMostListed ? fmt::format("{} to {}", number(values.front()), number(values.back()))
+                                             : fmt::format("{}", fmt::join(values, ", ")));
 }
 
 TextTable::TextTable(std::vector<std::string> header, bool all_left) : all_left_(all_left) {

@@ -30,6 +30,9 @@ std::string measure_in_words(const std::string& name);
 /// "▁▂▅█": one block per count, scaled to the largest; a space for none.
 std::string bars(std::span<const std::uint64_t> counts);
 
+/// The fact "label" of a job: "quality (column 11, by its name): 6 classes, 3, 4, 5, 6, 7, 8".
+std::string label_text(const nlohmann::ordered_json& label);
+
 /// Columns as wide as their widest cell, two spaces between; the first column to the left, the others to the right,
 /// or all to the left. The first row is the header unless it is empty.
 class TextTable {

@@ -35,6 +35,11 @@ using session::Json;
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
 
+std::string session_text(const Json& status) {
+  return fmt::format("session {}: {} executors x {} cores, process {}\n", status.at("session").get<std::string>(),
+                     status.at("executors").get<int>(), status.at("cores").get<int>(), status.at("process").get<int>());
+}
+
 void add_name(CLI::App& app, std::string& name) {
   app.add_option("NAME", name, "Name of the session [default]")->type_name("");
 }
@@ -151,7 +156,8 @@ int start(const StartOptions& options) {
   while (!LineSocket::connect(place.socket())) {
     if (interrupts() > 0) kill(pid, SIGTERM);
     if (waitpid(pid, &status, WNOHANG) == pid) {
-      const std::string words = last_line(log);
+      const std::string words =
+          WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status)) : last_line(log);
       if (!place.is_taken_by_another()) std::filesystem::remove(place.log());  // nor was it ever
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
@@ -162,8 +168,7 @@ int start(const StartOptions& options) {
   session::Client client(options.name);
   const Json facts = client.ask({{"ask", "status"}});
   show_result(options.output, facts, STDOUT_FILENO, [&] {
-    print(fmt::format("session {}: {} executors x {} cores, process {}\n", options.name,
-                      facts.at("executors").get<int>(), facts.at("cores").get<int>(), pid));
+    print(session_text(facts));
     if (!options.prometheus.empty()) print(fmt::format("counters at {}\n", facts.at("prometheus").get<std::string>()));
   });
   return kDone;
@@ -184,9 +189,39 @@ void define_start(CLI::App& app, StartOptions& options) {
   }
   add_output_options(app, options.output);
   app.footer(
-      "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz --as "
-      "higgs "
-      "--label 0\nThen: podere train gbt table:higgs --session higgs -o model.json");
+      "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz "
+      "--as higgs --label label\nThen: podere train gbt table:higgs --session higgs -o model.json");
+}
+
+// status
+
+struct NamedOptions {
+  OutputOptions output;
+  std::string name = "default";
+  GroupOptions wanted;
+  int job = 0;
+};
+
+/// "30 of 500", "read"; "" before the first phase.
+std::string progress_text(const Json& progress) {
+  const auto total = progress.at("total").get<std::uint64_t>();
+  if (total <= 1) return progress.at("phase");
+  return fmt::format("{} of {}", progress.at("done").get<std::uint64_t>(), total);
+}
+
+int status(const NamedOptions& options) {
+  const Json facts = session::Client(options.name).ask({{"ask", "status"}});
+  show_result(options.output, facts, STDOUT_FILENO, [&] {
+    print(session_text(facts));
+    TextTable jobs({"job", "kind", "state", "seconds", "progress", "message"}, true);
+    for (const Json& job : facts.at("jobs")) {
+      jobs.add({std::to_string(job.at("job").get<std::int64_t>()), job.at("kind"), job.at("state"),
+                fmt::format("{:.1f}", job.at("seconds").get<double>()), progress_text(job.at("progress")),
+                job.at("message")});
+    }
+    print(facts.at("jobs").empty() ? "no jobs yet\n" : jobs.text());
+  });
+  return kDone;
 }
 
 // list
@@ -195,20 +230,15 @@ Json status_of(const std::string& name) {
   try {
     return session::Client(name).ask({{"ask", "status"}});
   } catch (const Error&) {
-    return {{"session", name}};  // it starts, or ends
+    return {{"session", name}, {"process", session::SessionPlace(name).holder()}};  // it starts, or ends
   }
 }
 
 std::string running_text(const Json& status) {
   for (const Json& job : status.value("jobs", Json::array())) {
     if (job.at("state") != "running") continue;
-    const Json& progress = job.at("progress");
-    const std::string phase = progress.at("phase");
-    const auto total = progress.at("total").get<std::uint64_t>();
-    auto kind = job.at("kind").get<std::string>();
-    if (phase.empty()) return kind;
-    if (total <= 1) return fmt::format("{}: {}", kind, phase);
-    return fmt::format("{}: {} of {}", kind, progress.at("done").get<std::uint64_t>(), total);
+    const std::string progress = progress_text(job.at("progress"));
+    return job.at("kind").get<std::string>() + (progress.empty() ? "" : ": ") + progress;
   }
   return "-";
 }
@@ -235,13 +265,6 @@ int list(const OutputOptions& output) {
 }
 
 // attach, and what is asked of a session
-
-struct NamedOptions {
-  OutputOptions output;
-  std::string name = "default";
-  GroupOptions wanted;
-  int job = 0;
-};
 
 void show_event(const Json& event, JobProgress& progress) {
   const auto kind = event.value("event", "");
@@ -274,10 +297,14 @@ int attach(const NamedOptions& options) {
 }
 
 int stop(const NamedOptions& options) {
-  session::Client client(options.name);
-  client.ask({{"stop", true}});
-  // A job that runs is told to stop first.
   const session::SessionPlace place(options.name);
+  const pid_t process = place.holder();
+  if (process > 0 && !LineSocket::connect(place.socket())) {
+    kill(process, SIGTERM);  // it is starting, and does not listen yet
+  } else {
+    session::Client(options.name).ask({{"stop", true}});
+  }
+  // It stops the running job first.
   while (place.is_taken_by_another()) std::this_thread::sleep_for(kPoll);
   show_result(options.output, {{"stopped", options.name}}, STDOUT_FILENO,
               [&] { print(fmt::format("session {} has ended\n", options.name)); });
@@ -319,7 +346,7 @@ void define_named(CLI::App& app, NamedOptions& options) {
 
 void define_job(CLI::App& app, NamedOptions& options) {
   define_named(app, options);
-  app.add_option("JOB", options.job, "Number of the job")
+  app.add_option("JOB", options.job, "Number of the job, as podere session status NAME shows it")
       ->required()
       ->transform(whole_number(1, kMostWhole))
       ->type_name("");
@@ -339,6 +366,7 @@ void add_session(CLI::App& app, Command& chosen) {
   add_command<OutputOptions>(*commands, chosen, "list", "Show this user's sessions on this machine", add_output_options,
                              list)
       ->footer("Example: podere session list");
+  add("status", "Show the jobs of a session, with their numbers", define_named, status, "status higgs");
   add("attach", "Watch what a session does; Ctrl-C leaves it", define_named, attach, "attach higgs");
   add("stop", "End a session, with the job that runs", define_named, stop, "stop higgs");
   add(

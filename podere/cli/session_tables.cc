@@ -100,7 +100,7 @@ void define_load(CLI::App& app, TableOptions& options) {
   add_source_options(app, "DATA", options.source);
   add_categorical_option(app, options.source);
   add_made(app, "--as", options.made, "Name of the table");
-  app.footer("Example: podere session load higgs data/higgs_15688.csv.gz --as higgs --label 0");
+  app.footer("Example: podere session load higgs data/higgs_15688.csv.gz --as higgs --label label");
 }
 
 void define_split(CLI::App& app, TableOptions& options) {

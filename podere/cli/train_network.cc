@@ -93,6 +93,9 @@ void define_data(CLI::App& app, neural::Options& network) {
   app.add_flag_callback(
       "--no-standardise", [&network] { network.standardise = false; },
       "Take features as they are, not on a common scale");
+  app.add_flag_callback(
+      "--no-standardize-target", [&network] { network.standardize_target = false; },
+      "Learn the numbers of squared-error as they are, not on a common scale");
   app.add_flag("--impute", network.impute, "Missing values become the mean of their feature; else they are refused");
   app.add_option("--seed", network.seed, "Of all random draws [0]")->transform(count())->type_name("S");
 }
@@ -224,6 +227,18 @@ std::string epochs_text(const session::Json& facts) {
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
 
+/// The unit in which numbers are learnt, and losses told.
+void add_target(const session::Json& facts, Lines& lines) {
+  const session::Json scaling = facts.value("target_scaling", session::Json());
+  if (scaling.is_null()) return;
+  const auto mean = scaling.at("mean").get<double>();
+  const auto scale = scaling.at("scale").get<double>();
+  if (mean == 0 && scale == 1) return;
+  lines.emplace_back("numbers to learn", fmt::format("mean {:.4g}, standard deviation {:.4g}: losses are of (y - mean) "
+                                                     "/ deviation",
+                                                     mean, scale));
+}
+
 /// How workers and servers got on.
 void add_servers(const session::Json& facts, Lines& lines) {
   const session::Json& servers = facts.at("parameter_servers");
@@ -267,6 +282,7 @@ int run_network(NetworkOptions& options) {
         Lines lines = {{"layers", facts.at("layers").get<std::string>()},
                        {"weights", with_commas(facts.at("weights").get<std::uint64_t>())},
                        {unit, epochs_text(facts)}};
+        add_target(facts, lines);
         add_servers(facts, lines);
         return lines;
       },

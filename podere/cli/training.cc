@@ -11,6 +11,7 @@
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/session/checkpoint.h"
 
 namespace podere::cli {
 namespace {
@@ -37,6 +38,7 @@ void save(AtomicFile& file, const std::string& model) {
 void print_facts(const session::Json& facts, const TrainingWords& words, int descriptor) {
   const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
   std::vector<std::pair<std::string, std::string>> lines = {
+      {"label", label_text(facts.at("label"))},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())}};
   if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
@@ -66,7 +68,8 @@ void print_facts(const session::Json& facts, const TrainingWords& words, int des
 
 void add_data_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
   add_source_options(app, "DATA", options.source);
-  app.get_option("--label")->description("Column of the label, by name or by position from 0 [the first]");
+  app.get_option("--label")->description(
+      "Column of the label, by name or by position from 0 [label, target, class or y, or the first]");
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
       ->transform(output_file())
@@ -137,7 +140,10 @@ int run_training(const TrainingOptions& options, const session::TrainJob& job, c
                       {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--from", job.from},
                        job.validation ? named_file("--validation", *job.validation) : NamedFile{},
                        job.validation ? labels_file("--validation-labels", *job.validation) : NamedFile{}});
-  if (!options.checkpoint.empty()) AtomicFile(options.checkpoint);
+  if (!options.checkpoint.empty()) {
+    session::check_is_place_for_checkpoint(options.checkpoint);
+    AtomicFile(options.checkpoint);
+  }
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
   const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "podere/base/nearest_name.h"
+#include "podere/cli/other_names.h"
 
 namespace podere::cli {
 namespace {
@@ -59,6 +60,9 @@ std::string unexpected_words(const CLI::App& app) {
   const auto first = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
   if (first == words.end()) return fmt::format("{} does not expect '{}'", path_of(*at), fmt::join(words, " "));
   const std::string option = first->substr(0, first->find('='));
+  if (const std::string hint = hint_of(at->get_name(), option); !hint.empty()) {
+    return fmt::format("{} has no option {}: {}", path_of(*at), option, hint);
+  }
   const auto paths = siblings_with(*at, option);
   const auto nearest =
       nearest_name(option.substr(std::min(option.find_first_not_of('-'), option.size())), options_of(*at));

@@ -1,77 +1,24 @@
 #include "podere/comm/communicator.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <thread>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/comm/mpi_handle.h"
+#include "podere/comm/mpi_types.h"
+#include "podere/comm/patience.h"
 
 namespace podere::comm {
 namespace {
 
 // MPI-3 counts and displacements are ints, and so are sums of counts inside MPI.
 std::atomic<std::size_t> max_call_elements = std::size_t{1} << 30;
-
-MPI_Datatype mpi_type(ElementType type) {
-  switch (type) {
-    case ElementType::kByte:
-      return MPI_BYTE;
-    case ElementType::kInt32:
-      return MPI_INT32_T;
-    case ElementType::kUint32:
-      return MPI_UINT32_T;
-    case ElementType::kInt64:
-      return MPI_INT64_T;
-    case ElementType::kUint64:
-      return MPI_UINT64_T;
-    case ElementType::kFloat:
-      return MPI_FLOAT;
-    case ElementType::kDouble:
-      return MPI_DOUBLE;
-  }
-  throw Error("unknown element type");
-}
-
-std::size_t element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::kByte:
-      return 1;
-    case ElementType::kInt32:
-    case ElementType::kUint32:
-    case ElementType::kFloat:
-      return 4;
-    case ElementType::kInt64:
-    case ElementType::kUint64:
-    case ElementType::kDouble:
-      return 8;
-  }
-  throw Error("unknown element type");
-}
-
-MPI_Op mpi_op(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kSum:
-      return MPI_SUM;
-    case Reduction::kMin:
-      return MPI_MIN;
-    case Reduction::kMax:
-      return MPI_MAX;
-    case Reduction::kBitOr:
-      return MPI_BOR;
-  }
-  throw Error("unknown reduction");
-}
-
-int to_int(std::size_t n) {
-  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max())) throw_error("an MPI call of {} elements", n);
-  return static_cast<int>(n);
-}
 
 std::vector<int> to_ints(std::span<const std::size_t> counts) {
   std::vector<int> ints;
@@ -111,6 +58,14 @@ void in_calls_or_none(std::size_t n_elements, Call&& call) {
   if (n_elements > 0) in_calls(n_elements, call);
 }
 
+/// Runs a collective on so many bytes that `start(request)` starts, and waits for its end as Patience does.
+template <typename Start>
+void run_patiently(const char* what, std::size_t n_bytes, Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(start(&request), what);
+  await(std::span(&request, 1), n_bytes);
+}
+
 /// Counts a collective for as long as it lives.
 class Counted {
  public:
@@ -131,6 +86,7 @@ class Counted {
 }  // namespace
 
 struct Communicator::Request {
+  std::size_t n_bytes;
   std::vector<MPI_Request> requests;
   std::vector<int> counts;  // MPI reads them until the collective ends
 };
@@ -168,14 +124,16 @@ std::size_t Communicator::shared_bytes(std::size_t n_bytes) const {
 void Communicator::barrier() const {
   const Counted counted(handle_->traffic, Collective::kBarrier, 0);
   if (size_ == 1) return;
-  check(MPI_Barrier(handle_->comm), "MPI_Barrier");
+  run_patiently("MPI_Ibarrier", 0, [&](MPI_Request* request) { return MPI_Ibarrier(handle_->comm, request); });
 }
 
 void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
   const Counted counted(handle_->traffic, Collective::kBroadcast, size_ == 1 ? 0 : bytes.size());
   if (size_ == 1) return;
   in_calls(bytes.size(), [&](std::size_t first, int n) {
-    check(MPI_Bcast(bytes.data() + first, n, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+    run_patiently("MPI_Ibcast", static_cast<std::size_t>(n), [&](MPI_Request* request) {
+      return MPI_Ibcast(bytes.data() + first, n, MPI_BYTE, root, handle_->comm, request);
+    });
   });
 }
 
@@ -207,8 +165,10 @@ void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type,
   const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
   if (size_ == 1) return;
   in_calls(n, [&](std::size_t first, int count) {
-    check(MPI_Allreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm),
-          "MPI_Allreduce");
+    run_patiently("MPI_Iallreduce", n * element_bytes(type), [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction),
+                            handle_->comm, request);
+    });
   });
 }
 
@@ -228,8 +188,17 @@ void Communicator::reduce_scatter_raw(const void* values, std::size_t n, void* r
     reduce_pairwise(values, received, counts, type, reduction);
     return;
   }
-  check(MPI_Reduce_scatter(values, received, to_ints(counts).data(), mpi_type(type), mpi_op(reduction), handle_->comm),
-        "MPI_Reduce_scatter");
+  const std::vector<int> int_counts = to_ints(counts);
+  if (is_large) {  // all of which would pass through rank 0
+    run_patiently("MPI_Ibarrier", 0, [&](MPI_Request* request) { return MPI_Ibarrier(handle_->comm, request); });
+    check(MPI_Reduce_scatter(values, received, int_counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm),
+          "MPI_Reduce_scatter");
+    return;
+  }
+  run_patiently("MPI_Ireduce_scatter", n * element_bytes(type), [&](MPI_Request* request) {
+    return MPI_Ireduce_scatter(values, received, int_counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
+                               request);
+  });
 }
 
 /// Each rank sends every other its run and combines what it receives, in pieces that stay in a cache. As many steps and
@@ -250,10 +219,14 @@ void Communicator::reduce_pairwise(const void* values, void* received, std::span
     for (std::size_t first = 0; first < std::max(counts[to], counts[own]); first += piece) {
       const int n_sent = first < counts[to] ? to_int(std::min(piece, counts[to] - first)) : 0;
       const int n_taken = first < counts[own] ? to_int(std::min(piece, counts[own] - first)) : 0;
-      check(MPI_Sendrecv(n_sent > 0 ? at(values, starts[to] + first, type) : nullptr, n_sent, mpi_type(type),
-                         n_sent > 0 ? to_int(to) : MPI_PROC_NULL, 0, incoming.data(), n_taken, mpi_type(type),
-                         n_taken > 0 ? to_int(from) : MPI_PROC_NULL, 0, handle_->comm, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
+      std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      check(MPI_Irecv(incoming.data(), n_taken, mpi_type(type), n_taken > 0 ? to_int(from) : MPI_PROC_NULL, 0,
+                      handle_->comm, &requests[0]),
+            "MPI_Irecv");
+      check(MPI_Isend(n_sent > 0 ? at(values, starts[to] + first, type) : nullptr, n_sent, mpi_type(type),
+                      n_sent > 0 ? to_int(to) : MPI_PROC_NULL, 0, handle_->comm, &requests[1]),
+            "MPI_Isend");
+      await(requests, piece * element_bytes(type));
       if (n_taken == 0) continue;
       check(MPI_Reduce_local(incoming.data(), at(received, first, type), n_taken, mpi_type(type), mpi_op(reduction)),
             "MPI_Reduce_local");
@@ -271,7 +244,7 @@ void Communicator::check_scatter(std::size_t n, std::size_t n_received, std::spa
 Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::size_t n, ElementType type,
                                                             Reduction reduction) const {
   const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
-  RequestPtr request(new Request);
+  RequestPtr request(new Request{n * element_bytes(type), {}, {}});
   if (size_ == 1) return request;
   in_calls(n, [&](std::size_t first, int count) {
     check(MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction), handle_->comm,
@@ -289,10 +262,10 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
   const Counted counted(handle_->traffic, Collective::kReduceScatter, (n - n_received) * element_bytes(type));
   if (size_ == 1) {
     copy_elements(values, n, received, type);
-    return RequestPtr(new Request);
+    return RequestPtr(new Request{n * element_bytes(type), {}, {}});
   }
   if (n > max_call_elements) return start_large_reduce_scatter(values, received, counts, type, reduction);
-  RequestPtr request(new Request);
+  RequestPtr request(new Request{n * element_bytes(type), {}, {}});
   request->counts = to_ints(counts);
   check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
                             &request->requests.emplace_back(MPI_REQUEST_NULL)),
@@ -304,7 +277,7 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
 Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* values, void* received,
                                                                   std::span<const std::size_t> counts, ElementType type,
                                                                   Reduction reduction) const {
-  RequestPtr request(new Request);
+  RequestPtr request(new Request{sum(counts) * element_bytes(type), {}, {}});
   std::size_t run = 0;
   for (int root = 0; root < size_; ++root) {
     const std::size_t run_elements = counts[static_cast<std::size_t>(root)];
@@ -319,10 +292,7 @@ Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* va
   return request;
 }
 
-void Communicator::wait_for(Request& request) {
-  if (request.requests.empty()) return;
-  check(MPI_Waitall(to_int(request.requests.size()), request.requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-}
+void Communicator::wait_for(Request& request) { await(request.requests, request.n_bytes); }
 
 void Communicator::gather_raw(const void* values, std::size_t n, const std::vector<std::size_t>& counts, void* gathered,
                               ElementType type) const {
@@ -340,9 +310,10 @@ void Communicator::gather_raw(const void* values, std::size_t n, const std::vect
     const std::vector<int> int_counts = to_ints(counts);
     std::vector<int> starts(counts.size());
     std::exclusive_scan(int_counts.begin(), int_counts.end(), starts.begin(), 0);
-    check(MPI_Allgatherv(values, int_counts[own], mpi_type(type), gathered, int_counts.data(), starts.data(),
-                         mpi_type(type), handle_->comm),
-          "MPI_Allgatherv");
+    run_patiently("MPI_Iallgatherv", sum(counts) * element_bytes(type), [&](MPI_Request* request) {
+      return MPI_Iallgatherv(values, int_counts[own], mpi_type(type), gathered, int_counts.data(), starts.data(),
+                             mpi_type(type), handle_->comm, request);
+    });
     return;
   }
   std::size_t run = 0;
@@ -351,7 +322,9 @@ void Communicator::gather_raw(const void* values, std::size_t n, const std::vect
     std::byte* const target = at(gathered, run, type);
     if (root == rank_ && run_bytes > 0) std::memcpy(target, values, run_bytes);
     in_calls(run_bytes, [&](std::size_t first, int count) {
-      check(MPI_Bcast(target + first, count, MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+      run_patiently("MPI_Ibcast", static_cast<std::size_t>(count), [&](MPI_Request* request) {
+        return MPI_Ibcast(target + first, count, MPI_BYTE, root, handle_->comm, request);
+      });
     });
     run += counts[static_cast<std::size_t>(root)];
   }
@@ -390,14 +363,16 @@ void Communicator::all_to_all_raw(const void* values, std::size_t n, std::span<c
                       &requests.emplace_back(MPI_REQUEST_NULL)),
             "MPI_Isend");
     });
-    check(MPI_Waitall(to_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    await(requests, (counts[to] + received_counts[from]) * element_bytes(type));
   }
 }
 
 void Communicator::exclusive_scan_raw(const void* value, void* result, ElementType type, Reduction reduction) const {
   const Counted counted(handle_->traffic, Collective::kScan, size_ == 1 ? 0 : element_bytes(type));
   if (size_ == 1) return;
-  check(MPI_Exscan(value, result, 1, mpi_type(type), mpi_op(reduction), handle_->comm), "MPI_Exscan");
+  run_patiently("MPI_Iexscan", 0, [&](MPI_Request* request) {
+    return MPI_Iexscan(value, result, 1, mpi_type(type), mpi_op(reduction), handle_->comm, request);
+  });
 }
 
 std::vector<std::size_t> Communicator::all_counts(std::size_t n) const {
@@ -410,7 +385,9 @@ std::vector<std::size_t> Communicator::exchange_counts(std::span<const std::size
   const Counted counted(handle_->traffic, Collective::kAllToAll, (counts.size() - 1) * sizeof(std::uint64_t));
   if (size_ == 1) return {counts.begin(), counts.end()};
   std::vector<std::size_t> received(counts.size());
-  check(MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm), "MPI_Alltoall");
+  run_patiently("MPI_Ialltoall", 0, [&](MPI_Request* request) {
+    return MPI_Ialltoall(counts.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, handle_->comm, request);
+  });
   return received;
 }
 

@@ -1,28 +1,13 @@
 #include "podere/comm/messages.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
-#include <thread>
 
 #include "podere/comm/mpi_handle.h"
+#include "podere/comm/patience.h"
 
 namespace podere::comm {
 namespace {
-
-/// Looks again at once, then sleeps between looks. A long message comes in pieces, each of which both sides must look
-/// for: so never for long. Who sleeps is woken when it is time; who yields to a busy neighbour waits for its slice.
-class Patience {
- public:
-  void wait() {
-    if (++n_waits_ > kLooks) std::this_thread::sleep_for(std::chrono::microseconds(n_waits_ > kBriefWaits ? 100 : 1));
-  }
-
- private:
-  static constexpr int kLooks = 200;
-  static constexpr int kBriefWaits = 1000;  // of about 60 microseconds: the least that the system sleeps
-  int n_waits_ = 0;
-};
 
 int to_count(std::size_t n_bytes) {
   if (n_bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -57,8 +42,7 @@ Transfer::~Transfer() {
 }
 
 void Transfer::wait() {
-  Patience patience;
-  while (request_ && !request_->is_over()) patience.wait();
+  if (request_) await(std::span(&request_->request, 1));
   request_.reset();
 }
 

@@ -19,6 +19,8 @@ using kube::ApiError;
 using kube::EventRecorder;
 using kube::ObjectKey;
 
+constexpr double kSlackSeconds = 5;  // of clocks, and of times in whole seconds
+
 /// The server will refuse it again until something changes. Conflicts pass: such as of a quota that many count in.
 bool is_refusal(const ApiError& error) {
   return error.status() >= 400 && error.status() < 500 && !error.is_too_many_requests() && error.status() != 408 &&
@@ -39,6 +41,10 @@ class Actions::Tally {
     const std::scoped_lock lock(mutex_);
     unsure_.insert(farm);
   }
+  void unshown(std::int32_t farm) {
+    const std::scoped_lock lock(mutex_);
+    result_.unshown.insert(farm);
+  }
   void failed(const std::string& what) {
     const std::scoped_lock lock(mutex_);
     result_.failures.push_back(what);
@@ -47,9 +53,9 @@ class Actions::Tally {
     const std::scoped_lock lock(mutex_);
     ++result_.n_written;
   }
-  bool is_refused(std::int32_t farm) {
+  bool would_be_refused(const Creation& creation) {
     const std::scoped_lock lock(mutex_);
-    return result_.refusals.contains(farm);
+    return result_.refusals.contains(creation.farm) || (creation.is_shown && result_.unshown.contains(creation.farm));
   }
   bool may_take_for(std::int32_t farm) {
     const std::scoped_lock lock(mutex_);
@@ -91,13 +97,22 @@ void Actions::create(const Decided& decided, Tally& tally) {
     ExecutorPodOptions options{.name = of_farm.next()};
     if (creation.node >= 0)
       options.preferred_node = decided.cluster.state.nodes[static_cast<std::size_t>(creation.node)].name;
+    options.shows_missing = creation.shows_missing;
+    options.most_drain_seconds = decided.most_drain_seconds(creation.farm);
     if (!creation.is_lent) options.priority_class = options_.guaranteed_priority_class;
-    creations.push_back({creation.farm, executor_pod(farm, decided.farm(creation.farm), options), is_early});
+    creations.push_back(
+        {creation.farm, executor_pod(farm, decided.farm(creation.farm), options), is_early, creation.shows_missing});
   }
-  for_each_abreast(creations.size(), options_.n_abreast, [&](std::size_t i) {
-    if (tally.is_refused(creations[i].farm)) return;
+  std::ranges::stable_sort(creations, {}, &Creation::is_shown);
+  const auto n_shown = static_cast<std::size_t>(std::ranges::count_if(creations, &Creation::is_shown));
+  const std::size_t n_needed = creations.size() - n_shown;
+  const auto make = [&](std::size_t i) {
+    if (tally.would_be_refused(creations[i])) return;
     creations[i].is_check ? check_one(creations[i], tally) : create_one(creations[i], tally);
-  });
+  };
+  for_each_abreast(n_needed, options_.n_abreast, make);
+  if (!tally.result().refusals.empty()) return;  // a quota may be used up, by which others have what they need
+  for_each_abreast(n_shown, options_.n_abreast, [&](std::size_t i) { make(n_needed + i); });
 }
 
 void Actions::create_one(const Creation& creation, Tally& tally) {
@@ -108,6 +123,7 @@ void Actions::create_one(const Creation& creation, Tally& tally) {
     metrics_.executor_created();
     tally.wrote();
   } catch (const ApiError& error) {
+    if (is_refusal(error) && creation.is_shown) return tally.unshown(creation.farm);
     if (is_refusal(error)) return tally.refused(creation.farm, error.what());
     pending_.perhaps_created(key, seconds_now());
     tally.failed(error.what());
@@ -197,13 +213,13 @@ void Actions::tell_who_was_taken(const Decided& decided, const std::vector<farm:
   }
 }
 
-/// What the farm has too many of, what did not end in time, and what was taken by a process that did not get further.
+/// What the farm has too many of, what was taken by a process that did not get further, and what is to end too late.
 std::vector<Actions::Ending> Actions::endings(const Decided& decided) const {
   std::vector<Ending> ends;
   std::unordered_set<std::int32_t> noted;
   for (const farm::Removal& removal : decided.decision.removals) {
-    const double grace = std::max(
-        removal.deadline, decided.cluster.state.now + decided.farm(decided.pod(removal.pod).farm).drain_seconds);
+    const farm::Farm& farm = decided.cluster.state.farms[static_cast<std::size_t>(decided.pod(removal.pod).farm)];
+    const double grace = std::max(removal.deadline, decided.cluster.state.now + farm.drain_seconds);
     if (noted.insert(removal.pod).second) ends.push_back({removal.pod, grace, true});
   }
   for (std::size_t i = 0; i < decided.cluster.state.pods.size(); ++i) {
@@ -211,6 +227,11 @@ std::vector<Actions::Ending> Actions::endings(const Decided& decided) const {
     const auto index = static_cast<std::int32_t>(i);
     const bool is_left_over = pod.is_taken && pod.phase != farm::Phase::kEnding;
     if (is_left_over && noted.insert(index).second) ends.push_back({index, pod.deadline});
+    // Deleted by somebody who gave it longer: deleted again, it has what is left of the most since then.
+    const double last = decided.cluster.state.now + decided.most_drain_seconds(pod.farm);
+    const bool ends_too_late =
+        pod.phase == farm::Phase::kEnding && !pod.is_driver && pod.deadline > last + kSlackSeconds;
+    if (ends_too_late) ends.push_back({index, last});
   }
   return ends;
 }

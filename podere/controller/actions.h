@@ -32,6 +32,9 @@ struct Decided {
   const kube::ObjectKey& pod_key(std::int32_t pod) const {
     return view.pods[static_cast<std::size_t>(cluster.pods[static_cast<std::size_t>(pod)])].first;
   }
+  double most_drain_seconds(std::int32_t farm) const {
+    return cluster.limited.drain_seconds[static_cast<std::size_t>(farm)];
+  }
   const farm::Pod& pod(std::int32_t pod) const { return cluster.state.pods[static_cast<std::size_t>(pod)]; }
 
  private:
@@ -42,16 +45,18 @@ struct Decided {
 
 struct ActionResult {
   std::map<std::int32_t, std::string> refusals = {};  ///< why the API server makes no pods of a farm
+  std::set<std::int32_t> unshown = {};                ///< farms of which it makes no pods that show what is missing
   std::vector<std::string> failures = {};             ///< what is to be tried again
   std::size_t n_written = 0;
 };
 
-/// Creates first: whoever cannot get its pods made takes nobody. Executors for whom room is being freed are made when
-/// it is free, else the scheduler tries them in vain, ever later, and gives the room to others meanwhile; whether they
-/// can be made is only asked, once a farm, but for farms that were refused of late. Then takes: annotations say who is
-/// taken for whom, so that it is known whatever happens to this process, then the pod is deleted with the time to drain
-/// as its grace: the kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were
-/// not deleted are deleted by the next pass, which cannot tell that another process took them.
+/// Creates first, and last of these, if the server refuses none, what only shows that guarantees are cut: a farm whose
+/// pods are refused reclaims nothing. Executors for whom room is being freed are made when it is free, else the
+/// scheduler tries them in vain, ever later, and gives the room to others meanwhile; whether they can be made is only
+/// asked, once a farm, but for farms that were refused of late. Then takes: annotations say who is taken for whom, so
+/// that it is known whatever happens to this process, then the pod is deleted with the time to drain as its grace: the
+/// kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were not deleted are
+/// deleted by the next pass, which cannot tell that another process took them.
 class Actions {
  public:
   Actions(Writer& writer, PendingWrites& pending, NeedsTable& needs, kube::EventRecorder& events, Metrics& metrics,
@@ -71,6 +76,7 @@ class Actions {
     std::int32_t farm;
     Json pod;
     bool is_check;  ///< not to be made yet
+    bool is_shown;  ///< Creation::shows_missing
   };
   struct Ending {
     std::int32_t pod;

@@ -145,6 +145,27 @@ TEST_F(ActionsTest, ExecutorsAreMadeWithTheirPriorityAndNodeAndKnownAtOnce) {
   EXPECT_TRUE(pending_.in_doubt(now_ + 1, 1000).empty());
 }
 
+TEST_F(ActionsTest, PodsForShowAreMadeLastAndTheirRefusalStopsNobody) {
+  decision_.creations = {{0, -1, true, false, true}, {1, 0, false, false}, {0, -1, true, false, true}};
+  carry_out();
+  auto posts = requests("POST");
+  ASSERT_EQ(posts.size(), 3U);
+  const auto shows = [&](const std::string& request) {
+    return Json::parse(kube::body_of(request)).at("metadata").dump().find(kShowsMissing) != std::string::npos;
+  };
+  EXPECT_TRUE(!shows(posts[0]) && shows(posts[1]) && shows(posts[2]));
+  answer("POST", 403);
+  EXPECT_TRUE(carry_out().refusals.contains(1));
+  EXPECT_EQ(requests("POST").size(), 4U) << "none for show where a pod is refused that is needed";
+  std::erase_if(decision_.creations, [](const farm::Creation& creation) { return !creation.shows_missing; });
+  decision_.reclaims = {{0, 0, 1, true, now_ + 60}};
+  const ActionResult result = carry_out();
+  EXPECT_TRUE(result.refusals.empty() && result.failures.empty());
+  EXPECT_TRUE(result.unshown.contains(0));
+  EXPECT_EQ(requests("POST").size(), 5U) << "one is enough to know";
+  EXPECT_EQ(requests("PATCH").size(), 1U);
+}
+
 TEST_F(ActionsTest, APodThatPerhapsWasMadeIsAskedForAndOneThatWasRefusedIsNot) {
   decision_.creations = {{1, 0, false, false}};
   answer("POST", 403);
@@ -155,6 +176,28 @@ TEST_F(ActionsTest, APodThatPerhapsWasMadeIsAskedForAndOneThatWasRefusedIsNot) {
   EXPECT_EQ(result.failures.size(), 1U);
   EXPECT_TRUE(result.refusals.empty());
   EXPECT_EQ(pending_.in_doubt(now_ + 1, 1000).size(), 1U);
+}
+
+TEST_F(ActionsTest, WhoeverDrainsEndsWithinTheCeiling) {
+  Json farm = test_farm("astro", "a", 2, 0);
+  farm["spec"]["drainSeconds"] = 86400;
+  cluster_.add_farm(farm);
+  decision_.removals = {{0, now_ + 300, true}};
+  Json deleted_by_others = test_pod("astro", "two", "farm-a", "node");
+  deleted_by_others["metadata"]["deletionTimestamp"] = time_text(now_ + 80000);
+  cluster_.add_pod(deleted_by_others);
+  Json in_time = test_pod("astro", "three", "farm-b", "node");
+  in_time["metadata"]["deletionTimestamp"] = time_text(now_ + 290);
+  cluster_.add_pod(in_time);
+  carry_out();
+  const auto deletes = requests("DELETE");
+  ASSERT_EQ(deletes.size(), 2U);
+  for (const std::string& request : deletes) {
+    const Json options = Json::parse(kube::body_of(request));
+    EXPECT_NE(options.at("preconditions").at("uid"), "uid-three");
+    EXPECT_GE(options.at("gracePeriodSeconds"), 290);
+    EXPECT_LE(options.at("gracePeriodSeconds"), 300);
+  }
 }
 
 TEST_F(ActionsTest, WhoMayWriteNoLongerWritesNothing) {

@@ -16,6 +16,16 @@ constexpr double kLongestRetrySeconds = 300;
 constexpr double kCrashMemorySeconds = 600;  // executors that ended by themselves are counted so long
 constexpr std::size_t kKeptRemains = 3;      // for whoever looks for the cause
 
+/// "quota small: requested: pods=1, used: pods=2, limited: pods=2 (...)", or in the API server's words.
+std::string why_refused(const std::string& answer) {
+  constexpr std::string_view kExceeded = "exceeded quota: ";
+  const auto begin = answer.find(kExceeded);
+  const auto end = begin == std::string::npos ? begin : answer.find(", ", begin);
+  if (end == std::string::npos) return "the API server makes no pods of it: " + answer;
+  const auto name = begin + kExceeded.size();
+  return fmt::format("exceeded quota: {}: {}", answer.substr(name, end - name), answer.substr(end + 2));
+}
+
 double retry_seconds(int n_failures) {
   return std::min(kLongestRetrySeconds, kFirstRetrySeconds * std::exp2(std::min(n_failures - 1, 30)));
 }
@@ -25,12 +35,19 @@ double retry_seconds(int n_failures) {
 void Blockades::find(Pass& pass) {
   find_crash_loops(pass);
   for (const std::int32_t f : pass.scope.farms) {
-    const FarmObject& farm = *pass.view.farms[static_cast<std::size_t>(f)].second;
+    const auto& [key, object] = pass.view.farms[static_cast<std::size_t>(f)];
+    const FarmObject& farm = *object;
+    if (const auto unshown = unshown_.find(farm.uid);
+        unshown != unshown_.end() && unshown->second.retry_at > pass.now) {
+      pass.scope.unshown.insert(farm.uid);
+      pass.look_again_at(unshown->second.retry_at);
+    }
     const auto refusal = refusals_.find(farm.uid);
     if (refusal == refusals_.end() || refusal->second.generation != farm.generation) continue;
     pass.refused_before.insert(farm.uid);
     if (refusal->second.retry_at <= pass.now) continue;
     pass.scope.blocked.insert(farm.uid);
+    pass.scope.full_namespaces.insert(key.in_namespace);
     pass.blocked_because[farm.uid] = refusal->second.why;
     pass.look_again_at(refusal->second.retry_at);
   }
@@ -76,6 +93,7 @@ void Blockades::remove_remains(const Pass& pass, const std::vector<std::pair<dou
 
 void Blockades::note_refusals(Pass& pass) {
   for (std::size_t f = 0; f < pass.cluster.farms.size(); ++f) {
+    note_unshown(pass, f);
     const FarmObject& farm = pass.farm(f);
     const auto refused = pass.result.refusals.find(static_cast<std::int32_t>(f));
     if (refused == pass.result.refusals.end()) {
@@ -84,10 +102,22 @@ void Blockades::note_refusals(Pass& pass) {
     }
     Refusal& refusal = refusals_[farm.uid];
     if (refusal.generation != farm.generation) refusal = {.why = "", .generation = farm.generation};
-    refusal.why = "the API server makes no pods of it: " + refused->second;
+    refusal.why = why_refused(refused->second);
     refusal.retry_at = pass.now + retry_seconds(++refusal.n_times);
+    pass.scope.blocked.insert(farm.uid);
     pass.blocked_because[farm.uid] = refusal.why;
     pass.look_again_at(refusal.retry_at);
+  }
+}
+
+void Blockades::note_unshown(Pass& pass, std::size_t f) {
+  const std::string& uid = pass.farm(f).uid;
+  if (pass.result.unshown.contains(static_cast<std::int32_t>(f))) {
+    Refusal& refusal = unshown_[uid];
+    refusal.retry_at = pass.now + retry_seconds(++refusal.n_times);
+    pass.look_again_at(refusal.retry_at);
+  } else if (!pass.scope.unshown.contains(uid)) {
+    unshown_.erase(uid);
   }
 }
 

@@ -16,8 +16,8 @@ class Blockades {
  public:
   Blockades(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
 
-  /// Before a decision: fills in the scope's `blocked`. Deletes what is left of all but the last executors that ended
-  /// by themselves.
+  /// Before a decision: fills in the scope's `blocked`, `full_namespaces` and `unshown`. Deletes what is left of all
+  /// but the last executors that ended by themselves.
   void find(Pass& pass);
   /// After it was carried out.
   void note_refusals(Pass& pass);
@@ -30,11 +30,13 @@ class Blockades {
     int n_times = 0;
   };
   void find_crash_loops(Pass& pass);
+  void note_unshown(Pass& pass, std::size_t f);
   void remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished);
 
   Writer& writer_;
   const std::function<void(const std::string&)> log_;
   std::map<std::string, Refusal> refusals_;  // by UID of the farm
+  std::map<std::string, Refusal> unshown_;   // likewise, of pods that show what of its guarantee is cut
 };
 
 }  // namespace podere::controller

@@ -76,6 +76,46 @@ TEST_F(BlockadesTest, AFarmThatIsRefusedIsTriedAgainEverLater) {
   }
 }
 
+TEST_F(BlockadesTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAreRefused) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  Json pod = test_pod("astro", "a-0", "farm-a");
+  pod["metadata"]["annotations"] = {{kShowsMissing, "true"}};
+  cluster.add_pod(pod);
+  double now = kTestNow;
+  const auto most_shown = [&] {
+    Pass pass = pass_at(now, cluster);
+    blockades_.find(pass);
+    return cluster_state(pass.view, pass.owners, pass.scope, now).state.farms[0].most_shown;
+  };
+  EXPECT_EQ(most_shown(), farm::kNoCeiling);
+  for (const double seconds : {5, 10}) {
+    Pass pass = pass_at(now, cluster);
+    pass.result.unshown = {0};
+    blockades_.note_refusals(pass);
+    EXPECT_FALSE(pass.scope.blocked.contains("farm-a"));
+    now += seconds - 0.1;
+    EXPECT_EQ(most_shown(), 1) << "those that are there";
+    now += 0.1;
+    EXPECT_EQ(most_shown(), farm::kNoCeiling);
+  }
+  refuse(now, cluster);
+  EXPECT_EQ(most_shown(), 0);
+}
+
+TEST_F(BlockadesTest, AQuotaIsNamed) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  Pass pass = pass_at(kTestNow, cluster);
+  pass.result.refusals[0] =
+      "create pod astro/a-0: pods \"a-0\" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, "
+      "limited: "
+      "pods=2 (HTTP status 403)";
+  blockades_.note_refusals(pass);
+  EXPECT_EQ(pass.blocked_because["farm-a"],
+            "exceeded quota: small: requested: pods=1, used: pods=2, limited: pods=2 (HTTP status 403)");
+}
+
 TEST_F(BlockadesTest, APassLooksAgainWhenARefusalEnds) {
   TestCluster cluster;
   cluster.add_farm(farm());

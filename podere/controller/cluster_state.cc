@@ -23,6 +23,7 @@ class Builder {
     name_resources();
     add_nodes();
     add_farms();
+    result_.limited = apply_limits(state(), scope_.limits);
     add_pods();
     settle_demands();
     return std::move(result_);
@@ -83,6 +84,7 @@ class Builder {
                       .wanted = object->wanted.value_or(object->has_template() ? 0 : object->maximum),
                       .maximum = object->maximum,
                       .weight = object->weight,
+                      .priority = scope_.has_guarantees ? object->priority : 0,  // else it reclaims nothing
                       .min_runtime_seconds = object->min_runtime_seconds,
                       .drain_seconds = object->drain_seconds,
                       .template_shape = object->needs ? shape_of(object->needs) : -1,
@@ -148,7 +150,9 @@ class Builder {
                   .farm = place_of(index),
                   .node = node,
                   .shape = shape_of(facts.needs),
+                  .shows_missing = facts.shows_missing,
                   .is_driver = facts.is_driver,
+                  .is_outdated = is_outdated(place_of(index), facts),
                   .created = facts.created,
                   .ready_since = facts.ready_since,
                   .checkpointed = facts.checkpointed,
@@ -157,7 +161,9 @@ class Builder {
                   .deadline = facts.taken.deadline};
     using enum farm::Phase;
     pod.phase = facts.is_ending ? kEnding : node < 0 ? kWaiting : facts.is_ready ? kReady : kStarting;
-    if (facts.is_ending) pod.deadline = facts.ends_at;
+    // Whoever may annotate pods may write any deadline.
+    const double most = result_.limited.drain_seconds[static_cast<std::size_t>(pod.farm)];
+    pod.deadline = facts.is_ending ? facts.ends_at : std::min(pod.deadline, state().now + most);
     if (const auto taker = farm_places_.find(facts.taken.for_farm); facts.is_taken && taker != farm_places_.end()) {
       if (taker->second != pod.farm) pod.taken_for = taker->second;
     }
@@ -165,18 +171,29 @@ class Builder {
     result_.pods.push_back(static_cast<std::int32_t>(index));
   }
 
+  /// Made of a template that the farm has no longer: pods that fit nowhere must not keep those of a mended one waiting.
+  bool is_outdated(std::int32_t farm, const PodFacts& facts) const {
+    const FarmObject& object =
+        *view_.farms[static_cast<std::size_t>(scope_.farms[static_cast<std::size_t>(farm)])].second;
+    return !facts.template_mark.empty() && object.has_template() && facts.template_mark != object.template_mark;
+  }
+
   void settle_demands() {
-    std::vector<std::int32_t> n_staying(state().farms.size());
-    for (const farm::Pod& pod : state().pods) {
-      const bool stays = !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
-      n_staying[static_cast<std::size_t>(pod.farm)] += stays;
-    }
     for (std::size_t f = 0; f < state().farms.size(); ++f) {
       const FarmObject& object = *view_.farms[static_cast<std::size_t>(scope_.farms[f])].second;
-      if (scope_.blocked.contains(object.uid) || !object.fault.empty()) {
-        state().farms[f].wanted = std::min(state().farms[f].wanted, n_staying[f]);
-      }
+      const bool is_blocked = scope_.blocked.contains(object.uid) || !object.fault.empty();
+      if (is_blocked) hold_demand(state(), static_cast<std::int32_t>(f));
+      state().farms[f].most_shown = most_shown(static_cast<std::int32_t>(f), object.uid);
     }
+  }
+
+  std::int32_t most_shown(std::int32_t farm, const std::string& uid) {
+    const auto& key = view_.farms[static_cast<std::size_t>(scope_.farms[static_cast<std::size_t>(farm)])].first;
+    if (scope_.full_namespaces.contains(key.in_namespace)) return 0;
+    if (!scope_.unshown.contains(uid)) return farm::kNoCeiling;
+    return static_cast<std::int32_t>(std::ranges::count_if(state().pods, [&](const farm::Pod& pod) {
+      return pod.farm == farm && pod.shows_missing && pod.phase == farm::Phase::kWaiting;
+    }));
   }
 
   const ClusterView& view_;
@@ -221,6 +238,14 @@ Ownership find_owners(const ClusterView& view) {
     }
   }
   return owners;
+}
+
+void hold_demand(farm::State& state, std::int32_t farm) {
+  const auto n_staying = std::ranges::count_if(state.pods, [&](const farm::Pod& pod) {
+    return pod.farm == farm && !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
+  });
+  std::int32_t& wanted = state.farms[static_cast<std::size_t>(farm)].wanted;
+  wanted = std::min(wanted, static_cast<std::int32_t>(n_staying));
 }
 
 ClusterState cluster_state(const ClusterView& view, const Ownership& owners, const Scope& scope, double now) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/controller/farm_object.h"
+#include "podere/controller/limits.h"
 #include "podere/controller/node_facts.h"
 #include "podere/controller/pod_facts.h"
 #include "podere/farm/state.h"
@@ -38,19 +39,26 @@ Ownership find_owners(const ClusterView& view);
 /// What is to be decided on: some of the farms.
 struct Scope {
   std::vector<std::int32_t> farms = {};  ///< in ClusterView::farms
-  bool has_guarantees = true;            ///< else nothing is taken for anybody
+  bool has_guarantees = true;            ///< and priorities; else nothing is taken for anybody
   /// Farms for which the API server makes no pods by now: they ask for no more than they have, so that nobody is taken
   /// in vain.
-  std::set<std::string> blocked = {};  ///< UIDs
+  std::set<std::string> blocked = {};          ///< UIDs
+  std::set<std::string> full_namespaces = {};  ///< where the API server refuses pods: none are there for show
+  std::set<std::string> unshown = {};          ///< UIDs of farms of which no more can be made for show by now
+  Limits limits = {};
 };
 
 /// A state, and where its parts come from.
 struct ClusterState {
   farm::State state;
-  std::vector<std::int32_t> pods;              ///< in ClusterView::pods, of each pod of the state
-  std::vector<std::int32_t> farms;             ///< in ClusterView::farms, of each farm
+  std::vector<std::int32_t> pods;   ///< in ClusterView::pods, of each pod of the state
+  std::vector<std::int32_t> farms;  ///< in ClusterView::farms, of each farm
+  Limited limited;
   std::vector<std::string> ignored_resources;  ///< that farms ask for beyond the most that a state can have
 };
+
+/// Of which no pods are made: it asks for no more than it has.
+void hold_demand(farm::State& state, std::int32_t farm);
 
 /// Pods of other farms and of none are in Node::used_by_others. Histories are left empty. check() accepts the state.
 ClusterState cluster_state(const ClusterView& view, const Ownership& owners, const Scope& scope, double now);

@@ -159,6 +159,18 @@ TEST(ClusterState, NobodyIsTakenForAFarmWhosePodsAreNotMade) {
   EXPECT_TRUE(farm::decide(cluster_state(view, find_owners(view), unmanaged, kTestNow).state, {}).reclaims.empty());
 }
 
+TEST(ClusterState, FarmsOfNoManagerTakeNothingByTheirPriorities) {
+  TestCluster cluster;
+  Json low = test_farm("hep", "cms", 2, 0);
+  low["spec"]["priority"] = -5;  // which no ceiling forbids
+  cluster.add_node(test_node("n1", 2)).add_farm(low).add_farm(test_farm("hep", "geo", 2, 0));
+  for (int i = 0; i < 2; ++i) cluster.add_pod(test_pod("hep", fmt::format("cms-{}", i), "farm-cms", "n1"));
+  EXPECT_EQ(farm::decide(cluster.state().state, {}).reclaims.size(), 2U);
+  const ClusterView view = cluster.view();
+  const Scope unmanaged{.farms = {0, 1}, .has_guarantees = false};
+  EXPECT_TRUE(farm::decide(cluster_state(view, find_owners(view), unmanaged, kTestNow).state, {}).reclaims.empty());
+}
+
 TEST(ClusterState, ATemplateThatIsNoneIsToldAndAsksForNothing) {
   TestCluster cluster;
   Json farm = test_farm("hep", "cms", 3, 2);
@@ -166,6 +178,31 @@ TEST(ClusterState, ATemplateThatIsNoneIsToldAndAsksForNothing) {
   cluster.add_node(test_node("n1", 8)).add_farm(farm);
   EXPECT_NE(cluster.view().farms[0].second->fault.find("many"), std::string::npos);
   EXPECT_TRUE(farm::decide(cluster.state().state, {}).creations.empty());
+}
+
+TEST(FarmObject, WarnsOfATemplateWithoutRequests) {
+  NeedsTable table;
+  Json farm = test_farm("hep", "cms", 3, 2);
+  Json& resources = farm["spec"]["template"]["spec"]["containers"][0]["resources"];
+  resources = {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}};
+  EXPECT_EQ(farm_object_of(farm, table).warning, "");
+  resources = {{"limits", {{"cpu", "1"}}}};
+  EXPECT_EQ(farm_object_of(farm, table).warning,
+            "the template requests no memory: its executors count as using none, and too many fit on a node");
+  resources = nullptr;
+  EXPECT_EQ(
+      farm_object_of(farm, table).warning,
+      "the template requests no cpu and no memory: its executors count as using none, and too many fit on a node");
+}
+
+TEST(HoldDemand, AsksForWhatStays) {
+  TestCluster cluster;
+  cluster.add_node(test_node("n1", 4)).add_farm(test_farm("hep", "cms", 4, 1));
+  for (const char* const name : {"cms-0", "cms-1"}) cluster.add_pod(test_pod("hep", name, "farm-cms", "n1"));
+  farm::State state = cluster.state().state;
+  state.pods[1].is_taken = true;
+  hold_demand(state, 0);
+  EXPECT_EQ(state.farms[0].wanted, 1);
 }
 
 }  // namespace

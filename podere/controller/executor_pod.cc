@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "podere/controller/executor_security.h"
 #include "podere/controller/json.h"
 #include "podere/controller/pod_facts.h"
 
@@ -35,6 +36,8 @@ Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const
   metadata["labels"][kFarmLabel] = farm_key.name;
   const Json& annotations = object_at(*farm.pod, {"metadata", "annotations"});
   if (!annotations.empty()) metadata["annotations"] = annotations;
+  metadata["annotations"][kTemplateMark] = farm.template_mark;
+  if (options.shows_missing) metadata["annotations"][kShowsMissing] = "true";
   metadata["ownerReferences"] = Json::array({{{"apiVersion", kFarms.api_version()},
                                               {"kind", kFarms.kind},
                                               {"name", farm_key.name},
@@ -42,12 +45,14 @@ Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const
                                               {"controller", true},
                                               {"blockOwnerDeletion", true}}});
   Json& spec = pod["spec"] = object_at(*farm.pod, {"spec"});
-  // Whoever else deletes it, such as the garbage collector after the farm, lets it drain too.
-  const auto drain_seconds = static_cast<int>(std::ceil(farm.drain_seconds));
-  if (!spec.contains("terminationGracePeriodSeconds")) spec["terminationGracePeriodSeconds"] = drain_seconds;
+  // Whoever else deletes it, such as the garbage collector after the farm, lets it drain too, and not for longer.
+  Json& grace = spec["terminationGracePeriodSeconds"];
+  if (grace.is_null()) grace = static_cast<int>(std::ceil(farm.drain_seconds));
+  if (grace.is_number() && grace > options.most_drain_seconds) grace = static_cast<int>(options.most_drain_seconds);
   if (!options.priority_class.empty() && !spec.contains("priorityClassName")) {
     spec["priorityClassName"] = options.priority_class;
   }
+  secure_executor(spec, kube::key_secret_name(farm_key));
   if (!options.preferred_node.empty()) prefer(spec, options.preferred_node);
   return pod;
 }

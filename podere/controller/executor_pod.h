@@ -13,9 +13,11 @@ struct ExecutorPodOptions {
   std::string name;
   std::string preferred_node = {};  ///< empty: any
   std::string priority_class = {};  ///< unless the template names one; empty: none
+  bool shows_missing = false;       ///< as the pod then says
+  double most_drain_seconds = 1e9;  ///< whatever the farm and its template say
 };
 
-/// From the template of the farm, which owns it. Precondition: the farm has a template.
+/// From the template of the farm, which owns it, secured by secure_executor(). Precondition: the farm has a template.
 Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const ExecutorPodOptions& options);
 
 /// Names FARM-0, FARM-1 and so on, the first that is free. Whoever creates the same executor again, an operator that

@@ -24,11 +24,31 @@ TEST(ExecutorPod, IsItsTemplateAndBelongsToItsFarm) {
   const Json& owner = pod["metadata"]["ownerReferences"][0];
   EXPECT_EQ(owner["uid"], "farm-cms");
   EXPECT_EQ(owner["controller"], true);
-  EXPECT_EQ(pod["spec"]["containers"], farm["spec"]["template"]["spec"]["containers"]);
+  EXPECT_EQ(pod["spec"]["containers"][0]["resources"], farm["spec"]["template"]["spec"]["containers"][0]["resources"]);
+  EXPECT_EQ(pod["spec"]["automountServiceAccountToken"], false) << "secure_executor";
   EXPECT_EQ(pod["spec"]["terminationGracePeriodSeconds"], 60);
   EXPECT_FALSE(pod["spec"].contains("affinity"));
   NeedsTable table;
   EXPECT_EQ(pod_facts_of(pod, table).farm_uid, "farm-cms");
+}
+
+TEST(ExecutorPod, SaysOfWhichTemplateItWasMadeWhileItWaits) {
+  const Json farm = test_farm("hep", "cms", 3, 2);
+  Json scaled = farm;
+  scaled["spec"]["executors"] = 5;
+  Json other = farm;
+  other["spec"]["template"]["spec"] = test_pod_spec("64");
+  const auto is_outdated = [&](const Json& now) {
+    TestCluster cluster;
+    Json pod = executor_pod(kFarm, farm_of(farm), {.name = "cms-0"});
+    pod["metadata"]["uid"] = "uid";
+    pod["metadata"]["creationTimestamp"] = time_text(kTestNow);
+    cluster.add_farm(now).add_pod(pod);
+    return cluster.state().state.pods.at(0).is_outdated;
+  };
+  EXPECT_FALSE(is_outdated(farm));
+  EXPECT_FALSE(is_outdated(scaled));
+  EXPECT_TRUE(is_outdated(other));
 }
 
 TEST(ExecutorPod, PrefersANodeAndHasAPriorityUnlessTheTemplateSaysOtherwise) {
@@ -44,6 +64,21 @@ TEST(ExecutorPod, PrefersANodeAndHasAPriorityUnlessTheTemplateSaysOtherwise) {
   pod = executor_pod(kFarm, farm_of(farm), options);
   EXPECT_EQ(pod["spec"]["priorityClassName"], "own");
   EXPECT_TRUE(pod["spec"]["affinity"].contains("podAntiAffinity"));
+}
+
+TEST(ExecutorPod, EndsWithinTheCeilingWhoeverDeletesIt) {
+  Json farm = test_farm("hep", "cms", 3, 2);
+  ExecutorPodOptions options{.name = "cms-0", .most_drain_seconds = 300};
+  const auto grace = [&] {
+    return executor_pod(kFarm, farm_of(farm), options)["spec"]["terminationGracePeriodSeconds"];
+  };
+  EXPECT_EQ(grace(), 60);
+  farm["spec"]["drainSeconds"] = 86400;
+  EXPECT_EQ(grace(), 300);
+  farm["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 120;
+  EXPECT_EQ(grace(), 120);
+  farm["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 86400;
+  EXPECT_EQ(grace(), 300);
 }
 
 TEST(ExecutorPod, IsMadeOfTemplatesThatTheServerWillRefuse) {

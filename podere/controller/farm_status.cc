@@ -14,31 +14,33 @@ constexpr std::size_t kNamedPods = 3;
 
 /// What executors wait for, in a word. Empty: for nothing.
 std::string reason_of(const farm::Waiting& waiting) {
-  return waiting.for_drain > 0     ? "WaitsForDrain"
-         : waiting.for_runtime > 0 ? "WaitsForRunTime"
-         : waiting.for_retry > 0   ? "RoomWentToOthers"
-         : waiting.for_start > 0   ? "Starts"
-         : waiting.too_large > 0   ? "FitsNowhere"
-         : waiting.for_room > 0    ? "NoRoom"
-                                   : "";
+  return waiting.for_drain > 0        ? "WaitsForDrain"
+         : waiting.for_runtime > 0    ? "WaitsForRunTime"
+         : waiting.for_retry > 0      ? "RoomWentToOthers"
+         : waiting.for_start > 0      ? "Starts"
+         : waiting.too_large > 0      ? "FitsNowhere"
+         : waiting.held_by_others > 0 ? "HeldByOthers"
+         : waiting.for_room > 0       ? "NoRoom"
+                                      : "";
 }
 
-Condition guarantee_condition(const farm::Outlook& outlook, std::int32_t asked) {
+Condition guarantee_condition(const farm::Outlook& outlook, std::int32_t asked, const std::string& blocked_because) {
   const std::string counts =
       fmt::format("{} of {} guaranteed executors that are wanted have a node", std::min(outlook.held, asked), asked);
   if (outlook.held >= asked) return {"GuaranteeMet", true, "Met", counts};
   const std::string reason = reason_of(outlook.guarantee);
   if (!reason.empty()) return {"GuaranteeMet", false, reason, counts};
-  return {"GuaranteeMet", false, outlook.demand < asked ? "NoPodsAreMade" : "GuaranteesExceedCluster", counts};
+  return {"GuaranteeMet", false, outlook.demand < asked ? blocked_because : "GuaranteesExceedCluster", counts};
 }
 
-Condition ready_condition(const farm::Outlook& outlook, std::int32_t n_ready, std::int32_t wanted) {
+Condition ready_condition(const farm::Outlook& outlook, std::int32_t n_ready, std::int32_t wanted,
+                          const std::string& blocked_because) {
   const std::string counts = fmt::format("{} of {} wanted executors are ready", n_ready, wanted);
   if (n_ready >= wanted) return {"Ready", true, "AllReady", counts};
   for (const farm::Waiting& waiting : {outlook.guarantee, outlook.beyond}) {
     if (const std::string reason = reason_of(waiting); !reason.empty()) return {"Ready", false, reason, counts};
   }
-  return {"Ready", false, outlook.demand < wanted ? "NoPodsAreMade" : "Starts", counts};
+  return {"Ready", false, outlook.demand < wanted ? blocked_because : "Starts", counts};
 }
 
 Json conditions_json(const std::vector<Condition>& conditions, std::int64_t generation, const Json& before,
@@ -78,6 +80,7 @@ std::string without_seconds(const std::string& text) {
 Json comparable(const Json& status) {
   Json plain = status;
   plain.erase("asOf");
+  plain.erase("hostKeys");  // FarmKeys writes it
   if (plain.contains("message")) plain["message"] = without_seconds(std::string(kube::text_at(plain, {"message"})));
   if (plain.contains("history")) {
     for (const char* const moving : {"at", "usage"}) plain["history"].erase(moving);
@@ -87,12 +90,16 @@ Json comparable(const Json& status) {
 
 }  // namespace
 
+std::string refusal_reason(std::string_view why) {
+  return why.find("exceeded quota: ") != std::string_view::npos ? "QuotaExceeded" : "NoPodsAreMade";
+}
+
 FarmStatus counted_status(const farm::State& state, const farm::Decision& decision, std::int32_t farm,
                           const Asked& asked) {
   const auto f = static_cast<std::size_t>(farm);
   const farm::Outlook& outlook = decision.outlooks[f];
   const std::int32_t wanted = asked.wanted.value_or(outlook.demand);
-  const std::int32_t own = std::min(asked.guaranteed, wanted);
+  const std::int32_t own = std::min(outlook.guarantee_ceiling < 0 ? asked.guaranteed : outlook.allowed, wanted);
   const bool is_managed = state.farms[f].guaranteed >= asked.guaranteed;  // else nothing is guaranteed by anybody
   FarmStatus status{.running = outlook.held,
                     .pending = std::max(0, wanted - outlook.held),
@@ -109,8 +116,8 @@ FarmStatus counted_status(const farm::State& state, const farm::Decision& decisi
     status.executors += !is_leaving;
     status.ready += !is_leaving && pod.phase == farm::Phase::kReady;
   }
-  status.conditions.push_back(guarantee_condition(outlook, own));
-  status.conditions.push_back(ready_condition(outlook, status.ready, wanted));
+  status.conditions.push_back(guarantee_condition(outlook, own, asked.blocked_because));
+  status.conditions.push_back(ready_condition(outlook, status.ready, wanted, asked.blocked_because));
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podere/controller/cluster_state.h"
@@ -36,7 +37,11 @@ struct FarmStatus {
 struct Asked {
   std::optional<std::int32_t> wanted = {};  ///< nothing: as many as the decision counts
   std::int32_t guaranteed = 0;
+  std::string blocked_because = "NoPodsAreMade";  ///< the reason of conditions where it is given less
 };
+
+/// The reason of conditions of a farm whose pods are not made: "QuotaExceeded" or "NoPodsAreMade".
+std::string refusal_reason(std::string_view why);
 
 /// The counts, and the conditions GuaranteeMet and Ready. `farm` is its index in the state.
 FarmStatus counted_status(const farm::State& state, const farm::Decision& decision, std::int32_t farm,

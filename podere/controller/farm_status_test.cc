@@ -43,7 +43,7 @@ TEST_F(FarmStatusTest, CountsWhatStaysWhatGoesAndWhatIsMissing) {
   EXPECT_EQ(waits.conditions[0].reason, "WaitsForDrain");
   EXPECT_EQ(waits.conditions[1].type, "Ready");
   EXPECT_EQ(waits.conditions[1].reason, "WaitsForDrain");
-  EXPECT_NE(waits.message.find("hep/cms (2), which end within 60 s"), std::string::npos) << waits.message;
+  EXPECT_NE(waits.message.find("hep/cms (2), done within 60 s"), std::string::npos) << waits.message;
 }
 
 TEST_F(FarmStatusTest, SaysInAWordWhatWhoIsNotReadyWaitsFor) {

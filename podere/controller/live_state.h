@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "podere/controller/reconciler.h"
 #include "podere/farm/policy.h"
 #include "podere/farm/state.h"
-#include "podere/kube/client.h"
 
 namespace podere::controller {
 
@@ -18,9 +18,8 @@ struct LiveState {
   std::vector<std::string> remarks = {};  ///< what is in the way of the farm, whatever is decided
 };
 
-/// Lists farms, managers, pods and nodes once, and writes nothing. The operator knows more in one respect: refusals of
-/// the API server are taken from the farms' statuses. Throws InputError if there is no such farm, or it is being
-/// deleted, and as check_reader().
-LiveState read_live_state(kube::Client& client, const kube::ObjectKey& farm);
+/// From what reflectors have. Refusals of the API server are taken from the farms' statuses. Throws InputError if there
+/// is no such farm, or it is being deleted.
+LiveState live_state(const Stores& stores, const kube::ObjectKey& farm);
 
 }  // namespace podere::controller

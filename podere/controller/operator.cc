@@ -15,8 +15,10 @@
 #include "podere/base/clock.h"
 #include "podere/base/interrupt.h"
 #include "podere/controller/health_server.h"
+#include "podere/controller/json.h"
 #include "podere/controller/reconciler.h"
 #include "podere/controller/rights.h"
+#include "podere/controller/what_ifs.h"
 #include "podere/kube/leader_election.h"
 
 namespace podere::controller {
@@ -30,6 +32,7 @@ constexpr double kLongestBatchSeconds = 1;
 constexpr double kBatchPasses = 5;               // in the processor time of which one is made
 constexpr double kLongestPassRetrySeconds = 15;  // of a pass that failed: guarantees wait for it
 constexpr double kSilentWorkerSeconds = 600;
+const ObjectKey kQuestions{"questions", ""};  // no manager's: these have no namespace
 constexpr auto kPoll = std::chrono::milliseconds(100);
 const kube::ClientOptions kClient = {
     .requests_per_second = 400, .burst = 800, .timeout_seconds = 10, .max_retries = 2, .manager = "podere-operator"};
@@ -49,16 +52,20 @@ class Leadership {
       : options_(options),
         client_(access, kClient),
         metrics_(metrics),
-        stores_(needs_, [this] { look_at_all(); }),
+        stores_(
+            needs_, [this] { look_at_all(); }, options.namespaces),
+        questions_(question_of, [this](const auto&) { queue_.add(kQuestions); }),
         events_(client_, {.component = "podere-operator", .instance = identity, .log = options.log}),
         writer_(
             client_, [this, &election] { return !is_stopping_ && election.is_leader(); }, metrics),
         reconciler_({client_, stores_, needs_, writer_, events_, metrics, options.log},
                     {.guaranteed_priority_class = options.guaranteed_priority_class}),
+        what_ifs_(writer_, stores_, options.log),
         managers_(client_, watch_of(kFarmManagers), stores_.managers),
         farms_(client_, watch_of(kFarms), stores_.farms),
         nodes_(client_, watch_of(kube::kNodes), stores_.nodes),
         pods_(client_, watch_of(kube::kPods), stores_.pods),
+        asked_(client_, watch_of(kube::kWhatIfs), questions_),
         worker_([this](const std::stop_token& stop) { work(stop); }) {}
 
   /// What was begun is finished, which takes a request or two.
@@ -70,7 +77,8 @@ class Leadership {
   }
 
   bool has_synced() const {
-    return managers_.has_synced() && farms_.has_synced() && nodes_.has_synced() && pods_.has_synced();
+    return managers_.has_synced() && farms_.has_synced() && nodes_.has_synced() && pods_.has_synced() &&
+           asked_.has_synced();
   }
   /// Of the worker, since it came round last.
   double silent_seconds() const { return is_working_ ? clock_.seconds() - began_at_ : 0; }
@@ -115,14 +123,15 @@ class Leadership {
 
   void work_on(const ObjectKey& key) {
     try {
-      const double next_seconds = reconciler_.reconcile(key);
+      const double next_seconds =
+          key == kQuestions ? what_ifs_.answer(questions_.all(), seconds_now()) : reconciler_.reconcile(key);
       queue_.forget(key);
       if (std::isfinite(next_seconds)) queue_.add_after(key, next_seconds);
     } catch (const Interrupted&) {
       // it may write no longer, and ends
     } catch (const std::exception& error) {
       metrics_.pass_failed();
-      options_.log(fmt::format("{}: {}; tries again", in_words(key), error.what()));
+      options_.log(fmt::format("{}: {}; tries again", key == kQuestions ? "what-ifs" : in_words(key), error.what()));
       queue_.retry(key);
     }
   }
@@ -136,13 +145,16 @@ class Leadership {
   std::atomic<bool> has_begun_ = false;
   std::atomic<double> pass_seconds_ = 0;  // of the processor: what waits for the API server delays nobody else
   Stores stores_;
+  kube::Store<Question> questions_;
   kube::EventRecorder events_;
   Writer writer_;
   Reconciler reconciler_;
+  WhatIfs what_ifs_;
   kube::Reflector managers_;
   kube::Reflector farms_;
   kube::Reflector nodes_;
   kube::Reflector pods_;
+  kube::Reflector asked_;
   const Stopwatch clock_;
   std::atomic<double> began_at_ = 0;
   std::atomic<bool> is_working_ = false;
@@ -234,7 +246,7 @@ void run_operator(const kube::Access& access, const OperatorOptions& options) {
   {
     kube::Client client(access, kClient);
     options.log(fmt::format("{}: Kubernetes {}", access.origin, kube::check_access(client)));
-    check_operator(client, options.lease_namespace);
+    check_operator(client, {{options.lease_namespace, options.lease}, options.namespaces});
   }
   OperatorProcess(access, options).run();
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "podere/kube/access.h"
 
@@ -14,6 +15,7 @@ struct OperatorOptions {
   double lease_seconds = 15;              ///< after which another takes over from one that says nothing
   std::string listen = "127.0.0.1:8080";  ///< /livez, /readyz, /metrics; port 0: any that is free
   std::string guaranteed_priority_class = {};
+  std::vector<std::string> namespaces = {};     ///< whose farms it looks after; empty: all
   std::function<bool()> stop;                   ///< asked several times a second; may become true in a signal handler
   std::function<void(const std::string&)> log;  ///< a line: what happened, and why. From any thread
   std::function<void(const std::string&)> on_listening = [](const std::string&) {};  ///< "http://..."

@@ -41,6 +41,8 @@ void note_annotations(const Labels& annotations, PodFacts& facts) {
     const std::string* const found = annotations.find(name);
     return found == nullptr ? std::string() : *found;
   };
+  if (facts.node.empty()) facts.template_mark = text(kTemplateMark);
+  facts.shows_missing = annotations.find(kShowsMissing) != nullptr;
   facts.checkpointed = seconds_of(text(kCheckpointed));
   const double deadline = seconds_of(text(kReclaimDeadline));
   if (deadline <= 0) return;  // nobody takes a pod without saying until when

@@ -16,6 +16,8 @@ using kube::kReclaimedFor;
 using kube::kReclaimedForGuarantee;
 using kube::kReclaimReason;
 using kube::kRoleLabel;
+using kube::kShowsMissing;
+using kube::kTemplateMark;
 
 /// That a pod was told to drain, so that another farm may have its room.
 struct Taken {
@@ -33,6 +35,8 @@ struct PodFacts {
   std::string farm_uid = {};  ///< of the farm that made it; empty: something else did
   std::string node = {};
   std::shared_ptr<const PodNeeds> needs = {};
+  std::string template_mark =
+      {};  ///< of the farm's template that it was made of; empty: it has a node, or does not say so
   bool is_driver = false;
   bool is_ready = false;
   bool is_ending = false;    ///< deleted, and not gone
@@ -40,8 +44,9 @@ struct PodFacts {
   double created = 0;
   double ready_since = 0;
   double checkpointed = 0;
-  double ends_at = 0;      ///< by when it is to be gone, if it is ending
-  double finished_at = 0;  ///< if it is finished
+  double ends_at = 0;          ///< by when it is to be gone, if it is ending
+  double finished_at = 0;      ///< if it is finished
+  bool shows_missing = false;  ///< made without room, to show what of a guarantee is cut
   bool is_taken = false;
   Taken taken = {};  ///< if it is
 

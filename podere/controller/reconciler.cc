@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/controller/json.h"
@@ -34,12 +36,23 @@ bool is_there(const Stores& stores, const StatusSubject& subject) {
 
 }  // namespace
 
-Stores::Stores(NeedsTable& needs, const std::function<void()>& on_change)
+Stores::Stores(NeedsTable& needs, const std::function<void()>& on_change, std::vector<std::string> namespaces)
     : pods([&needs](const Json& pod) { return pod_facts_of(pod, needs); }, if_changed<PodFacts>(on_change, kIsEqual)),
       nodes(node_facts_of, if_changed<NodeFacts>(on_change, kIsEqual)),
       farms([&needs](const Json& farm) { return farm_object_of(farm, needs); },
             if_changed<FarmObject>(on_change, kAsksTheSame)),
-      managers(manager_object_of, if_changed<ManagerObject>(on_change, kAsksTheSame)) {}
+      managers(manager_object_of, if_changed<ManagerObject>(on_change, kAsksTheSame)),
+      namespaces_(std::move(namespaces)) {}
+
+bool Stores::is_looked_after(const std::string& in_namespace) const {
+  return namespaces_.empty() || std::ranges::find(namespaces_, in_namespace) != namespaces_.end();
+}
+
+Objects<FarmObject> Stores::own_farms() const {
+  Objects<FarmObject> own = farms.all();
+  std::erase_if(own, [this](const auto& farm) { return !is_looked_after(farm.first.in_namespace); });
+  return own;
+}
 
 Assignment assign(const Objects<FarmObject>& farms, const Objects<ManagerObject>& managers) {
   Assignment assignment{.manager = std::vector<std::string>(farms.size()),
@@ -94,12 +107,14 @@ double Reconciler::reconcile(const ObjectKey& key) {
     return kNever;
   }
   pass.scope.has_guarantees = manager != nullptr;
+  if (manager != nullptr) pass.scope.limits = manager->limits;
   blockades_.find(pass);
+  keys_.prepare(pass);
   decide(pass);
-  keys_.make(pass);
   pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision, pass.refused_before});
   log_deeds(pass);
   blockades_.note_refusals(pass);
+  if (!pass.result.refusals.empty()) decide_without_refused(pass);
   reporter_.report(pass);
   plan_next_look(pass);
   histories_[key].remember(std::move(pass.cluster.state));
@@ -118,7 +133,7 @@ void Reconciler::settle_doubts(double now) {
 
 ClusterView Reconciler::look() {
   Objects<PodFacts> pods = pending_.overlay(parts_.stores.pods.all());
-  return {std::move(pods), parts_.stores.nodes.all(), parts_.stores.farms.all()};
+  return {std::move(pods), parts_.stores.nodes.all(), parts_.stores.own_farms()};
 }
 
 void Reconciler::decide(Pass& pass) {
@@ -129,6 +144,14 @@ void Reconciler::decide(Pass& pass) {
   const Stopwatch since_start;
   pass.decision = farm::decide(pass.cluster.state, pass.policy);
   parts_.metrics.decided(since_start.seconds());
+}
+
+/// What was to be freed for farms whose pods the API server refuses was not: statuses are of what is decided without
+/// them, which the next pass carries out at once.
+void Reconciler::decide_without_refused(Pass& pass) {
+  for (const auto& [farm, why] : pass.result.refusals) hold_demand(pass.cluster.state, farm);
+  pass.decision = farm::decide(pass.cluster.state, pass.policy);
+  pass.look_again_at(pass.now);
 }
 
 void Reconciler::log_deeds(const Pass& pass) const {

@@ -17,13 +17,21 @@ namespace podere::controller {
 
 /// What there is, as reflectors keep it up to date.
 struct Stores {
-  /// `on_change` is called when anything has changed that decisions depend on.
-  Stores(NeedsTable& needs, const std::function<void()>& on_change);
+  /// `on_change` is called when anything has changed that decisions depend on. `namespaces`: whose farms are looked
+  /// after; empty: all. Pods of others use room.
+  Stores(NeedsTable& needs, const std::function<void()>& on_change, std::vector<std::string> namespaces = {});
+
+  bool is_looked_after(const std::string& in_namespace) const;
+  /// Of the farms that are looked after.
+  Objects<FarmObject> own_farms() const;
 
   kube::Store<PodFacts> pods;
   kube::Store<NodeFacts> nodes;
   kube::Store<FarmObject> farms;
   kube::Store<ManagerObject> managers;
+
+ private:
+  const std::vector<std::string> namespaces_;
 };
 
 /// Not thread-safe: one pass at a time.
@@ -52,6 +60,7 @@ class Reconciler {
   void settle_doubts(double now);
   ClusterView look();
   void decide(Pass& pass);
+  static void decide_without_refused(Pass& pass);
   void log_deeds(const Pass& pass) const;
   void plan_next_look(Pass& pass) const;
 

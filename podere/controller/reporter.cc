@@ -24,7 +24,7 @@ Fault fault_of(const Pass& pass, std::size_t f) {
   const FarmObject& farm = pass.farm(f);
   if (!farm.fault.empty()) return {"TemplateInvalid", farm.fault};
   if (const auto blocked = pass.blocked_because.find(farm.uid); blocked != pass.blocked_because.end()) {
-    return {"NoPodsAreMade", blocked->second};
+    return {refusal_reason(blocked->second), blocked->second};
   }
   const auto sharing = pass.owners.shared_with.find(pass.cluster.farms[f]);
   if (sharing == pass.owners.shared_with.end()) return {};
@@ -37,8 +37,9 @@ Fault fault_of(const Pass& pass, std::size_t f) {
                       fmt::join(names, ", "))};
 }
 
-Condition valid_condition(const Fault& fault, bool has_pods) {
+Condition valid_condition(const Fault& fault, const std::string& warning, bool has_pods) {
   if (!fault.reason.empty()) return {"Valid", false, fault.reason, fault.message};
+  if (!warning.empty()) return {"Valid", true, "NoRequests", warning};
   if (!has_pods) return {"Valid", true, "NoPods", "no pod is one of its executors by now"};
   return {"Valid", true, "Valid", "nothing is wrong with it"};
 }
@@ -53,17 +54,39 @@ Condition managed_condition(const std::string& manager, const std::vector<std::s
                       fmt::join(others, ", "))};
 }
 
-Condition fit_condition(double load) {
-  if (load <= 1) return {"GuaranteesFit", true, "Fit", "there is room for all guarantees that are asked for"};
-  return {"GuaranteesFit", false, "ExceedCluster",
-          fmt::format("the guarantees that are asked for are {:.2f} of what there is room for, so each counts in "
-                      "proportion",
-                      load)};
-}
-
 std::string some_of(const std::vector<std::string>& names) {
   if (names.size() <= 3) return fmt::format("{}", fmt::join(names, ", "));
   return fmt::format("{}, {} and {} others", names[0], names[1], names.size() - 2);
+}
+
+/// In executors, of farms that ask for what they are guaranteed, within ceilings.
+Condition fit_condition(const farm::State& state, const farm::Decision& decision) {
+  std::int64_t requested = 0;
+  std::int64_t above = 0;
+  std::int64_t room = 0;
+  std::int64_t too_large = 0;
+  std::vector<std::string> of_farms;
+  for (std::size_t f = 0; f < state.farms.size(); ++f) {
+    const farm::Outlook& outlook = decision.outlooks[f];
+    requested += outlook.entitled();
+    above += std::min(state.farms[f].guaranteed, outlook.demand) - outlook.entitled();
+    room += outlook.guaranteed - outlook.guarantee.too_large;
+    too_large += outlook.guarantee.too_large;
+    if (outlook.guarantee.too_large > 0) of_farms.push_back(state.farms[f].key);
+  }
+  std::string besides;
+  if (too_large > 0) besides += fmt::format(", {} of which no node could hold ({})", too_large, some_of(of_farms));
+  if (above > 0) besides += fmt::format(", and {} above ceilings, which do not count", above);
+  if (decision.guaranteed_load <= 1 && too_large > 0) {
+    return {"GuaranteesFit", false, "FitsNowhere", fmt::format("guarantees requested {}{}", requested, besides)};
+  }
+  if (decision.guaranteed_load <= 1) {
+    return {"GuaranteesFit", true, "Fit",
+            above > 0 ? fmt::format("guarantees requested {}, for which there is room{}", requested, besides)
+                      : "there is room for all guarantees that are asked for"};
+  }
+  return {"GuaranteesFit", false, "ExceedCluster",
+          fmt::format("guarantees requested {}, room {}{}", requested, room, besides)};
 }
 
 Condition sole_condition(const Pass& pass) {
@@ -94,34 +117,49 @@ Condition sole_condition(const Pass& pass) {
 void Reporter::report(const Pass& pass) {
   forget_gone(pass.view);
   const std::vector<std::string> sentences = farm::sentences(pass.cluster.state, pass.decision);
-  for (std::size_t f = 0; f < sentences.size(); ++f) report_farm(pass, f, sentences[f]);
-  report_manager(pass);
+  std::int64_t n_content = 0;
+  for (std::size_t f = 0; f < sentences.size(); ++f) n_content += report_farm(pass, f, sentences[f]);
+  report_manager(pass, n_content);
 }
 
-void Reporter::report_farm(const Pass& pass, std::size_t f, const std::string& sentence) {
+bool Reporter::report_farm(const Pass& pass, std::size_t f, const std::string& sentence) {
   const FarmObject& farm = pass.farm(f);
   const Fault fault = fault_of(pass, f);
   const std::string stuck = stuck_pods(pass.view, pass.cluster, pass.policy, static_cast<std::int32_t>(f));
   Asked asked{.guaranteed = farm.guaranteed};
   if (farm.has_template() && !farm.is_ending) asked.wanted = std::min(farm.wanted.value_or(0), farm.maximum);
 
+  const std::int32_t demand = pass.decision.outlooks[f].demand;
+  if (asked.wanted && pass.decision.outlooks[f].demand_ceiling >= 0) asked.wanted = demand;
+  if (!fault.reason.empty()) asked.blocked_because = fault.reason;
   FarmStatus status = counted_status(pass.cluster.state, pass.decision, static_cast<std::int32_t>(f), asked);
   const Condition managed =
       managed_condition(pass.assignment.manager[pass.in_view(f)], pass.assignment.others[pass.in_view(f)]);
   status.generation = farm.generation;
   status.selector = farm.selector.text();
-  status.message = sentence;
-  for (const std::string& part : {fault.message, stuck, managed.holds ? std::string() : managed.message}) {
+  const bool is_blocked = !fault.message.empty() && asked.wanted.value_or(demand) > demand;
+  status.message = is_blocked ? fmt::format("{} of {} executors running. {} pending: {}", status.running, *asked.wanted,
+                                            status.pending, fault.message)
+                              : sentence;
+  if (is_blocked) {
+    for (const std::string& cut : farm::cuts(pass.cluster.state, pass.decision, static_cast<std::int32_t>(f))) {
+      status.message += "; " + cut;
+    }
+  }
+  for (const std::string& part : {is_blocked ? std::string() : fault.message, farm.warning, stuck,
+                                  managed.holds ? std::string() : managed.message}) {
     if (!part.empty()) status.message += "; " + part;
   }
+  for (const std::string& remark : pass.cluster.limited.remarks[f]) status.message += "; " + remark;
   const bool has_pods = farm.has_template() || status.executors + status.terminating > 0;
-  status.conditions.push_back(valid_condition(fault, has_pods));
+  status.conditions.push_back(valid_condition(fault, farm.warning, has_pods));
   status.conditions.push_back(managed);
 
   note_trouble(pass, f, stuck.empty() ? fault.reason : "StuckTerminating", stuck.empty() ? fault.message : stuck);
   note_guarantee(pass, f, status.conditions.front());
   tell({kFarms, pass.farm_key(f), farm.uid}, *farm.status,
        [&](const Json& before) { return json_of(status, before, pass.now); });
+  return status.conditions.front().holds;
 }
 
 void Reporter::note_trouble(const Pass& pass, std::size_t f, const std::string& reason, const std::string& message) {
@@ -147,21 +185,20 @@ void Reporter::note_guarantee(const Pass& pass, std::size_t f, const Condition& 
                  fmt::format("{}, after {:.0f} s", condition.message, seconds));
 }
 
-void Reporter::report_manager(const Pass& pass) {
+void Reporter::report_manager(const Pass& pass, std::int64_t n_content) {
   ManagerStatus status{.farms = static_cast<std::int64_t>(pass.cluster.farms.size()),
                        .guaranteed_load = pass.decision.guaranteed_load};
   std::int64_t n_missing = 0;
-  std::int64_t n_content = 0;
-  for (const farm::Outlook& outlook : pass.decision.outlooks) {
+  for (std::size_t f = 0; f < pass.decision.outlooks.size(); ++f) {
+    const farm::Outlook& outlook = pass.decision.outlooks[f];
     status.executors += outlook.held;
     n_missing += outlook.guarantee.all();
-    n_content += outlook.guarantee.all() == 0;
   }
   metrics_.set_farms(pass.key.name, pass.cluster.farms.size(), status.executors, n_missing);
   if (pass.manager == nullptr) return;
 
   status.generation = pass.manager->generation;
-  status.conditions = {fit_condition(status.guaranteed_load), sole_condition(pass)};
+  status.conditions = {fit_condition(pass.cluster.state, pass.decision), sole_condition(pass)};
   status.message =
       fmt::format("{} of {} farms have what they are guaranteed, as far as they want it", n_content, status.farms);
   for (const Condition& condition : status.conditions) {

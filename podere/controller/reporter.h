@@ -1,6 +1,7 @@
 // Telling users of farms and managers how they stand.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -31,8 +32,9 @@ class Reporter {
     bool had_to_wait = false;  ///< for more than a start, while it was
   };
 
-  void report_farm(const Pass& pass, std::size_t farm, const std::string& sentence);
-  void report_manager(const Pass& pass);
+  /// Whether it has what it is guaranteed.
+  bool report_farm(const Pass& pass, std::size_t farm, const std::string& sentence);
+  void report_manager(const Pass& pass, std::int64_t n_content);
   void note_trouble(const Pass& pass, std::size_t farm, const std::string& reason, const std::string& message);
   void note_guarantee(const Pass& pass, std::size_t farm, const Condition& condition);
   /// `make` gives the status as JSON from the one before.

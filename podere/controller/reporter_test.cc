@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "podere/controller/test_objects.h"
 #include "podere/kube/test_api.h"
@@ -25,6 +29,31 @@ class ReporterTest : public testing::Test {
     cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 2, 0));
     report(cluster, kTestNow, blocked_because);
   }
+  /// The status that a pass writes of a manager of all farms, of which astro/a is blocked for that reason, or of
+  /// astro/a.
+  Json status_of(const std::string& path, const TestCluster& cluster, const std::string& blocked_because = "",
+                 const std::vector<farm::Ceiling>& ceilings = {}) {
+    Pass pass =
+        test_pass(cluster, kTestNow, {"", "all"},
+                  std::make_shared<const ManagerObject>(manager_object_of(
+                      {{"metadata", {{"name", "all"}, {"uid", "all"}, {"generation", 1}}}, {"spec", Json::object()}})));
+    pass.cluster.state.ceilings = ceilings;
+    if (!blocked_because.empty()) {
+      pass.blocked_because["farm-a"] = blocked_because;
+      pass.cluster.state.farms[0].wanted = 0;
+    }
+    pass.decision = farm::decide(pass.cluster.state, pass.policy);
+    reporter_->report(pass);
+    for (int i = 0; i < 1000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      const std::scoped_lock lock(mutex_);
+      if (statuses_written_.contains(path)) return statuses_written_.at(path);
+    }
+    return Json::object();
+  }
+  static const Json& condition(const Json& status, const std::string& type) {
+    return *std::ranges::find_if(status.at("conditions"), [&](const Json& one) { return one.at("type") == type; });
+  }
   /// What was written once all that waits was.
   std::vector<Json> events() {
     recorder_.reset();
@@ -34,10 +63,15 @@ class ReporterTest : public testing::Test {
 
   std::mutex mutex_;
   std::vector<Json> written_;
+  std::map<std::string, Json> statuses_written_;  // by the end of the path
   HttpTestServer server_{[this](const std::string& request) {
     const std::scoped_lock lock(mutex_);
     if (kube::request_line(request).find("/events") != std::string::npos) {
       written_.push_back(Json::parse(kube::body_of(request)));
+    }
+    for (const char* const path : {"farms/a", "farmmanagers/all"}) {
+      if (kube::request_line(request).find(std::string(path) + "/status") == std::string::npos) continue;
+      statuses_written_[path] = Json::parse(kube::body_of(request)).at("status");
     }
     return kube::json_answer({{"metadata", {{"name", "any"}}}});
   }};
@@ -58,6 +92,13 @@ TEST_F(ReporterTest, TroubleThatGoesOnIsOneEvent) {
   EXPECT_EQ(written[0].at("type"), "Warning");
   EXPECT_EQ(written[0].at("message"), "exceeded quota");
   EXPECT_EQ(written[0].value("count", 1), 1);
+}
+
+TEST_F(ReporterTest, AQuotaThatIsExceededIsItsOwnReason) {
+  report("exceeded quota: small: used: pods=2, limited: pods=2");
+  const auto written = events();
+  ASSERT_EQ(written.size(), 1U);
+  EXPECT_EQ(written[0].at("reason"), "QuotaExceeded");
 }
 
 TEST_F(ReporterTest, AFarmWithoutTroubleIsNoEvent) {
@@ -91,6 +132,35 @@ TEST_F(ReporterTest, AGuaranteeThatIsMetAtOnceIsNoNews) {
   report(cluster, kTestNow + 3, "");
   EXPECT_NE(metrics_.text().find("podere_operator_time_to_guarantee_seconds_count 1"), std::string::npos);
   EXPECT_TRUE(events().empty());
+}
+
+TEST_F(ReporterTest, GuaranteesThatNoNodeCouldHoldDoNotFit) {
+  TestCluster cluster;
+  Json large = test_farm("astro", "a", 3, 2);
+  large["spec"]["template"]["spec"] = test_pod_spec("64");
+  cluster.add_node(test_node("node", 4)).add_farm(large).add_farm(test_farm("hep", "b", 1, 1));
+  const Json fits = condition(status_of("farmmanagers/all", cluster), "GuaranteesFit");
+  EXPECT_EQ(fits.at("status"), "False");
+  EXPECT_EQ(fits.at("reason"), "FitsNowhere");
+  EXPECT_EQ(fits.at("message"), "guarantees requested 3, 2 of which no node could hold (astro/a)");
+}
+
+TEST_F(ReporterTest, AFarmWhosePodsAreRefusedDoesNotHaveWhatItIsGuaranteed) {
+  TestCluster cluster;
+  cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 2, 2)).add_farm(test_farm("hep", "b", 0, 0));
+  const Json status = status_of("farmmanagers/all", cluster, "exceeded quota: small");
+  EXPECT_EQ(status.at("message"), "1 of 2 farms have what they are guaranteed, as far as they want it");
+}
+
+TEST_F(ReporterTest, AFarmWhosePodsAreRefusedIsToldOfItsCeilingToo) {
+  TestCluster cluster;
+  cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 8, 7));
+  const Json status = status_of("farms/a", cluster, "exceeded quota: small",
+                                {{.name = "namespace astro on FarmManager all", .farms = {0}, .guaranteed = 2}});
+  EXPECT_EQ(status.at("message"),
+            "0 of 8 executors running. 8 pending: exceeded quota: small; minExecutors 7 counts as 2: the ceiling of "
+            "namespace "
+            "astro on FarmManager all");
 }
 
 TEST_F(ReporterTest, WhatIsToldOfFarmsThatHaveGoneIsForgotten) {

@@ -12,77 +12,84 @@
 namespace podere::controller {
 namespace {
 
+enum class Where { kCluster, kFarms, kLeases, kLease };
+
 struct Right {
   const char* verb;
   const char* group;
   const char* resource;  // perhaps with its part
-  bool is_of_lease = false;
+  Where where = Where::kCluster;
 };
 
 constexpr std::array kOperatorRights = {
     Right{"list", "podere.dev", "farms"},
     Right{"watch", "podere.dev", "farms"},
-    Right{"patch", "podere.dev", "farms/status"},
-    // To name a farm as an owner that cannot go before its pods.
-    Right{"update", "podere.dev", "farms/finalizers"},
     Right{"list", "podere.dev", "farmmanagers"},
     Right{"watch", "podere.dev", "farmmanagers"},
     Right{"patch", "podere.dev", "farmmanagers/status"},
-    Right{"list", "", "pods"},
-    Right{"watch", "", "pods"},
-    Right{"get", "", "pods"},
-    Right{"create", "", "pods"},
-    Right{"patch", "", "pods"},
-    Right{"delete", "", "pods"},
-    Right{"create", "", "secrets"},
+    Right{"list", "podere.dev", "whatifs"},
+    Right{"watch", "podere.dev", "whatifs"},
     Right{"list", "", "nodes"},
     Right{"watch", "", "nodes"},
-    Right{"create", "", "events"},
-    Right{"patch", "", "events"},
-    Right{"get", "coordination.k8s.io", "leases", true},
-    Right{"create", "coordination.k8s.io", "leases", true},
-    Right{"update", "coordination.k8s.io", "leases", true},
-};
-
-constexpr std::array kReaderRights = {
-    Right{"list", "podere.dev", "farms"},
-    Right{"list", "podere.dev", "farmmanagers"},
+    // Of all namespaces: what others run takes room too.
     Right{"list", "", "pods"},
-    Right{"list", "", "nodes"},
+    Right{"watch", "", "pods"},
+    Right{"patch", "podere.dev", "farms/status", Where::kFarms},
+    // To name a farm as an owner that cannot go before its pods.
+    Right{"update", "podere.dev", "farms/finalizers", Where::kFarms},
+    Right{"patch", "podere.dev", "whatifs/status", Where::kFarms},
+    Right{"delete", "podere.dev", "whatifs", Where::kFarms},
+    Right{"get", "", "pods", Where::kFarms},
+    Right{"create", "", "pods", Where::kFarms},
+    Right{"patch", "", "pods", Where::kFarms},
+    Right{"delete", "", "pods", Where::kFarms},
+    Right{"create", "", "secrets", Where::kFarms},
+    Right{"create", "", "events", Where::kFarms},
+    Right{"patch", "", "events", Where::kFarms},
+    Right{"create", "coordination.k8s.io", "leases", Where::kLeases},  // of which RBAC knows no names
+    Right{"get", "coordination.k8s.io", "leases", Where::kLease},
+    Right{"update", "coordination.k8s.io", "leases", Where::kLease},
 };
 
-kube::Json review_of(const Right& right, const std::string& lease_namespace) {
+bool may(kube::Client& client, const Right& right, const std::string& in_namespace, const std::string& name) {
+  static const kube::Resource kReviews{"authorization.k8s.io", "v1", "SelfSubjectAccessReview",
+                                       "selfsubjectaccessreviews", false};
   const std::string resource = right.resource;
   const auto slash = resource.find('/');
   kube::Json attributes = {{"verb", right.verb}, {"group", right.group}, {"resource", resource.substr(0, slash)}};
   if (slash != std::string::npos) attributes["subresource"] = resource.substr(slash + 1);
-  if (right.is_of_lease) attributes["namespace"] = lease_namespace;
-  return {{"apiVersion", "authorization.k8s.io/v1"},
-          {"kind", "SelfSubjectAccessReview"},
-          {"metadata", kube::Json::object()},
-          {"spec", {{"resourceAttributes", attributes}}}};
+  if (!in_namespace.empty()) attributes["namespace"] = in_namespace;
+  if (!name.empty()) attributes["name"] = name;
+  const kube::Json answer = client.create(kReviews, {{"apiVersion", "authorization.k8s.io/v1"},
+                                                     {"kind", "SelfSubjectAccessReview"},
+                                                     {"metadata", kube::Json::object()},
+                                                     {"spec", {{"resourceAttributes", attributes}}}});
+  const auto status = answer.find("status");
+  return status != answer.end() && status->value("allowed", false);
 }
 
-void check_rights(kube::Client& client, std::span<const Right> rights, const std::string& lease_namespace,
-                  const char* advice) {
-  const kube::Resource reviews{"authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
-                               false};
+std::vector<std::string> lacking_rights(kube::Client& client, std::span<const Right> rights,
+                                        const OperatorPlaces& places) {
+  const std::vector<std::string> everywhere = {""};
   std::vector<std::string> lacking;
   for (const Right& right : rights) {
-    const kube::Json answer = client.create(reviews, review_of(right, lease_namespace));
-    const auto status = answer.find("status");
-    if (status != answer.end() && status->value("allowed", false)) continue;
-    lacking.push_back(fmt::format("{} {}", right.verb, right.resource));
+    const bool is_of_leases = right.where == Where::kLeases || right.where == Where::kLease;
+    const bool is_of_some = right.where == Where::kFarms && !places.namespaces.empty();
+    const std::vector<std::string> of_lease = {places.lease.in_namespace};
+    for (const std::string& in_namespace : is_of_leases ? of_lease : is_of_some ? places.namespaces : everywhere) {
+      if (may(client, right, in_namespace, right.where == Where::kLease ? places.lease.name : "")) continue;
+      lacking.push_back(fmt::format("{} {}{}", right.verb, right.resource,
+                                    in_namespace.empty() ? "" : " of namespace " + in_namespace));
+    }
   }
-  if (lacking.empty()) return;
-  throw_input_error("{}: may not {}{}; {}", client.access().origin, fmt::join(lacking, ", "),
-                    lease_namespace.empty() ? " of all namespaces" : "", advice);
+  return lacking;
 }
 
 void check_kinds(kube::Client& client) {
   try {
-    client.ask("/apis/" + kFarms.group + "/" + kFarms.version + "/" + kFarms.plural + "?limit=1");
-    client.ask("/apis/" + kFarms.group + "/" + kFarms.version + "/" + kFarmManagers.plural + "?limit=1");
+    for (const kube::Resource& resource : {kFarms, kFarmManagers, kube::kWhatIfs}) {
+      client.ask("/apis/" + resource.group + "/" + resource.version + "/" + resource.plural + "?limit=1");
+    }
   } catch (const kube::ApiError& error) {
     if (!error.is_not_found()) throw;
     throw_input_error("{}: the cluster does not know farms; tell it with kubectl apply -f deploy/chart/crds",
@@ -92,13 +99,12 @@ void check_kinds(kube::Client& client) {
 
 }  // namespace
 
-void check_operator(kube::Client& client, const std::string& lease_namespace) {
-  check_rights(client, kOperatorRights, lease_namespace, "deploy/operator.yaml names what the operator needs");
-  check_kinds(client);
-}
-
-void check_reader(kube::Client& client) {
-  check_rights(client, kReaderRights, "", "the cluster role podere-farm-observer gives this");
+void check_operator(kube::Client& client, const OperatorPlaces& places) {
+  const std::vector<std::string> lacking = lacking_rights(client, kOperatorRights, places);
+  if (!lacking.empty()) {
+    throw_input_error("{}: may not {}; deploy/operator.yaml names what the operator needs", client.access().origin,
+                      fmt::join(lacking, ", "));
+  }
   check_kinds(client);
 }
 

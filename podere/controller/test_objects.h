@@ -98,9 +98,9 @@ class TestCluster {
     return {{pods_.begin(), pods_.end()}, {nodes_.begin(), nodes_.end()}, {farms_.begin(), farms_.end()}};
   }
   /// Of all farms.
-  ClusterState state() const {
+  ClusterState state(const Limits& limits = {}) const {
     const ClusterView now = view();
-    Scope scope;
+    Scope scope{.limits = limits};
     for (std::size_t f = 0; f < now.farms.size(); ++f) scope.farms.push_back(static_cast<std::int32_t>(f));
     return cluster_state(now, find_owners(now), scope, kTestNow);
   }
@@ -114,16 +114,17 @@ class TestCluster {
   Map<FarmObject> farms_;
 };
 
-/// Over all farms of the cluster, which have no manager.
-inline Pass test_pass(const TestCluster& cluster, double now) {
+/// Over all farms of the cluster, which have that manager, or none.
+inline Pass test_pass(const TestCluster& cluster, double now, const kube::ObjectKey& key = kNoManager,
+                      const std::shared_ptr<const ManagerObject>& manager = nullptr) {
   const ClusterView view = cluster.view();
   const std::size_t n_farms = view.farms.size();
-  Pass pass{.key = kNoManager,
+  Pass pass{.key = key,
             .now = now,
             .view = view,
-            .assignment = {.manager = std::vector<std::string>(n_farms),
+            .assignment = {.manager = std::vector<std::string>(n_farms, key.name),
                            .others = std::vector<std::vector<std::string>>(n_farms)},
-            .manager = nullptr,
+            .manager = manager,
             .policy = {},
             .owners = find_owners(view)};
   pass.cluster = cluster.state();

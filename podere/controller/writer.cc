@@ -40,6 +40,13 @@ void Writer::create_secret(const Json& secret) {
   });
 }
 
+void Writer::check_secret(const Json& secret) {
+  counted("check secret", [&] {
+    client_.check_create(kube::kSecrets, secret);
+    return Json();
+  });
+}
+
 void Writer::annotate_pod(const kube::ObjectKey& pod, const std::string& uid, const Json& annotations) {
   const Json patch = {{"metadata", {{"uid", uid}, {"annotations", annotations}}}};
   counted("annotate pod", [&] { return client_.merge_patch(kube::kPods, pod, patch); });
@@ -49,6 +56,13 @@ void Writer::delete_pod(const kube::ObjectKey& pod, const std::string& uid, doub
   const int grace = static_cast<int>(std::ceil(std::clamp(grace_seconds, 1.0, 1e6)));
   counted("delete pod", [&] {
     client_.remove(kube::kPods, pod, {.uid = uid, .grace_seconds = grace});
+    return Json();
+  });
+}
+
+void Writer::delete_what_if(const kube::ObjectKey& what_if, const std::string& uid) {
+  counted("delete what-if", [&] {
+    client_.remove(kube::kWhatIfs, what_if, {.uid = uid});
     return Json();
   });
 }

@@ -6,6 +6,7 @@
 
 #include "podere/controller/metrics.h"
 #include "podere/kube/client.h"
+#include "podere/kube/farm_kinds.h"
 
 namespace podere::controller {
 
@@ -22,9 +23,12 @@ class Writer {
   /// Throws what create_pod() would, and makes nothing.
   void check_pod(const Json& pod);
   void create_secret(const Json& secret);
+  /// Throws what create_secret() would, and makes nothing.
+  void check_secret(const Json& secret);
   void annotate_pod(const kube::ObjectKey& pod, const std::string& uid, const Json& annotations);
   /// SIGTERM now, SIGKILL after `grace_seconds`, 1 at least: 0 would forget the pod while it runs.
   void delete_pod(const kube::ObjectKey& pod, const std::string& uid, double grace_seconds);
+  void delete_what_if(const kube::ObjectKey& what_if, const std::string& uid);
   void write_status(const kube::Resource& resource, const kube::ObjectKey& key, const std::string& uid,
                     const Json& status);
 

@@ -80,7 +80,8 @@ std::string bar(const ImportanceBars& bars, std::size_t i, const Scale& scale) {
 std::string importance_svg(const std::vector<std::string>& names, const std::vector<ImportanceBars>& columns,
                            const std::string& title, std::size_t most) {
   const std::size_t n_rows = std::min(names.size(), most);
-  std::size_t longest = 0;
+  const std::string omitted = names.size() > n_rows ? fmt::format("and {} more", names.size() - n_rows) : "";
+  std::size_t longest = width(omitted);
   for (std::size_t i = 0; i < n_rows; ++i) longest = std::max(longest, width(shortened(names[i])));
   const double left = 24 + kCharacter * static_cast<double>(longest);
   const double total_width = left + static_cast<double>(columns.size()) * (kBars + kValue + kGap) + 8;
@@ -112,9 +113,8 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
     for (std::size_t i = 0; i < n_rows; ++i) svg += bar(columns[c], i, scale);
     svg += fmt::format("<path class=\"zero\" d=\"M{0:.2f} {1:g}V{2:g}\"/>\n", scale.x_of(0), kTop - 4, bottom + 4);
   }
-  if (names.size() > n_rows) {
-    svg += fmt::format("<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">and {} more</text>\n", left, bottom + 20,
-                       names.size() - n_rows);
+  if (!omitted.empty()) {
+    svg += fmt::format("<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", left, bottom + 20, omitted);
   }
   return svg + "</svg>\n";
 }

@@ -43,6 +43,7 @@ TEST(ImportanceSvg, ShowsTheFirstAndTellsHowManyAreLeftOut) {
   const std::string svg = importance_svg({"a", "b", "c"}, {{"x", {3, 2, 1}, {}}}, "t", 2);
   EXPECT_EQ(count(svg, "class=\"bar\""), 2U);
   EXPECT_TRUE(contains(svg, ">and 1 more<"));
+  EXPECT_TRUE(contains(svg, "<text x=\"99\"")) << "\"and 1 more\" has room left of the bars";  // 24 + 10 * 7.5
 }
 
 TEST(ImportanceSvg, NeverTakesNamesForMarkupAndCutsLongOnes) {

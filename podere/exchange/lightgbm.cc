@@ -6,12 +6,15 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json_text.h"
 #include "podere/base/number.h"
 #include "podere/exchange/loose_tree.h"
+#include "podere/exchange/name_categories.h"
 
 namespace podere::exchange {
 namespace {
@@ -235,6 +238,41 @@ std::vector<std::string> read_names(const Section& header) {
   return has_names ? names : made_up_names(names.size());
 }
 
+/// What codes of categories stand for: the last but one line of the file has the categories of the data frame's columns
+/// of dtype category, in the order of the columns, and does not say which these are.
+CategoriesByCode read_pandas_categories(std::string_view text, const Section& header, const table::Schema& schema) {
+  constexpr std::string_view kName = "\npandas_categorical:";
+  const auto begin = text.rfind(kName);
+  if (begin == std::string_view::npos) return {};
+  std::string_view line = text.substr(begin + kName.size());
+  line = line.substr(0, line.find('\n'));
+  if (is_nested_deeper_than(line, 2)) throw InputError("has a pandas_categorical that is no list of lists");
+  const auto lists = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (lists.is_null() || (lists.is_array() && lists.empty())) return {};
+  if (!lists.is_array()) throw InputError("has a pandas_categorical that is no list of lists");
+
+  std::vector<std::size_t> features;  // of categories: "2:0:1" where numbers have "[0:2]"
+  const auto infos = header.words("feature_infos");
+  for (std::size_t j = 0; j < infos.size(); ++j) {
+    if (infos[j] != "none" && !infos[j].starts_with('[')) features.push_back(j);
+  }
+  std::vector<table::CategoryTexts> columns;
+  for (const auto& list : lists) columns.push_back(categories_from_json(list));
+  // A column of one category is no feature of categories to LightGBM.
+  if (columns.size() != features.size()) std::erase_if(columns, [](const auto& column) { return column.size() < 2; });
+  if (columns.size() != features.size())
+    throw_input_error(
+        "has categories (pandas_categorical) of {} columns and {} features of categories, and does not say "
+        "which are whose: train it with all columns of dtype category as unordered categories, and no others",
+        columns.size(), features.size());
+  CategoriesByCode categories;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (features[i] >= schema.features.size()) throw InputError("has more feature_infos than features");
+    categories.emplace(features[i], std::move(columns[i]));
+  }
+  return categories;
+}
+
 }  // namespace
 
 bool is_lightgbm(std::string_view text) { return text.starts_with("tree\n") || text.starts_with("tree\r\n"); }
@@ -271,6 +309,8 @@ tree::Model from_lightgbm(const std::string& text) {
     throw_input_error("has {} trees for {} outputs", sections.trees.size(), n_outputs);
   for (const Section& section : sections.trees) model.trees.push_back(read_tree(section, model.schema.features.size()));
   model.schema.categories = categorical_features(model.trees);
+  const auto categories = read_pandas_categories(text, header, model.schema);
+  if (!categories.empty()) name_categories(model, categories);
   model.options = options_of(objective, n_classes, model.trees);
   return model;
 }

@@ -2,6 +2,7 @@
 // predict the same when they are written for XGBoost and read back. Anything but an InputError ends the program.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -48,15 +49,33 @@ std::optional<Trees> there_and_back(const Trees& model, Format format) {
   return std::get<Trees>(podere::exchange::read_model(text, "again").model);
 }
 
+[[noreturn]] void abort_for(Format format, const char* what) {
+  fmt::print(stderr, "{} gives other {}\n", podere::exchange::to_string(format), what);
+  std::abort();
+}
+
+/// What XGBoost's file holds of the categories of `model`: the texts, unless one is beyond ASCII; of numbers only whole
+/// ones as such.
+bool are_what_xgboost_holds(const podere::table::Schema& again, const podere::table::Schema& model) {
+  return again.categories.size() == model.categories.size() &&
+         std::ranges::all_of(again.categories, [&](const auto& c) {
+           const auto& [feature, texts] = c;
+           const auto found = model.categories.find(feature);
+           if (found == model.categories.end()) return false;
+           return !texts || (found->second && std::ranges::equal(*texts, *found->second));
+         });
+}
+
 void check_trees(const Trees& model) {
   if (model.schema.features.size() > 1000) return;
-  const auto rows = rows_for(model);
-  const auto margins = podere::tree::predict_margins(model, rows, 1);
+  const auto margins = podere::tree::predict_margins(model, rows_for(model), 1);
   for (const Format format : {Format::kPodere, Format::kXgboost}) {
     const auto again = there_and_back(model, format);
-    if (!again || are_same(podere::tree::predict_margins(*again, rows, 1), margins)) continue;
-    fmt::print(stderr, "{} gives other margins\n", podere::exchange::to_string(format));
-    std::abort();
+    if (!again) continue;
+    const bool has_same_texts = format == Format::kPodere ? again->schema.categories == model.schema.categories
+                                                          : are_what_xgboost_holds(again->schema, model.schema);
+    if (!has_same_texts) abort_for(format, "categories");
+    if (!are_same(podere::tree::predict_margins(*again, rows_for(*again), 1), margins)) abort_for(format, "margins");
   }
 }
 

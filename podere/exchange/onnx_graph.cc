@@ -35,6 +35,15 @@ onnx::ModelProto begin_onnx(const table::Schema& schema) {
   auto& names = *file.add_metadata_props();
   names.set_key("feature_names");
   names.set_value(nlohmann::json(schema.features).dump());
+  auto categories = nlohmann::json::object();  // by code
+  for (const auto& [feature, texts] : schema.categories) {
+    if (texts) categories[schema.features[feature]] = static_cast<const std::vector<std::string>&>(*texts);
+  }
+  if (!categories.empty()) {
+    auto& codes = *file.add_metadata_props();
+    codes.set_key("categories");
+    codes.set_value(categories.dump());
+  }
   return file;
 }
 

@@ -56,6 +56,18 @@ std::string add_scaling(Graph& graph, const table::Scaling& scaling) {
   return "scaled";
 }
 
+/// z * scale + mean in double precision and then rounded: numbers as their labels were. Returns the name of the result.
+std::string add_target_scaling(Graph& graph, const neural::TargetScaling& target, const std::string& input) {
+  if (target == neural::TargetScaling()) return input;
+  graph.constant<double>("target_mean", {}, {&target.mean, 1});
+  graph.constant<double>("target_scale", {}, {&target.scale, 1});
+  graph.cast(input, onnx::TensorProto::DOUBLE, "output_as_double");
+  graph.add("Mul", {"output_as_double", "target_scale"}, "output_times_scale");
+  graph.add("Add", {"output_times_scale", "target_mean"}, "prediction_as_double");
+  graph.cast("prediction_as_double", onnx::TensorProto::FLOAT, "prediction_as_float");
+  return "prediction_as_float";
+}
+
 /// The mean for what is missing: 0, once features are scaled.
 std::string add_imputation(Graph& graph, const std::string& input) {
   const float zero = 0;
@@ -116,7 +128,7 @@ std::string to_onnx(const neural::Model& model) {
     values = add_layer(graph, model.layout.layer(l), model.weights, l, values);
   }
   if (model.options.loss == Loss::kSquaredError) {
-    graph.add("Identity", {values}, "prediction");
+    graph.add("Identity", {add_target_scaling(graph, model.target, values)}, "prediction");
     describe_numbers(*file.mutable_graph());
   } else {
     add_classes(graph, model.options.loss, values);

@@ -137,6 +137,10 @@ class Evaluator {
     const Matrix& y = input(1);
     if (type == "Sub")
       return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) - y.at(i, j); });
+    if (type == "Mul")
+      return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) * y.at(i, j); });
+    if (type == "Add")
+      return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) + y.at(i, j); });
     if (type == "Div")
       return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) / y.at(i, j); });
     if (type == "Concat") {
@@ -230,6 +234,21 @@ TEST(OnnxNetwork, TheGraphGivesThePredictionsOfTheModel) {
           EXPECT_NEAR(found.at(i, column), expected[k * table.n_rows() + i], 2e-6) << "row " << i;
         }
       }
+    }
+  }
+}
+
+TEST(OnnxNetwork, NumbersAreInTheUnitOfTheirLabels) {
+  for (const neural::TargetScaling& target :
+       {neural::TargetScaling{50000, 10000}, neural::TargetScaling{-3e-6, 1e-7}, neural::TargetScaling{1e6, 1e-3}}) {
+    neural::Model model = some_model({.loss = Loss::kSquaredError, .hidden = {5}});
+    model.target = target;
+    const table::Table table = some_rows(model);
+    const auto file = parse(model);
+    const Matrix found = Evaluator(file.graph()).run(matrix_of(table), "prediction");
+    const std::vector<float> expected = neural::predict(model, table, 1);
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      EXPECT_NEAR(found.at(i, 0), expected[i], 2e-6 * target.scale + 1e-7 * std::abs(target.mean)) << "row " << i;
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "podere/base/portable_math.h"
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/exchange/xgboost_categories.h"
 
 namespace podere::exchange {
 namespace {
@@ -228,12 +229,31 @@ std::vector<tree::Tree> read_trees(const Json& learner, std::size_t n_features, 
   return result;
 }
 
+std::vector<std::string> read_types(const Json& learner, std::size_t n_features) {
+  auto types = learner.value("feature_types", std::vector<std::string>());
+  if (!types.empty() && types.size() != n_features)
+    throw_input_error("has {} feature_types for {} features", types.size(), n_features);
+  return types;
+}
+
+/// Turns splits that send all codes left, and only missing values elsewhere, into those of an empty set of categories.
+void find_empty_sets(const std::vector<std::string>& types, std::vector<tree::Tree>& trees) {
+  for (tree::Tree& tree : trees) {
+    for (tree::Node& node : tree.nodes) {
+      const bool is_of_numbers = !node.is_leaf() && node.category_set < 0;
+      if (!is_of_numbers || types.empty() || types[static_cast<std::size_t>(node.feature)] != "c") continue;
+      if (node.threshold != kAboveAllCodes) continue;
+      node.threshold = 0;
+      node.category_set = static_cast<std::int32_t>(tree.category_sets.size());
+      tree.category_sets.emplace_back();
+    }
+  }
+}
+
 /// The features of type "c", and those that trees split by categories: files need not say types.
-std::map<std::size_t, table::Dictionary> read_categories(const Json& learner, const tree::Model& model) {
-  const auto types = learner.value("feature_types", std::vector<std::string>());
-  if (!types.empty() && types.size() != model.schema.features.size())
-    throw_input_error("has {} feature_types for {} features", types.size(), model.schema.features.size());
-  auto features = categorical_features(model.trees);
+std::map<std::size_t, table::Dictionary> read_categories(const std::vector<std::string>& types,
+                                                         const std::vector<tree::Tree>& trees) {
+  auto features = categorical_features(trees);
   for (std::size_t j = 0; j < types.size(); ++j) {
     if (types[j] == "c") features.emplace(j, std::nullopt);
   }
@@ -266,7 +286,12 @@ tree::Model read_model(const Json& file) {
   model.schema = read_schema(learner);
   model.base_margin = base_margins(parameters.at("base_score"), objective, n_outputs);
   model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
-  model.schema.categories = read_categories(learner, model);
+  const std::vector<std::string> types = read_types(learner, model.schema.features.size());
+  find_empty_sets(types, model.trees);
+  model.schema.categories = read_categories(types, model.trees);
+  if (const auto categories = categories_from_xgboost(learner.at("gradient_booster").at("model"), model.schema);
+      !categories.empty())
+    name_categories(model, categories);
   model.options = options_of(objective, static_cast<int>(n_classes), model.trees);
   return model;
 }

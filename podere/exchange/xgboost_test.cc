@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <nlohmann/json.hpp>
+
 #include "podere/base/error.h"
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
@@ -128,6 +131,20 @@ TEST(Xgboost, FeaturesThatTreesSplitByCategoriesAreCategoricalWithoutTypesToo) {
     EXPECT_TRUE(model.schema.is_categorical(2));
     EXPECT_EQ(model.trees[0].category_sets[0], (std::vector<std::int32_t>{1, 3}));
   }
+}
+
+TEST(Xgboost, ASplitOfMissingValuesFromAllCategoriesIsWrittenAsOneByNumbers) {
+  const std::string text = model_text("xgboost/gbtree_categorical_binary");
+  tree::Model model = from_xgboost(text);
+  model.trees[0].category_sets[0].clear();
+  const auto written = nlohmann::json::parse(to_xgboost(model));
+  const auto& first = written["learner"]["gradient_booster"]["model"]["trees"][0];
+  EXPECT_EQ(first["split_type"][0], 0);
+  EXPECT_EQ(first["split_conditions"][0].get<float>(), std::numeric_limits<float>::max()) << "all codes go left";
+  const tree::Model again = from_xgboost(to_xgboost(model));
+  ASSERT_GE(again.trees[0].nodes[0].category_set, 0);
+  EXPECT_TRUE(again.trees[0].category_sets[static_cast<std::size_t>(again.trees[0].nodes[0].category_set)].empty());
+  EXPECT_TRUE(again.schema.is_categorical(2));
 }
 
 TEST(XgboostBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/exchange/xgboost_categories.h"
 
 namespace podere::exchange {
 namespace {
@@ -30,6 +32,15 @@ OrderedJson column(const tree::Tree& tree, OfNode of_node) {
   return values;
 }
 
+/// Whether a node splits by a set that XGBoost can hold, which is never empty.
+bool has_set(const tree::Tree& tree, const Node& node) {
+  return !node.is_leaf() && node.category_set >= 0 &&
+         !tree.category_sets[static_cast<std::size_t>(node.category_set)].empty();
+}
+
+/// Where a set is empty all codes go left, as numbers that are below the threshold.
+float threshold_of(const Node& node) { return node.category_set >= 0 ? kAboveAllCodes : node.threshold; }
+
 OrderedJson parents_of(const tree::Tree& tree) {
   constexpr std::int32_t kNone = 2147483647;  // as XGBoost has it for the root
   std::vector<std::int32_t> parents(tree.nodes.size(), kNone);
@@ -46,9 +57,8 @@ OrderedJson categories_to_json(const tree::Tree& tree) {
   std::vector<std::int32_t> codes;
   std::vector<std::size_t> nodes, begins, sizes;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    if (tree.nodes[i].is_leaf() || tree.nodes[i].category_set < 0) continue;
+    if (!has_set(tree, tree.nodes[i])) continue;
     const auto& set = tree.category_sets[static_cast<std::size_t>(tree.nodes[i].category_set)];
-    if (set.empty()) throw InputError("the model has an empty set of categories, which XGBoost does not take");
     nodes.push_back(i);
     begins.push_back(codes.size());
     sizes.push_back(set.size());
@@ -70,9 +80,9 @@ OrderedJson to_json(const tree::Tree& tree, std::size_t id, std::size_t n_featur
       {"parents", parents_of(tree)},
       {"right_children", column(tree, [](const Node& node) { return node.is_leaf() ? -1 : node.left + 1; })},
       {"split_conditions",
-       column(tree, [&](const Node& node) { return node.is_leaf() ? value_of(node) : shortest(node.threshold); })},
+       column(tree, [&](const Node& node) { return node.is_leaf() ? value_of(node) : shortest(threshold_of(node)); })},
       {"split_indices", column(tree, [](const Node& node) { return node.is_leaf() ? 0 : node.feature; })},
-      {"split_type", column(tree, [](const Node& node) { return !node.is_leaf() && node.category_set >= 0 ? 1 : 0; })},
+      {"split_type", column(tree, [&](const Node& node) { return has_set(tree, node) ? 1 : 0; })},
       {"sum_hessian", column(tree, [](const Node& node) { return shortest(node.cover); })},
       {"tree_param",
        {{"num_deleted", "0"},
@@ -128,7 +138,7 @@ std::string to_xgboost(const tree::Model& model) {
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
   std::vector<std::string> types(n_features, "float");
   for (const auto& [feature, texts] : model.schema.categories) types[feature] = "c";
-  const OrderedJson learner{
+  OrderedJson learner{
       {"attributes", OrderedJson::object()},
       {"feature_names", model.schema.features},
       {"feature_types", types},
@@ -146,6 +156,9 @@ std::string to_xgboost(const tree::Model& model) {
         {"num_feature", std::to_string(n_features)},
         {"num_target", "1"}}},
       {"objective", objective_to_json(model.options)}};
+  const bool has_texts =
+      std::ranges::any_of(model.schema.categories, [](const auto& c) { return c.second.has_value(); });
+  if (has_texts) learner["gradient_booster"]["model"]["cats"] = categories_to_xgboost(model.schema);
   return OrderedJson{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
 }
 

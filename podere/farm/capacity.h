@@ -5,16 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "podere/farm/divide.h"
 #include "podere/farm/state.h"
 
 namespace podere::farm {
-
-/// So many executors of a shape are asked for, and come at this speed while all claims grow together.
-struct Claim {
-  std::int32_t shape;
-  std::int32_t most;
-  double speed;
-};
 
 /// Room in pools: the sum of a resource over a set of nodes. Counts what nodes cannot be filled with as used: where
 /// nodes of 64 cores hold 21 executors of 3, each executor costs 64/21 cores. Placement may still fail where shapes
@@ -32,9 +26,7 @@ class Capacity {
   /// The fullest pool if all claims were met: above 1, they cannot be.
   double load(std::span<const Claim> claims) const;
 
-  /// Lets all claims grow at their speeds, until they are met or a pool they need is used up, and rounds to whole
-  /// executors: down, then up by largest remainder while there is room (ties: the first). Takes the room.
-  /// With the speeds `most` this scales down in proportion, with weights it is weighted max-min fairness.
+  /// Divides the room that is left, and takes it; see divide.h.
   std::vector<std::int32_t> divide(std::span<const Claim> claims);
 
  private:
@@ -42,14 +34,11 @@ class Capacity {
     bool is_known = false;
     std::int64_t slots = 0;
     double dominant_share = 0;
-    std::vector<std::pair<std::uint32_t, double>> pools;  // and what an executor takes of each
+    PoolCosts pools;
   };
   void find_cost(const State& state, const std::vector<Resources>& usable, std::int32_t shape);
-  bool has_room(std::int32_t shape) const;
-  void take(std::int32_t shape, double executors);
 
-  std::vector<double> pools_;  // what is left
-  std::vector<double> sizes_;
+  Pools pools_;
   std::vector<std::int32_t> sets_;  // distinct ones; pool i * n_resources + r is resource r of sets_[i]
   std::vector<Cost> costs_;         // by shape
 };

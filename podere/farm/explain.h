@@ -9,12 +9,15 @@
 
 namespace podere::farm {
 
-/// Of each farm one sentence: how it stands, whom it waits for, and what happens next. Such as
-/// "7 of 10 executors: 3 of those guaranteed are taken from hep/astro (2) and hep/cms (1), which end within 60 s".
+/// Of each farm: how it stands, whom it waits for, and what happens next. Such as "7 of 10 executors running. 3
+/// guaranteed pending: reclaiming from hep/astro (2) and hep/cms (1), done within 60 s".
 std::vector<std::string> sentences(const State& state, const Decision& decision);
 
-/// The parts of a farm's sentence, by what its executors wait for: "3 have room and start".
+/// What a farm's executors wait for, part by part: "3 pending: room is free, starting".
 std::vector<std::string> waits(const State& state, const Decision& decision, std::int32_t farm);
+
+/// What of a farm's numbers does not count, and why: "minExecutors 9 counts as 2: the ceiling of ...".
+std::vector<std::string> cuts(const State& state, const Decision& decision, std::int32_t farm);
 
 /// Why an executor is taken, for whoever loses it.
 std::string reason(const State& state, const Decision& decision, const Reclaim& reclaim);

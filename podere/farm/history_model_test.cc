@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "podere/farm/history.h"
 #include "podere/farm/test_history.h"
@@ -17,6 +18,7 @@ constexpr double kLongestDrain = 60;
 ModelCluster::ModelCluster(const HistoryOptions& options) : options_(options), random_(options.seed, 0, 0) {
   policy_.mode = options.mode;
   policy_.half_life_seconds = 20000;
+  policy_.pending_pods = options.pending_pods;
   state_.resources = {"cpu", "gpu"};
   state_.node_sets = {NodeSet::all()};
   const int n_nodes = 2 + static_cast<int>(4 * uniform());
@@ -46,11 +48,13 @@ void ModelCluster::add_farm(const Happening& happening) {
   const int guaranteed = happening.a % 6;
   const bool is_adopted = options_.has_adopted_farms && chance(0.4);
   const auto shape = static_cast<std::int32_t>(happening.b % state_.shapes.size());
-  state_.farms.push_back({.key = fmt::format("farm-{}", n_names_++),
+  const char* const in_namespace = !options_.has_ceilings ? "" : happening.b % 2 == 0 ? "capped/" : "free/";
+  state_.farms.push_back({.key = fmt::format("{}farm-{}", in_namespace, n_names_++),
                           .guaranteed = guaranteed,
                           .wanted = happening.b % 12,
                           .maximum = 10,
                           .weight = 1.0 + happening.a % 3,
+                          .priority = options_.has_priorities ? happening.a / 6 % 3 - 1 : 0,
                           .min_runtime_seconds = options_.has_least_runtime ? 100.0 * (happening.b % 3) : 0,
                           .drain_seconds = kLongestDrain,
                           .template_shape = is_adopted ? -1 : shape,
@@ -214,7 +218,16 @@ void ModelCluster::forget_deleted_farms() {
   }
 }
 
+void ModelCluster::set_ceilings() {
+  Ceiling ceiling{.name = "namespace capped", .farms = {}, .guaranteed = 5, .maximum = 9};
+  for (std::size_t f = 0; f < state_.farms.size(); ++f) {
+    if (state_.farms[f].key.starts_with("capped/")) ceiling.farms.push_back(static_cast<std::int32_t>(f));
+  }
+  state_.ceilings = {std::move(ceiling)};
+}
+
 void ModelCluster::decide(const Judge& judge, bool is_reliable) {
+  if (options_.has_ceilings) set_ceilings();
   check(state_);
   const Decision decision = farm::decide(state_, policy_);
   judge(state_, decision);
@@ -246,8 +259,9 @@ void ModelCluster::carry_out(const Decision& decision, double probability) {
     if (pod_of(removal.pod).node < 0) gone.insert(pod_of(removal.pod).uid);
   }
   for (const Creation& creation : decision.creations) {
-    if (chance(probability))
-      add_pod(creation.farm, state_.farms[static_cast<std::size_t>(creation.farm)].template_shape);
+    if (!chance(probability)) continue;
+    add_pod(creation.farm, state_.farms[static_cast<std::size_t>(creation.farm)].template_shape);
+    state_.pods.back().shows_missing = creation.shows_missing;
   }
   remove_pods([&](const Pod& pod) { return gone.contains(pod.uid); });
 }

@@ -1,6 +1,7 @@
 #include "podere/farm/ledger.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -106,7 +107,17 @@ void Ledger::sort_farms() {
   const auto by_key = [&](std::int32_t a, std::int32_t b) { return farm(a).key < farm(b).key; };
   if (!std::ranges::is_sorted(farms, by_key)) std::ranges::sort(farms, by_key);
   farm_rank.resize(farms.size());
-  for (std::size_t i = 0; i < farms.size(); ++i) farm_rank[farms[i]] = static_cast<std::int32_t>(i);
+  group = farms;
+  for (std::size_t i = 0; i < farms.size(); ++i) {
+    farm_rank[farms[i]] = static_cast<std::int32_t>(i);
+    const std::string_view key = farm(farms[i]).key;
+    const auto in_namespace = key.substr(0, key.find('/') + 1);  // empty: it is alone
+    const bool goes_on = i > 0 && !in_namespace.empty() && farm(farms[i - 1]).key.starts_with(in_namespace);
+    group[farms[i]] = goes_on ? group[farms[i - 1]] : farms[i];
+  }
+  for (const Farm& each : state.farms) priorities.push_back(each.priority);
+  std::ranges::sort(priorities, std::greater<>());
+  priorities.erase(std::unique(priorities.begin(), priorities.end()), priorities.end());
 }
 
 void Ledger::group_by_farm() {
@@ -127,6 +138,7 @@ void Ledger::set_demands() {
     Account& account = accounts[f];
     account.shape = farm(f).template_shape;
     account.demand = std::min(farm(f).wanted, farm(f).maximum);
+    account.allowed = farm(f).guaranteed;
     note_shape(account.shape);
     if (farm(f).has_template()) continue;
     // Others make its pods: it asks for those that are there, or were, which look like the oldest.

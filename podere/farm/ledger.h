@@ -21,6 +21,9 @@ struct Account {
   std::int32_t given = 0;              ///< the same, with those that are to be taken when they have run their time
   std::int32_t shape = -1;             ///< of the executors it asks for; -1: it has none and asks for none
   std::int32_t demand = 0;
+  std::int32_t allowed = 0;  ///< the last four as in Outlook
+  std::int32_t guarantee_ceiling = -1;
+  std::int32_t demand_ceiling = -1;
   std::int32_t guaranteed = 0;
   std::int32_t share = 0;
 
@@ -29,7 +32,7 @@ struct Account {
 };
 
 /// How an executor that is missing can be had.
-enum class Wait : std::uint8_t { kUnknown, kStart, kDrain, kRuntime, kRetry, kRoom, kTooLarge };
+enum class Wait : std::uint8_t { kUnknown, kStart, kDrain, kRuntime, kRetry, kRoom, kTooLarge, kHeldByOthers };
 
 /// An executor that a farm waits for below its guarantee, or below its share.
 struct Need {
@@ -37,8 +40,9 @@ struct Need {
   std::int32_t shape;
   std::int32_t pod;  ///< -1: to be created
   bool is_guarantee;
-  double fullness;         ///< of the farm without it: the least first
-  std::int32_t node = -1;  ///< where it will have room
+  double fullness;          ///< of the farm without it: the least first
+  bool from_equals = true;  ///< else only farms of lower priority give for it
+  std::int32_t node = -1;   ///< where it will have room
   Wait wait = Wait::kUnknown;
 
   std::int32_t victim = -1;  ///< the pod that makes room for it alone
@@ -56,6 +60,8 @@ struct Ledger {
   std::vector<Account> accounts;         // by farm
   std::vector<std::int32_t> farms;       // by key
   std::vector<std::int32_t> farm_rank;   // the place of each in `farms`
+  std::vector<std::int32_t> priorities;  // of farms, each once, the highest first
+  std::vector<std::int32_t> group;       // of each: the first farm by key of its namespace
   std::vector<std::int32_t> shapes;      // that are asked for, each once
   std::vector<Resources> usable;         // of each node, by farms' executors
   std::vector<std::int32_t> flights;     // taken for a farm and not gone: by that, and by node

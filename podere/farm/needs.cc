@@ -10,7 +10,7 @@ namespace {
 /// The executors of a farm with numbers [first, last): pods that wait, the oldest first, then pods to be created.
 template <typename Fullness>
 void add_needs(Ledger& ledger, std::int32_t farm, std::int32_t first, std::int32_t last, bool is_guarantee,
-               const Fullness& fullness) {
+               bool from_equals, const Fullness& fullness) {
   if (first >= last) return;
   const std::int32_t held = ledger.accounts[farm].staying();
   const std::vector<std::int32_t> waiting = ledger.waiting(farm);
@@ -20,7 +20,7 @@ void add_needs(Ledger& ledger, std::int32_t farm, std::int32_t first, std::int32
     if (!is_there && !ledger.farm(farm).has_template()) return;
     const std::int32_t pod = is_there ? waiting[i] : -1;
     const std::int32_t shape = is_there ? ledger.pod(pod).shape : ledger.farm(farm).template_shape;
-    ledger.needs.push_back({farm, shape, pod, is_guarantee, fullness(number)});
+    ledger.needs.push_back({farm, shape, pod, is_guarantee, fullness(number), from_equals});
   }
 }
 
@@ -115,22 +115,26 @@ double lent_share(const Ledger& ledger, const Capacity& capacity, std::int32_t f
 void add_guarantee_needs(Ledger& ledger, const Capacity& capacity) {
   for (const std::int32_t f : ledger.farms) {
     const Account& account = ledger.accounts[f];
-    add_needs(ledger, f, account.held, account.guaranteed, true,
+    add_needs(ledger, f, account.held, account.guaranteed, true, true,
               [&](std::int32_t executors) { return static_cast<double>(executors) / account.guaranteed; });
   }
   sort_needs(ledger, capacity, 0);
 }
 
-void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const std::int32_t> admitted) {
-  if (ledger.policy.mode == Mode::kProportional) return;
+void add_share_needs(Ledger& ledger, const Capacity& capacity, std::int32_t priority,
+                     std::span<const std::int32_t> admitted) {
+  const bool divides = ledger.policy.mode != Mode::kProportional;
+  const bool has_lower = priority > ledger.priorities.back();
   const std::size_t first = ledger.needs.size();
   for (const std::int32_t f : ledger.farms) {
+    if (ledger.farm(f).priority != priority) continue;
     const Account& account = ledger.accounts[f];
     const std::int32_t has = std::max(account.staying(), account.guaranteed) + admitted[f];
     // Shares move by one whenever anybody wants one more: whoever is short by so little does not take it from others.
     const double slack = std::max(1.0, ledger.policy.share_tolerance * account.share);
-    if (has > 0 && account.share - has <= slack) continue;
-    add_needs(ledger, f, has, account.share, false,
+    const bool from_equals = divides && (has == 0 || account.share - has > slack);
+    if (!from_equals && !has_lower) continue;
+    add_needs(ledger, f, has, account.share, false, from_equals,
               [&](std::int32_t executors) { return lent_share(ledger, capacity, f, executors); });
   }
   sort_needs(ledger, capacity, first);

@@ -14,9 +14,11 @@ namespace podere::farm {
 /// the smallest part of its guarantee.
 void add_guarantee_needs(Ledger& ledger, const Capacity& capacity);
 
-/// Adds what farms still wait for below their shares of lent room, if they are short by more than the tolerance.
-/// `admitted`: executors in lent room, by farm, that wait for no more than their start.
-void add_share_needs(Ledger& ledger, const Capacity& capacity, std::span<const std::int32_t> admitted);
+/// Adds what farms of a priority still wait for below their shares of lent room: for farms of lower priority to give,
+/// and if they are short by more than the tolerance, for others to give too. `admitted`: executors in lent room, by
+/// farm, that wait for no more than their start.
+void add_share_needs(Ledger& ledger, const Capacity& capacity, std::int32_t priority,
+                     std::span<const std::int32_t> admitted);
 
 /// Promises room: what is free, first to farms for which room was freed that they have not used yet, then what is freed
 /// for the farm, then what else comes free.

@@ -6,6 +6,7 @@
 
 #include "podere/farm/admit.h"
 #include "podere/farm/capacity.h"
+#include "podere/farm/ceilings.h"
 #include "podere/farm/ledger.h"
 #include "podere/farm/needs.h"
 #include "podere/farm/take.h"
@@ -13,70 +14,95 @@
 namespace podere::farm {
 namespace {
 
-/// What each farm that asks for anything is entitled to: its guarantee, scaled if all of them exceed the cluster; then
-/// its weighted share of what the guarantees leave.
+/// What each farm that asks for anything is entitled to: its guarantee, scaled if all of them exceed the cluster, so
+/// that namespaces have equal parts of the room, and in them farms; then its weighted share of what the guarantees, and
+/// farms of higher priority, leave.
 Capacity set_targets(Ledger& ledger) {
   Capacity capacity(ledger.state, ledger.usable, ledger.shapes);
   std::vector<std::int32_t> asking;
   for (const std::int32_t f : ledger.farms) {
     if (ledger.accounts[f].demand > 0 && ledger.accounts[f].shape >= 0) asking.push_back(f);
   }
+  const auto speed = [&](std::int32_t shape) { return 1 / std::max(1e-12, capacity.dominant_share(shape)); };
   std::vector<Claim> claims;
   for (const std::int32_t f : asking) {
-    const std::int32_t guaranteed = std::min(ledger.farm(f).guaranteed, ledger.accounts[f].demand);
-    claims.push_back({ledger.accounts[f].shape, guaranteed, std::max(1.0, 1.0 * guaranteed)});
+    const Account& account = ledger.accounts[f];
+    claims.push_back({account.shape, std::min(account.allowed, account.demand), speed(account.shape), ledger.group[f]});
   }
   ledger.decision.guaranteed_load = capacity.load(claims);
   const std::vector<std::int32_t> guaranteed = capacity.divide(claims);
   for (std::size_t i = 0; i < asking.size(); ++i) {
     Account& account = ledger.accounts[asking[i]];
     account.guaranteed = account.share = guaranteed[i];
-    claims[i].most = account.demand - account.guaranteed;
-    claims[i].speed =
-        weight_of(ledger.farm(asking[i]), ledger.policy) / std::max(1e-12, capacity.dominant_share(account.shape));
   }
-  if (ledger.policy.mode == Mode::kProportional) return capacity;
-  const std::vector<std::int32_t> lent = capacity.divide(claims);
-  for (std::size_t i = 0; i < asking.size(); ++i) ledger.accounts[asking[i]].share += lent[i];
+  for (const std::int32_t priority : ledger.priorities) {
+    // Where equals do not take from each other, those that have nobody below them need no share.
+    if (ledger.policy.mode == Mode::kProportional && priority == ledger.priorities.back()) break;
+    claims.clear();
+    std::vector<Account*> accounts;
+    for (const std::int32_t f : asking) {
+      if (ledger.farm(f).priority != priority) continue;
+      Account& account = *accounts.emplace_back(&ledger.accounts[f]);
+      claims.push_back({account.shape, account.demand - account.guaranteed,
+                        weight_of(ledger.farm(f), ledger.policy) * speed(account.shape)});
+    }
+    const std::vector<std::int32_t> lent = capacity.divide(claims);
+    for (std::size_t i = 0; i < lent.size(); ++i) accounts[i]->share += lent[i];
+  }
   return capacity;
 }
 
-/// What could not be had by any means has a cause.
-void name_causes(const Capacity& capacity, std::span<Need> needs) {
+/// Why an executor has no room by any means.
+Wait cause(const Ledger& ledger, const Capacity& capacity, std::int32_t shape) {
+  if (capacity.slots(shape) > 0) return Wait::kRoom;
+  const bool fits_an_empty_node = std::ranges::any_of(ledger.room.nodes(), [&](std::int32_t node) {
+    return ledger.room.allows(shape, node) && fits(ledger.shape(shape).requests, ledger.state.nodes[node].allocatable);
+  });
+  return fits_an_empty_node ? Wait::kHeldByOthers : Wait::kTooLarge;
+}
+
+void name_causes(const Ledger& ledger, const Capacity& capacity, std::span<Need> needs) {
   for (Need& need : needs) {
-    if (need.wait == Wait::kUnknown) need.wait = capacity.slots(need.shape) == 0 ? Wait::kTooLarge : Wait::kRoom;
+    if (need.wait == Wait::kUnknown) need.wait = cause(ledger, capacity, need.shape);
   }
 }
 
+/// Of a farm's guaranteed executors that no node could take, or that others keep out, a few wait for users and
+/// autoscalers to see: there is no end to what may be asked for.
 void create_guaranteed(Ledger& ledger) {
+  constexpr std::int32_t kMostStuck = 10;
+  std::vector<std::int32_t> n_stuck(ledger.state.farms.size());
   for (const Need& need : ledger.needs) {
-    if (!need.is_guarantee || need.pod >= 0) continue;
+    if (!need.is_guarantee) continue;
+    const bool is_stuck = need.wait == Wait::kTooLarge || need.wait == Wait::kHeldByOthers;
+    if (is_stuck && ++n_stuck[need.farm] > kMostStuck) continue;
+    if (need.pod >= 0) continue;
     const std::int32_t node = need.wait == Wait::kStart ? need.node : -1;
     ledger.decision.creations.push_back({need.farm, node, false, need.wait == Wait::kDrain});
   }
 }
 
-void count_need(Outlook& outlook, const Need& need) {
-  Waiting& waiting = need.is_guarantee ? outlook.guarantee : outlook.beyond;
-  switch (need.wait) {
+std::int32_t& count_of(Waiting& waiting, Wait wait) {
+  switch (wait) {
     case Wait::kStart:
-      ++waiting.for_start;
-      break;
+      return waiting.for_start;
     case Wait::kDrain:
-      ++waiting.for_drain;
-      break;
+      return waiting.for_drain;
     case Wait::kRuntime:
-      ++waiting.for_runtime;
-      break;
+      return waiting.for_runtime;
     case Wait::kRetry:
-      ++waiting.for_retry;
-      break;
+      return waiting.for_retry;
     case Wait::kTooLarge:
-      ++waiting.too_large;
-      break;
+      return waiting.too_large;
+    case Wait::kHeldByOthers:
+      return waiting.held_by_others;
     default:
-      ++waiting.for_room;
+      return waiting.for_room;
   }
+}
+
+void count_need(Outlook& outlook, const Need& need) {
+  ++count_of(need.is_guarantee ? outlook.guarantee : outlook.beyond, need.wait);
   const bool waits_for_time = need.wait == Wait::kRuntime || need.wait == Wait::kRetry;
   if (waits_for_time) outlook.retry_at = std::max(outlook.retry_at, need.from);
 }
@@ -104,7 +130,14 @@ std::vector<Outlook> look_out(const Ledger& ledger, const Capacity& capacity,
   std::vector<Outlook> outlooks;
   outlooks.reserve(ledger.accounts.size());
   for (const Account& account : ledger.accounts) {
-    outlooks.push_back({account.held, account.demand, account.guaranteed, account.share});
+    outlooks.push_back({.held = account.held,
+                        .demand = account.demand,
+                        .allowed = account.allowed,
+                        .guaranteed = account.guaranteed,
+                        .share = account.share,
+                        .shape = account.shape,
+                        .guarantee_ceiling = account.guarantee_ceiling,
+                        .demand_ceiling = account.demand_ceiling});
   }
   for (const Reclaim& reclaim : ledger.decision.reclaims) --outlooks[reclaim.from].held;
   for (const Need& need : ledger.needs) count_need(outlooks[need.farm], need);
@@ -114,8 +147,7 @@ std::vector<Outlook> look_out(const Ledger& ledger, const Capacity& capacity,
     // Whatever else it asks for waits for lent room, which nobody has to give.
     const std::int32_t rest = outlook.demand - outlook.held - outlook.guarantee.all() - outlook.beyond.all();
     if (rest <= 0) continue;
-    const bool is_too_large = capacity.slots(ledger.accounts[f].shape) == 0;  // whoever asks has a shape
-    (is_too_large ? outlook.beyond.too_large : outlook.beyond.for_room) += rest;
+    count_of(outlook.beyond, cause(ledger, capacity, outlook.shape)) += rest;  // whoever asks has a shape
   }
   name_givers(ledger, outlooks);
   return outlooks;
@@ -125,22 +157,27 @@ std::vector<Outlook> look_out(const Ledger& ledger, const Capacity& capacity,
 
 Decision decide(const State& state, const Policy& policy) {
   Ledger ledger(state, policy);
+  apply_ceilings(ledger);
+  remove_outdated(ledger);
   remove_surplus(ledger);
   const Capacity capacity = set_targets(ledger);
 
   add_guarantee_needs(ledger, capacity);
   find_room(ledger, ledger.needs);
   take_room(ledger, ledger.needs);
-  name_causes(capacity, ledger.needs);
+  name_causes(ledger, capacity, ledger.needs);
   create_guaranteed(ledger);
 
-  const std::vector<std::int32_t> admitted = admit(ledger, capacity);
-  const std::size_t n_guarantee_needs = ledger.needs.size();
-  add_share_needs(ledger, capacity, admitted);
-  const auto share_needs = std::span(ledger.needs).subspan(n_guarantee_needs);
-  find_room(ledger, share_needs);
-  take_room(ledger, share_needs);
-  name_causes(capacity, share_needs);
+  std::vector<std::int32_t> admitted(state.farms.size());
+  for (const std::int32_t priority : ledger.priorities) {
+    admit(ledger, capacity, priority, admitted);
+    const std::size_t n_before = ledger.needs.size();
+    add_share_needs(ledger, capacity, priority, admitted);
+    const auto share_needs = std::span(ledger.needs).subspan(n_before);
+    find_room(ledger, share_needs);
+    take_room(ledger, share_needs);
+    name_causes(ledger, capacity, share_needs);
+  }
 
   ledger.decision.outlooks = look_out(ledger, capacity, admitted);
   return std::move(ledger.decision);

@@ -9,12 +9,17 @@
 //   one executor makes room for one, each farm gives in proportion to how far it is over its guarantee, exact by
 //   largest remainder (ties: the farm further over, then by key). Where several must go to make room for one, the node
 //   is chosen where the fewest must;
+// - guarantees that exceed the room for them, or a ceiling, are cut from above: namespaces, and farms in them, that ask
+//   for less than an equal part have it, however much others ask for (max-min fairness, divide.h);
+// - lent room is given to farms of the highest priority first, and taken from those of the lowest first, also for the
+//   lent room that farms of higher priority ask for; guarantees are as safe and as strong whatever the priority;
 // - of a farm, executors that are not ready go first, then those that lose the least work, then the youngest;
 // - executors in lent room are created only where room is free that no guaranteed executor waits for, of farms below
 //   their share first, then of those with the smallest weighted share.
 // The order of farms, pods and nodes in the state does not matter. docs/farms.md has an example in numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +28,7 @@
 namespace podere::farm {
 
 enum class Mode : std::uint8_t {
-  kProportional,  ///< executors are taken for guarantees only
+  kProportional,  ///< executors are taken for guarantees only, and for farms of higher priority
   kFairShare,     ///< also to divide lent room by weight (weighted max-min)
   kHistoryAware,  ///< the same with weights divided by what the farm has used of late
 };
@@ -39,6 +44,9 @@ struct Policy {
   double stuck_seconds = 300;
   /// Where room freed for a farm went to other pods, seconds until more is freed; doubles with each.
   double retry_seconds = 30;
+  /// Executors of each farm that are created though no room exists for them, at most: what of its guarantee is cut, for
+  /// whoever adds nodes to see.
+  std::int32_t pending_pods = 0;
 };
 
 /// An executor is to be told to drain, and to be deleted at the deadline.
@@ -46,7 +54,7 @@ struct Reclaim {
   std::int32_t pod;
   std::int32_t from;  ///< farm
   std::int32_t for_farm;
-  bool for_guarantee;  ///< else for a share of lent room
+  bool for_guarantee;  ///< else for a share of lent room, such as a farm of higher priority has
   double deadline;
 };
 
@@ -56,7 +64,8 @@ struct Creation {
   std::int32_t farm;
   std::int32_t node;  ///< which has room for it now, as a preference; -1: none has
   bool is_lent;
-  bool awaits_drain = false;  ///< room is being freed for it: until that is free, it may as well not be there
+  bool awaits_drain = false;   ///< room is being freed for it: until that is free, it may as well not be there
+  bool shows_missing = false;  ///< there is no room for it: it only shows what of a guarantee is cut
 };
 
 /// An executor of a farm that has a template is to be deleted: one that waits at once, another is to drain as one that
@@ -64,19 +73,22 @@ struct Creation {
 struct Removal {
   std::int32_t pod;
   double deadline;
-  bool is_surplus;  ///< the farm wants fewer; else there is no more free room to lend
+  bool is_surplus;  ///< the farm wants fewer; else it is outdated, or there is no more free room to lend
 };
 
 /// Executors that a farm waits for, by how they can be had.
 struct Waiting {
-  std::int32_t for_start = 0;    ///< there is room; the scheduler and the node have to do their part
-  std::int32_t for_drain = 0;    ///< room is being freed, or others are ending
-  std::int32_t for_runtime = 0;  ///< executors that will be taken have not run their least time
-  std::int32_t for_retry = 0;    ///< others took the room that was freed
-  std::int32_t for_room = 0;     ///< there is no room that may be taken
-  std::int32_t too_large = 0;    ///< no node is large enough, of those that take pods
+  std::int32_t for_start = 0;       ///< there is room; the scheduler and the node have to do their part
+  std::int32_t for_drain = 0;       ///< room is being freed, or others are ending
+  std::int32_t for_runtime = 0;     ///< executors that will be taken have not run their least time
+  std::int32_t for_retry = 0;       ///< others took the room that was freed
+  std::int32_t for_room = 0;        ///< there is no room that may be taken
+  std::int32_t too_large = 0;       ///< no node is large enough, of those that take pods
+  std::int32_t held_by_others = 0;  ///< nodes are large enough, but pods of no farm, or drivers, hold the room
 
-  std::int32_t all() const { return for_start + for_drain + for_runtime + for_retry + for_room + too_large; }
+  std::int32_t all() const {
+    return for_start + for_drain + for_runtime + for_retry + for_room + too_large + held_by_others;
+  }
 };
 
 struct Giver {
@@ -86,16 +98,23 @@ struct Giver {
 
 /// How a farm stands, and what it waits for.
 struct Outlook {
-  std::int32_t held = 0;    ///< executors that have a node and are to stay
-  std::int32_t demand = 0;  ///< executors it asks for
+  std::int32_t held = 0;     ///< executors that have a node and are to stay
+  std::int32_t demand = 0;   ///< executors it asks for
+  std::int32_t allowed = 0;  ///< what its guarantee counts as within ceilings, whatever it asks for
   std::int32_t guaranteed =
-      0;                    ///< of these; less than the farm's guarantee if all guarantees together exceed the cluster
+      0;                    ///< of what it asks for; less than `allowed` if all guarantees together exceed the cluster
   std::int32_t share = 0;   ///< what it may hold before others take from it; at least `guaranteed`
   Waiting guarantee;        ///< below the guarantee
   Waiting beyond;           ///< for lent room
   std::vector<Giver> from;  ///< whose executors are ending for it, by key
   double drained_by = 0;    ///< when those will be gone
   double retry_at = 0;      ///< when executors that wait for time can be taken
+  std::int32_t shape = -1;  ///< of the executors it asks for; -1: it has none and asks for none
+  std::int32_t guarantee_ceiling = -1;  ///< in State::ceilings, by which `allowed` is less than its guarantee; -1: none
+  std::int32_t demand_ceiling = -1;     ///< by which it asks for less than it wants
+
+  /// Executors that it waits for with a right to them, unless all guarantees together exceed the cluster.
+  std::int32_t entitled() const { return std::min(allowed, demand); }
 };
 
 struct Decision {
@@ -104,7 +123,7 @@ struct Decision {
   std::vector<Removal> removals;
   std::vector<std::int32_t> expired;  ///< taken pods past their deadline: to be deleted
   std::vector<Outlook> outlooks;      ///< one a farm
-  double guaranteed_load = 0;         ///< all guarantees asked for, as a part of the cluster (above 1: scaled)
+  double guaranteed_load = 0;         ///< all guarantees asked for within ceilings, as a part of the cluster
 };
 
 /// Precondition: check(state) accepts it. Deterministic; carried out twice, or lost and asked for again, it does no

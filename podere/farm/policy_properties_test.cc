@@ -59,6 +59,7 @@ struct Count {
       const Farm& farm = state.farms[f];
       demand[f] = std::min(farm.wanted, farm.maximum);
       if (!farm.has_template()) demand[f] = std::min(demand[f], held[f] + waiting[f]);
+      if (!state.ceilings.empty()) demand[f] = std::min(demand[f], decision.outlooks[f].demand);
       due[f] = decision.outlooks[f].guaranteed;
       over[f] = std::max(0, held[f] - due[f]);
       needed += std::max(0, due[f] - held[f]);
@@ -91,6 +92,7 @@ State carried_out(State state, const Decision& decision) {
     state.pods.push_back({.uid = "new-" + std::to_string(number++),
                           .farm = creation.farm,
                           .shape = state.farms[static_cast<std::size_t>(creation.farm)].template_shape,
+                          .shows_missing = creation.shows_missing,
                           .created = state.now});
   }
   return state;
@@ -115,6 +117,10 @@ std::vector<int> apportion(const State& state, const std::vector<int>& over, int
   return parts;
 }
 
+int entitled(const State& state, const Decision& decision, std::size_t f) {
+  return state.ceilings.empty() ? state.farms[f].guaranteed : decision.outlooks[f].allowed;
+}
+
 void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   std::vector<int> left = count.held;
@@ -122,7 +128,8 @@ void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decis
   for (std::size_t f = 0; f < left.size(); ++f) {
     RC_ASSERT(left[f] >= std::min(count.held[f], count.due[f]));
     // What is due is the lesser of the guarantee and what is wanted, unless all guarantees together are too many.
-    if (decision.guaranteed_load <= 1) RC_ASSERT(count.due[f] == std::min(state.farms[f].guaranteed, count.demand[f]));
+    if (decision.guaranteed_load <= 1)
+      RC_ASSERT(count.due[f] == std::min(entitled(state, decision, f), count.demand[f]));
   }
 }
 
@@ -179,6 +186,48 @@ void exactly_what_is_needed_is_taken_in_proportion(const State& state, const Dec
   RC_ASSERT(taken == apportion(state, count.over, n_taken));
 }
 
+/// While a farm of lower priority has executors to give, none of higher priority gives any.
+void lower_priorities_give_first(const State& state, const Decision& decision) {
+  const Count count(without_surplus(state, decision), decision);
+  std::vector<int> left(count.over.size());
+  std::ranges::transform(count.over, count.usable, left.begin(), [](int a, int b) { return std::min(a, b); });
+  for (const Reclaim& reclaim : decision.reclaims) --left[static_cast<std::size_t>(reclaim.from)];
+  for (const Reclaim& reclaim : decision.reclaims) {
+    const Farm& giver = state.farms[static_cast<std::size_t>(reclaim.from)];
+    for (std::size_t f = 0; f < left.size(); ++f) RC_ASSERT(left[f] <= 0 || state.farms[f].priority >= giver.priority);
+    RC_ASSERT(reclaim.for_guarantee ||
+              state.farms[static_cast<std::size_t>(reclaim.for_farm)].priority > giver.priority);
+  }
+}
+
+/// Guarantees get what they get without priorities, and no more is taken for lent room than is missing of it.
+void priorities_change_no_guarantee(const State& state, const Decision& decision) {
+  const Count count(without_surplus(state, decision), decision);
+  State without = state;
+  for (Farm& farm : without.farms) farm.priority = 0;
+  const Decision then = decide(without, {});
+  const auto n_for_guarantees = std::ranges::count_if(decision.reclaims, &Reclaim::for_guarantee);
+  RC_ASSERT(n_for_guarantees == std::ranges::count_if(then.reclaims, &Reclaim::for_guarantee));
+  int missing = -std::max(0, count.free + count.coming);
+  for (std::size_t f = 0; f < count.held.size(); ++f) {
+    RC_ASSERT(decision.outlooks[f].guaranteed == then.outlooks[f].guaranteed);
+    missing += std::max(0, count.demand[f] - count.held[f]);
+  }
+  const auto n_for_shares = static_cast<int>(decision.reclaims.size()) - static_cast<int>(n_for_guarantees);
+  RC_ASSERT(n_for_shares == 0 || n_for_shares <= missing);
+}
+
+void no_lower_priority_keeps_what_a_higher_one_wants(const State& state, const Decision& decision) {
+  const Count count(state, decision);
+  for (std::size_t high = 0; high < count.held.size(); ++high) {
+    if (count.held[high] >= count.demand[high]) continue;
+    for (std::size_t low = 0; low < count.held.size(); ++low) {
+      const bool is_lower = state.farms[low].priority < state.farms[high].priority;
+      RC_ASSERT(!is_lower || std::min(count.over[low], count.usable[low]) <= 0);
+    }
+  }
+}
+
 void no_more_is_taken_than_is_needed(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= count.needed);
@@ -226,6 +275,46 @@ std::string described(const State& state, const Decision& decision) {
   return text;
 }
 
+std::vector<int> shown_pods(const State& state) {
+  std::vector<int> shown(state.farms.size());
+  for (const Pod& pod : state.pods) {
+    shown[static_cast<std::size_t>(pod.farm)] += pod.shows_missing && pod.node < 0 && !leaves(pod);
+  }
+  return shown;
+}
+
+/// Whatever is there for show, the same are taken.
+void nobody_is_taken_for_what_is_shown(const State& state, const Decision& decision) {
+  State without = state;
+  std::erase_if(without.pods, [](const Pod& pod) { return pod.shows_missing && pod.phase == Phase::kWaiting; });
+  const auto takes = [](const State& of, const Decision& decided) {
+    Names names = in_names(of, decided);
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("take"); });
+    return names;
+  };
+  RC_ASSERT(takes(without, decide(without, {})) == takes(state, decision));
+  const Count count(state, decision);
+  const std::vector<int> shown = shown_pods(carried_out(state, decision));
+  for (std::size_t f = 0; f < shown.size(); ++f) {  // those that are not cut use them first
+    RC_ASSERT(shown[f] <= 3 + std::max(0, count.due[f] - count.held[f]));
+  }
+}
+
+/// As much of what is cut of guarantees as is to be, and no more.
+void what_is_cut_is_shown(const State& state, const Decision& decision) {
+  const Count count(state, decision);
+  const std::vector<int> shown = shown_pods(state);
+  const bool is_awaited = std::ranges::any_of(decision.outlooks, [](const Outlook& outlook) {
+    return outlook.guarantee.for_drain + outlook.guarantee.for_retry > 0;  // from a pod that does not end
+  });
+  for (std::size_t f = 0; f < shown.size(); ++f) {
+    const Outlook& outlook = decision.outlooks[f];
+    const int cut = std::max(0, outlook.entitled() - std::max(outlook.guaranteed, outlook.held));
+    RC_ASSERT(shown[f] <= std::max(0, outlook.entitled() - outlook.held));  // those that are not cut use them first
+    if (!is_awaited) RC_ASSERT(count.waiting[f] >= std::min(3, cut));
+  }
+}
+
 void what_was_decided_is_not_decided_again(const State& state, const Decision& decision, const Policy& policy) {
   const State then = carried_out(state, decision);
   const Decision next = decide(then, policy);
@@ -238,7 +327,9 @@ void what_was_decided_is_not_decided_again(const State& state, const Decision& d
   // that wait for their shares less.
   const bool is_uniform = state.shapes.size() == 1;
   if (is_uniform) RC_ASSERT(next.creations.empty() && next.removals.empty());
-  if (is_uniform || policy.mode == Mode::kProportional) RC_ASSERT(next.reclaims.empty());
+  const bool have_shares = policy.mode != Mode::kProportional ||
+                           std::ranges::any_of(state.farms, [](const Farm& farm) { return farm.priority != 0; });
+  if (is_uniform || !have_shares) RC_ASSERT(next.reclaims.empty());
 }
 
 void no_farm_has_more_created_than_it_asks_for(const State& state, const Decision& decision) {
@@ -272,6 +363,9 @@ void the_order_of_farms_and_pods_does_not_matter(const State& state, const Decis
   std::ranges::reverse(turned.farms);
   std::ranges::reverse(turned.pods);
   const auto last = static_cast<std::int32_t>(state.farms.size()) - 1;
+  for (Ceiling& ceiling : turned.ceilings) {
+    for (std::int32_t& farm : ceiling.farms) farm = last - farm;
+  }
   for (Pod& pod : turned.pods) {
     pod.farm = last - pod.farm;
     if (pod.taken_for >= 0) pod.taken_for = last - pod.taken_for;
@@ -307,6 +401,41 @@ void nothing_lent_would_help(const State& state, const Decision& decision) {
         }
         RC_ASSERT(std::ranges::any_of(over, [](int o) { return o < 0; }) || !fits(shape.requests, room));
       }
+    }
+  }
+}
+
+void ceilings_are_kept(const State& state, const Decision& decision) {
+  for (const Ceiling& ceiling : state.ceilings) {
+    int due = 0;
+    int demand = 0;
+    int asked = 0;
+    for (const std::int32_t f : ceiling.farms) {
+      const Outlook& outlook = decision.outlooks[static_cast<std::size_t>(f)];
+      const Farm& farm = state.farms[static_cast<std::size_t>(f)];
+      due += outlook.entitled();
+      demand += outlook.demand;
+      asked += std::min({farm.wanted, farm.maximum});
+      RC_ASSERT((outlook.guarantee_ceiling >= 0) == (outlook.allowed < farm.guaranteed));
+    }
+    RC_ASSERT(due <= ceiling.guaranteed && demand <= ceiling.maximum);
+    const bool are_adopted = std::ranges::any_of(state.farms, [](const Farm& farm) { return !farm.has_template(); });
+    if (!are_adopted) RC_ASSERT(demand == std::min(asked, ceiling.maximum));  // nothing of it is wasted
+  }
+}
+
+/// Whatever a farm asks for, others have what they ask for, or an equal part of the room.
+void an_unreasonable_guarantee_takes_nothing(const State& state, const Decision& decision, const Policy& policy) {
+  const int n_farms = static_cast<int>(state.farms.size());
+  int room = 0;
+  for (const Node& node : state.nodes)
+    room += node.takes_pods ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
+  for (std::size_t eve = 0; eve < state.farms.size(); ++eve) {
+    State asked = state;
+    asked.farms[eve].guaranteed = asked.farms[eve].maximum = asked.farms[eve].wanted = 100'000;
+    const Decision then = decide(asked, policy);
+    for (std::size_t f = 0; f < state.farms.size(); ++f) {
+      if (f != eve) RC_ASSERT(then.outlooks[f].guaranteed >= std::min(decision.outlooks[f].entitled(), room / n_farms));
     }
   }
 }
@@ -363,6 +492,25 @@ RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const History& hist
   });
 }
 
+RC_GTEST_PROP(Policy, KeepsCeilings, (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform)) {
+  live_through({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
+                .is_uniform = is_uniform,
+                .has_adopted_farms = seed % 2 == 0,
+                .has_ceilings = true,
+                .seed = seed},
+               history, ceilings_are_kept);
+}
+
+RC_GTEST_PROP(Policy, GivesNobodyWhatIsOthersForAskingForMore, (const History& history, std::uint16_t seed)) {
+  live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
+    an_unreasonable_guarantee_takes_nothing(state, decision, {});
+  });
+}
+
+RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpUnderCeilings, (const History& history, std::uint16_t seed)) {
+  come_to_rest({.has_ceilings = true, .seed = seed}, history, nothing_lent_would_help);
+}
+
 RC_GTEST_PROP(Policy, TakesExactlyWhatMayBeTakenByNow, (const History& history, std::uint16_t seed)) {
   live_through({.has_least_runtime = true, .seed = seed}, history, exactly_what_is_needed_is_taken_in_proportion);
 }
@@ -402,9 +550,53 @@ RC_GTEST_PROP(Rest, ComesInFairShare, (const History& history, std::uint16_t see
   come_to_rest({.mode = Mode::kFairShare, .is_uniform = is_uniform, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Cycles, DoNotArise, (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform)) {
-  ModelCluster cluster(
-      {.mode = is_fair ? Mode::kFairShare : Mode::kProportional, .is_uniform = is_uniform, .seed = seed});
+RC_GTEST_PROP(Priorities, OrderWhoGives, (const History& history, std::uint16_t seed, bool has_least_runtime)) {
+  live_through({.has_least_runtime = has_least_runtime, .has_priorities = true, .seed = seed}, history,
+               lower_priorities_give_first);
+}
+
+RC_GTEST_PROP(Priorities, ChangeNoGuarantee, (const History& history, std::uint16_t seed)) {
+  live_through({.has_priorities = true, .seed = seed}, history, priorities_change_no_guarantee);
+}
+
+RC_GTEST_PROP(Priorities, HoldTheRulesWhereShapesMix, (const History& history, std::uint16_t seed, bool is_fair)) {
+  live_through({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
+                .is_uniform = false,
+                .has_adopted_farms = true,
+                .has_least_runtime = true,
+                .has_priorities = true,
+                .seed = seed},
+               history, [](const State&, const Decision&) {});
+}
+
+RC_GTEST_PROP(Rest, FindsNoLentRoomThatAHigherPriorityWants,
+              (const History& history, std::uint16_t seed, bool is_fair, bool has_ceilings)) {
+  come_to_rest({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
+                .has_priorities = true,
+                .has_ceilings = has_ceilings,
+                .seed = seed},
+               history, no_lower_priority_keeps_what_a_higher_one_wants);
+}
+
+RC_GTEST_PROP(Policy, TakesNobodyForWhatIsShown, (const History& history, std::uint16_t seed)) {
+  live_through({.pending_pods = 3, .seed = seed}, history, nobody_is_taken_for_what_is_shown);
+}
+
+RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const History& history, std::uint16_t seed, bool has_priorities)) {
+  come_to_rest({.has_priorities = has_priorities, .pending_pods = 3, .seed = seed}, history, what_is_cut_is_shown);
+}
+
+RC_GTEST_PROP(Rest, ComesWherePrioritiesAndShapesMix, (const History& history, std::uint16_t seed)) {
+  come_to_rest({.is_uniform = false, .has_adopted_farms = true, .has_priorities = true, .seed = seed}, history,
+               nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Cycles, DoNotArise,
+              (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform, bool is_ranked)) {
+  ModelCluster cluster({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
+                        .is_uniform = is_uniform,
+                        .has_priorities = is_ranked,
+                        .seed = seed});
   const auto nobody_takes_back = [&](const State&, const Decision&) {
     for (const auto& [from, to] : cluster.taken_pairs()) RC_ASSERT(!cluster.taken_pairs().contains({to, from}));
   };

@@ -105,6 +105,36 @@ TEST(Original, DidNotLookWhetherAPodFitsItsNode) {
   for (const Reclaim& reclaim : decision.reclaims) EXPECT_EQ(cluster.state.pods[reclaim.pod].node, 3);
 }
 
+TEST(Policy, MakesExecutorsThatWaitAnewWhenTheTemplateIsAnother) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  const std::int32_t large = cluster.add_shape(64);
+  const auto farm = cluster.add_farm("a/a", 2, 3);
+  cluster.add_pods(farm, 1, 0);
+  cluster.last_pod().is_outdated = true;  // it runs, and stays
+  cluster.add_pods(farm, 1, -1, large);
+  cluster.last_pod().is_outdated = true;
+  cluster.add_pods(farm, 1, -1);
+  const Decision decision = cluster.decide();
+  ASSERT_EQ(decision.removals.size(), 1U);
+  EXPECT_EQ(decision.removals[0].pod, 1);
+  ASSERT_EQ(decision.creations.size(), 1U);
+  EXPECT_GE(decision.creations[0].node, 0);
+  EXPECT_EQ(decision.outlooks[0].guarantee.too_large + decision.outlooks[0].beyond.too_large, 0);
+}
+
+TEST(Policy, MakesFewOfTheExecutorsThatNoNodeCouldTake) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  const auto farm = cluster.add_farm("a/a", 1000, 1000);
+  cluster.state.farms[farm].template_shape = cluster.add_shape(64);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.creations.size(), 10U);
+  EXPECT_EQ(decision.outlooks[farm].guarantee.too_large, 1000);
+  cluster.add_pods(farm, 10, -1, cluster.state.farms[farm].template_shape);
+  EXPECT_TRUE(cluster.decide().creations.empty());
+}
+
 TEST(Original, DeletedAllThatWaitedInAFarmThatShrank) {
   TestCluster cluster;
   cluster.add_node(7);
@@ -156,7 +186,7 @@ TEST(Kueue6947, AnExecutorThatIsTooLargeTakesNothingAndBlocksNobody) {
   EXPECT_EQ(decision.reclaims.size(), 2U);
   EXPECT_EQ(decision.outlooks[large].guarantee.too_large, 1);
   EXPECT_EQ(sentences(cluster.state, decision)[large],
-            "0 of 1 executors: 1 of those guaranteed fit on none of the nodes that take pods, though they were empty");
+            "0 of 1 executors running. 1 guaranteed pending: each needs more than any node has, even an empty one");
 }
 
 TEST(Kueue6947, AnExecutorThatOnlyGuaranteesOfOthersKeepOutTakesNothing) {
@@ -249,8 +279,8 @@ TEST(Victims, RunTheirLeastTimeAndTheSentenceSaysUntilWhen) {
   const Decision early = cluster.decide();
   EXPECT_TRUE(early.reclaims.empty());
   EXPECT_EQ(sentences(cluster.state, early)[needy],
-            "0 of 1 executors: 1 of those guaranteed get room in 500 s, when executors that hold it have run their "
-            "least time");
+            "0 of 1 executors running. 1 guaranteed pending: executors can be reclaimed in 500 s, after their "
+            "minRuntimeSeconds");
   cluster.state.now = 1500;
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
 }
@@ -300,20 +330,43 @@ TEST(Victims, ThatDoNotEndAreNotWaitedForForEver) {
 
 // Guarantees.
 
-TEST(Guarantees, AboveTheClusterAreScaledInProportion) {
+TEST(Guarantees, AboveTheClusterAreCutFromAbove) {
   TestCluster cluster;
   cluster.add_node(10);
   const auto a = cluster.add_farm("a", 12, 20);
   const auto b = cluster.add_farm("b", 8, 20);
+  cluster.add_farm("c", 2, 20);
   cluster.add_pods(a, 10, 0);
   const Decision decision = cluster.decide();
-  EXPECT_EQ(decision.outlooks[a].guaranteed, 6);
+  EXPECT_EQ(decision.outlooks[a].guaranteed, 4);
   EXPECT_EQ(decision.outlooks[b].guaranteed, 4);
-  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"a", 4}}));
-  EXPECT_DOUBLE_EQ(decision.guaranteed_load, 2);
+  EXPECT_EQ(decision.outlooks[2].guaranteed, 2);
+  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"a", 6}}));
+  EXPECT_DOUBLE_EQ(decision.guaranteed_load, 2.2);
   EXPECT_NE(sentences(cluster.state, decision)[b].find(
-                "its guarantee of 8 counts as 4, as all guarantees together are 200 % of the cluster"),
+                "its guarantee of 8 counts as 4, as all guarantees together are 220 % of the cluster"),
             std::string::npos);
+}
+
+TEST(Guarantees, ThatAreUnreasonableTakeNothingFromThoseOfOthers) {
+  FullCluster cluster;  // 20 rooms; the guarantees of others are 2, 2, 2 and 5
+  cluster.state.farms[cluster.astro].wanted = 5;
+  const auto eve = cluster.add_farm("eve/all", 100'000, 100'000);
+  cluster.state.farms[eve].maximum = 100'000;
+  const Decision decision = cluster.decide();
+  for (const auto& [farm, due] : {std::pair{cluster.hep, 2}, {cluster.bio, 2}, {cluster.geo, 2}, {cluster.astro, 5}}) {
+    EXPECT_EQ(decision.outlooks[farm].guaranteed, due) << farm;
+  }
+  EXPECT_EQ(decision.outlooks[eve].guaranteed, 9) << "what is left";
+}
+
+TEST(Guarantees, OfANamespaceAreNotMoreByMoreFarms) {
+  TestCluster cluster;
+  cluster.add_node(16);
+  const auto sky = cluster.add_farm("astro/sky", 12, 12);
+  for (int i = 0; i < 10; ++i) cluster.add_farm(fmt::format("eve/{}", i), 900, 900);
+  const Decision decision = cluster.decide();
+  EXPECT_EQ(decision.outlooks[sky].guaranteed, 8);
 }
 
 TEST(Guarantees, CountWhatNodesCannotBeFilledWith) {
@@ -339,6 +392,52 @@ TEST(Guarantees, OnOneKindOfNodeDoNotScaleOthers) {
   const Decision decision = cluster.decide();
   EXPECT_EQ(decision.outlooks[a].guaranteed + decision.outlooks[b].guaranteed, 1);
   EXPECT_EQ(decision.outlooks[c].guaranteed, 4);
+}
+
+TEST(Guarantees, ThatAreCutAreShownIfThePolicySaysSo) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  const auto farm = cluster.add_farm("a", 9, 9);
+  cluster.add_pods(farm, 4, 0);
+  EXPECT_TRUE(cluster.decide().creations.empty());
+  const Policy shows = {.pending_pods = 3};
+  const Decision decision = cluster.decide(shows);
+  ASSERT_EQ(decision.creations.size(), 3U);
+  for (const Creation& creation : decision.creations) EXPECT_TRUE(creation.shows_missing && creation.is_lent);
+  for (int i = 0; i < 3; ++i) {
+    cluster.add_pods(farm, 1, -1);
+    cluster.last_pod().shows_missing = true;
+  }
+  cluster.state.pods[4].shows_missing = false;  // it lost its room
+  const Decision then = cluster.decide(shows);
+  EXPECT_TRUE(then.creations.empty() && then.removals.empty());
+  EXPECT_EQ(then.outlooks[farm].beyond.for_room, 5);
+  EXPECT_EQ(cluster.decide().removals.size(), 2U) << "where it is shown no longer";
+  cluster.state.farms[farm].most_shown = 1;
+  EXPECT_EQ(cluster.decide(shows).removals.size(), 2U);
+  cluster.state.farms[farm].most_shown = 3;
+  cluster.state.farms[farm].guaranteed = 4;
+  EXPECT_EQ(cluster.decide(shows).removals.size(), 2U) << "a guarantee that is met";
+  cluster.state.farms[farm].guaranteed = 9;
+  cluster.add_node(5);
+  const Decision grown = cluster.decide(shows);
+  EXPECT_TRUE(grown.removals.empty());
+  EXPECT_EQ(grown.creations.size(), 2U);
+  EXPECT_TRUE(std::ranges::none_of(grown.creations, &Creation::shows_missing)) << "room has come";
+}
+
+TEST(Guarantees, ThatWaitForRoomHaveNobodyShownBesideThem) {
+  TestCluster cluster;
+  cluster.add_node(4);
+  const auto a = cluster.add_farm("a", 9, 9);
+  cluster.add_pods(a, 4, 0);
+  cluster.add_pods(a, 1, -1);
+  cluster.last_pod().shows_missing = true;
+  cluster.add_farm("b", 1, 1);
+  const Decision decision = cluster.decide({.pending_pods = 3});
+  EXPECT_EQ(decision.reclaims.size(), 1U);
+  EXPECT_EQ(decision.removals.size(), 1U);
+  EXPECT_EQ(decision.creations.size(), 1U) << "that of b";
 }
 
 // Lent room.
@@ -379,7 +478,7 @@ TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
   const Decision decision = cluster.decide();
   EXPECT_TRUE(decision.reclaims.empty());
   EXPECT_EQ(sentences(cluster.state, decision)[needy],
-            "0 of 1 executors: 1 of those guaranteed were given room that other pods took, and are given more in 50 s");
+            "0 of 1 executors running. 1 guaranteed pending: other pods took the reclaimed room, next reclaim in 50 s");
   cluster.state.now = 1050;
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
 }
@@ -473,12 +572,86 @@ TEST(Sentences, SayWhoGivesAndWhoHolds) {
   FullCluster cluster;
   cluster.state.farms[cluster.astro].wanted = 7;
   const Decision decision = cluster.decide();
-  EXPECT_EQ(
-      sentences(cluster.state, decision)[cluster.astro],
-      "0 of 7 executors: 5 of those guaranteed get the room of bio/cells (2), geo/waves (1) and hep/cms (2), which end "
-      "within 60 s and 2 wait for free room, of which hep/cms (4), geo/waves (3) and bio/cells (2) have most");
+  EXPECT_EQ(sentences(cluster.state, decision)[cluster.astro],
+            "0 of 7 executors running. 5 guaranteed pending: reclaiming from bio/cells (2), geo/waves (1) and hep/cms "
+            "(2), done within 60 s. 2 pending: no room. hep/cms borrows most (4)");
   EXPECT_EQ(reason(cluster.state, decision, decision.reclaims[0]),
-            "astro/sky has 0 of 5 executors that are its guarantee; hep/cms keeps 6, of which 2 are its own");
+            "astro/sky runs 0 of 5 guaranteed executors; hep/cms keeps 6, guaranteed 2");
+}
+
+/// A cluster, and what is said of its farm `a`.
+struct Said {
+  const char* name;
+  std::string sentence;
+  void (*fill)(TestCluster&);
+};
+
+TEST(Sentences, TellWhatIsAndName) {
+  const Said cases[] = {
+      {"all run", "2 of 2 executors running",
+       [](TestCluster& c) {
+         c.add_node(2);
+         c.add_pods(c.add_farm("a", 0, 2), 2, 0);
+       }},
+      {"more run than are wanted", "3 running, 1 wanted (pods made by others)",
+       [](TestCluster& c) {
+         c.add_node(3);
+         c.add_pods(c.add_farm("a", 0, 1, -1), 3, 0);
+       }},
+      {"it borrows most itself", "3 of 9 executors running. 6 pending: no room. b borrows most (1)",
+       [](TestCluster& c) {
+         c.add_node(4);
+         c.add_pods(c.add_farm("a", 0, 9), 3, 0);
+         c.add_pods(c.add_farm("b", 0, 1), 1, 0);
+       }},
+      {"nobody else borrows", "3 of 9 executors running. 6 pending: no room",
+       [](TestCluster& c) {
+         c.add_node(3);
+         c.add_pods(c.add_farm("a", 0, 9), 3, 0);
+       }},
+      {"who borrows most is on a node that is no use",
+       "0 of 1 executors running. 1 pending: no room. c borrows most (1)",
+       [](TestCluster& c) {
+         c.add_node(8);
+         c.add_node(8, 1);
+         c.add_farm("a", 0, 1, c.add_shape(1, 1));
+         c.add_pods(c.add_farm("b", 0, 8), 8, 0);
+         c.add_pods(c.add_farm("c", 0, 1, 1), 1, 1, 1);
+       }},
+      {"others hold the room",
+       "0 of 2 executors running. 2 guaranteed pending: no room, held by 7 pods that belong to no farm of this manager",
+       [](TestCluster& c) {
+         c.state.resources.emplace_back("pods");
+         c.state.nodes.push_back(
+             {.name = "n", .allocatable = {{4 * kCore, 0, 0, 110}}, .used_by_others = {{4 * kCore, 0, 0, 7}}});
+         c.add_farm("a", 2, 2);
+       }},
+      {"no node is as large",
+       "0 of 1 executors running. 1 pending: each needs more than any node has, even an empty one",
+       [](TestCluster& c) {
+         c.add_node(2);
+         c.add_farm("a", 0, 1, c.add_shape(3));
+       }},
+      {"no node matches",
+       "0 of 1 executors running. 1 pending: no node that takes pods matches the template's node selector, affinity "
+       "and "
+       "tolerations",
+       [](TestCluster& c) {
+         c.add_node(2);
+         c.state.nodes[0].takes_pods = false;
+         c.add_farm("a", 0, 1);
+       }},
+      {"it starts", "0 of 1 executors running. 1 guaranteed pending: room is free, starting",
+       [](TestCluster& c) {
+         c.add_node(2);
+         c.add_farm("a", 1, 1);
+       }},
+  };
+  for (const Said& said : cases) {
+    TestCluster cluster;
+    said.fill(cluster);
+    EXPECT_EQ(sentences(cluster.state, cluster.decide())[0], said.sentence) << said.name;
+  }
 }
 
 TEST(State, IsRefusedWhereItContradictsItself) {

@@ -34,6 +34,17 @@ TEST(Simulation, GivesAGuaranteeAfterTheDrain) {
   EXPECT_GT(report.utilisation, 0.97);
 }
 
+TEST(Simulation, GivesLentRoomToAHigherPriority) {
+  std::string text = kTwoFarms;
+  const std::string last = R"("guaranteed": 4, "wanted": 4)";
+  text.replace(text.rfind(last), last.size(), R"("priority": 3, "wanted": 9)");
+  const SimulationReport report = run(parse_trace(text, "t"));
+  EXPECT_EQ(report.taken, 0U);
+  EXPECT_EQ(report.taken_for_shares, 6U) << "all that is lent";
+  EXPECT_EQ(report.started, 16U);
+  EXPECT_EQ(report.returned + report.cycles, 0U);
+}
+
 TEST(Simulation, IsTheSameForTheSameSeed) {
   const Trace trace = random_trace({.farms = 10, .nodes = 5, .slots = 6});
   const SimulationReport a = run(trace);

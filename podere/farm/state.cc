@@ -66,6 +66,13 @@ void check_pod(const Pod& pod, const State& state) {
   if (pod.phase == Phase::kWaiting && pod.node >= 0) throw_input_error("{} waits though it has a node", name);
 }
 
+void check_ceiling(const Ceiling& ceiling, const State& state) {
+  const std::string name = "ceiling " + printable(ceiling.name);
+  for (const std::int32_t farm : ceiling.farms) check_index(farm, state.farms.size(), 0, name, "farm");
+  check_amount(ceiling.guaranteed, 0, name, "the guaranteed number");
+  check_amount(ceiling.maximum, 0, name, "the most");
+}
+
 }  // namespace
 
 bool NodeSet::is_subset_of(const NodeSet& other) const {
@@ -91,6 +98,7 @@ void check(const State& state) {
   }
   for (const Farm& farm : state.farms) check_farm(farm, state);
   for (const Pod& pod : state.pods) check_pod(pod, state);
+  for (const Ceiling& ceiling : state.ceilings) check_ceiling(ceiling, state);
   check_unique(state.resources, "resource", [](const std::string& name) -> std::string_view { return name; });
   check_unique(state.nodes, "node", [](const Node& node) -> std::string_view { return node.name; });
   check_unique(state.farms, "farm", [](const Farm& farm) -> std::string_view { return farm.key; });

@@ -10,12 +10,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace podere::farm {
 
-inline constexpr std::size_t kMostResources = 8;  // a cache line
+inline constexpr std::size_t kMostResources = 8;        // a cache line
+inline constexpr std::int32_t kHighestPriority = 1000;  // that users can write; the lowest is its negative
+inline constexpr std::int32_t kNoCeiling = std::numeric_limits<std::int32_t>::max();
 
 /// Amounts of resources, in the order of State::resources and in its units (cpu: millicores, memory: bytes).
 struct Resources {
@@ -86,10 +89,12 @@ struct Farm {
   std::int32_t guaranteed = 0;
   std::int32_t wanted = 0;
   std::int32_t maximum = 0;
-  double weight = 1;                 ///< of its share of lent room, above 0
-  double min_runtime_seconds = 0;    ///< for which its executors are not taken once they are ready
-  double drain_seconds = 0;          ///< from when an executor is taken to when it is deleted
-  std::int32_t template_shape = -1;  ///< of the pods that the operator makes for it; -1: others make its pods
+  double weight = 1;                     ///< of its share of lent room, above 0
+  std::int32_t priority = 0;             ///< lent room goes to farms of a higher one first, and is taken from them last
+  double min_runtime_seconds = 0;        ///< for which its executors are not taken once they are ready
+  double drain_seconds = 0;              ///< from when an executor is taken to when it is deleted
+  std::int32_t template_shape = -1;      ///< of the pods that the operator makes for it; -1: others make its pods
+  std::int32_t most_shown = kNoCeiling;  ///< where fewer can be made than Policy::pending_pods says
   History history;
 
   bool has_template() const { return template_shape >= 0; }
@@ -108,7 +113,9 @@ struct Pod {
   std::int32_t node = -1;  ///< -1: none
   std::int32_t shape = 0;
   Phase phase = Phase::kWaiting;
-  bool is_driver = false;  ///< uses room, is no executor, and is never taken
+  bool shows_missing = false;  ///< made as Creation::shows_missing
+  bool is_driver = false;      ///< uses room, is no executor, and is never taken
+  bool is_outdated = false;    ///< made of a template that its farm has no longer: another is made if it still waits
   double created = 0;
   double ready_since = 0;       ///< if ready
   double checkpointed = 0;      ///< when its work was last saved, by what is known; 0: never
@@ -125,6 +132,14 @@ struct Node {
   bool takes_pods = true;    ///< it is ready, and not cordoned
 };
 
+/// What some farms may have together, whatever they ask for; see ceilings.h.
+struct Ceiling {
+  std::string name;  ///< as sentences have it: "namespace astro on FarmManager default"
+  std::vector<std::int32_t> farms;
+  std::int32_t guaranteed = kNoCeiling;  ///< the sum of their guarantees
+  std::int32_t maximum = kNoCeiling;     ///< the sum of what they want
+};
+
 struct State {
   double now = 0;
   std::vector<std::string> resources;  ///< names, at most kMostResources
@@ -133,6 +148,7 @@ struct State {
   std::vector<Farm> farms;
   std::vector<Pod> pods;
   std::vector<Node> nodes;
+  std::vector<Ceiling> ceilings = {};
 };
 
 /// Throws InputError for a state that contradicts itself: an index of nothing, a name that is there twice, a number

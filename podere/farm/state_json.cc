@@ -35,12 +35,13 @@ const Json& needed(const Json& json, const char* name) {
 class StateReader {
  public:
   State read(const Json& json) {
-    check_members(json, {"now", "nodes", "farms", "pods"});
+    check_members(json, {"now", "nodes", "farms", "pods", "ceilings"});
     state_.node_sets = {NodeSet::all()};
     read_value(needed(json, "now"), "now", state_.now);
     each(json, "nodes", [&](const Json& node) { read_node(node); });
     each(json, "farms", [&](const Json& farm) { read_farm(farm); });
     each(json, "pods", [&](const Json& pod) { read_pod(pod); });
+    if (json.contains("ceilings")) each(json, "ceilings", [&](const Json& ceiling) { read_ceiling(ceiling); });
     check(state_);
     return std::move(state_);
   }
@@ -80,8 +81,8 @@ class StateReader {
   }
 
   void read_farm(const Json& json) {
-    check_members(json, {"key", "guaranteed", "wanted", "maximum", "weight", "min_runtime_seconds", "drain_seconds",
-                         "used_executor_seconds", "executor", "pods_made_by_others"});
+    check_members(json, {"key", "guaranteed", "wanted", "maximum", "weight", "priority", "min_runtime_seconds",
+                         "drain_seconds", "used_executor_seconds", "executor", "pods_made_by_others"});
     Farm farm;
     read_value(needed(json, "key"), "key", farm.key);
     farm.maximum = kMostExecutors;
@@ -98,7 +99,7 @@ class StateReader {
 
   void read_pod(const Json& json) {
     check_members(json, {"uid", "farm", "node", "phase", "driver", "executor", "created", "ready_since", "checkpointed",
-                         "taken", "taken_for", "for_share", "deadline"});
+                         "taken", "taken_for", "for_share", "deadline", "shows_missing"});
     bool is_for_share = false;
     read_member(json, "for_share", is_for_share);
     Pod pod{.for_guarantee = !is_for_share};
@@ -109,6 +110,7 @@ class StateReader {
     pod.shape = shapes_[static_cast<std::size_t>(pod.farm)];
     if (json.contains("executor")) pod.shape = shape_of(read_executor(json["executor"], state_.resources), state_);
     read_member(json, "driver", pod.is_driver);
+    read_member(json, "shows_missing", pod.shows_missing);
     read_member(json, "created", pod.created);
     read_member(json, "ready_since", pod.ready_since);
     read_member(json, "checkpointed", pod.checkpointed);
@@ -119,6 +121,18 @@ class StateReader {
       pod.is_taken = true;
     }
     state_.pods.push_back(std::move(pod));
+  }
+
+  void read_ceiling(const Json& json) {
+    check_members(json, {"name", "farms", "guaranteed", "maximum"});
+    Ceiling ceiling;
+    read_value(needed(json, "name"), "name", ceiling.name);
+    read_member(json, "guaranteed", ceiling.guaranteed);
+    read_member(json, "maximum", ceiling.maximum);
+    std::vector<std::string> keys;
+    read_value(needed(json, "farms"), "farms", keys);
+    for (const std::string& key : keys) ceiling.farms.push_back(index_of(farms_, Json(key), "farm"));
+    state_.ceilings.push_back(std::move(ceiling));
   }
 
   State state_;
@@ -149,10 +163,21 @@ Json pod_json(const State& state, const Pod& pod) {
                {"checkpointed", pod.checkpointed}};
   if (pod.node >= 0) json["node"] = state.nodes[static_cast<std::size_t>(pod.node)].name;
   if (pod.is_driver) json["driver"] = true;
+  if (pod.shows_missing) json["shows_missing"] = true;
   if (pod.is_taken) json["taken"] = true;
   if (pod.taken_for >= 0) json["taken_for"] = state.farms[static_cast<std::size_t>(pod.taken_for)].key;
   if (!pod.for_guarantee) json["for_share"] = true;
   if (pod.deadline != 0) json["deadline"] = pod.deadline;
+  return json;
+}
+
+Json ceiling_json(const State& state, const Ceiling& ceiling) {
+  Json json = {{"name", ceiling.name}, {"farms", Json::array()}};
+  for (const std::int32_t farm : ceiling.farms) {
+    json["farms"].push_back(state.farms[static_cast<std::size_t>(farm)].key);
+  }
+  if (ceiling.guaranteed != kNoCeiling) json["guaranteed"] = ceiling.guaranteed;
+  if (ceiling.maximum != kNoCeiling) json["maximum"] = ceiling.maximum;
   return json;
 }
 
@@ -183,6 +208,7 @@ std::string state_text(const State& state) {
                              {"wanted", farm.wanted},
                              {"maximum", farm.maximum},
                              {"weight", farm.weight},
+                             {"priority", farm.priority},
                              {"min_runtime_seconds", farm.min_runtime_seconds},
                              {"drain_seconds", farm.drain_seconds},
                              {"used_executor_seconds", farm.history.settled_usage},
@@ -190,6 +216,7 @@ std::string state_text(const State& state) {
                              {"pods_made_by_others", !farm.has_template()}});
   }
   for (const Pod& pod : state.pods) json["pods"].push_back(pod_json(state, pod));
+  for (const Ceiling& ceiling : state.ceilings) json["ceilings"].push_back(ceiling_json(state, ceiling));
   return json.dump() + "\n";
 }
 

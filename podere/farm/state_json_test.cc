@@ -25,10 +25,18 @@ TEST(StateJson, IsTheSameWrittenAndReadAgain) {
   cluster.last_pod().is_taken = true;
   cluster.last_pod().taken_for = 1;
   cluster.last_pod().deadline = 1030;
+  cluster.state.ceilings = {{.name = "a", .farms = {1, 0}, .guaranteed = 2}, {.name = "b", .farms = {}, .maximum = 7}};
+  cluster.state.farms[1].priority = -7;
+  cluster.add_pods(1, 1, -1);
+  cluster.last_pod().shows_missing = true;
   const std::string text = state_text(cluster.state);
   const State state = parse_state(text, "s");
   EXPECT_EQ(state_text(state), text);
+  EXPECT_EQ(state.farms[1].priority, -7);
+  EXPECT_TRUE(state.pods[3].shows_missing);
   EXPECT_EQ(state.pods[2].taken_for, 1);
+  EXPECT_EQ(state.ceilings[0].farms, (std::vector<std::int32_t>{1, 0}));
+  EXPECT_EQ(state.ceilings[1].guaranteed, kNoCeiling);
 }
 
 TEST(StateJson, IsRefusedWithTheFaultyPart) {
@@ -42,7 +50,7 @@ TEST(StateJson, IsRefusedWithTheFaultyPart) {
   };
   EXPECT_EQ(refused("[]"), "s.json: '[]' is not a JSON object");
   EXPECT_EQ(refused(R"({"now": 1})"), "s.json: there is no 'nodes'");
-  for (const char* const list : {"nodes", "farms", "pods"}) {
+  for (const char* const list : {"nodes", "farms", "pods", "ceilings"}) {
     Json json = Json::parse(R"({"now": 1, "nodes": [], "farms": [], "pods": []})");
     json[list].push_back({{"quota", 1}});
     EXPECT_EQ(refused(json.dump()), fmt::format("s.json: {}[0]: 'quota' is none of the names there are", list));
@@ -62,9 +70,9 @@ TEST(WhatIf, TellsWhoWouldGive) {
   ASSERT_EQ(answer.givers.size(), 1U);
   EXPECT_EQ(answer.givers[0].executors, 2);
   EXPECT_EQ(answer.sentence,
-            "0 of 2 executors: 2 of those guaranteed get the room of hep/cms (2), which end within 60 s");
+            "0 of 2 executors running. 2 guaranteed pending: reclaiming from hep/cms (2), done within 60 s");
   EXPECT_EQ(answer.waits,
-            (std::vector<std::string>{"2 of those guaranteed get the room of hep/cms (2), which end within 60 s"}));
+            (std::vector<std::string>{"2 guaranteed pending: reclaiming from hep/cms (2), done within 60 s"}));
   EXPECT_EQ(answer.given_back, 0);
 }
 

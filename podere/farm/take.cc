@@ -14,13 +14,17 @@ enum class Floor : std::uint8_t { kShare, kGuarantee };
 
 constexpr std::int32_t kMostDoublings = 5;  // of the time between retries
 
-bool is_open(const Need& need) { return !need.has_room() && need.wait != Wait::kRetry; }
+/// Who gives: farms that are over a floor, and of no higher priority.
+struct Donors {
+  Floor floor;
+  std::int32_t priority;
+};
 
 /// Takes executors from farms that are over a floor, none below it.
 class Taker {
  public:
-  Taker(Ledger& ledger, Floor floor, bool counts_runtime)
-      : ledger_(ledger), floor_(floor), counts_runtime_(counts_runtime) {}
+  Taker(Ledger& ledger, Donors donors, bool counts_runtime)
+      : ledger_(ledger), donors_(donors), counts_runtime_(counts_runtime) {}
 
   /// One executor for each need, proportionally.
   void take_one_each(std::span<Need> needs);
@@ -46,8 +50,13 @@ class Taker {
   };
 
   std::int32_t over(std::int32_t farm) const {
+    if (ledger_.farm(farm).priority > donors_.priority) return 0;
     const Account& account = ledger_.accounts[farm];
-    return account.over(floor_ == Floor::kShare ? account.share : account.guaranteed);
+    return account.over(donors_.floor == Floor::kShare ? account.share : account.guaranteed);
+  }
+  bool is_open(const Need& need) const {
+    return !need.has_room() && need.wait != Wait::kRetry &&
+           (need.from_equals || donors_.priority < ledger_.farm(need.farm).priority);
   }
   /// Of those that the farm may be taken: whether this pod is one, now or when it has run its time.
   bool is_takeable(std::int32_t pod) const {
@@ -64,7 +73,7 @@ class Taker {
   std::vector<Plan> plans(std::int32_t shape) const;
 
   Ledger& ledger_;
-  Floor floor_;
+  Donors donors_;
   bool counts_runtime_;
   std::vector<std::vector<std::int32_t>> pods_of_nodes_;  // takeable ones
 };
@@ -126,7 +135,7 @@ void Taker::take_one_each(std::span<Need> needs) {
     if (over(f) > 0) donors.push_back({f, over(f)});
     all_over += std::max(0, over(f));
   }
-  const auto n_needs = std::ranges::count_if(needs, is_open);
+  const auto n_needs = std::ranges::count_if(needs, [&](const Need& need) { return is_open(need); });
   const std::int64_t n_taken = std::min<std::int64_t>(n_needs, all_over);
   // A farm's part of what is taken is n_taken * over / all_over. Whoever has given the least of its part gives next:
   // in the end each has given its part rounded down, and those with the largest remainders one more.
@@ -256,6 +265,18 @@ void Taker::take_several_each(std::span<Need> needs) {
   }
 }
 
+/// For needs such as this one, in turn.
+std::vector<Donors> donors_for(const Need& need, const Ledger& ledger) {
+  std::vector<Donors> all;
+  const std::int32_t own = ledger.farm(need.farm).priority;
+  for (auto priority = ledger.priorities.rbegin(); priority != ledger.priorities.rend(); ++priority) {
+    if (!need.is_guarantee && *priority > own) break;
+    all.push_back({Floor::kShare, *priority});
+    if (need.is_guarantee || *priority < own) all.push_back({Floor::kGuarantee, *priority});
+  }
+  return all;
+}
+
 /// Farms whose freed room went to others that were not due it wait, longer each time.
 void hold_retries(Ledger& ledger, std::span<Need> needs) {
   std::vector<std::int32_t> lost(ledger.farms.size());
@@ -326,13 +347,12 @@ void keep_whom_nobody_needs(Ledger& ledger, std::span<Need> needs) {
 void take_room(Ledger& ledger, std::span<Need> needs) {
   if (std::ranges::all_of(needs, [](const Need& need) { return need.has_room(); })) return;
   hold_retries(ledger, needs);
-  const bool is_guarantee = needs.front().is_guarantee;
   for (const bool counts_runtime : {true, false}) {
-    Taker(ledger, Floor::kShare, counts_runtime).take_one_each(needs);
-    if (!is_guarantee) continue;
-    Taker above_guarantee(ledger, Floor::kGuarantee, counts_runtime);
-    above_guarantee.take_one_each(needs);
-    above_guarantee.take_several_each(needs);
+    for (const Donors& donors : donors_for(needs.front(), ledger)) {
+      Taker taker(ledger, donors, counts_runtime);
+      taker.take_one_each(needs);
+      if (donors.floor == Floor::kGuarantee) taker.take_several_each(needs);
+    }
   }
   keep_whom_nobody_needs(ledger, needs);
 }

@@ -28,6 +28,9 @@ struct HistoryOptions {
   bool is_uniform = true;          ///< executors all alike, which may run on every node
   bool has_adopted_farms = false;  ///< whose pods others make, which then take room as they can
   bool has_least_runtime = false;
+  bool has_priorities = false;
+  int pending_pods = 0;
+  bool has_ceilings = false;  ///< farms are of two namespaces, and one of them has a ceiling
   bool loses_decisions = true;
   std::uint64_t seed = 1;
 };
@@ -52,6 +55,7 @@ class ModelCluster {
   bool chance(double probability) { return uniform() < probability; }
   void happen(const Happening& happening);
   void add_farm(const Happening& happening);
+  void set_ceilings();
   void pass(double seconds);
   void end_pods();
   void schedule();

@@ -1,14 +1,24 @@
 #include "podere/io/csv.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/io/csv_categories.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/csv_row.h"
 #include "podere/io/row_tile.h"
 #include "podere/io/text_file.h"
+#include "podere/table/features.h"
 
 namespace podere::io {
 namespace {
@@ -19,7 +29,10 @@ table::RowRange choose_lines(const std::string& name, const CsvOptions& options,
   if (n_lines == 0) throw_input_error("{}: is empty", name);
   const std::uint64_t n_header = has_header ? 1 : 0;
   const std::uint64_t n_rows = n_lines - n_header;
-  if (n_rows == 0) throw_input_error("{}: has a header but no rows", name);
+  if (n_rows == 0) {
+    throw_input_error("{}: has a header but no rows{}", name,
+                      options.header ? "" : "; if its first line is a row, choose --no-header");
+  }
   const table::RowRange rows = choose_rows(name, options.first_row, options.last_row, n_rows);
   return {rows.begin + n_header, rows.end + n_header};
 }
@@ -45,11 +58,12 @@ struct OpenCsv {
   /// Local.
   void read(table::Table& table, Categories& categories, int n_threads) const {
     const auto make_reader = [&] {
-      return std::make_unique<RowReader<RowParser>>(RowParser(layout, missing, categories), table);
+      return std::make_unique<RowReader<RowParser>>(RowParser(layout, missing, categories, texts), table);
     };
     text->read({lines.begin + table.rows().begin, lines.begin + table.rows().end}, make_reader, n_threads);
   }
 
+  TextCounts* texts = nullptr;  // where texts among numbers are counted; null: they are faults
   MissingTokens missing;
   std::optional<TextFile> text;
   CsvLayout layout;
@@ -57,30 +71,117 @@ struct OpenCsv {
   table::RowRange rows;   // of the table, that this rank holds
 };
 
+/// How an option names a column: by name, or by position where the option could not take the name apart.
+std::string option_text(const CsvLayout& layout, std::size_t field) {
+  const std::string& name = layout.names[field];
+  const auto is_plain = [](unsigned char c) {
+    return c > 0x20 && c != 0x7f &&
+           std::string_view(",'\"\\$`;&|<>()").find(static_cast<char>(c)) == std::string_view::npos;
+  };
+  const bool is_once = std::ranges::count(layout.names, name) == 1;
+  const bool is_a_name = is_once && std::ranges::all_of(name, is_plain) && !name.starts_with('-');
+  return is_a_name ? name : std::to_string(field);
+}
+
+/// All columns that cannot be read as numbers, and what can be done about them. `n_texts` [columns of the table].
+std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint64_t>& n_texts, std::uint64_t n_rows) {
+  constexpr std::size_t kMaxNames = 40;
+  const table::Schema& schema = layout.schema;
+  std::vector<std::string> columns, features;
+  std::string advice;
+  for (std::size_t k = 0; k < n_texts.size(); ++k) {
+    if (n_texts[k] == 0) continue;
+    const std::size_t field = layout.fields[k];
+    columns.push_back(fmt::format("{} ({} of {} rows)", printable(layout.names[field]), n_texts[k], n_rows));
+    if (k < schema.features.size()) {
+      features.push_back(option_text(layout, field));
+    } else if (k == schema.features.size() && schema.label) {
+      advice += layout.label_choice == LabelChoice::kFirst
+                    ? "; no label is chosen, so the first column is taken: choose one with --label"
+                    : "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose "
+                      "another --label";
+    } else {
+      advice += "; weights must be numbers";
+    }
+  }
+  const bool knows_features = !layout.finds_categories && !table::is_made_up(layout.names);
+  if (!features.empty() && knows_features) {
+    advice = "; these were numbers in training: name a text for missing values with --missing" + advice;
+  } else if (!features.empty()) {
+    const std::string list = fmt::format("{}", fmt::join(features, ","));
+    advice = fmt::format(
+                 "; leave out with --drop {}, take texts as categories with --categorical {} (train gbt), or name a "
+                 "text for missing values with --missing",
+                 list, list) +
+             advice;
+  }
+  const std::size_t n_more = columns.size() > kMaxNames ? columns.size() - kMaxNames : 0;
+  columns.resize(columns.size() - n_more);
+  return fmt::format("; not numbers: {}{}{}", fmt::join(columns, ", "),
+                     n_more > 0 ? fmt::format(" and {} columns more", n_more) : "", advice);
+}
+
+/// Runs `read`, which goes through the rows by `csv`. Throws InputError, on all ranks, for rows that do not split, or,
+/// unless they are counted, for texts among numbers: the first in the file, and all columns that hold any. Collective.
+void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, bool counts_texts, ReadFacts& facts,
+                    const std::function<void()>& read) {
+  TextCounts texts(csv.layout.fields.size());
+  csv.texts = &texts;
+  const auto fault = find_fault(comm, read);
+  csv.texts = nullptr;
+  if (counts_texts && fault) throw InputError(*fault);
+  const std::vector<std::uint64_t> n_texts = texts.sum(comm);
+  if (counts_texts) facts.n_texts = n_texts;
+  const bool has_texts = std::ranges::any_of(n_texts, [](std::uint64_t n) { return n > 0; });
+  if (counts_texts || (!fault && !has_texts)) return;
+  const auto first = find_fault(comm, read);
+  if (!first) throw_input_error("{}: changed while it was read", csv.name());
+  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, csv.lines.size()));
+}
+
+ReadFacts facts_of(const OpenCsv& csv) {
+  ReadFacts facts;
+  const CsvLayout& layout = csv.layout;
+  if (layout.found_header) facts.found_header = layout.has_header;
+  if (!layout.schema.label) return facts;
+  const std::size_t n_features = layout.schema.features.size();
+  const std::size_t field = layout.fields[n_features];
+  facts.label = {
+      .position = field,
+      .choice = layout.label_choice,
+      .option = option_text(layout, field),
+      .other = n_features == 0
+                   ? ""
+                   : option_text(layout, *std::max_element(layout.fields.begin(),
+                                                           layout.fields.begin() + static_cast<long>(n_features)))};
+  return facts;
+}
+
 }  // namespace
 
 table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
-                      int n_threads, UnknownTexts* unknown) {
-  const OpenCsv csv(path, options, comm, n_threads);
+                      int n_threads, ReadFacts* facts) {
+  OpenCsv csv(path, options, comm, n_threads);
+  ReadFacts found = facts_of(csv);
   Categories categories(csv.layout.schema, csv.layout.finds_categories);
   std::optional<table::Table> table;
-  agree_on_fault(comm, [&] {
-    table.emplace(csv.layout.schema, csv.lines.size(), csv.rows);
-    csv.read(*table, categories, n_threads);
-  });
+  comm.agree([&] { table.emplace(csv.layout.schema, csv.lines.size(), csv.rows); });
+  read_or_refuse(csv, comm, options.counts_texts, found, [&] { csv.read(*table, categories, n_threads); });
   categories.agree_on_codes(csv.name(), comm, n_threads, *table);
-  const UnknownTexts found = categories.sum_unknown(comm);
-  if (unknown != nullptr) *unknown = found;
+  found.unknown = categories.sum_unknown(comm);
+  if (facts != nullptr) *facts = std::move(found);
   return std::move(*table);
 }
 
 std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
-                                           const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
+                                           const comm::Communicator& comm, int n_threads, std::size_t window_bytes,
+                                           ReadFacts* facts) {
   const auto csv = std::make_shared<OpenCsv>(path, options, comm, n_threads);
+  ReadFacts found = facts_of(*csv);
   if (csv->layout.finds_categories) {
     Categories categories(csv->layout.schema, true);
     const auto find = [&](table::Table& window) { csv->read(window, categories, n_threads); };
-    agree_on_fault(comm,
+    read_or_refuse(*csv, comm, options.counts_texts, found,
                    [&] { table::ReadRows(csv->layout.schema, csv->lines.size(), csv->rows, find, window_bytes); });
     table::Table none(csv->layout.schema, 0, {});
     categories.agree_on_codes(csv->name(), comm, n_threads, none);
@@ -93,9 +194,10 @@ std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, co
     csv->text->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
-  agree_on_fault(comm, [&] {
+  read_or_refuse(*csv, comm, options.counts_texts, found, [&] {
     rows = std::make_unique<table::ReadRows>(csv->layout.schema, csv->lines.size(), csv->rows, read, window_bytes);
   });
+  if (facts != nullptr) *facts = std::move(found);
   return rows;
 }
 

@@ -17,20 +17,22 @@ namespace podere::io {
 
 /// How to read delimited text. A column is given by name ("m_bb") or by position from 0 ("3").
 struct CsvOptions {
-  std::optional<char> delimiter;  ///< , ; tab space or |; unset: , ; tab or space, found from the first lines
-  /// Unset: there is one if a field of the first line is not a number; with categories, if no field is a number.
-  std::optional<bool> header;
+  std::optional<char> delimiter;     ///< , ; tab space or |; unset: found from the first lines
+  std::optional<bool> header;        ///< the first line names the columns; unset: found out, as decide_header does
   std::optional<std::string> label;  ///< column of the label; unset: the table has none, or needs_label
-  /// Where `label` is unset: it is the column that has the name of the label of `coded_as`, or else the first.
+  /// Where `label` is unset: it is the column that LabelChoice says.
   bool needs_label = false;
   std::optional<std::string> weight;     ///< column of the weight; unset: the table has none
-  std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label and weight
+  std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label, weight and `drop`
+  std::vector<std::string> drop;         ///< columns that are left out; not with `columns`
   std::vector<std::string> categorical;  ///< features whose fields are texts: categories
   /// Unset: the texts of each categorical feature, sorted, become the codes 0, 1, 2, ... Else the features that
   /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical;
   /// of a file with names that has some of its features by name, no other columns are kept unless `columns` says so.
   std::optional<table::Schema> coded_as;
   std::vector<std::string> missing = {"", "NA", "NaN", "nan", "NULL", "null", "?", "-nan"};  ///< read as NaN
+  bool counts_texts =
+      false;  ///< texts among numbers are missing values and counted; names may stand twice. Else refused
   std::uint64_t first_row = 0;            ///< rows [first_row, last_row) of the file become the table
   std::optional<std::uint64_t> last_row;  ///< unset: to the end
   std::size_t chunk_bytes = 1 << 19;      ///< read at once by one thread
@@ -40,12 +42,32 @@ struct CsvOptions {
 /// How many fields of a column hold a text that `coded_as` does not know: by column, without zeros.
 using UnknownTexts = std::map<std::string, std::uint64_t>;
 
+/// Why a column is the label: an option says so; the label of `coded_as` has its name; it has one of the usual names,
+/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); else it is the first.
+enum class LabelChoice { kOption, kModel, kName, kFirst };
+
+/// Where the label stands in a file.
+struct LabelColumn {
+  std::size_t position = 0;
+  LabelChoice choice = LabelChoice::kOption;
+  std::string option;  ///< what --label calls it
+  std::string other;   ///< what --label calls the last of the features; empty: there are none
+};
+
+/// What was found in a file while it was read.
+struct ReadFacts {
+  std::optional<bool> found_header;  ///< whether the first line names the columns, where that was not said
+  std::optional<LabelColumn> label;
+  UnknownTexts unknown;
+  std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]
+};
+
 /// Reads a file of numbers, and of texts in categorical columns, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte
 /// order mark. Columns without a name are called f0, f1, ... by position in the file. Blanks round a field, blank lines
 /// at the end and fields of columns that are not kept do not count. A blank line further up is an error, or a missing
 /// value where lines have one field. Numbers are decimal and rounded to the nearest float32; inf is a number; one
 /// beyond float32 is an error. A missing token that is a number stands for every spelling of it. A text that is not
-/// known is read as missing and counted in `unknown`, where wanted. Codes that `coded_as` has no texts for are whole
+/// known is read as missing and counted in `facts`, where wanted. Codes that `coded_as` has no texts for are whole
 /// numbers from 0.
 ///
 /// Collective: every rank receives its rows_of() the table, which is the same for any number of ranks and threads. Each
@@ -53,16 +75,17 @@ using UnknownTexts = std::map<std::string, std::uint64_t>;
 /// rows once more; of a gzip file every rank goes through all. Different texts are gathered from all ranks. Memory: the
 /// table, and per thread a chunk and a line.
 ///
-/// Throws InputError with file, line and column, the same one on all ranks: of all rows asked for, the first that
-/// cannot be read. Rows that are not asked for are only counted.
+/// Throws InputError with file, line and column, the same one on all ranks: of all rows asked for, the first that does
+/// not split into fields; else the first text among numbers, with all columns that hold any. Rows that are not asked
+/// for are only counted.
 table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
-                      int n_threads, UnknownTexts* unknown = nullptr);
+                      int n_threads, ReadFacts* facts = nullptr);
 
 /// The same rows without holding their features: the file is read anew each time somebody goes through them, and twice
 /// here (once more where texts of categories are to be found). Collective; throws as read_csv. Memory: labels and
 /// weights, and a window of `window_bytes`.
 std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
                                            const comm::Communicator& comm, int n_threads,
-                                           std::size_t window_bytes = table::kWindowBytes);
+                                           std::size_t window_bytes = table::kWindowBytes, ReadFacts* facts = nullptr);
 
 }  // namespace podere::io

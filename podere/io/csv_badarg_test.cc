@@ -14,8 +14,14 @@
 namespace podere::io {
 namespace {
 
-const std::string kFeatureAdvice =
-    "; leave the column out with --columns, name the text with --missing, or train gbt with --categorical";
+/// How a refusal of texts among numbers ends, where `columns` says which hold how many, and `list` names them.
+std::string advice(const std::string& columns, const std::string& list) {
+  return fmt::format(
+      "; not numbers: {}; leave out with --drop {}, take texts as categories with --categorical {} (train gbt), or "
+      "name "
+      "a text for missing values with --missing",
+      columns, list, list);
+}
 
 /// What the reader says to `path`, without the name of the file in front.
 std::string refusal_of(const std::filesystem::path& path, const CsvOptions& options = {}) {
@@ -75,8 +81,9 @@ TEST(CsvBadInput, AFileWithoutRowsIsRefused) {
   EXPECT_EQ(refusal_of_text("\xef\xbb\xbf"), " is empty");
   EXPECT_EQ(refusal_of_text("\n\n"), "1: the line is blank; it must name the columns or be a row of numbers");
   EXPECT_EQ(refusal_of_text("\n\r\n", {.header = false}), " is empty");
-  EXPECT_EQ(refusal_of_text("a,b,c\n"), " has a header but no rows");
-  EXPECT_EQ(refusal_of_text("a,b,c\r\n\r\n"), " has a header but no rows");
+  EXPECT_EQ(refusal_of_text("a,b,c\n"), " has a header but no rows; if its first line is a row, choose --no-header");
+  EXPECT_EQ(refusal_of_text("a,b,c\r\n\r\n"),
+            " has a header but no rows; if its first line is a row, choose --no-header");
   EXPECT_EQ(refusal_of_text("1,2\n", {.header = true}), " has a header but no rows");
 }
 
@@ -96,25 +103,64 @@ TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
 
 TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,four\n"),
-            "3: column 'b' (position 1): 'four' is neither a number nor a text for a missing value" + kFeatureAdvice);
-  EXPECT_EQ(
-      refusal_of_text("1,2\n3,\"x,\ny\"\n"),
-      "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value" + kFeatureAdvice);
+            "3: column 'b' (position 1): 'four' is neither a number nor a text for a missing value" +
+                advice("'b' (1 of 2 rows)", "b"));
+  EXPECT_EQ(refusal_of_text("1,2\n3,\"x,\ny\"\n"),
+            "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value" +
+                advice("'f1' (1 of 2 rows)", "f1"));
   for (const char* const text : {"0x1p3", "1,5", "1e", "--1", "+-1", "1 2", "1_000", "nan(1)", "NAN", "1d3"}) {
     const std::string refusal = refusal_of_text(fmt::format("a;b\n1;{}\n", text), {.delimiter = ';'});
     EXPECT_EQ(refusal,
               fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value{}", text,
-                          kFeatureAdvice));
+                          advice("'b' (1 of 1 rows)", "b")));
   }
 }
 
 TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
   const CsvOptions options{.label = "y", .weight = "w", .columns = {"a"}};
   EXPECT_TRUE(refusal_of_text("a,w,y\n1,2,yes\n", options)
-                  .ends_with("missing value; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, "
+                  .ends_with("missing value; not numbers: 'y' (1 of 1 rows); labels must be numbers: encode two "
+                             "classes as 0 and 1, more as 0, 1, 2, "
                              "..., or choose another --label"));
+  EXPECT_TRUE(refusal_of_text("x,out\nN/A,1\n2,0\n", {.needs_label = true})
+                  .ends_with("not numbers: 'x' (1 of 2 rows); no label is chosen, so the first column is taken: choose "
+                             "one with --label"));
   EXPECT_TRUE(refusal_of_text("a,w,y\n1,much,0\n", options).ends_with("; weights must be numbers"));
   EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
+}
+
+TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsToldAsSuch) {
+  EXPECT_EQ(refusal_of_text("\"x\" \"y\"\n\"1\" 0.5 1\n\"2\" 0.7 0\n"), "2: '1' is one field too many: a row has 2");
+}
+
+TEST(CsvBadInput, TextInAFeatureOfAModelIsNotToBeLeftOut) {
+  table::Schema model;
+  model.features = {"a", "b"};
+  EXPECT_TRUE(
+      refusal_of_text("id,b,a\nq,N/A,1\nr,2,3\n", {.coded_as = model})
+          .ends_with("missing value; not numbers: 'b' (1 of 2 rows); these were numbers in training: name a text "
+                     "for missing values with --missing"));
+}
+
+TEST(CsvBadInput, AllColumnsThatHoldTextsAreNamedAtOnce) {
+  const std::string text = "id,y,x,city,\"a,b\"\nn1,0,1,Rome,p\nn2,1,2,,q\nn3,0,inf,Bari,3\n";
+  EXPECT_EQ(refusal_of_text(text, {.label = "y"}),
+            "2: column 'id' (position 0): 'n1' is neither a number nor a text for a missing value" +
+                advice("'id' (3 of 3 rows), 'city' (2 of 3 rows), 'a,b' (2 of 3 rows)", "id,city,4"));
+  EXPECT_EQ(refusal_of_text(text, {.label = "y", .drop = {"id", "city", "4"}}), "not refused");
+  EXPECT_EQ(refusal_of_text(text, {.label = "y", .drop = {"id", "4"}, .categorical = {"city"}}), "not refused");
+  EXPECT_TRUE(refusal_of_text(text, {.label = "city", .drop = {"4"}})
+                  .starts_with("2: column 'id' (position 0): 'n1' is neither a number nor a text for a missing value" +
+                               advice("'id' (3 of 3 rows), 'city' (2 of 3 rows)", "id") + "; labels must be numbers"));
+}
+
+TEST(CsvBadInput, ColumnsCanBeDroppedThatAreThereAndNotAskedFor) {
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.drop = {"c"}}),
+            "1: there is no dropped column 'c'; there are 'a', 'b' (positions 0 to 1)");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.label = "a", .drop = {"a"}}),
+            "1: column 'a' (position 0) is dropped, and the label");
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.columns = {"a"}, .drop = {"b"}}),
+            " columns to take and columns to drop are both given; give one of --columns and --drop");
 }
 
 TEST(CsvBadInput, AModelInPlaceOfDataIsTold) {
@@ -124,7 +170,8 @@ TEST(CsvBadInput, AModelInPlaceOfDataIsTold) {
 
 TEST(CsvBadInput, ANumberBeyondFloat32IsRefused) {
   EXPECT_EQ(refusal_of_text("a\n3.4e38\n-3.5e38\n"),
-            "3: column 'a' (position 0): '-3.5e38' is beyond float32, which ends at 3.4e38");
+            "3: column 'a' (position 0): '-3.5e38' is beyond float32, which ends at 3.4e38" +
+                advice("'a' (1 of 2 rows)", "a"));
 }
 
 TEST(CsvBadInput, WhatIsShownIsClippedAndPrintable) {
@@ -132,9 +179,9 @@ TEST(CsvBadInput, WhatIsShownIsClippedAndPrintable) {
       refusal_of_text("a\n\x1b[31mred\x7f\xff\xc3\xa4\xc2\x9b\n"),
       "2: column 'a' (position 0): '\\x1b[31mred\\x7f\\xff\xc3\xa4\\xc2\\x9b' is neither a number nor a text for a "
       "missing value" +
-          kFeatureAdvice);
+          advice("'a' (1 of 1 rows)", "a"));
   const std::string refusal = refusal_of_text("a\n" + std::string(1000, 'x') + '\n', {.chunk_bytes = 100});
-  EXPECT_LT(refusal.size(), 230);
+  EXPECT_LT(refusal.size(), 330);
   EXPECT_NE(refusal.find("xxx...'"), std::string::npos);
 }
 
@@ -187,6 +234,11 @@ TEST(CsvBadInput, ColumnsThatAreNotThereAreRefused) {
             "1: there is no feature column '-1'; there are 'a', 'b' (positions 0 to 1)");
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.columns = {"99999999999999999999"}}).substr(0, 26),
             "1: there is no feature col");
+}
+
+TEST(CsvBadInput, TwoColumnsThatMayBeTheLabelAreRefused) {
+  EXPECT_EQ(refusal_of_text("a,y,TARGET\n1,2,3\n", {.needs_label = true}),
+            "1: the label may be 'y' or 'TARGET': choose one with --label");
 }
 
 TEST(CsvBadInput, AColumnCanHaveOneUseOnly) {

@@ -12,6 +12,7 @@
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
+#include "podere/table/number_text.h"
 
 namespace podere::io {
 namespace {
@@ -66,7 +67,13 @@ std::optional<float> Categories::number(std::size_t feature, std::string_view te
   Column& column = *columns_.at(feature);
   if (column.known != nullptr) {
     if (!*column.known) return parse_code(text);
-    const std::vector<std::string>& texts = **column.known;
+    const table::CategoryTexts& texts = **column.known;
+    std::optional<std::string> number;
+    if (texts.are_numbers) {
+      number = table::number_text(text);
+      if (!number) return std::nullopt;
+      text = *number;
+    }
     const std::size_t code = code_of(texts, text);
     if (code == texts.size() || texts[code] != text) return std::nullopt;
     return static_cast<float>(code);

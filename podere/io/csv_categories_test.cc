@@ -11,10 +11,11 @@
 namespace podere::io {
 namespace {
 
-using Texts = std::vector<std::string>;
+using Texts = table::CategoryTexts;
+using Names = std::vector<std::string>;
 
-table::Table read(std::string_view text, const CsvOptions& options, UnknownTexts* unknown = nullptr) {
-  return read_csv(TemporaryFile(text).path(), options, comm::Communicator::self(), 2, unknown);
+table::Table read(std::string_view text, const CsvOptions& options, ReadFacts* facts = nullptr) {
+  return read_csv(TemporaryFile(text).path(), options, comm::Communicator::self(), 2, facts);
 }
 
 std::string refusal(std::string_view text, const CsvOptions& options) {
@@ -77,12 +78,12 @@ TEST(CsvCategories, AColumnThatIsAllMissingHasAnEmptyDictionary) {
 
 TEST(CsvCategories, TextsAreCodedAsAnotherSchemaSays) {
   const auto model = schema_of({"x", "c", "d"}, {{1, Texts{"a", "b"}}, {2, Texts{}}});
-  UnknownTexts unknown;
-  const auto table = read("d,c,x,note\nq,b,1,7\n,new,2,7\nr,a,3,7\n,,4,7\nr,new,5,7\n", {.coded_as = model}, &unknown);
+  ReadFacts facts;
+  const auto table = read("d,c,x,note\nq,b,1,7\n,new,2,7\nr,a,3,7\n,,4,7\nr,new,5,7\n", {.coded_as = model}, &facts);
   EXPECT_EQ(values(table, 0), (std::vector<float>{-1, -1, -1, -1, -1}));
   EXPECT_EQ(values(table, 1), (std::vector<float>{1, -1, 0, -1, -1}));
   EXPECT_EQ(table.schema().categories.at(1), (Texts{"a", "b"}));
-  EXPECT_EQ(unknown, (UnknownTexts{{"c", 2}, {"d", 3}}));
+  EXPECT_EQ(facts.unknown, (UnknownTexts{{"c", 2}, {"d", 3}}));
 }
 
 TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
@@ -91,12 +92,12 @@ TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
     return read(text, options).schema().features;
   };
   const std::string text = "id,b,a,note\nx7,2,1,red\n";
-  EXPECT_EQ(names(text, {"a", "b"}), Texts({"b", "a"}));
-  EXPECT_EQ(names(text, {"a", "c"}), Texts({"a"}));  // which c is missing is for others to tell
-  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"a", "b"}, {.columns = {"n", "a"}}), Texts({"n", "a"}));
-  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"c", "d"}), Texts({"a", "b", "n"}));
-  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"f0", "f1"}), Texts({"a", "b", "n"}));  // these are taken in order
-  EXPECT_EQ(names("2,1,3\n", {"f0", "f1"}), Texts({"f0", "f1", "f2"}));
+  EXPECT_EQ(names(text, {"a", "b"}), Names({"b", "a"}));
+  EXPECT_EQ(names(text, {"a", "c"}), Names({"a"}));  // which c is missing is for others to tell
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"a", "b"}, {.columns = {"n", "a"}}), Names({"n", "a"}));
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"c", "d"}), Names({"a", "b", "n"}));
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"f0", "f1"}), Names({"a", "b", "n"}));  // these are taken in order
+  EXPECT_EQ(names("2,1,3\n", {"f0", "f1"}), Names({"f0", "f1", "f2"}));
   EXPECT_EQ(refusal(text, {.coded_as = schema_of({"a", "note"}, {})}).substr(0, 33),
             "2: column 'note' (position 3): 'r");
 }

@@ -79,9 +79,9 @@ TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
   CsvOptions coded = options;
   coded.coded_as = whole.schema();
   coded.coded_as->categories.at(0)->erase(coded.coded_as->categories.at(0)->begin());
-  UnknownTexts expected_unknown;
-  read_csv(file.path(), coded, comm::Communicator::self(), 1, &expected_unknown);
-  EXPECT_EQ(expected_unknown.size(), 1);
+  ReadFacts of_whole;
+  read_csv(file.path(), coded, comm::Communicator::self(), 1, &of_whole);
+  EXPECT_EQ(of_whole.unknown.size(), 1);
   for (const int n_threads : {1, 3}) {
     options.chunk_bytes = 4096;
     const auto table = read_csv(file.path(), options, world(), n_threads);
@@ -93,9 +93,9 @@ TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
         ASSERT_TRUE(column[i] == expected || (column[i] != column[i] && expected != expected)) << i;
       }
     }
-    UnknownTexts unknown;
-    read_csv(file.path(), coded, world(), n_threads, &unknown);
-    EXPECT_EQ(unknown, expected_unknown);
+    ReadFacts facts;
+    read_csv(file.path(), coded, world(), n_threads, &facts);
+    EXPECT_EQ(facts.unknown, of_whole.unknown);
   }
 }
 
@@ -148,9 +148,7 @@ TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
     for (const int n_threads : {1, 3}) {
       EXPECT_EQ(message_of(file.path(), {.header = true, .chunk_bytes = chunk_bytes}, n_threads),
                 file.path().string() +
-                    ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value; leave "
-                    "the column out with --columns, name the text with --missing, or "
-                    "train gbt with --categorical");
+                    ":4323: column 'b' (position 1): 'x' is neither a number nor a text for a missing value");
     }
   }
 }

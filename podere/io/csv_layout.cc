@@ -1,11 +1,14 @@
 #include "podere/io/csv_layout.h"
 
 #include <fmt/ranges.h>
+#include <strings.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_set>
@@ -14,6 +17,7 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
+#include "podere/io/csv_header.h"
 #include "podere/io/decimal.h"
 #include "podere/table/features.h"
 
@@ -23,7 +27,8 @@ namespace {
 constexpr std::size_t kSampleLines = 16;
 constexpr std::size_t kSampleBytes = 1 << 16;
 
-/// The first lines, whole: up to kSampleLines of them, and at least one. Ends with a line end.
+/// The first lines, whole: up to kSampleLines of them, and two where there are and neither is too long. Ends with a
+/// line end.
 std::string read_sample(const ByteSource& source, const std::string& name, std::size_t max_line_bytes) {
   std::string sample;
   const auto cursor = source.cursor_at(0);
@@ -36,14 +41,15 @@ std::string read_sample(const ByteSource& source, const std::string& name, std::
     if (is_all) sample += '\n';
     const char* const end = sample.data() + sample.size();
     const char* p = sample.data();
-    for (std::size_t line = 0; line < kSampleLines; ++line) {
+    std::size_t n_lines = 0;
+    for (; n_lines < kSampleLines; ++n_lines) {
       const char* const next = find_line_end(p, end, false);
       if (next == nullptr) break;
       p = next;
     }
     // A quote that stays open swallows the end: what is wrong is told when the line is read.
     if (p == sample.data() && is_all) p = end;
-    if (p > sample.data()) {
+    if (n_lines > 1 || (p > sample.data() && (is_all || wanted >= max_line_bytes))) {
       sample.resize(static_cast<std::size_t>(p - sample.data()));
       if (sample.back() != '\n') sample += '\n';
       return sample;
@@ -60,15 +66,33 @@ bool is_text(std::string_view field, const MissingTokens& missing) {
   return !missing.holds(field) && !parse_float(field, value);
 }
 
-bool is_number(std::string_view field, const MissingTokens& missing) {
-  float value;
-  return !missing.holds(field) && parse_float(field, value);
+/// The fields of the lines of a sample below the first, up to one that cannot be split or is blank.
+std::vector<Fields> lines_below(std::string_view sample, char delimiter) {
+  std::vector<Fields> lines;
+  FieldReader reader(delimiter);
+  const char* const end = sample.data() + sample.size();
+  try {
+    for (const char* p = find_line_end(sample.data(), end, false); p != nullptr && p < end;) {
+      const char* const next = find_line_end(p, end, false);
+      if (next == nullptr || (FieldReader::ends_line(*p) && next == end)) break;
+      lines.push_back(reader.read_line(p, end));
+      p = next;
+    }
+  } catch (const TextFault&) {
+    // Told when the line is read.
+  }
+  return lines;
 }
 
-/// Whether a first line with these fields holds names. Where rows may hold texts, a number tells them from names.
-bool is_header(const std::vector<std::string>& fields, const MissingTokens& missing, bool rows_have_texts) {
-  const auto any = [&](auto is) { return std::ranges::any_of(fields, [&](const auto& f) { return is(f, missing); }); };
-  return any(is_text) && !(rows_have_texts && any(is_number));
+/// Whether the first line names the columns. Throws InputError where that is in doubt.
+bool find_header(const std::string& name, std::string_view sample, const CsvLayout& layout,
+                 const MissingTokens& missing, const CsvOptions& options) {
+  const auto [is_header, doubt] = decide_header(layout.names, lines_below(sample, layout.delimiter), missing, options);
+  if (is_header) return *is_header;
+  throw_input_error(
+      "{}:1: the line may name the columns or be a row: {}; choose with --header (names) or --no-header (a row), in "
+      "Python header=True or False",
+      name, doubt);
 }
 
 /// How a delimiter splits the lines of a sample.
@@ -94,19 +118,36 @@ Split try_delimiter(std::string_view sample, char delimiter, const MissingTokens
   return has_text ? Split::kEven : Split::kEvenAndLastLineIsNumbers;
 }
 
+/// Whether lines of spaces have a field more than the first, which R's write.table leaves without a name for its row
+/// names. Told when the second line is read.
+bool lacks_a_name(std::string_view sample, const MissingTokens& missing) {
+  std::size_t n_names = 0;
+  try {
+    n_names = FieldReader(' ').read_line(sample.data(), sample.data() + sample.size()).size();
+  } catch (const TextFault&) {
+    return false;
+  }
+  const std::vector<Fields> below = lines_below(sample, ' ');
+  const auto has_one_more = [&](const Fields& fields) {
+    return fields.size() == n_names + 1 && !is_text(fields.back(), missing);
+  };
+  return n_names > 1 && !below.empty() && std::ranges::all_of(below, has_one_more);
+}
+
 /// The candidate that does best at splitting every line into the same number of fields, more than one. Where none does,
 /// one that splits the first line (a line further down is at fault, which is told when it is read), or there is one
 /// field.
 char find_delimiter(std::string_view sample, const MissingTokens& missing) {
   char best = ',';
   Split best_split = Split::kUneven;
-  for (const char candidate : {'\t', ';', ',', ' '}) {
+  for (const char candidate : {'\t', ';', ',', '|', ' '}) {
     const Split split = try_delimiter(sample, candidate, missing);
     if (split > best_split) std::tie(best, best_split) = std::pair(candidate, split);
   }
   if (best_split > Split::kUneven) return best;
-  const std::size_t found = sample.substr(0, sample.find('\n')).find_first_of("\t;,");
-  return found == std::string_view::npos ? ',' : sample[found];
+  const std::size_t found = sample.substr(0, sample.find('\n')).find_first_of("\t;,|");
+  if (found != std::string_view::npos) return sample[found];
+  return lacks_a_name(sample, missing) ? ' ' : ',';
 }
 
 /// Positions of the columns that options ask for, by name or position.
@@ -177,25 +218,63 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
   if (std::ranges::any_of(fields, is_wanted)) std::erase_if(fields, std::not_fn(is_wanted));
 }
 
-std::optional<std::size_t> find_label(const ColumnFinder& finder, const CsvOptions& options, const CsvLayout& layout) {
-  if (options.label) return finder.find(*options.label, "label");
+/// The column of the label, and why it is. Throws InputError where several have one of the usual names.
+std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& file,
+                                                              const CsvOptions& options,
+                                                              const std::set<std::size_t>& taken,
+                                                              const CsvLayout& layout) {
+  if (options.label) return std::pair(finder.find(*options.label, "label"), LabelChoice::kOption);
   if (!options.needs_label) return std::nullopt;
-  const bool is_known = options.coded_as && options.coded_as->label &&
-                        std::ranges::find(layout.names, *options.coded_as->label) != layout.names.end();
-  return is_known ? finder.find(*options.coded_as->label, "label") : 0;
+  if (options.coded_as && options.coded_as->label) {
+    const std::string& known = *options.coded_as->label;
+    const bool is_there = std::ranges::find(layout.names, known) != layout.names.end();
+    return is_there ? std::pair(finder.find(known, "label"), LabelChoice::kModel) : std::pair(0UL, LabelChoice::kFirst);
+  }
+  std::vector<std::size_t> named = usual_labels(layout.names);
+  std::erase_if(named, [&](std::size_t i) { return taken.contains(i); });
+  if (named.size() == 1) return std::pair(named[0], LabelChoice::kName);
+  if (named.empty() || named[0] == 0) return std::pair(0UL, LabelChoice::kFirst);
+  throw_input_error("{}:1: the label may be {} or {}: choose one with --label", file, printable(layout.names[named[0]]),
+                    printable(layout.names[named[1]]));
+}
+
+/// The columns to be left out. What rows are for may have been made without columns that this file has not.
+std::set<std::size_t> find_dropped(const ColumnFinder& finder, const CsvOptions& options, const CsvLayout& layout) {
+  std::set<std::size_t> dropped;
+  for (const std::string& column : options.drop) {
+    const bool is_there = std::ranges::find(layout.names, column) != layout.names.end();
+    const bool is_position = std::ranges::all_of(column, detail::is_digit);
+    if (options.coded_as && !is_there && !is_position) continue;
+    dropped.insert(finder.find(column, "dropped"));
+  }
+  return dropped;
 }
 
 void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
-  const std::optional<std::size_t> label = find_label(finder, options, layout);
+  if (!options.columns.empty() && !options.drop.empty()) {
+    throw_input_error("{}: columns to take and columns to drop are both given; give one of --columns and --drop", file);
+  }
+  const std::set<std::size_t> dropped = find_dropped(finder, options, layout);
   std::optional<std::size_t> weight;
   if (options.weight) weight = finder.find(*options.weight, "weight");
   for (const std::string& column : options.columns) layout.fields.push_back(finder.find(column, "feature"));
+  std::set<std::size_t> taken = dropped;
+  taken.insert(layout.fields.begin(), layout.fields.end());
+  if (weight) taken.insert(*weight);
+  const auto chosen_label = find_label(finder, file, options, taken, layout);
+  const auto label = chosen_label ? std::optional(chosen_label->first) : std::nullopt;
+  if (chosen_label) layout.label_choice = chosen_label->second;
   if (options.columns.empty()) {
     for (std::size_t i = 0; i < layout.names.size(); ++i) {
-      if (i != label && i != weight) layout.fields.push_back(i);
+      if (i != label && i != weight && !dropped.contains(i)) layout.fields.push_back(i);
     }
     if (options.coded_as) leave_to_known(*options.coded_as, layout, layout.fields);
+  }
+  for (const auto& [use, column] : {std::pair("label", label), std::pair("weight", weight)}) {
+    if (!column || !dropped.contains(*column)) continue;
+    throw_input_error("{}:1: column {} (position {}) is dropped, and the {}{}", file, printable(layout.names[*column]),
+                      *column, use, *column == 0 && !options.label ? "; choose another with --label" : "");
   }
   for (const std::size_t i : layout.fields) layout.schema.features.push_back(layout.names[i]);
   if (label) {
@@ -218,7 +297,7 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
       throw_input_error("{}:1: column {} (position {}) is asked for twice; a column is feature, label or weight, once",
                         file, printable(name), i);
     }
-    if (chosen[k - 1].first == name) {
+    if (chosen[k - 1].first == name && !options.counts_texts) {
       throw_input_error("{}:1: columns {} and {} are both named {}; names must differ", file, chosen[k - 1].second, i,
                         printable(name));
     }
@@ -226,6 +305,18 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
 }
 
 }  // namespace
+
+std::vector<std::size_t> usual_labels(const std::vector<std::string>& names) {
+  const auto is_usual = [](const std::string& name) {
+    return std::ranges::any_of(std::array{"label", "target", "class", "y"},
+                               [&](const char* usual) { return strcasecmp(name.c_str(), usual) == 0; });
+  };
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_usual(names[i])) found.push_back(i);
+  }
+  return found;
+}
 
 MissingTokens::MissingTokens(const std::vector<std::string>& tokens) : texts_(tokens) {
   for (const std::string& token : tokens) {
@@ -268,9 +359,8 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   } catch (const TextFault& fault) {
     throw_input_error("{}:1: {}", name, fault.message);
   }
-  const bool rows_have_texts =
-      !options.categorical.empty() || (options.coded_as && !options.coded_as->categories.empty());
-  layout.has_header = options.header.value_or(is_header(layout.names, missing, rows_have_texts));
+  layout.found_header = !options.header;
+  layout.has_header = options.header ? *options.header : find_header(name, sample, layout, missing, options);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }

@@ -33,12 +33,17 @@ class MissingTokens {
 struct CsvLayout {
   char delimiter = ',';
   bool has_header = false;
+  bool found_header = false;       ///< nobody had said so
   std::uint64_t text_begin = 0;    ///< behind the byte order mark
   std::vector<std::string> names;  ///< of all fields of a line
   table::Schema schema;
+  LabelChoice label_choice = LabelChoice::kOption;  ///< of the label of the schema
   bool finds_categories = false;    ///< the dictionaries of the schema are empty until the rows are read
   std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
 };
+
+/// Which of the columns are called as labels are: label, target, class or y, in any case. Rising.
+std::vector<std::size_t> usual_labels(const std::vector<std::string>& names);
 
 /// Reads the first lines of `source`. Throws InputError, with `name` for the file, if they do not fit the options.
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options);

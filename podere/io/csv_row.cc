@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <span>
 
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
@@ -18,10 +19,17 @@ bool has_pair(std::string_view text) {
 
 }  // namespace
 
-RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories)
+std::vector<std::uint64_t> TextCounts::sum(const comm::Communicator& comm) const {
+  std::vector<std::uint64_t> sums(counts_.begin(), counts_.end());
+  comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+  return sums;
+}
+
+RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts)
     : layout_(layout),
       missing_(missing),
       categories_(categories, missing),
+      texts_(texts),
       reader_(layout.delimiter),
       columns_(layout.names.size(), kSkipped) {
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
@@ -94,28 +102,24 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
   if (missing_.holds(content)) return kMissing;
   float value;
   if (!parse_float(content, value) || std::isnan(value)) {
-    throw TextFault{p, fmt::format("{}: {} is neither a number nor a text for a missing value; {}{}", column(field),
-                                   printable(content), advice_on_text(field),
-                                   has_pair(content) ? "; a libsvm file is read with --format libsvm" : "")};
+    return take_text(content, p, field, "is neither a number nor a text for a missing value");
   }
   if (missing_.holds(value)) return kMissing;
   const bool says_infinity = content.find_first_of("iI") != std::string_view::npos;
   if (std::isinf(value) && !says_infinity) {
-    throw TextFault{p,
-                    fmt::format("{}: {} is beyond float32, which ends at 3.4e38", column(field), printable(content))};
+    return take_text(content, p, field, "is beyond float32, which ends at 3.4e38");
   }
   return value;
 }
 
-/// What can be done about a text among the numbers, in words of the command line.
-const char* RowParser::advice_on_text(std::size_t field) const {
-  const table::Schema& schema = layout_.schema;
-  const std::size_t k = columns_[field];
-  if (k < schema.features.size()) {
-    return "leave the column out with --columns, name the text with --missing, or train gbt with --categorical";
+/// What stands where a number belongs.
+float RowParser::take_text(std::string_view content, const char* p, std::size_t field, std::string_view fault) const {
+  if (texts_ != nullptr) {
+    texts_->count(columns_[field]);
+    return kMissing;
   }
-  if (k > schema.features.size() || !schema.label) return "weights must be numbers";
-  return "labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose another --label";
+  throw TextFault{p, fmt::format("{}: {} {}{}", column(field), printable(content), fault,
+                                 has_pair(content) ? "; a libsvm file is read with --format libsvm" : "")};
 }
 
 std::string RowParser::column(std::size_t field) const {

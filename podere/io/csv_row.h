@@ -1,20 +1,36 @@
 // Rows of delimited text to rows of numbers.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "podere/comm/communicator.h"
 #include "podere/io/csv_categories.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/csv_layout.h"
 
 namespace podere::io {
 
+/// How many fields of each column of the table are texts where numbers belong. Thread-safe.
+class TextCounts {
+ public:
+  explicit TextCounts(std::size_t n_columns) : counts_(n_columns) {}
+  void count(std::size_t column) { counts_[column].fetch_add(1, std::memory_order_relaxed); }
+  /// Over all ranks [n_columns]. Collective.
+  std::vector<std::uint64_t> sum(const comm::Communicator& comm) const;
+
+ private:
+  std::vector<std::atomic<std::uint64_t>> counts_;
+};
+
 /// Parses rows of one layout. For one thread; borrows what it is made of.
 class RowParser {
  public:
-  RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories);
+  /// Texts where numbers belong are missing values and counted in `texts`; without it they are faults.
+  RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts);
 
   /// Parses the row at `p` in a text that ends at `end` with a line end, with LineReader::kPadding bytes readable
   /// behind. Sets values [columns of the table]; returns the begin of the next line. Throws TextFault for a row that
@@ -27,7 +43,7 @@ class RowParser {
   const char* read_field(const char* p, const char* end, std::size_t field, std::string_view& content);
   float to_value(std::string_view content, const char* p, std::size_t field) const;
   std::string column(std::size_t field) const;
-  const char* advice_on_text(std::size_t field) const;
+  float take_text(std::string_view content, const char* p, std::size_t field, std::string_view fault) const;
 
   static constexpr std::uint32_t kSkipped = 0xffffffff;
   static constexpr std::uint32_t kCategory = 0x80000000;  // added to the column; what is less is a number
@@ -35,6 +51,7 @@ class RowParser {
   const CsvLayout& layout_;
   const MissingTokens& missing_;
   CategoryReader categories_;
+  TextCounts* texts_;
   FieldReader reader_;
   std::vector<std::uint32_t> columns_;  // of the table, by field; kSkipped if it has none
 };

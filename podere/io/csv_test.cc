@@ -60,7 +60,7 @@ TEST(Csv, NamesMayBeQuotedOrAbsent) {
 }
 
 TEST(Csv, FindsEveryDelimiter) {
-  for (const char delimiter : {',', ';', '\t', ' '}) {
+  for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     for (const char* const header : {"", "a,b,c\n"}) {
       std::string text = fmt::format("{}1,2,3\n4,5,6\n", header);
       std::replace(text.begin(), text.end(), ',', delimiter);
@@ -68,7 +68,6 @@ TEST(Csv, FindsEveryDelimiter) {
       EXPECT_EQ(rows_of_text(text, {.delimiter = delimiter}), kSix) << text;
     }
   }
-  EXPECT_EQ(rows_of_text("1|2|3\n4|5|6\n", {.delimiter = '|'}), kSix);
 }
 
 TEST(Csv, ACommaInTextDoesNotHideTheDelimiter) {
@@ -169,10 +168,38 @@ TEST(Csv, ALabelThatIsNeededIsThatOfTheModelWhereNobodyChoseOne) {
   EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.needs_label = true, .coded_as = model}), model);
   EXPECT_EQ(schema_of("b,a,x\n1,2,3\n", {.needs_label = true, .coded_as = model}).label, "b") << "there is none";
   EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.label = "b", .needs_label = true, .coded_as = model}).label, "b");
-  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.needs_label = true}).label, "a");
   EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.coded_as = model}).label, std::nullopt) << "nobody needs it";
   const table::Schema nameless{.features = {"f0", "f2"}, .label = "f1"};
   EXPECT_EQ(schema_of("1,2,3\n", {.needs_label = true, .coded_as = nameless}), nameless);
+}
+
+TEST(Csv, ALabelThatNobodyChoseIsTheColumnWithAUsualNameOrElseTheFirst) {
+  const auto label_of = [](std::string_view text, const CsvOptions& options) {
+    ReadFacts facts;
+    const TemporaryFile file(text);
+    const auto table = read_csv(file.path(), options, comm::Communicator::self(), 1, &facts);
+    return std::tuple(table.schema().label.value_or(""), facts.label->position, facts.label->choice,
+                      facts.label->option, facts.label->other);
+  };
+  const CsvOptions needed{.needs_label = true};
+  using Found = decltype(label_of("", {}));
+  const Found y{"Y", 1, LabelChoice::kName, "Y", "b"};
+  const Found a{"a", 0, LabelChoice::kFirst, "a", "b"};
+  EXPECT_EQ(label_of("a,Y,b\n1,2,3\n", needed), y);
+  EXPECT_EQ(label_of("a,Class,b\n1,2,3\n", needed), (Found{"Class", 1, LabelChoice::kName, "Class", "b"}));
+  EXPECT_EQ(label_of("a,ys,b\n1,2,3\n", needed), (Found{"a", 0, LabelChoice::kFirst, "a", "b"}));
+  EXPECT_EQ(label_of("1,2,3\n", needed), (Found{"f0", 0, LabelChoice::kFirst, "f0", "f2"}));
+  EXPECT_EQ(label_of("label,target\n1,2\n", needed), (Found{"label", 0, LabelChoice::kFirst, "label", "target"}));
+  EXPECT_EQ(label_of("a,y,b\n1,2,3\n", {.needs_label = true, .drop = {"y"}}), a) << "it is left out";
+  EXPECT_EQ(label_of("a,y,b\n1,2,3\n", {.needs_label = true, .weight = "y"}), a) << "it is the weight";
+  EXPECT_EQ(label_of("a,y,b\n1,2,3\n", {.needs_label = true, .columns = {"b", "y"}}),
+            (Found{"a", 0, LabelChoice::kFirst, "a", "b"}))
+      << "it is a feature";
+  EXPECT_EQ(label_of("a,y,b\n1,2,3\n", {.label = "b"}), (Found{"b", 2, LabelChoice::kOption, "b", "y"}));
+  EXPECT_EQ(label_of("y,\"my,b\"\n1,2\n", {.label = "1"}), (Found{"my,b", 1, LabelChoice::kOption, "1", "y"}));
+  const table::Schema model{.features = {"a", "b"}, .label = "b"};
+  EXPECT_EQ(label_of("a,y,b\n1,2,3\n", {.needs_label = true, .coded_as = model}),
+            (Found{"b", 2, LabelChoice::kModel, "b", "a"}));
 }
 
 TEST(Csv, AColumnWithoutANameKeepsThePositionInItsName) {

@@ -33,6 +33,23 @@ TEST(FileFormat, IsFoundByContentThenByName) {
   EXPECT_THROW(find_format(folder / "absent.svm"), InputError);
 }
 
+TEST(FileFormat, FilesOfOtherKindsAreNamed) {
+  const auto told_of = [](const std::string& content) -> std::string {
+    const TemporaryFile file(content);
+    try {
+      find_format(file.path());
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_NE(told_of(std::string("PAR1\x15\x04\x15\x10", 8)).find(": is a Parquet file, allowed are"),
+            std::string::npos);
+  EXPECT_NE(told_of("PK\x03\x04\x14").find("a ZIP archive or an Excel file"), std::string::npos);
+  EXPECT_NE(told_of("BZh91AY&SY").find("is packed with bzip2"), std::string::npos);
+  for (const char* text : {"PAR1,x\n1,2\n", "PK,x\n1,2\n", "BZh9\n1\n", "", "P"}) EXPECT_EQ(told_of(text), "") << text;
+}
+
 TEST(FileFormat, HasANameEach) {
   for (const auto format : {FileFormat::kAuto, FileFormat::kCsv, FileFormat::kIdx, FileFormat::kLibsvm}) {
     EXPECT_EQ(parse_file_format(to_string(format)), format);

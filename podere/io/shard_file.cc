@@ -72,7 +72,9 @@ ShardHeader header_of(const Json& json) {
   header.schema.weight = text_at(json, "weight");
   for (const Json& column : json.at("categories")) {
     table::Dictionary texts;
-    if (!column.at("texts").is_null()) texts = column.at("texts").get<std::vector<std::string>>();
+    if (!column.at("texts").is_null())
+      texts =
+          table::CategoryTexts(column.at("texts").get<std::vector<std::string>>(), column.value("are_numbers", false));
     const std::uint64_t feature = unsigned_at(column, "feature");
     if (feature >= header.schema.features.size()) throw_error("categories of no feature");
     header.schema.categories.emplace(static_cast<std::size_t>(feature), std::move(texts));
@@ -102,6 +104,7 @@ std::string ShardHeader::to_json() const {
   Json categories = Json::array();
   for (const auto& [feature, texts] : schema.categories) {
     categories.push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
+    if (texts && texts->are_numbers) categories.back()["are_numbers"] = true;
   }
   const Json json = {{"n_global_rows", n_global_rows},
                      {"begin", rows.begin},

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace podere::io {
@@ -24,20 +25,23 @@ std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
 
 }  // namespace
 
-void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read) {
-  std::optional<TextFileFault> fault;
+std::optional<std::string> find_fault(const comm::Communicator& comm, const std::function<void()>& read) {
+  std::string fault;
   comm.agree([&] {
     try {
       read();
     } catch (const TextFileFault& found) {
-      fault = found;
+      fault = found.what();
     }
   });
-  const std::vector<std::int32_t> has_fault = comm.all_gather(std::int32_t{fault ? 1 : 0});
+  const std::vector<std::int32_t> has_fault = comm.all_gather(std::int32_t{fault.empty() ? 0 : 1});
   const auto first = std::ranges::find(has_fault, 1);
-  comm.agree([&] {
-    if (first - has_fault.begin() == comm.rank()) throw InputError(*fault);
-  });
+  if (first == has_fault.end()) return std::nullopt;
+  return comm.broadcast_text(std::move(fault), static_cast<int>(first - has_fault.begin()));
+}
+
+void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read) {
+  if (const auto fault = find_fault(comm, read)) throw InputError(*fault);
 }
 
 table::RowRange choose_rows(const std::string& name, std::uint64_t first, std::optional<std::uint64_t> last,

@@ -25,8 +25,11 @@ class TextFileFault : public InputError {
   using InputError::InputError;
 };
 
-/// Runs `read` on all ranks. Of all TextFileFaults the first in the file is thrown, on all ranks: ranks hold rows in
-/// the order of the file, so it is that of the lowest rank. Collective.
+/// Runs `read` on all ranks. Of all TextFileFaults that of the lowest rank is returned, on all ranks: ranks hold rows
+/// in the order of the file, so it is the first in the file. Collective.
+std::optional<std::string> find_fault(const comm::Communicator& comm, const std::function<void()>& read);
+
+/// The same, but throws the fault as an InputError, on all ranks. Collective.
 void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read);
 
 /// Rows [first, last) of `n_rows`; without `last` to the end. Throws InputError, with `name`, if there are none or

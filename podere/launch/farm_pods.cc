@@ -45,7 +45,8 @@ kube::Json find(kube::Client& client, const kube::Resource& resource, const kube
     if (object) return *std::move(object);
   } catch (const kube::ApiError& error) {
     if (!error.is_forbidden()) throw;
-    throw_input_error("--farm: you may not see it: {}", error.what());
+    throw_input_error("--farm: you may not see it: {}; deploy/farm-user.sh NAMESPACE/FARM USER gives the rights",
+                      error.what());
   }
   throw_input_error("--farm: there is no {} {} ({})", resource.kind, key.text(), client.access().origin);
 }
@@ -58,6 +59,25 @@ kube::Json find_looked_after(kube::Client& client, const kube::ObjectKey& farm) 
   }
   throw_input_error("--farm: no operator looks after farm {} ({}): podere operator has to run in the cluster",
                     farm.text(), client.access().origin);
+}
+
+/// The secret of the farm's keys, if the operator made it: it wrote the host key to the farm's status before, which
+/// nobody else may write. Whoever made another knows its keys.
+kube::Json find_keys(kube::Client& client, const kube::ObjectKey& farm) {
+  const kube::ObjectKey key{farm.in_namespace, kube::key_secret_name(farm)};
+  kube::Json secret = find(client, kube::kSecrets, key);
+  const std::vector<std::byte> bytes = read_secret_field(secret, "known_hosts");
+  const std::string_view known{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const kube::Json farm_now = find(client, kube::kFarms, farm);
+  const kube::Json written = farm_now.value(kube::Json::json_pointer("/status/hostKeys"), kube::Json::array());
+  const bool is_made_by_operator = std::ranges::any_of(written, [&](const kube::Json& host_key) {
+    return host_key.is_string() && known == fmt::format("podere-farm {}\n", host_key.get<std::string>());
+  });
+  if (is_made_by_operator) return secret;
+  throw_input_error(
+      "--farm: the secret {0} was not made by the operator, so others may know its keys: kubectl -n {1} delete secret "
+      "{0}, and the operator makes it",
+      key.name, key.in_namespace);
 }
 
 void write_private(const std::filesystem::path& path, const kube::Json& secret, const char* name) {
@@ -74,11 +94,12 @@ std::string write_ssh_options(const kube::Json& farm, const kube::Json& secret, 
   write_private(folder / "farm-key", secret, "ssh-privatekey");
   write_private(folder / "farm-hosts", secret, "known_hosts");
   AtomicFile file(folder / "farm-ssh");
-  file.write(fmt::format(
-      "User {}\nPort {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n"
-      "HostKeyAlias podere-farm\nStrictHostKeyChecking yes\nLogLevel ERROR\n",
-      option_of(farm, "podere.dev/ssh-user", "podere"), option_of(farm, "podere.dev/ssh-port", "2222"),
-      (folder / "farm-key").string(), (folder / "farm-hosts").string()));
+  file.write(
+      fmt::format("User {}\nPort {}\nIdentityFile {}\nIdentitiesOnly yes\nForwardAgent no\nUserKnownHostsFile "
+                  "{}\nGlobalKnownHostsFile /dev/null\n"
+                  "HostKeyAlias podere-farm\nStrictHostKeyChecking yes\nLogLevel ERROR\n",
+                  option_of(farm, "podere.dev/ssh-user", "podere"), option_of(farm, "podere.dev/ssh-port", "2222"),
+                  (folder / "farm-key").string(), (folder / "farm-hosts").string()));
   file.commit_unflushed();
   return fmt::format("ssh -F {}", (folder / "farm-ssh").string());
 }
@@ -115,8 +136,7 @@ FarmPods::FarmPods(const kube::Access& access, const std::string& farm, const st
   kube::check_access(client_);
   const kube::Json object = find_looked_after(client_, farm_);
   const std::string_view selector = kube::text_at(object, {"status", "selector"});
-  ssh_ = write_ssh_options(object, find(client_, kube::kSecrets, {access.in_namespace, kube::key_secret_name(farm_)}),
-                           folder);
+  ssh_ = write_ssh_options(object, find_keys(client_, farm_), folder);
   reflector_ = std::make_unique<kube::Reflector>(
       client_,
       kube::ReflectorOptions{.resource = kube::kPods,

@@ -27,7 +27,8 @@ std::vector<std::byte> read_secret_field(const kube::Json& secret, const char* f
 class FarmPods {
  public:
   /// Takes the keys of the farm's executors into `folder`. Throws InputError if there is no such farm in the namespace
-  /// of `access`, nobody looks after it, or the user may not see it, its pods or its keys.
+  /// of `access`, nobody looks after it, the user may not see it, its pods or its keys, or others than the operator
+  /// made the keys.
   FarmPods(const kube::Access& access, const std::string& farm, const std::filesystem::path& folder);
 
   /// A host of one slot for each pod that can be used, by the names of pods.

@@ -1,6 +1,7 @@
 #include "podere/launch/local.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,11 @@ namespace podere::launch {
 namespace {
 
 constexpr off_t kSessionBytes = 10'000'000;  // two segments of 4 MiB that hold the keys of PMIx, and small files
+
+// Measured with Open MPI 4.1: mpirun hangs below 28 + 4 an executor; one executor alone needs 16.
+constexpr rlim_t kOpenFiles = 32;
+constexpr rlim_t kOpenFilesOfMpirun = 64;
+constexpr rlim_t kOpenFilesEach = 4;
 
 }  // namespace
 
@@ -40,8 +46,9 @@ CommandLine local(int n_executors, const std::vector<std::string>& program, cons
   command.argv.insert(command.argv.begin(), mpirun.begin(), mpirun.end());
   command.environment.insert(command.environment.end(),
                              {
-                                 // Executors share the cores: who waits must not spin, and none is bound to a core.
-                                 {"OMPI_MCA_mpi_yield_when_idle", "1"},
+                                 // Executors share the cores: none is bound to one, and who waits sleeps
+                                 // (comm/patience.h), for who yields gives a whole slice to a busy neighbor.
+                                 {"OMPI_MCA_mpi_yield_when_idle", "0"},
                                  {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                  {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                                  {"OMPI_MCA_plm", "isolated"},
@@ -70,6 +77,21 @@ void check_session_folder(const std::filesystem::path& folder, int n_executors) 
   if (cause == 0 || cause == EINTR) return;
   throw_input_error("temporary folder {}: {}: MPI needs up to {} MB there, set TMPDIR to a folder with room",
                     folder.string(), std::strerror(cause), kSessionBytes / 1'000'000);
+}
+
+void check_open_files(int n_executors) {
+  const auto n = static_cast<rlim_t>(n_executors);
+  const rlim_t needed = n == 1 ? kOpenFiles : kOpenFilesOfMpirun + n * kOpenFilesEach;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  const rlim_t allowed = limit.rlim_cur;
+  limit.rlim_cur = needed;
+  if (needed <= limit.rlim_max && setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  throw_input_error(
+      "a process may open {} files here (ulimit -n), {} executor{} need {}: raise the limit with ulimit -n {}, which "
+      "above "
+      "the hard limit ({}) is for root",
+      allowed, n, n == 1 ? "" : "s", needed, needed, limit.rlim_max);
 }
 
 std::string find_mpirun() {

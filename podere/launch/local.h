@@ -22,6 +22,11 @@ std::string find_mpirun();
 /// for them several executors die while their mpirun hangs. Throws InputError that says what is wrong.
 void check_session_folder(const std::filesystem::path& folder, int n_executors);
 
+/// Checks that this process, and those that it starts, may open the files that MPI needs for `n_executors` here, each
+/// of which is a pipe or a socket of mpirun; with fewer it hangs. Raises the limit where that is allowed. Throws
+/// InputError that names it, and the command that raises it.
+void check_open_files(int n_executors);
+
 /// TMPDIR, TEMP, TMP or /tmp, as Open MPI looks for it.
 std::filesystem::path temporary_folder();
 

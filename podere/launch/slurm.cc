@@ -67,7 +67,7 @@ CommandLine in_allocation(int n_executors, int cores, const std::vector<std::str
           },
       .environment =
           {
-              {"OMPI_MCA_mpi_yield_when_idle", "1"},
+              {"OMPI_MCA_mpi_yield_when_idle", "0"},  // who waits sleeps: comm/patience.h
               // Reading another process's memory is often forbidden.
               {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
           },

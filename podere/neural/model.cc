@@ -19,7 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CheckedJsonKind kKind{"podere-network", "a network", 1};
+constexpr CheckedJsonKind kKind{"podere-network", "a network", 2};
+
+/// Programs of version 1 would predict labels as they were learnt, if these are scaled.
+int version_of(const Model& model) { return model.target == TargetScaling() ? 1 : kKind.newest_version; }
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -60,6 +63,7 @@ void read_option(const std::string& text, Schedule& value) { value = parse_sched
 Options options_from_json(const Json& json) {
   if (!json.is_object()) throw_input_error("'options' is {}, which is not an object", json.dump());
   Options options;
+  options.standardize_target = false;  // in files from before it was there
   visit_options(options, [&]<typename T>(const char* name, T& value) {
     if (!json.contains(name)) return;  // options that came later have their defaults
     if constexpr (std::is_enum_v<T>) {
@@ -96,7 +100,8 @@ Json content_of(const Model& model) {
   return {{"schema", table::to_json(model.schema)},
           {"options", to_json(model.options)},
           {"scaling", {{"mean", model.scaling.mean}, {"scale", model.scaling.scale}}},
-          {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
+          {"target_scaling", {{"mean", model.target.mean}, {"scale", model.target.scale}}},
+          {"history", evaluate::to_json(model.history)},
           {"weights", binary(weights)}};
 }
 
@@ -106,8 +111,11 @@ Model model_from_content(const Json& content) {
   model.options = options_from_json(content.at("options"));
   read_value(content.at("scaling").at("mean"), "mean", model.scaling.mean);
   read_value(content.at("scaling").at("scale"), "scale", model.scaling.scale);
-  read_value(content.at("history").at("train_loss"), "train_loss", model.history.train_loss);
-  read_value(content.at("history").at("validation_loss"), "validation_loss", model.history.validation_loss);
+  if (content.contains("target_scaling")) {
+    read_value(content["target_scaling"].at("mean"), "mean", model.target.mean);
+    read_value(content["target_scaling"].at("scale"), "scale", model.target.scale);
+  }
+  model.history = evaluate::history_from_json(content.at("history"));
   // Before anything is as large as they say.
   check_shape(model.schema, model.options);
   model.layout = layout_of(model.schema, model.options);
@@ -151,18 +159,23 @@ void validate(const Model& model) {
       !std::ranges::all_of(scaling.scale, [](double x) { return std::isfinite(x) && x > 0; })) {
     throw InputError("the scaling does not fit the features");
   }
+  const TargetScaling& target = model.target;
+  if (!std::isfinite(target.mean) || !std::isfinite(target.scale) || !(target.scale > 0) ||
+      (model.options.loss != Loss::kSquaredError && target != TargetScaling())) {
+    throw InputError("the scaling does not fit the labels");
+  }
   if (!are_finite(model.weights)) {
     throw InputError("a weight is not finite");
   }
 }
 
-std::string to_text(const Model& model) { return checked_json_text(kKind, kKind.newest_version, content_of(model)); }
+std::string to_text(const Model& model) { return checked_json_text(kKind, version_of(model), content_of(model)); }
 
 std::string to_text(const Checkpoint& checkpoint) {
   Json content = content_of(checkpoint.model);
   content["state"] = Json::object();
   for (const auto& [name, values] : checkpoint.state.numbers) content["state"][name] = binary(values);
-  return checked_json_text(kKind, kKind.newest_version, std::move(content));
+  return checked_json_text(kKind, version_of(checkpoint.model), std::move(content));
 }
 
 Model from_text(const std::string& text, const std::string& name) {

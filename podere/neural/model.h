@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/evaluate/history.h"
 #include "podere/neural/network.h"
 #include "podere/neural/options.h"
 #include "podere/neural/state.h"
@@ -13,12 +14,14 @@
 
 namespace podere::neural {
 
-/// After each epoch; the validation ones are empty where nothing was set aside.
-struct History {
-  std::vector<double> train_loss;  ///< weighted mean over the epoch, at the weights that each batch met, of lbfgs that
-                                   ///< it left; no penalty
-  std::vector<double> validation_loss;
-  bool operator==(const History&) const = default;
+/// After each epoch: weighted means over it, at the weights that each batch met, of lbfgs that it left; no penalty.
+using evaluate::History;
+
+/// Labels y are learnt as (y - mean) / scale, rounded to float32; losses are of these.
+struct TargetScaling {
+  double mean = 0;
+  double scale = 1;  ///< finite, above 0
+  bool operator==(const TargetScaling&) const = default;
 };
 
 /// outputs = layers(... (x - mean) / scale ...), each layer activation(W x + b); the last one as its loss has it.
@@ -26,6 +29,7 @@ struct Model {
   table::Schema schema;
   Options options;  ///< as trained; n_classes filled in
   table::Scaling scaling;
+  TargetScaling target;  ///< of squared-error
   Layout layout;
   std::vector<float> weights;  ///< [layout.size()]
   History history;

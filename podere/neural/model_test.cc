@@ -42,6 +42,32 @@ TEST(NetworkModelTest, ComesBackFromItsTextAsItWas) {
   EXPECT_EQ(to_text(back), to_text(model));
 }
 
+TEST(NetworkModelTest, ScalesOfNumbersAreInTheFileAndFilesWithoutThemAreReadAsBefore) {
+  const Model model =
+      train_alone(random_table({.n_rows = 200, .loss = Loss::kSquaredError}, alone()),
+                  {.loss = Loss::kSquaredError, .hidden = {5}, .optimiser = Optimiser::kLbfgs, .epochs = 2});
+  ASSERT_NE(model.target, TargetScaling());
+  EXPECT_EQ(from_text(to_text(model), "m").target, model.target);
+  Json file = Json::parse(to_text(model));
+  EXPECT_EQ(file.at("version"), 2) << "earlier programs would predict scaled numbers";
+  EXPECT_EQ(Json::parse(to_text(some_model())).at("version"), 1);
+
+  // As written before.
+  Json content = file.at("model");
+  content.erase("target_scaling");
+  content.at("options").erase("standardize_target");
+  const Model old = from_text(checked_json_text({"podere-network", "a network", 1}, 1, content), "m");
+  EXPECT_EQ(old.target, TargetScaling());
+  EXPECT_FALSE(old.options.standardize_target);
+  EXPECT_EQ(old.weights, model.weights);
+  const table::Table rows = random_table({.n_rows = 10, .seed = 3}, alone());
+  const std::vector<float> of_old = predict(old, rows, 1);
+  const std::vector<float> of_new = predict(model, rows, 1);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(of_new[i], static_cast<float>(of_old[i] * model.target.scale + model.target.mean));
+  }
+}
+
 TEST(NetworkModelTest, HoldsItsWeightsAsTheHeaderSays) {
   const Model& model = some_model();
   const Json content = Json::parse(to_text(model)).at("model");

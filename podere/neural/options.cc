@@ -139,6 +139,9 @@ void check_all_are_used(const Options& o) {
   if (o.schedule != Schedule::kExponential) {
     only(&Options::learning_rate_decay, "learning-rate-decay", "the schedule exponential", to_string(o.schedule));
   }
+  if (o.loss != Loss::kSquaredError) {
+    only(&Options::standardize_target, "standardize-target", "the loss squared-error", to_string(o.loss));
+  }
   if (o.optimiser != Optimiser::kSgd) only(&Options::momentum, "momentum", "the optimiser sgd", optimiser);
   if (o.optimiser != Optimiser::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimiser adamw", optimiser);
 }

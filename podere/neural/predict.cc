@@ -55,8 +55,10 @@ std::vector<float> predict_outputs(const Model& model, const table::Table& table
                                              model.options.impute, "prediction", n_threads);
     std::vector<std::uint32_t> all(n);
     std::iota(all.begin(), all.end(), 0U);
-    const std::vector<float> of_part =
-        outputs_of_rows(model.layout, model.options, model.weights, rows, all, n_threads);
+    std::vector<float> of_part = outputs_of_rows(model.layout, model.options, model.weights, rows, all, n_threads);
+    if (model.target != TargetScaling()) {
+      for (float& z : of_part) z = static_cast<float>(z * model.target.scale + model.target.mean);
+    }
     for (std::size_t k = 0; k < model.n_outputs(); ++k) {
       std::copy_n(of_part.data() + k * n, n, outputs.data() + k * table.n_rows() + first);
     }

@@ -12,7 +12,8 @@
 
 namespace podere::neural {
 
-/// Outputs before the last activation [n_outputs x n_rows], output by output, of the rows held here. Local. Throws
+/// Outputs before the last activation [n_outputs x n_rows], output by output, of the rows held here; of squared-error
+/// in the unit of the labels. Local. Throws
 /// InputError that names the features which are not there or have categories, and for values that are not finite.
 std::vector<float> predict_outputs(const Model& model, const table::Table& table, int n_threads);
 
@@ -23,7 +24,7 @@ std::vector<float> predictions_of(const Model& model, std::vector<float> values,
 /// predictions_of predict_outputs.
 std::vector<float> predict(const Model& model, const table::Table& table, int n_threads);
 
-/// Outputs [n_outputs x picked.size()] of some rows, by their places in `rows`.
+/// Outputs [n_outputs x picked.size()] of some rows, by their places in `rows`; labels as they are learnt.
 std::vector<float> outputs_of_rows(const Layout& layout, const Options& options, std::span<const float> weights,
                                    const FeatureRows& rows, std::span<const std::uint32_t> picked, int n_threads);
 

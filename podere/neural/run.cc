@@ -97,8 +97,7 @@ void Run::take_weights() {
   model_.weights.assign(last.begin(), last.end());
   if (!keeps_best() || best_.epoch == 0) return;
   model_.weights = best_.weights;
-  model_.history.train_loss.resize(best_.epoch);
-  model_.history.validation_loss.resize(best_.epoch);
+  model_.history.keep(best_.epoch);
 }
 
 void Run::report() {
@@ -133,7 +132,7 @@ void Run::refuse_divergence() const {
       "training diverged in step {} of epoch {}: the loss is not finite. Try a learning-rate below {}, or "
       "clip-norm{}{}",
       n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1, options.learning_rate,
-      options.loss == Loss::kSquaredError ? ", or labels of about 1" : "",
+      options.loss == Loss::kSquaredError && !options.standardize_target ? ", or standardize-target" : "",
       std::max(options.l2, options.weight_decay) > 1 ? ", or a smaller penalty" : "");
 }
 

@@ -48,8 +48,8 @@ class Run {
   std::size_t n_epochs_done() const { return n_steps_ / solver_.n_steps(); }
   /// Whether as many epochs as early stopping has patience for brought no gain.
   bool has_lost_patience() const {
-    return keeps_best() && model_.history.train_loss.size() >=
-                               best_.epoch + static_cast<std::size_t>(model_.options.early_stopping_epochs);
+    return keeps_best() &&
+           n_epochs_done() >= best_.epoch + static_cast<std::size_t>(model_.options.early_stopping_epochs);
   }
 
  private:

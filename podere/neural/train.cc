@@ -78,7 +78,10 @@ std::string other_run(const Checkpoint& left, const Model& model, const RunRows&
     return difference;
   // Before options, some of which follow from the rows.
   const bool chose_scale = checkpoint.options.standardise != model.options.standardise;
-  if (!chose_scale && checkpoint.scaling != model.scaling) return "the rows, or the model to continue, are others";
+  const bool chose_target = checkpoint.options.standardize_target != model.options.standardize_target;
+  if ((!chose_scale && checkpoint.scaling != model.scaling) || (!chose_target && checkpoint.target != model.target)) {
+    return "the rows, or the model to continue, are others";
+  }
   if (std::string difference = first_difference(checkpoint.options, model.options); !difference.empty())
     return difference;
   return rows_before.validation == rows.validation ? "" : "the validation data are others";
@@ -123,7 +126,7 @@ std::vector<std::uint16_t> count_block_rows(TrainingRows& rows, const comm::Comm
 /// A model of these options without weights, its classes those of the model to continue or else counted.
 Model shape_model(const table::RowSource& source, const Options& options, const Model* base,
                   const comm::Communicator& comm) {
-  Model model{source.schema(), options, {}, {}, {}, {}};
+  Model model{source.schema(), options, {}, {}, {}, {}, {}};
   if (options.loss == Loss::kCrossEntropy && options.n_classes == 0) {
     const bool continues_classes = base != nullptr && base->options.loss == Loss::kCrossEntropy;
     model.options.n_classes = continues_classes ? base->options.n_classes
@@ -140,13 +143,44 @@ table::Scaling no_scaling(std::size_t n_features) {
   return {std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0)};
 }
 
-/// Sets where the weights start, and the scale of features. Collective.
-void start(Model& model, const Model* base, const table::Table& table, const comm::Communicator& comm, int n_threads) {
+/// Labels as `target` has them learnt.
+std::vector<float> scaled(std::span<const float> label, const TargetScaling& target) {
+  std::vector<float> to(label.size());
+  std::ranges::transform(label, to.begin(),
+                         [&](float y) { return static_cast<float>((y - target.mean) / target.scale); });
+  return to;
+}
+
+/// Has the numbers of rows learnt on the scale of the model: `kept` are the labels from then on.
+void scale_labels(const Model& model, table::LabelledRows& rows, std::vector<float>& kept) {
+  if (model.target == TargetScaling()) return;
+  kept = scaled(rows.label, model.target);
+  rows.label = kept;
+}
+
+/// Of the labels of rows that count. Collective.
+TargetScaling measure_target(const table::LabelledRows& rows, const comm::Communicator& comm) {
+  std::vector<float> counted;
+  for (std::size_t i = 0; i < rows.label.size(); ++i) {
+    if (rows.weight_of(i) != 0) counted.push_back(rows.label[i]);
+  }
+  const std::span<const float> column(counted);
+  const table::Scaling scaling = table::measure_scaling(std::span(&column, 1), comm, 1);
+  return {scaling.mean[0], scaling.scale[0]};
+}
+
+/// Sets where the weights start, and the scales of features and of numbers to learn. Collective.
+void start(Model& model, const Model* base, const table::Table& table, const table::LabelledRows& rows,
+           const comm::Communicator& comm, int n_threads) {
   if (base != nullptr) {
     check_base(*base, model);
     model.scaling = base->scaling;
+    model.target = base->target;
     model.weights = base->weights;
   } else {
+    if (model.options.loss == Loss::kSquaredError && model.options.standardize_target) {
+      model.target = measure_target(rows, comm);
+    }
     model.scaling = model.options.standardise ? table::measure_scaling(table, comm, n_threads)
                                               : no_scaling(model.schema.features.size());
     model.weights = initial_weights(model.layout, model.options.initialisation, model.options.seed);
@@ -162,7 +196,10 @@ void warn_of_scale(const table::LabelledRows& rows, const comm::Communicator& co
   }
   const double size = std::sqrt(std::abs(comm.all_reduce(sum, comm::Reduction::kSum)) / rows.weight_sum);
   if (!comm.is_root() || size == 0 || (size >= kLeastLabels && size <= kMostLabels)) return;
-  progress.warn(fmt::format("the labels are of size {:.2g}: networks learn numbers of about 1 best; scale them", size));
+  progress.warn(
+      fmt::format("the labels are of size {:.2g} as they are learnt, and about 1 is learnt best: a new network with "
+                  "standardize-target scales them",
+                  size));
 }
 
 /// A hundredth of the rows, which leaves steps enough to learn in and rows enough to share, within bounds.
@@ -179,9 +216,12 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   const table::Table& table = source.labels();
   const table::LabelRules rules = label_rules(model.options);
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
-  const table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
-  if (model.options.loss == Loss::kSquaredError) warn_of_scale(labels.rows, comm, progress);
-  start(model, continuation.base, table, comm, n_threads);
+  table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
+  start(model, continuation.base, table, labels.rows, comm, n_threads);
+  std::vector<float> learnt;
+  scale_labels(model, labels.rows, learnt);
+  const bool has_own_scale = continuation.base == nullptr && model.options.standardize_target;
+  if (model.options.loss == Loss::kSquaredError && !has_own_scale) warn_of_scale(labels.rows, comm, progress);
   RunRows run_rows{.training = table::mark_rows(table, comm)};
 
   TrainingRows rows;
@@ -196,12 +236,15 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   });
   std::optional<table::WeightedLabels> validation_labels;
   std::optional<ValidationRows> watched;
+  std::vector<float> watched_labels;
   if (validation != nullptr) {
     validation_labels = table::weigh_labels(*validation, {}, 0, rules, "validation", comm);
     if (model.options.early_stopping_epochs > 0) run_rows.validation = table::mark_rows(*validation, comm);
+    scale_labels(model, validation_labels->rows, watched_labels);
     watched = pick_rows(validation_features, validation_labels->rows, {});
   } else if (model.options.validation_fraction > 0) {
     validation_labels = table::weigh_labels(table, is_training, 0, rules, "validation", comm);
+    scale_labels(model, validation_labels->rows, watched_labels);
     watched = pick_rows(rows.features, validation_labels->rows, is_training);
   }
   std::vector<std::uint16_t> block_rows = count_block_rows(rows, comm);

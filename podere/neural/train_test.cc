@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "podere/evaluate/classification.h"
@@ -59,16 +60,85 @@ TEST(TrainTest, ClassesAndNumbersAreLearntToo) {
   }
 }
 
-TEST(TrainTest, LabelsOfAnotherScaleAreToldOf) {
+/// The share of the labels' variance that predictions have.
+double r_squared(const std::vector<float>& predicted, std::span<const float> label) {
+  const double mean = std::accumulate(label.begin(), label.end(), 0.0) / static_cast<double>(label.size());
+  double residual = 0, total = 0;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    residual += std::pow(predicted[i] - static_cast<double>(label[i]), 2);
+    total += std::pow(label[i] - mean, 2);
+  }
+  return 1 - residual / total;
+}
+
+TEST(TrainTest, NumbersOfAnyScaleAreLearntAlike) {
+  const auto learnt = [](double shift, double scale) {
+    const auto rows = [&](std::uint64_t seed) {
+      table::Table table = random_table({.n_rows = 4000, .loss = Loss::kSquaredError, .seed = seed}, alone());
+      for (float& label : table.label()) label = static_cast<float>(shift + scale * label);
+      return table;
+    };
+    const Options options{
+        .loss = Loss::kSquaredError, .hidden = {32}, .epochs = 40, .batch_size = 64, .learning_rate = 0.01};
+    const table::Table fresh = rows(2);
+    const Model model = train_alone(rows(1), options, &fresh);
+    EXPECT_LT(model.history.train_loss.back(), 0.05) << "losses are of scaled labels";
+    EXPECT_LT(model.history.validation_loss.back(), 0.05);
+    return r_squared(predict(model, fresh, 2), fresh.label());
+  };
+  const double plain = learnt(0, 1);
+  EXPECT_GT(plain, 0.95);
+  EXPECT_NEAR(learnt(50000, 10000), plain, 0.01);
+  EXPECT_NEAR(learnt(0, 1e-6), plain, 0.01);
+  EXPECT_NEAR(learnt(-3e7, 1e6), plain, 0.01);
+}
+
+TEST(TrainTest, TheScaleOfNumbersIsThatOfTheRowsThatCount) {
+  table::Table table = random_table({.n_rows = 3000, .loss = Loss::kSquaredError, .has_weight = true}, alone());
+  const Options options{.loss = Loss::kSquaredError, .hidden = {2}, .epochs = 1, .validation_fraction = 0.3};
+  double sum = 0, squares = 0, n = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const bool counts = is_training_row({i}, options) && i % 5 != 0;
+    if (i % 5 == 0) table.weight()[i] = 0;
+    if (counts) table.label()[i] += 7;
+    if (!counts) table.label()[i] = 1e6F;
+    if (counts) sum += table.label()[i], ++n;
+  }
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (table.label()[i] != 1e6F) squares += std::pow(table.label()[i] - sum / n, 2);
+  }
+  const Model model = train_alone(table, options);
+  EXPECT_NEAR(model.target.mean, sum / n, 1e-12 * sum / n);
+  EXPECT_NEAR(model.target.scale, std::sqrt(squares / n), 1e-12);
+  Options as_they_are = options;
+  as_they_are.standardize_target = false;
+  EXPECT_EQ(train_alone(table, as_they_are).target, TargetScaling());
+  std::ranges::fill(table.label(), 5.0F);
+  EXPECT_EQ(train_alone(table, options).target, (TargetScaling{5, 1}));
+}
+
+TEST(TrainTest, AModelThatIsContinuedKeepsItsScaleOfNumbers) {
+  const table::Table table = random_table({.loss = Loss::kSquaredError}, alone());
+  table::Table others = random_table({.loss = Loss::kSquaredError}, alone());
+  for (float& label : others.label()) label = 3 * label + 1;
+  const Options options{.loss = Loss::kSquaredError, .hidden = {8}, .epochs = 2};
+  const Model base = train_alone(table, options);
+  const Model more = train_alone(others, options, nullptr, {.base = &base});
+  EXPECT_EQ(more.target, base.target);
+  EXPECT_NE(train_alone(others, options).target, base.target);
+}
+
+TEST(TrainTest, LabelsOfAnotherScaleAreToldOfWhereTheyStay) {
   struct Warned final : Progress {
     void warn(const std::string& message) override { messages.push_back(message); }
     std::vector<std::string> messages;
   };
-  const auto told = [](float scale, Loss loss) {
+  const auto told = [](float scale, Loss loss, bool standardizes = false) {
     table::Table table = random_table({.n_rows = 1100, .loss = loss}, alone());
     for (float& label : table.label()) label *= scale;
     Warned progress;
-    train(table::HeldRows(std::move(table)), nullptr, {.loss = loss, .hidden = {2}, .epochs = 1}, alone(), 1, progress);
+    train(table::HeldRows(std::move(table)), nullptr,
+          {.loss = loss, .hidden = {2}, .epochs = 1, .standardize_target = standardizes}, alone(), 1, progress);
     return progress.messages;
   };
   EXPECT_TRUE(told(1, Loss::kSquaredError).empty());
@@ -78,6 +148,7 @@ TEST(TrainTest, LabelsOfAnotherScaleAreToldOf) {
     const auto messages = told(scale, Loss::kSquaredError);
     ASSERT_EQ(messages.size(), 1U) << scale;
     EXPECT_TRUE(messages[0].starts_with("the labels are of size ")) << messages[0];
+    EXPECT_TRUE(told(scale, Loss::kSquaredError, true).empty());
   }
 }
 
@@ -202,6 +273,7 @@ TEST(TrainTest, ARunThatWasStoppedEndsAsOneThatWasNot) {
         .schedule = Schedule::kCosine},
         Options{
             .hidden = {16}, .epochs = 9, .learning_rate = 0.3, .validation_fraction = 0.2, .early_stopping_epochs = 2},
+        Options{.loss = Loss::kSquaredError, .hidden = {8}, .epochs = 3, .batch_size = 200},
         Options{.hidden = {8}, .activation = Activation::kSigmoid, .optimiser = Optimiser::kLbfgs, .epochs = 12}}) {
     const std::string whole = to_text(train_alone(table, options));
     for (const int stop_after : {1, 2, 5, 6}) {

@@ -11,20 +11,22 @@
 #include <vector>
 
 #include "podere/base/atomic_file.h"
-#include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/machine.h"
-#include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/neural/model.h"
 #include "podere/neural/predict.h"
 #include "podere/neural/train.h"
+#include "podere/python/signal_progress.h"
 #include "podere/table/strided.h"
 #include "podere/tree/model.h"
 #include "podere/tree/predict.h"
+#include "podere/tree/shap.h"
 #include "podere/tree/train.h"
 
-namespace py = pybind11;
+template <>
+struct pybind11::detail::type_caster<podere::table::CategoryTexts>
+    : pybind11::detail::list_caster<podere::table::CategoryTexts, std::string> {};
 
 namespace podere::python {
 namespace {
@@ -105,28 +107,6 @@ class Rows {
   table::Table table_;
 };
 
-/// Asks Python, a few times a second, whether a signal came that raises an exception: Ctrl-C.
-class SignalProgress final : public Progress {
- public:
-  bool stop_requested() override {
-    constexpr double kSeconds = 0.1;
-    if (since_.seconds() < kSeconds) return false;
-    since_.restart();
-    const py::gil_scoped_acquire locked;
-    if (PyErr_CheckSignals() != 0) raised_.emplace();
-    return raised_.has_value();
-  }
-
-  /// With the GIL.
-  void rethrow() const {
-    if (raised_) throw py::error_already_set(*raised_);
-  }
-
- private:
-  Stopwatch since_;
-  std::optional<py::error_already_set> raised_;
-};
-
 /// A function that takes the options of `given` as they are visited, and counts them.
 auto taker(const py::dict& given, std::size_t& n_taken) {
   return [&given, &n_taken](const char* name, auto& value) {
@@ -171,24 +151,24 @@ neural::Options network_options_of(const py::dict& given) {
 }
 
 tree::Model train(Rows& rows, const Rows* validation, const std::string& objective, const py::dict& given,
-                  int n_threads) {
+                  const tree::Model* base, int n_threads, py::object show) {
   const tree::Options options = options_of(objective, given);
-  SignalProgress progress;
+  SignalProgress progress(std::move(show));
   std::optional<tree::Model> model;
   {
     const py::gil_scoped_release unlocked;
     model =
         tree::train(table::HeldRows(std::move(rows.table())), validation != nullptr ? &validation->table() : nullptr,
-                    options, comm::Communicator::self(), n_threads, progress);
+                    options, comm::Communicator::self(), n_threads, progress, nullptr, {.base = base});
   }
-  progress.rethrow();
+  progress.finish();
   return std::move(*model);
 }
 
 neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& given, const neural::Model* base,
-                            int n_threads) {
+                            int n_threads, py::object show) {
   const neural::Options options = network_options_of(given);
-  SignalProgress progress;
+  SignalProgress progress(std::move(show));
   std::optional<neural::Model> model;
   {
     const py::gil_scoped_release unlocked;
@@ -196,7 +176,7 @@ neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& 
         neural::train(table::HeldRows(std::move(rows.table())), validation != nullptr ? &validation->table() : nullptr,
                       options, comm::Communicator::self(), n_threads, progress, nullptr, {.base = base});
   }
-  progress.rethrow();
+  progress.finish();
   return std::move(*model);
 }
 
@@ -222,7 +202,7 @@ std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict
                       progress, nullptr, {.base = base, .solver = before.empty() ? nullptr : &state, .hooks = {keep}});
     state = std::move(after);
   }
-  progress.rethrow();
+  progress.finish();
   if (base != nullptr) {
     const std::vector<double>& losses = base->history.train_loss;
     model->history.train_loss.insert(model->history.train_loss.begin(), losses.begin(), losses.end());
@@ -230,7 +210,9 @@ std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict
   Numbers now;
   for (const auto& [name, values] : state.numbers) {
     if (name == "run" || name == "best_weights") continue;  // are of the run, not of the optimiser
-    now.emplace(name, py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data()));
+    // By its shape: of a count pybind11 2.10 asks the dtype for its size, which it does not find in NumPy 2.
+    now.emplace(name,
+                py::array_t<double>(std::vector<py::ssize_t>{static_cast<py::ssize_t>(values.size())}, values.data()));
   }
   return {std::move(*model), std::move(now)};
 }
@@ -242,6 +224,15 @@ std::vector<float> margins_of(const neural::Model& model, const table::Table& ta
   return neural::predict_outputs(model, table, n_threads);
 }
 
+/// An array that holds `values`, without a copy.
+template <typename T>
+py::array_t<T> array_of(std::vector<T> values, const std::vector<std::size_t>& shape) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  const T* const begin = kept->data();
+  const py::capsule owner(kept.release(), [](void* held) { delete static_cast<std::vector<T>*>(held); });
+  return py::array_t<T>(shape, begin, owner);
+}
+
 /// What margins or predictions are, [n_outputs x n_rows].
 template <typename Model>
 py::array_t<float> predict(const Model& model, const Rows& rows, bool margins, int n_threads) {
@@ -251,10 +242,22 @@ py::array_t<float> predict(const Model& model, const Rows& rows, bool margins, i
     values = margins_of(model, rows.table(), n_threads);
     if (!margins) values = predictions_of(model, std::move(values), n_threads);
   }
-  auto kept = std::make_unique<std::vector<float>>(std::move(values));
-  const float* const begin = kept->data();
-  const py::capsule owner(kept.release(), [](void* held) { delete static_cast<std::vector<float>*>(held); });
-  return py::array_t<float>({model.n_outputs(), rows.table().n_rows()}, begin, owner);
+  return array_of(std::move(values), {model.n_outputs(), rows.table().n_rows()});
+}
+
+/// SHAP values [n_rows x n_outputs x (n_features + 1)], the bias last.
+py::array_t<double> explain(const tree::Model& model, const Rows& rows, int n_threads) {
+  std::vector<double> values;
+  {
+    const py::gil_scoped_release unlocked;
+    values = tree::shap_values(model, rows.table(), n_threads);
+  }
+  return array_of(std::move(values), {rows.table().n_rows(), model.n_outputs(), model.schema.features.size() + 1});
+}
+
+std::vector<double> joined(std::vector<double> losses, const std::vector<double>& later) {
+  losses.insert(losses.end(), later.begin(), later.end());
+  return losses;
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -306,19 +309,25 @@ py::class_<Model> define_model(py::module_& module, const char* name,
       .def_property_readonly("n_outputs", &Model::n_outputs)
       .def_property_readonly("features", [](const Model& model) { return model.schema.features; })
       .def_property_readonly("categories", [](const Model& model) { return model.schema.categories; })
-      .def_property_readonly("train_loss", [](const Model& model) { return model.history.train_loss; })
-      .def_property_readonly("validation_loss", [](const Model& model) { return model.history.validation_loss; });
+      .def_property_readonly(
+          "train_loss",
+          [](const Model& model) { return joined(model.history.train_loss, model.history.later_train_loss); })
+      .def_property_readonly("validation_loss", [](const Model& model) {
+        return joined(model.history.validation_loss, model.history.later_validation_loss);
+      });
 }
 
 void define_models(py::module_& module) {
   define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
+      .def("explain", &explain, py::arg("rows"), py::arg("n_threads"))
       .def_property_readonly("n_rounds", &tree::Model::n_rounds)
       .def_property_readonly("early_stopping_rounds",
                              [](const tree::Model& model) { return model.options.early_stopping_rounds; })
       .def_property_readonly("gain", [](const tree::Model& model) { return tree::importance(model).gain; });
   define_model<neural::Model>(module, "Network", &neural::from_text)
       .def_property_readonly("objective", [](const neural::Model& model) { return to_string(model.options.loss); })
+      .def_property_readonly("n_epochs", [](const neural::Model& model) { return model.history.train_loss.size(); })
       .def_property_readonly("layers", [](const neural::Model& model) {
         // [n_outputs x (n_inputs + 1)] each, the bias last.
         py::list layers;
@@ -340,15 +349,15 @@ PYBIND11_MODULE(_core, module) {
     try {
       if (thrown) std::rethrow_exception(std::move(thrown));
     } catch (const InputError& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
+      PyErr_SetString(PyExc_ValueError, in_python(error.what()).c_str());
     }  // Error is a std::runtime_error, which is a RuntimeError
   });
   define_rows(module);
   define_models(module);
   module.def("train", &train, py::arg("rows"), py::arg("validation").none(true), py::arg("objective"),
-             py::arg("options"), py::arg("n_threads"));
+             py::arg("options"), py::arg("base").none(true), py::arg("n_threads"), py::arg("show"));
   module.def("train_network", &train_network, py::arg("rows"), py::arg("validation").none(true), py::arg("options"),
-             py::arg("base").none(true), py::arg("n_threads"));
+             py::arg("base").none(true), py::arg("n_threads"), py::arg("show"));
   module.def("partial_fit_network", &partial_fit_network, py::arg("rows"), py::arg("options"),
              py::arg("base").none(true), py::arg("before"), py::arg("n_threads"));
   module.def("usable_cores", [] { return this_machine().usable_cores(); });

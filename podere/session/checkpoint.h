@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "podere/base/clock.h"
@@ -11,19 +10,24 @@
 
 namespace podere::session {
 
+/// Throws InputError where `path` is there and no file, such as a pipe, which would wait for ever.
+void check_is_place_for_checkpoint(const std::string& path);
+
 /// A file with the model so far, a whole model file itself, which rank 0 reads and writes.
 class Checkpoint {
  public:
   /// `path` may be empty: nothing is kept. `progress` hears where nothing could be written.
   Checkpoint(std::string path, double interval_seconds, const comm::Communicator& comm, Progress& progress);
 
-  /// The content of the file, on all ranks; nothing if there is no file. Collective. Throws InputError, on all ranks,
-  /// for a file that cannot be read.
-  std::optional<std::string> read() const;
+  /// Gives the content of the file to `take`, on all ranks, where there is one; of an empty file it warns.
+  /// Collective. Throws InputError, on all ranks, that says what to do about a file which cannot be read, or which
+  /// `take` refuses by an InputError.
+  void read(const std::function<void(const std::string& text)>& take) const;
 
   /// Takes note of the text of the model so far. It is written, beside the old file and then in its place, if it
   /// `is_wanted`, when progress wants it, and once an interval, or less often where writing would take more than a
-  /// twentieth of the time. A disk that is full is told once, and the run goes on. Local.
+  /// twentieth of the time. A disk that is full is told once, tried again after ever
+  /// longer, and the run goes on. Local.
   void offer(const std::function<std::string()>& so_far, bool is_wanted = false);
   /// Whether the last that was due could not be written. On rank 0.
   bool has_failed() const { return has_failed_; }
@@ -35,6 +39,7 @@ class Checkpoint {
   Progress& progress_;
   Stopwatch since_written_;
   double write_seconds_ = 0;
+  double retry_seconds_ = 0;  // more patience after a failure
   bool has_failed_ = false;
   bool has_warned_ = false;
 };

@@ -26,7 +26,13 @@ void make_absolute(SourceSpec& source) {
 }
 
 LineSocket connect(const std::string& name) {
-  if (auto socket = LineSocket::connect(SessionPlace(name).socket())) return std::move(*socket);
+  const SessionPlace place(name);
+  if (auto socket = LineSocket::connect(place.socket())) return std::move(*socket);
+  if (const pid_t process = place.holder(); process > 0) {
+    throw_input_error(
+        "the session {} (process {}) is starting, or ending: try again, or end it by podere session stop {}", name,
+        process, name);
+  }
   const auto names = sessions();
   throw_input_error(
       "there is no session called {}; there {}", name,
@@ -71,7 +77,7 @@ Json Client::next_event() {
   return Json::object();
 }
 
-Json Client::run(const Job& job, Progress& progress) {
+Json Client::run(const Job& job, Progress& progress, const Queued& queued) {
   const Json id = ++last_id_;
   socket_.send_line(order_line(id, with_absolute_paths(job)));
   bool is_cancelled = false;
@@ -82,6 +88,7 @@ Json Client::run(const Job& job, Progress& progress) {
     const auto kind = event.value("event", "");
     if (kind == "failed" && event.value("kind", "") == "cancelled") throw Interrupted();
     if (kind == "failed") throw_failure(event);
+    if (kind == "queued" && queued) queued(event.value("job", std::int64_t{0}), event.value("ahead", std::size_t{0}));
     if (kind == "progress") progress.report(step_of(event));
     if (kind == "warning") progress.warn(event.value("message", ""));
     if (kind == "result") return std::move(event["result"]);

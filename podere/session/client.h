@@ -1,6 +1,7 @@
 // Using a session that another process drives.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,8 +18,10 @@ class Client {
   explicit Client(const std::string& name);
 
   /// As Session::run. Paths of the job are those of this process. If this object goes before the end, or an exception
-  /// comes out of `progress`, the job is cancelled.
-  Json run(const Job& job, Progress& progress);
+  /// comes out of `progress` or `queued`, the job is cancelled. `queued` gets the job's number in the session, and how
+  /// many jobs before it wait or run.
+  using Queued = std::function<void(std::int64_t number, std::size_t n_ahead)>;
+  Json run(const Job& job, Progress& progress, const Queued& queued = {});
 
   /// The answer to an order that is no job, such as {"ask":"status"}. Throws InputError that says why it was refused.
   Json ask(Json order);

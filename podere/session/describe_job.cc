@@ -10,7 +10,10 @@ Json run(const DescribeJob& job, const Workplace& at) {
   const comm::Communicator& comm = at.comm;
   const int n_threads = at.n_threads;
   const Stopwatch watch;
-  const JobTable loaded = table_of(job.table, false, at);
+  SourceSpec source = job.table;
+  source.csv.counts_texts = job.label_values == 0;
+  io::ReadFacts facts;
+  const JobTable loaded = table_of(source, false, at, &facts);
   const table::Table& table = *loaded;
   at.progress.report({"describe", 0, 1, {}});
   Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}};
@@ -21,13 +24,16 @@ Json run(const DescribeJob& job, const Workplace& at) {
   }
   result["columns"] = Json::array();
   for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
+    const std::size_t place = result["columns"].size();
+    const std::uint64_t n_texts = facts.n_texts.empty() ? 0 : facts.n_texts[place];
     result["columns"].push_back({{"name", column.name},
                                  {"minimum", column.minimum},
                                  {"mean", column.mean},
                                  {"maximum", column.maximum},
-                                 {"missing", column.n_missing},
+                                 {"missing", column.n_missing - n_texts},
                                  {"infinite", column.n_infinite},
                                  {"histogram", column.histogram}});
+    if (n_texts > 0) result["columns"].back()["texts"] = n_texts;
   }
   result.update(resources(comm, n_threads));
   return result;

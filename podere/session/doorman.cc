@@ -174,7 +174,8 @@ void Doorman::take(std::int64_t number, Client& client, const std::string& line)
 
 std::optional<Json> Doorman::answer_to(std::int64_t number, Client& client, const Json& id, const Json& order) {
   if (order.contains("job") && !order.contains("ask")) {
-    jobs_.add({number, id}, order["job"]);
+    const std::int64_t job = jobs_.add({number, id}, order["job"]);
+    send(client, {{"event", "queued"}, {"id", id}, {"job", job}, {"ahead", jobs_.n_ahead_of(job)}});
     return std::nullopt;
   }
   if (order.contains("cancel")) return drop(jobs_.cancel_of(number, order["cancel"]));

@@ -1,12 +1,18 @@
 #include "podere/session/driver.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/base/number.h"
+#include "podere/base/machine.h"
 #include "podere/launch/words.h"
 #include "podere/session/event.h"
 #include "podere/session/event_stream.h"
@@ -15,28 +21,82 @@ namespace podere::session {
 namespace {
 
 constexpr int kEndMs = 5000;
-constexpr int kStartSeconds = 60;
 constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is over to its end
+constexpr double kDeathSeconds = 2;
+constexpr double kMostSlowness = 10;
 constexpr std::size_t kKeptErrorLines = 60;
 constexpr int kMostErrorLines = 10000;  // at once: others may have fallen silent, or have something to tell
 
+/// The state of a process or thread, whose folder in /proc this is; 'X' where it is gone.
+char state_in(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "stat");  // "123 (name) S ..."
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.size() ? line[name_end + 2] : 'X';
+}
+
+/// Whether a process of this machine is there and neither stopped nor at its end. 0 is none.
+bool can_run(pid_t process) {
+  return process > 0 &&
+         std::string_view("TtZXx").find(state_in(fmt::format("/proc/{}", process))) == std::string_view::npos;
+}
+
+/// Whether a thread of the process has not ended: as long, it holds its files and locks. 0 is none.
+bool has_threads(pid_t process) {
+  std::error_code gone;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), gone); !gone && thread != end;
+       thread.increment(gone)) {
+    if (std::string_view("ZXx").find(state_in(thread->path())) == std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
+double load_per_core() {
+  double load = 0;  // of the last minute
+  static const int kCores = this_machine().usable_cores();
+  return getloadavg(&load, 1) == 1 ? load / kCores : 1;
+}
+
 Driver::Driver(const CommandLine& executors, Options options, Progress& progress)
-    : options_(std::move(options)), executors_(executors) {
+    : options_(std::move(options)), executors_(executors), signs_(static_cast<std::size_t>(options_.n_executors)) {
+  try {
+    await_start(progress);
+  } catch (...) {
+    end_at_once();
+    throw;
+  }
+}
+
+Driver::~Driver() { end_at_once(); }
+
+void Driver::end_at_once() {
+  executors_.terminate();
+  // What started them may have been killed: they die with it, but not in the same moment.
+  const auto is_there = [](const Sign& sign) { return has_threads(sign.process); };
+  for (const Stopwatch watch; std::ranges::any_of(signs_, is_there) && watch.seconds() < kDeathSeconds;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void Driver::await_start(Progress& progress) {
   const Stopwatch watch;
   Json event;
   while (event.empty()) {
     progress.stop_requested();
     event = next_event(kPollMs);
-    if (event.empty() && watch.seconds() > kStartSeconds) {
+    const double seconds = watch.seconds();
+    if (event.empty() && seconds > options_.start_seconds && seconds > options_.start_seconds * slowness()) {
       const std::string words = telling_words();
-      throw NotStarted(fmt::format("the executors did not come up within {} s{}{}", kStartSeconds,
-                                   words.empty() ? "" : ": ", words));
+      throw GroupLost("the executors", fmt::format("not up within {:g} s{}{}", options_.start_seconds,
+                                                   words.empty() ? "" : ": ", words));
     }
   }
   is_up_ = true;
-  since_heard_of_.resize(static_cast<std::size_t>(options_.n_executors));
+  for (Sign& sign : signs_) sign.since.restart();
   const auto kind = take(event, "event", std::string());
   if (kind == "failed") throw_failure(event);
   const int n_executors = take(event, "executors", 0);
@@ -121,22 +181,31 @@ Json Driver::next_event(int timeout_ms) {
 }
 
 void Driver::check_heartbeats() {
-  if (options_.silence_seconds <= 0) return;
+  if (options_.silence_seconds <= 0 || !is_up_) return;
   // Who was stopped (Ctrl-Z), or busy otherwise, has yet to read what they said meanwhile.
   if (since_listened_.restart() > options_.silence_seconds / 2) {
-    for (Stopwatch& watch : since_heard_of_) watch.restart();
+    for (Sign& sign : signs_) sign.since.restart();
   }
-  for (std::size_t rank = 0; rank < since_heard_of_.size(); ++rank) {
-    if (since_heard_of_[rank].seconds() < options_.silence_seconds) continue;
+  for (std::size_t rank = 0; rank < signs_.size(); ++rank) {
+    const double seconds = signs_[rank].since.seconds();
+    if (seconds < options_.silence_seconds || seconds < options_.silence_seconds * slowness()) continue;
+    if (can_run(signs_[rank].process) && seconds < options_.silence_seconds * kMostSlowness) continue;
     executors_.terminate();
     throw GroupLost(fmt::format("executor {}", rank), fmt::format("silent for {:g} s", options_.silence_seconds));
   }
 }
 
+double Driver::slowness() const { return std::clamp(options_.load(), 1.0, kMostSlowness); }
+
 void Driver::keep_error_line(const std::string& line) {
   if (line.starts_with(kAlive)) {
-    const auto rank = parse_count(std::string_view(line).substr(kAlive.size()));
-    if (rank && *rank < since_heard_of_.size()) since_heard_of_[*rank].restart();
+    std::istringstream words(line.substr(kAlive.size()));
+    std::size_t rank = 0;
+    if (!(words >> rank) || rank >= signs_.size()) return;
+    signs_[rank].since.restart();
+    pid_t process = 0;
+    std::string host;
+    if (words >> process >> host && host == host_name()) signs_[rank].process = process;
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);
@@ -158,13 +227,14 @@ void Driver::throw_cause_of_death() {
   if (!is_up_ && launch::tells_of_a_silent_end(last_error_lines_)) {
     throw GroupLost("the executors", "one ended before it was ready");
   }
-  if (words.empty()) words = fmt::format("exit code {}", exit_code);
+  const bool is_said = !words.empty();
+  if (!is_said) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);
   if (launch::tells_of_no_group(last_error_lines_)) {
     throw_error("the executors could not be started as one group: {}",
                 options_.advice.empty() ? words : options_.advice);
   }
-  throw NotStarted(fmt::format("the executors could not be started: {}", words));
+  throw GroupLost("the executors", fmt::format("could not be started: {}", words), is_said);
 }
 
 std::string Driver::telling_words() const {

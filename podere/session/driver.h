@@ -17,20 +17,14 @@
 
 namespace podere::session {
 
-/// The group ended, or fell silent, without a word of its own on why: another group may have more luck.
+/// The group did not come up, ended, or fell silent: another group may have more luck.
 class GroupLost : public Error {
  public:
-  GroupLost(const std::string& whom, const std::string& cause)
-      : Error(whom + " lost: " + cause), who(whom), how(cause) {}
+  GroupLost(const std::string& whom, const std::string& cause, bool said = false)
+      : Error(whom + " lost: " + cause), who(whom), how(cause), is_said(said) {}
   std::string who;  ///< "executor 3", "the executors"
   std::string how;  ///< "killed by signal 9"
-};
-
-/// The group did not come up, and said why. That of a first group is to be told; one that follows another may have been
-/// lost in its start.
-class NotStarted : public Error {
- public:
-  using Error::Error;
+  bool is_said;     ///< the launcher reported why the group did not come up
 };
 
 /// What a driver asks while training runs, a few times a second.
@@ -41,13 +35,21 @@ struct Wishes {
   std::function<bool()> checkpoint = [] { return false; };
 };
 
+/// Threads that want to run, for each core that this process may use.
+double load_per_core();
+
 /// A group of executors and the conversation with them. Ends them when it goes. Not thread-safe.
 class Driver {
  public:
   struct Options {
     int n_executors = 1;
-    /// A group is lost when one of them has said nothing for so long; 0: they do not say anything.
+    /// A group is lost when it is not up within so long.
+    double start_seconds = 60;
+    /// A group is lost when one of them has said nothing for so long, ten times that where its process is on this
+    /// machine and can run; 0: they do not say anything.
     double silence_seconds = 0;
+    /// How many threads want each core of this machine: where they are several, both times above are so much longer.
+    std::function<double()> load = load_per_core;
     /// Called with each line that executors write to standard error.
     std::function<void(const std::string&)> on_error_line = {};
     /// What to do about processes that are not one group.
@@ -55,9 +57,13 @@ class Driver {
   };
 
   /// Starts the executors and waits until they are ready. `progress` is asked now and then whether to stop, and may
-  /// throw. Throws NotStarted if they cannot be started, GroupLost if one was lost meanwhile, and Error if they came up
-  /// as another number than asked for.
+  /// throw. Throws GroupLost if they cannot be started, or one was lost meanwhile, and Error if they came up as another
+  /// number than asked for.
   Driver(const CommandLine& executors, Options options, Progress& progress);
+  /// Returns when those of this machine are gone.
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
 
   /// Of each executor, as the first one tells.
   int n_cores() const { return n_cores_; }
@@ -75,10 +81,14 @@ class Driver {
   void end();
 
  private:
+  void await_start(Progress& progress);
+  void end_at_once();
   /// The next event; empty if there was none for a moment. Throws GroupLost if the group died.
   Json next_event(int timeout_ms);
   void keep_error_line(const std::string& line);
   void check_heartbeats();
+  /// How many times longer than on an idle machine all may take.
+  double slowness() const;
   [[noreturn]] void throw_cause_of_death();
   /// The line of standard error that says most about their end; empty without one.
   std::string telling_words() const;
@@ -87,7 +97,12 @@ class Driver {
   Subprocess executors_;
   std::deque<std::string> last_error_lines_;
   std::optional<Stopwatch> since_end_was_told_;  // by mpirun
-  std::vector<Stopwatch> since_heard_of_;        // [n_executors] once they are up
+  /// What is known of an executor.
+  struct Sign {
+    Stopwatch since;
+    pid_t process = 0;  // on this machine, if it is
+  };
+  std::vector<Sign> signs_;  // [n_executors]
   Stopwatch since_listened_;
   bool is_up_ = false;
   int n_cores_ = 0;

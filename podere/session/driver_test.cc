@@ -5,10 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "podere/base/error.h"
+#include "podere/base/temporary_folder.h"
+#include "podere/session/event_stream.h"
 
 namespace podere::session {
 namespace {
@@ -138,11 +141,11 @@ TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
     return "none";
   };
   EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo >&2; echo 'so I give up' >&2; exit 1"),
-            "the executors could not be started: no room (--debug shows all that was said)");
-  EXPECT_EQ(failure("exit 3"), "the executors could not be started: exit code 3");
+            "the executors lost: could not be started: no room (--debug shows all that was said)");
+  EXPECT_EQ(failure("exit 3"), "the executors lost: could not be started: exit code 3");
   // As mpirun of Open MPI 4.1 does, which then hangs.
   EXPECT_EQ(failure("echo 'no room' >&2; echo 'mpirun detected that one or more processes exited' >&2; sleep 50"),
-            "the executors could not be started: no room (--debug shows all that was said)");
+            "the executors lost: could not be started: no room (--debug shows all that was said)");
 }
 
 TEST(Driver, TakesASilentEndInTheStartForALoss) {
@@ -151,8 +154,16 @@ TEST(Driver, TakesASilentEndInTheStartForALoss) {
 Primary job  terminated normally, but 1 process returned
 a non-zero exit code. Per user-direction, the job has been aborted.
 -----' >&2; exit 1)";
-  EXPECT_THROW(Driver(shell(ends), {}, progress), GroupLost);
-  EXPECT_THROW(Driver(shell("echo 'no such library' >&2; " + ends), {}, progress), NotStarted);
+  const auto is_said = [&](const std::string& script) {
+    try {
+      Driver(shell(script), {}, progress);
+    } catch (const GroupLost& loss) {
+      return loss.is_said;
+    }
+    throw Error("it came up");
+  };
+  EXPECT_FALSE(is_said(ends));
+  EXPECT_TRUE(is_said("echo 'no such library' >&2; " + ends));
 }
 
 class EventWithAWrongMember : public testing::TestWithParam<const char*> {};
@@ -194,6 +205,35 @@ TEST(Driver, RefusesAGroupOfAnotherSizeOrProtocol) {
   EXPECT_THROW(Driver(shell(R"(echo '{"event":"ready","protocol":99,"executors":1}'; cat)"), {}, progress), Error);
 }
 
+/// Whether a group that says `words` once, and no more, is lost while the driver listens for `n` tenths of a second,
+/// twice as long as its patience where that is 1.
+bool is_lost_in(int n, const std::string& words, double load) {
+  RecordedProgress progress;
+  Driver::Options options{.silence_seconds = 0.5};
+  options.load = [&] { return load; };
+  Driver driver(shell(std::string(kReady) + words + "cat; kill -KILL $!"), options, progress);
+  try {
+    for (int i = 0; i < 2 * n; ++i) driver.idle(50);
+  } catch (const GroupLost& loss) {
+    EXPECT_EQ(loss.how, "silent for 0.5 s");
+    return true;
+  }
+  return false;
+}
+
+TEST(Driver, HasPatienceWithTheSilenceOfALoadedMachine) {
+  EXPECT_FALSE(is_lost_in(10, "sleep 100 & ", 1000));
+  EXPECT_TRUE(is_lost_in(600, "sleep 100 & ", 0));
+}
+
+TEST(Driver, LooksAtASilentProcessBeforeItIsCalledLost) {
+  const std::string tells = "sleep 100 & echo podere-alive 0 $! " + host_name() + " >&2; ";
+  EXPECT_FALSE(is_lost_in(10, tells, 0));
+  EXPECT_TRUE(is_lost_in(600, tells, 0)) << "in the end";
+  EXPECT_TRUE(is_lost_in(30, tells + "kill -STOP $!; ", 0));
+  EXPECT_TRUE(is_lost_in(30, "echo podere-alive 0 $$ elsewhere >&2; sleep 100 & ", 0));
+}
+
 TEST(Driver, DoesNotTakeItsOwnAbsenceForSilenceOfExecutors) {
   RecordedProgress progress;
   const std::string two_alive = R"(echo '{"event":"ready","protocol":1,"executors":2}'
@@ -224,6 +264,33 @@ TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {
                 {.on_error_line = [&](const std::string& line) { heard = line; }}, progress);
   driver.end();
   EXPECT_EQ(heard, R"({"end":true})");
+}
+
+TEST(Driver, TakesExecutorsThatDoNotComeUpForLost) {
+  RecordedProgress progress;
+  try {
+    Driver(shell("echo 'no network' >&2; sleep 100"),
+           {.start_seconds = 0.5, .load = [] { return 0.0; }, .on_error_line = [](const auto&) {}}, progress);
+    FAIL() << "it came up";
+  } catch (const GroupLost& loss) {
+    EXPECT_EQ(loss.how, "not up within 0.5 s: no network");
+    EXPECT_FALSE(loss.is_said);
+  }
+}
+
+TEST(Driver, IsGoneAfterItsExecutorsWhoeverKilledWhatStartedThem) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string here = folder.path() / "executor";
+  const std::string dies = "touch " + here + "; setsid sh -c 'sleep 0.5; rm " + here +
+                           "' >/dev/null 2>&1 & echo podere-alive 0 $! " + host_name() + " >&2; kill -9 $$";
+  RecordedProgress progress;
+  {
+    Driver driver(shell(kReady + dies), {}, progress);
+    EXPECT_THROW(driver.idle(5000), GroupLost);
+  }
+  EXPECT_FALSE(std::filesystem::exists(here)) << "once it was up";
+  EXPECT_THROW(Driver(shell(dies), {}, progress), GroupLost);
+  EXPECT_FALSE(std::filesystem::exists(here)) << "while it started";
 }
 
 TEST(Driver, LetsTheUserOutWhileExecutorsStart) {

@@ -7,6 +7,7 @@
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
 #include "podere/session/jobs.h"
+#include "podere/session/training_label.h"
 #include "podere/table/features.h"
 #include "podere/tree/predict.h"
 
@@ -124,9 +125,12 @@ Json run(const EvaluateJob& job, const Workplace& at) {
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, at);
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
-  table::weigh_labels(table, {}, 0, label_rules_of(loaded.model), "evaluation", comm);
+  const table::LabelRules rules = label_rules_of(loaded.model);
+  table::weigh_labels(table, {}, 0, rules, "evaluation", comm);
 
-  Json result = {{"rows", table.n_global_rows()}, {"objective", objective_of(loaded.model)}};
+  Json result = {{"label", describe_label(job.table, table, loaded.facts.label, rules.kind, comm)},
+                 {"rows", table.n_global_rows()},
+                 {"objective", objective_of(loaded.model)}};
   if (job.staged == 0) {
     at.progress.report({"evaluate", 0, 1, {}});
     std::vector<float> predictions;
@@ -153,7 +157,7 @@ Json run(const EvaluateJob& job, const Workplace& at) {
     }
     result["stages"] = std::move(stages);
   }
-  result["unknown_categories"] = loaded.unknown;
+  result["unknown_categories"] = loaded.facts.unknown;
   result["load_seconds"] = loaded.load_seconds;
   result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));

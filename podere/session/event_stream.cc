@@ -50,6 +50,12 @@ void EventWriter::write_bytes(std::string_view bytes) {
   }
 }
 
+std::string host_name() {
+  std::array<char, 256> name = {};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
 int take_over_stdout() {
   const int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (descriptor < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw Error("executor: there is no standard output");

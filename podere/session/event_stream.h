@@ -18,9 +18,12 @@ namespace podere::session {
 /// Version of the protocol, told in the "ready" event.
 inline constexpr int kProtocolVersion = 1;
 
-/// How each rank tells on standard error, now and then, that it is there: this and its number. Not on standard output,
-/// where it could fall into the middle of another rank's event.
+/// How each rank tells on standard error, now and then, that it is there: this, its number, its process and its host,
+/// with spaces between. Not on standard output, where it could fall into the middle of another rank's event.
 inline constexpr std::string_view kAlive = "podere-alive ";
+
+/// The name of this machine.
+std::string host_name();
 
 /// Whose fault a failure is: "input" is the user's.
 enum class FailureKind { kNone = 0, kInput = 1, kInternal = 2 };

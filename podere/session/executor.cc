@@ -17,6 +17,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/temporary_folder.h"
 #include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 #include "podere/session/fault.h"
@@ -128,19 +129,23 @@ std::jthread watchdog(EventWriter& events, const Json& id, int rank, const Outco
   });
 }
 
-/// Says at intervals that this rank is alive.
+/// Says at intervals that this rank is alive, and which process it is.
 std::jthread heartbeat(int rank, double interval_seconds) {
-  return std::jthread([line = fmt::format("{}{}\n", kAlive, rank), interval_seconds](const std::stop_token& stop) {
-    while (let_pass(std::chrono::duration<double>(interval_seconds), stop)) {
+  const std::string line = fmt::format("{}{} {} {}\n", kAlive, rank, getpid(), host_name());
+  return std::jthread([line, interval_seconds](const std::stop_token& stop) {
+    do {
       if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody listens
-    }
+    } while (let_pass(std::chrono::duration<double>(interval_seconds), stop));
   });
 }
 
 Outcome attempt(const Json& json, const Workplace& at) {
   try {
     const Job job = job_from_json(json);
-    return {.result = std::visit([&](const auto& j) { return run(j, at); }, job), .message = {}};
+    Json result = std::visit([&](const auto& j) { return run(j, at); }, job);
+    const auto facts = result.find("facts");
+    if (!at.files.empty()) (facts != result.end() ? *facts : result)["files"] = at.files;
+    return {.result = std::move(result), .message = {}};
   } catch (...) {
     return failure_in_hand();
   }
@@ -160,7 +165,8 @@ void serve(const Order& order, const Communicator& control, int n_threads, KeptT
   const Communicator group = control.split(0, control.rank());
   TaskMeter meter(group, powercap_folder());
   ExecutorProgress progress(order.id, control.rank(), events, orders, meter);
-  Outcome outcome = attempt(order.job, {group, n_threads, progress, tables});
+  Json files = Json::array();
+  Outcome outcome = attempt(order.job, {group, n_threads, progress, tables, files});
   meter.end();
   std::jthread until_agreed;
   if (outcome.failure != FailureKind::kNone) until_agreed = watchdog(events, order.id, control.rank(), outcome);
@@ -196,6 +202,16 @@ void serve_until_end(const Communicator& control, int n_threads, EventWriter& ev
   }
 }
 
+/// A folder for what executors share in memory, owned by this one: whoever comes after it removes it, should it be
+/// killed. None where the user chose another place, or there is none.
+std::unique_ptr<const TemporaryFolder> own_shared_memory() {
+  constexpr const char* kPlace = "OMPI_MCA_btl_vader_backing_directory";
+  if (std::getenv(kPlace) != nullptr || access(kSharedMemory, W_OK) != 0) return nullptr;
+  auto folder = std::make_unique<const TemporaryFolder>(kSharedMemory);
+  setenv(kPlace, folder->path().c_str(), 1);
+  return folder;
+}
+
 }  // namespace
 
 int run_executor(int n_threads, double heartbeat_seconds) {
@@ -203,6 +219,7 @@ int run_executor(int n_threads, double heartbeat_seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);
   EventWriter events(take_over_stdout());
+  const std::unique_ptr<const TemporaryFolder> shared_memory = own_shared_memory();
   const comm::Environment environment;
   const Communicator control = Communicator::world().split(0, Communicator::world().rank());
   std::jthread alive;

@@ -3,6 +3,9 @@
 
 namespace podere::session {
 
+/// Where what processes of this machine share lies in memory: each executor has a TemporaryFolder there.
+inline constexpr const char* kSharedMemory = "/dev/shm";
+
 /// Does the jobs that come as JSON lines on standard input of rank 0, together with the other ranks, until
 /// {"end":true}; answers on standard output. `n_threads` is of each executor. Collective over all processes of the
 /// group; to be called from main, once. Returns the exit code.

@@ -181,7 +181,7 @@ Json run(const ExplainJob& job, const Workplace& at) {
         result);
     result["permutation_seconds"] = watch.seconds();
   }
-  result["unknown_categories"] = loaded.unknown;
+  result["unknown_categories"] = loaded.facts.unknown;
   result.update(resources(comm, n_threads));
   return result;
 }

@@ -23,6 +23,7 @@ void visit_source(Source& source, Visit&& visit) {
   visit("label", source.csv.label);
   visit("weight", source.csv.weight);
   visit("columns", source.csv.columns);
+  visit("drop", source.csv.drop);
   visit("categorical", source.csv.categorical);
   visit("delimiter", source.csv.delimiter);
   visit("header", source.csv.header);

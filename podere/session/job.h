@@ -62,8 +62,8 @@ struct PredictJob {
   std::size_t rounds = 0;  ///< as for EvaluateJob
 };
 
-/// Result: "rows" and "columns"; or, if that is asked for, "label_values" alone: all different ones, rising, or null if
-/// there are more or NaN among them.
+/// Result: "rows" and "columns", with "texts" where there are any among the numbers; or, if that is asked for,
+/// "label_values" alone: all different ones, rising, or null if there are more or NaN among them.
 struct DescribeJob {
   SourceSpec table;
   std::size_t label_values = 0;  ///< the most that are told; 0: none

@@ -30,6 +30,13 @@ std::int64_t JobQueue::add(const Orderer& by, Json job) {
   return last_number_;
 }
 
+std::size_t JobQueue::n_ahead_of(std::int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.lower_bound(number), [](const auto& record) {
+    return record.second.state == State::kWaiting || record.second.state == State::kRunning;
+  }));
+}
+
 std::optional<JobQueue::Ordered> JobQueue::next(int timeout_ms) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return !waiting_.empty(); });

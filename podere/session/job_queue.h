@@ -38,6 +38,8 @@ class JobQueue {
   };
 
   std::int64_t add(const Orderer& by, Json job);
+  /// Of the jobs before that one, those that wait or run.
+  std::size_t n_ahead_of(std::int64_t number) const;
   /// Waits up to `timeout_ms` for a job, which then runs.
   std::optional<Ordered> next(int timeout_ms);
   /// Cancels a job that waits or runs. Returns who ordered those that will not begin. Throws InputError if there is

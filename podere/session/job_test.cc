@@ -27,6 +27,7 @@ TrainJob full_train_job() {
                      .label = "y",
                      .weight = "3",
                      .columns = {"a", "b"},
+                     .drop = {"c"},
                      .missing = {"?"},
                      .first_row = 5,
                      .last_row = 50};
@@ -72,6 +73,7 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(read.table.csv.delimiter, ';');
   EXPECT_EQ(read.table.csv.header, false);
   EXPECT_EQ(read.table.csv.columns, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read.table.csv.drop, (std::vector<std::string>{"c"}));
   EXPECT_EQ(read.table.csv.last_row, 50u);
   EXPECT_EQ(read.table.format, io::FileFormat::kIdx);
   EXPECT_EQ(read.table.labels, "labels");

@@ -12,10 +12,10 @@ namespace podere::session {
 namespace {
 
 /// A table of the job's own.
-JobTable load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at,
-                      io::UnknownTexts* unknown = nullptr) {
+JobTable load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts& facts) {
   at.progress.report({"read", 0, 1, {}});
-  table::Table table = load(spec, needs_label, at.comm, at.n_threads, unknown);
+  table::Table table = load(spec, needs_label, at.comm, at.n_threads, &facts);
+  note_file(spec, facts, at);
   at.progress.count_rows(table.n_rows(), 0);
   return JobTable(std::move(table));
 }
@@ -28,19 +28,28 @@ JobTable with_classes(JobTable table, const SourceSpec& spec, const Workplace& a
 
 }  // namespace
 
-JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at) {
+void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const Workplace& at) {
+  if (!facts.found_header) return;
+  at.files.push_back({{"file", spec.location}, {"first_line", *facts.found_header ? "names" : "row"}});
+}
+
+JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts* facts) {
   if (kept_name(spec.location)) return with_classes(JobTable(at.tables.find(spec, needs_label)), spec, at);
-  return with_classes(load_counted(spec, needs_label, at), spec, at);
+  io::ReadFacts found;
+  JobTable table = load_counted(spec, needs_label, at, found);
+  if (facts != nullptr) *facts = std::move(found);
+  return with_classes(std::move(table), spec, at);
 }
 
 JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
-                         io::UnknownTexts& unknown) {
+                         io::ReadFacts& facts) {
   if (kept_name(spec.location)) {
-    return with_classes(coded_as(at.tables.find(spec, needs_label), model, at.comm, unknown), spec, at);
+    return with_classes(coded_as(at.tables.find(spec, needs_label), model, at.comm, facts.unknown), spec, at);
   }
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  return with_classes(load_counted(coded, needs_label, at, &unknown), spec, at);
+  JobTable table = load_counted(coded, needs_label, at, facts);
+  return with_classes(std::move(table), spec, at);
 }
 
 void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model) {
@@ -68,11 +77,11 @@ void check_as_many(const SourceSpec& spec, const table::Schema& found, const tab
 }  // namespace
 
 JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at,
-                          io::UnknownTexts& unknown) {
+                          io::ReadFacts& facts) {
   SourceSpec spec = with_format(*job.validation, at.comm);
   // The labels of what is kept are numbered already.
   if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
-  JobTable table = table_for_model(spec, true, trained, at, unknown);
+  JobTable table = table_for_model(spec, true, trained, at, facts);
   try {
     check_as_many(spec, table->schema(), trained);
     table::match_features(trained, table->schema());
@@ -88,12 +97,12 @@ ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds,
   at.progress.report({"read", 0, 1, {}});
   Model of_file = load_shared_model(model, at.comm, rounds);
   const Stopwatch watch;
-  io::UnknownTexts unknown;
+  io::ReadFacts facts;
   const SourceSpec source = with_format(spec, at.comm);
-  JobTable table = table_for_model(source, needs_label, schema_of(of_file), at, unknown);
+  JobTable table = table_for_model(source, needs_label, schema_of(of_file), at, facts);
   const double load_seconds = watch.seconds();
   if (needs_label) check_label_name(source, *table, schema_of(of_file));
-  return {std::move(of_file), std::move(table), std::move(unknown), load_seconds};
+  return {std::move(of_file), std::move(table), std::move(facts), load_seconds};
 }
 
 Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {

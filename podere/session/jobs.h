@@ -15,7 +15,12 @@ struct Workplace {
   int n_threads;
   Progress& progress;
   KeptTables& tables;
+  Json& files;  ///< what results have as "files": what was decided about each file that was read, see note_file
 };
+
+/// Adds what was found in the file of `spec` to at.files: "file" and "first_line", "names" or "row", where nobody had
+/// said which. Nothing where nothing was decided. Local.
+void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const Workplace& at);
 
 /// Runs a job on this group and returns its result, which only counts on rank 0. Collective. Throws InputError or
 /// Error.
@@ -30,19 +35,20 @@ Json run(const TransformJob& job, const Workplace& at);
 Json run(const SaveJob& job, const Workplace& at);
 Json run(const DropJob& job, const Workplace& at);
 
-/// The table of a job: kept, or loaded as session::load does, after a report of the phase "read".
-JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at);
+/// The table of a job: kept, or loaded as session::load does, after a report of the phase "read". What was found in a
+/// file goes to `facts`, where wanted.
+JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts* facts = nullptr);
 /// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
-/// counted in `unknown`.
+/// counted in `facts`.
 JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
-                         io::UnknownTexts& unknown);
+                         io::ReadFacts& facts);
 
 /// A model and a table to use it on.
 struct ModelAndTable {
   Model model;
   JobTable table;
-  io::UnknownTexts unknown;  ///< what results have as "unknown_categories"
-  double load_seconds;       ///< of the table
+  io::ReadFacts facts;  ///< `unknown` of it is what results have as "unknown_categories"
+  double load_seconds;  ///< of the table
 };
 
 /// load_shared_model, table_for_model and, where a label is needed, check_label_name.
@@ -57,8 +63,7 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
 /// The rows that training is watched on: as table_for_model, but where they are not of the kind of the rows trained on,
 /// whose schema is `trained`, with another label, or without the columns that are needed, or of places, not names, more
 /// of them than are. Throws InputError on all ranks.
-JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at,
-                          io::UnknownTexts& unknown);
+JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at, io::ReadFacts& facts);
 
 /// Training of a network, in a file of its own.
 Json train_network(const TrainJob& job, const Workplace& at);

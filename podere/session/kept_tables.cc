@@ -11,8 +11,10 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/io/csv_layout.h"
 #include "podere/table/features.h"
 #include "podere/table/labels.h"
+#include "podere/table/number_text.h"
 
 namespace podere::session {
 namespace {
@@ -30,12 +32,12 @@ void check_name(const std::string& name) {
 }
 
 /// The code in `known` of each code in `texts`; NaN where there is none.
-std::vector<float> code_map(const std::vector<std::string>& texts, const std::vector<std::string>& known) {
+std::vector<float> code_map(const table::CategoryTexts& texts, const table::CategoryTexts& known) {
   std::unordered_map<std::string_view, std::size_t> code_of;
   for (std::size_t code = 0; code < known.size(); ++code) code_of.emplace(known[code], code);
   std::vector<float> codes;
   for (const std::string& text : texts) {
-    const auto found = code_of.find(text);
+    const auto found = code_of.find(known.are_numbers ? table::number_text(text).value_or(text) : text);
     codes.push_back(found == code_of.end() ? std::numeric_limits<float>::quiet_NaN()
                                            : static_cast<float>(found->second));
   }
@@ -134,7 +136,9 @@ table::Table& KeptTables::find(const SourceSpec& spec, bool needs_label) {
                       spec.location);
   }
   if (needs_label && !table.schema().label) {
-    throw_input_error("{} has no label: say which column it is when the table is loaded", spec.location);
+    const auto usual = io::usual_labels(table.schema().features);
+    throw_input_error("{} has no label: say which column it is when the table is loaded{}", spec.location,
+                      usual.empty() ? "" : ", such as --label " + table.schema().features[usual.front()]);
   }
   return table;
 }

@@ -47,7 +47,7 @@ Json run(const PredictJob& job, const Workplace& at) {
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
   at.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},
-                 {"unknown_categories", loaded.unknown},
+                 {"unknown_categories", loaded.facts.unknown},
                  {"load_seconds", loaded.load_seconds},
                  {"predict_seconds", predict_seconds},
                  {"write_seconds", watch.seconds()}};

@@ -9,22 +9,14 @@
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/temporary_folder.h"
+#include "podere/session/attempts.h"
+#include "podere/session/executor.h"
 #include "podere/session/inputs.h"
 #include "podere/session/task_metrics.h"
 
 namespace podere::session {
 namespace {
-
-constexpr int kMostStarts = 3;   // of one group
-constexpr int kMostLosses = 20;  // of one job
-
-std::string executors_text(int n) { return fmt::format("{} executor{}", n, n == 1 ? "" : "s"); }
-
-/// Where a job is, in words.
-std::string place_text(const ProgressStep& step) {
-  if (step.phase == "train") return fmt::format("{} {}", step.unit.empty() ? "tree" : step.unit, step.done);
-  return step.phase.empty() ? "the start" : fmt::format("the phase '{}'", step.phase);
-}
 
 /// What a job writes itself begins anew with it.
 void empty_outputs(const Job& job) {
@@ -37,18 +29,28 @@ void empty_outputs(const Job& job) {
       job);
 }
 
+/// The checkpoint from which the job will resume; empty: none.
+std::string checkpoint_there(const Job& job) {
+  const auto* train = std::get_if<TrainJob>(&job);
+  std::error_code is_none;
+  return train != nullptr && std::filesystem::exists(train->checkpoint, is_none) ? train->checkpoint : "";
+}
+
 }  // namespace
 
 /// Passes reports on, and keeps what is to be told of losses.
 class Session::Watch : public Progress {
  public:
-  explicit Watch(Progress& next) : next_(next) {}
+  Watch(Progress& next, std::string checkpoint) : next_(next), checkpoint_(std::move(checkpoint)) {}
 
   void report(const ProgressStep& step) override {
     if (lost_ && (step.phase == "train" || reached_.empty())) tell_loss(step);
     if (step.phase == "train") {
       reached_.try_emplace(step.done, watch_.seconds());
       if (!began_) began_ = step.done;
+      if (!std::exchange(has_trained_, true) && step.done > 0 && !checkpoint_.empty()) {
+        next_.warn(fmt::format("resuming at {} from checkpoint {}", place_text(step), checkpoint_));
+      }
     }
     step_ = step;
     next_.report(step);
@@ -56,19 +58,15 @@ class Session::Watch : public Progress {
   void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return next_.stop_requested(); }
 
-  /// Throws Error if the job should be given up.
+  /// With how many executors to go on after a group of `n_executors`. Throws Error if the job should be given up.
+  int fewer_after(const GroupLost& loss, int n_executors, int least) {
+    return attempts_.after({n_executors, loss.how, step_, began_}, least);
+  }
+  /// Takes note of the loss; `n_left` go on.
   void lose(const GroupLost& loss, int n_left) {
-    // Whoever began with more trees, or steps, than the one before has gained, wherever it was lost.
-    const bool no_further =
-        last_ && step_.phase == last_->step.phase && step_.done <= last_->step.done && began_ <= last_->began;
-    if (no_further && loss.how == last_->how) {
-      throw_error("given up: executors were lost the same way twice at {}: {}{}", place_text(step_), loss.how,
-                  loss.how == "killed by signal 9" ? " (perhaps there is not enough memory)" : "");
-    }
-    if (++n_losses_ > kMostLosses) throw_error("given up after {} losses of executors: {}", n_losses_, loss.what());
     // What the earlier one cost is part of what this one does.
     if (lost_) keep_loss("others were lost before it was made up for", 0);
-    last_ = lost_ = Loss{loss.who, loss.how, step_, began_, n_left, watch_.seconds()};
+    lost_ = Loss{loss.who, loss.how, step_, n_left, watch_.seconds()};
     step_ = {};
     began_.reset();
   }
@@ -80,7 +78,6 @@ class Session::Watch : public Progress {
     std::string who;
     std::string how;
     ProgressStep step;
-    std::optional<std::size_t> began;
     int n_left;
     double seconds;
   };
@@ -109,13 +106,14 @@ class Session::Watch : public Progress {
   }
 
   Progress& next_;
+  const std::string checkpoint_;  // that was there when the job began
+  bool has_trained_ = false;
   Stopwatch watch_;
   ProgressStep step_;                      // the last one of this group
   std::optional<std::size_t> began_;       // the trees, or steps, that this group began with
   std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
   std::optional<Loss> lost_;               // not told yet
-  std::optional<Loss> last_;
-  int n_losses_ = 0;
+  Attempts attempts_;
 };
 
 Session::Session(Options options, Progress& progress)
@@ -124,17 +122,20 @@ Session::Session(Options options, Progress& progress)
     options_.await_room(progress);
     options_.n_executors = as_there_is_room(options_.n_executors);
   }
-  for (int attempt = 1; !driver_; ++attempt) {
+  for (Attempts attempts; !driver_;) {
     try {
       start_group(progress);
     } catch (const GroupLost& loss) {
-      if (attempt == kMostStarts) throw Error(loss.what());
-      lose_one();
+      // The launcher knows why: a host that is down, a key that is refused. What never started is for the user to mend.
+      if (loss.is_said) throw_error("{} {}", loss.who, loss.how);
+      go_on_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
       progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,
                                 executors_text(options_.n_executors)));
     }
   }
 }
+
+Session::SharedMemory::~SharedMemory() { TemporaryFolder::remove_left_behind(kSharedMemory); }
 
 void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
@@ -144,9 +145,9 @@ void Session::start_group(Progress& progress) {
   n_cores_ = driver_->n_cores();
 }
 
-void Session::lose_one() {
+void Session::go_on_with(int n_executors) {
   driver_.reset();
-  options_.n_executors = as_there_is_room(std::max(options_.least, options_.n_executors - 1));
+  options_.n_executors = as_there_is_room(n_executors);
 }
 
 int Session::as_there_is_room(int n_executors) const {
@@ -198,12 +199,7 @@ void Session::restore_tables(Progress& progress) {
 }
 
 void Session::replace_group(Progress& progress, Progress& restoring) {
-  try {
-    start_group(progress);
-  } catch (const NotStarted& error) {
-    // It has been possible before: whatever befell this one, the next may have more luck.
-    throw GroupLost("the executors", error.what());
-  }
+  start_group(progress);
   try {
     restore_tables(restoring);
   } catch (...) {
@@ -232,21 +228,22 @@ void Session::sweep_cache() const {
   }
 }
 
-void Session::resize(Progress& progress) {
-  if (!options_.wanted) return;
+bool Session::resize(Progress& progress) {
+  if (!options_.wanted) return false;
   const Wanted wanted = options_.wanted();
-  if (wanted == wanted_) return;
+  if (wanted == wanted_) return false;
   const bool is_to_move = wanted.moves != wanted_.moves;
   wanted_ = wanted;
   options_.least = wanted.least;
   const int n_executors = as_there_is_room(wanted.n_executors);
-  if (n_executors == options_.n_executors && !is_to_move) return;
+  if (n_executors == options_.n_executors && !is_to_move) return false;
   if (driver_) driver_->end();
   driver_.reset();
   progress.warn(n_executors == options_.n_executors
                     ? fmt::format("going on with {} elsewhere", executors_text(n_executors))
                     : fmt::format("going on with {} instead of {}", executors_text(n_executors), options_.n_executors));
   options_.n_executors = n_executors;
+  return true;
 }
 
 Json Session::run(const Job& ordered, Progress& progress) {
@@ -254,14 +251,15 @@ Json Session::run(const Job& ordered, Progress& progress) {
   const Job job = with_cache(ordered);
   const Inputs inputs(job);
   const Stopwatch elapsed;
-  Watch watch(progress);
+  Watch watch(progress, checkpoint_there(job));
   watch.losses = Json::array();
+  int n_before = options_.n_executors;
   Wishes wishes;
   if (options_.wanted) wishes.pause = [&] { return options_.wanted() != wanted_; };
   if (options_.notice) wishes.checkpoint = options_.notice;
   while (true) {
     try {
-      resize(watch);
+      if (resize(watch)) n_before = options_.n_executors;
       if (!driver_) {
         replace_group(watch, progress);
         log_.check_usable(job);
@@ -276,7 +274,13 @@ Json Session::run(const Job& ordered, Progress& progress) {
       result["losses"] = std::move(watch.losses);
       return result;
     } catch (const GroupLost& loss) {
-      lose_one();
+      driver_.reset();
+      try {
+        go_on_with(watch.fewer_after(loss, options_.n_executors, options_.least));
+      } catch (const Error&) {
+        go_on_with(n_before);  // other jobs may need less
+        throw;
+      }
       watch.lose(loss, options_.n_executors);
       inputs.check_unchanged();
       empty_outputs(job);
@@ -292,7 +296,7 @@ void Session::idle(Progress& progress) {
   try {
     driver_->idle(0);
   } catch (const GroupLost& loss) {
-    lose_one();
+    go_on_with(std::max(options_.least, options_.n_executors - 1));
     progress.warn(fmt::format("lost {} ({}) between jobs; going on with {}", loss.who, loss.how,
                               executors_text(options_.n_executors)));
   }

@@ -51,16 +51,20 @@ class Session {
     std::function<bool()> notice = {};
   };
 
-  /// Starts the executors and waits until they are ready. `progress` as for Driver. If executors are
-  /// lost meanwhile, starts again with one less. Throws as Driver.
+  /// Starts the executors and waits until they are ready. `progress` as for Driver. If executors are lost meanwhile,
+  /// starts again with fewer, which is told by progress.warn(). Throws as Driver, and as Attempts where it gives up.
   Session(Options options, Progress& progress);
+  /// Ends the executors, and removes what they left in memory if they were killed.
+  ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   /// Runs a job to its end. Tables that a group kept are made again by the group that takes its place; one for which
   /// that cannot be, since its file has changed, is told, and jobs that use it are refused. If executors are lost, goes
-  /// on with one less (but not less than enough of them): training from its checkpoint, other jobs from their
+  /// on with fewer, as Attempts says: training from its checkpoint, other jobs from their
   /// beginning. Tells each loss, once it is made up for, by progress.warn(). Adds "losses" to the result: what was
   /// lost, where, and the seconds that it took; and "metrics", what the job cost (job_metrics). Throws as Driver::run,
-  /// and Error where executors are lost the same way twice with nothing gained between, or too often.
+  /// and as Attempts where it gives up: the next job begins with as many executors as this one.
   Json run(const Job& job, Progress& progress);
 
   /// Between jobs: hears what the executors have said. If some were lost, or another number is wanted, starts a group
@@ -80,6 +84,10 @@ class Session {
  private:
   class Watch;
   class Restoring;
+  /// Goes last, and where nothing was started as well.
+  struct SharedMemory {
+    ~SharedMemory();
+  };
   void start_group(Progress& progress);
   void restore_tables(Progress& progress);
   /// Starts a group with all tables that are kept, or none.
@@ -88,11 +96,12 @@ class Session {
   Job with_cache(Job job);
   /// Removes from the cache what no kept table needs.
   void sweep_cache() const;
-  void lose_one();
+  void go_on_with(int n_executors);
   int as_there_is_room(int n_executors) const;
-  /// Ends the group if another number of executors is wanted.
-  void resize(Progress& progress);
+  /// Ends the group if another number of executors is wanted, or another place; whether it was so.
+  bool resize(Progress& progress);
 
+  SharedMemory left_behind_;
   Options options_;
   Wanted wanted_;  // last
   TableLog log_;

@@ -10,8 +10,10 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "podere/base/error.h"
@@ -89,6 +91,9 @@ void SessionPlace::take() {
   }
   if (lock_ < 0)
     throw_input_error("there is a session called {} already: stop it first, or choose another name", name_);
+  if (ftruncate(lock_, 0) != 0 || dprintf(lock_, "%d\n", getpid()) < 0) {
+    throw_error("{}: {}", (folder_ / (name_ + kLock)).string(), std::strerror(errno));
+  }
 }
 
 bool SessionPlace::is_taken_by_another() const {
@@ -96,6 +101,21 @@ bool SessionPlace::is_taken_by_another() const {
   const int lock = try_lock(path, 0);
   if (lock >= 0) close(lock);
   return lock < 0 && std::filesystem::exists(path);
+}
+
+pid_t SessionPlace::holder() const {
+  const auto lock = folder_ / (name_ + kLock);
+  pid_t process = 0;
+  std::ifstream(lock) >> process;
+  // The number of a driver that was killed may be another process's by now.
+  std::error_code gone;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator open_file(fmt::format("/proc/{}/fd", process), gone);
+       !gone && open_file != end; open_file.increment(gone)) {
+    std::error_code is_no_file;
+    if (std::filesystem::equivalent(open_file->path(), lock, is_no_file)) return process;
+  }
+  return 0;
 }
 
 std::filesystem::path SessionPlace::socket() const { return folder_ / (name_ + ".socket"); }

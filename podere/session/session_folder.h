@@ -1,6 +1,8 @@
 // Where the sessions of a user are found.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -24,6 +26,8 @@ class SessionPlace {
   /// behind goes.
   void take();
   bool is_taken_by_another() const;
+  /// The process that has the place; 0: none.
+  pid_t holder() const;
   /// The folder is this driver's alone while it has the place.
   std::filesystem::path socket() const;
   std::filesystem::path log() const;

@@ -9,6 +9,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/session/executor.h"
 
 namespace podere::session {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(SessionTest, GoesOnWithWhatThereIsRoomFor) {
   launched.clear();
   room = [] { return 1; };
   EXPECT_THROW(session_of({kRankTwoKilled}, 3, 2).run(DescribeJob{{"x.csv", {}}}, progress), Error);
-  EXPECT_EQ(launched, (std::vector<int>{3, 2}));  // never fewer than asked for: it is the launch that throws
+  EXPECT_EQ(launched, (std::vector<int>{3, 2, 2}));  // never fewer than asked for: it is the launch that throws
 }
 
 TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
@@ -107,12 +108,27 @@ TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
   EXPECT_NE(progress.warnings[2].find("from the beginning"), std::string::npos) << progress.warnings[2];
 }
 
+TEST_F(SessionTest, GoesOnWithEverFewerUntilTheyFit) {
+  const std::string reads = R"(echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; )";
+  Session session = session_of({reads + "kill -9 $$", reads + "kill -9 $$", reads + train_event(0) + kResult}, 4, 1);
+  const Json result = session.run(TrainJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
+  EXPECT_EQ(result.at("losses").size(), 2U);
+}
+
+TEST_F(SessionTest, TheNextJobBeginsWithAllAgainAfterOneThatWasGivenUp) {
+  Session session = session_of({"kill -9 $$", "kill -9 $$", "kill -9 $$", kResult}, 2, 1);
+  EXPECT_THROW(session.run(DescribeJob{{"x.csv", {}}}, progress), Error);
+  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(launched, (std::vector<int>{2, 1, 1, 2}));
+}
+
 TEST_F(SessionTest, GivesUpWhereTheSameIsLostTwiceWithNothingGained) {
   EXPECT_EQ(
       failure_of({train_event(3) + "kill -9 $$"}),
-      "given up: executors were lost the same way twice at tree 3: killed by signal 9 (perhaps there is not enough "
-      "memory)");
-  EXPECT_EQ(launched.size(), 2U);
+      "given up at tree 3: groups of 2, 1 and 1 executors were lost the same way: killed by signal 9 (perhaps there is "
+      "not enough memory)");
+  EXPECT_EQ(launched, (std::vector<int>{2, 1, 1}));
 }
 
 TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
@@ -120,7 +136,8 @@ TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
   session_of({runs(0, 10), runs(4, 8), runs(6, 8), train_event(7) + kResult}, 4, 1)
       .run(TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched.size(), 4U);
-  EXPECT_TRUE(failure_of({runs(0, 10), runs(4, 8), runs(4, 8)}).starts_with("given up: ")) << "nothing gained";
+  EXPECT_TRUE(failure_of({runs(0, 10), runs(4, 8), runs(4, 8)}).starts_with("given up at tree 8: "))
+      << "nothing gained";
 }
 
 TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
@@ -206,21 +223,88 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
     Session(options, progress).run(TrainJob{{"x.csv", {}}}, progress);
     FAIL() << "it went on";
   } catch (const Error& error) {
-    EXPECT_TRUE(
-        std::string(error.what()).starts_with("given up: executors were lost the same way twice at the start: "))
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("given up at the start: groups of 3, 2, 1 and 1 executors were lost the same way: "
+                                 "could not be started: no room for a while"))
         << error.what();
   }
-  EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
+  EXPECT_EQ(launched, (std::vector<int>{4, 3, 2, 1, 1}));
 }
 
-TEST_F(SessionTest, AFirstGroupThatCannotBeStartedIsNotTriedAgain) {
+TEST_F(SessionTest, AFirstGroupThatCannotBeStartedEndsWithWhatTheLauncherSays) {
   Session::Options options{.n_executors = 3, .least = 1};
   options.launch = [&](int n) {
     launched.push_back(n);
     return CommandLine{{"sh", "-c", "echo 'no such library' >&2; exit 1"}};
   };
-  EXPECT_THROW(Session(options, progress), NotStarted);
-  EXPECT_EQ(launched, (std::vector<int>{3}));
+  try {
+    Session(options, progress);
+    FAIL() << "it came up";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("the executors could not be started: no such library"))
+        << error.what();
+  }
+  EXPECT_EQ(launched, std::vector<int>{3});
+}
+
+TEST_F(SessionTest, AFirstGroupThatEndsWithoutAWordIsALossAsOthersAre) {
+  Session::Options options{.n_executors = 3, .least = 1};
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    return CommandLine{{"sh", "-c", n > 1 ? "exit 1" : R"(echo '{"event":"ready","protocol":1,"executors":1}'; cat)"}};
+  };
+  EXPECT_EQ(Session(options, progress).n_executors(), 1);
+  EXPECT_EQ(launched, (std::vector<int>{3, 2, 1}));
+  EXPECT_EQ(progress.warnings.at(0),
+            "lost the executors (could not be started: exit code 1) at the start; starting 2 executors");
+}
+
+TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
+  std::string left;
+  Session::Options options{.n_executors = 1, .least = 1};
+  options.launch = [&](int) {
+    const TemporaryFolder folder(kSharedMemory);
+    left = folder.path().string() + "x";  // as that of an executor that was killed: nobody owns it
+    left.erase(left.size() - 2, 1);
+    std::filesystem::create_directory(left);
+    return CommandLine{{"sh", "-c", "echo 'no such library' >&2; exit 1"}};
+  };
+  EXPECT_THROW(Session(options, progress), Error);
+  EXPECT_FALSE(std::filesystem::exists(left)) << left;
+}
+
+TEST_F(SessionTest, TellsOnceThatItResumesFromACheckpointThatIsThere) {
+  const TemporaryFolder folder(testing::TempDir());
+  TrainJob job{{"x.csv", {}}};
+  job.checkpoint = folder.path() / "ck";
+  std::ofstream(job.checkpoint) << "{}";
+  const std::vector<std::string> scripts = {train_event(4) + train_event(5) + kRankTwoKilled, train_event(5) + kResult};
+  session_of(scripts, 2, 1).run(job, progress);
+  ASSERT_EQ(progress.warnings.size(), 2U);
+  EXPECT_EQ(progress.warnings[0], "resuming at tree 4 from checkpoint " + job.checkpoint);
+  EXPECT_TRUE(progress.warnings[1].starts_with("lost executor 2")) << progress.warnings[1];
+
+  progress.warnings.clear();
+  launched.clear();
+  std::filesystem::remove(job.checkpoint);
+  session_of({train_event(0) + train_event(5) + kResult}, 2, 1).run(job, progress);
+  EXPECT_EQ(progress.warnings, std::vector<std::string>());
+}
+
+TEST_F(SessionTest, AFirstGroupThatHangsIsALossAsOthersAre) {
+  Session::Options options{.n_executors = 3, .least = 1, .driver = {.start_seconds = 0.3, .load = [] { return 0.0; }}};
+  options.launch = [&](int n) {
+    launched.push_back(n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; cat)", n);
+    return CommandLine{{"sh", "-c", n > 1 ? "sleep 100" : ready}};
+  };
+  EXPECT_EQ(Session(options, progress).n_executors(), 1);
+  EXPECT_EQ(launched, (std::vector<int>{3, 2, 1}));
+  EXPECT_EQ(progress.warnings.at(0), "lost the executors (not up within 0.3 s) at the start; starting 2 executors");
+  launched.clear();
+  options.least = 3;
+  EXPECT_THROW(Session(options, progress), Error);
+  EXPECT_EQ(launched, (std::vector<int>{3, 3}));
 }
 
 TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
@@ -310,7 +394,7 @@ TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {
 }
 
 TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
-  Session::Options options{.n_executors = 2, .driver = {.silence_seconds = 0.6}};
+  Session::Options options{.n_executors = 2, .driver = {.silence_seconds = 0.6, .load = [] { return 0.0; }}};
   options.launch = [this](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);

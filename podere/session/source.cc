@@ -29,6 +29,7 @@ std::vector<std::string_view> choices_of(const SourceSpec& spec) {
   const std::pair<bool, std::string_view> choices[] = {{csv.label.has_value(), "label"},
                                                        {csv.weight.has_value(), "weight"},
                                                        {!csv.columns.empty(), "columns"},
+                                                       {!csv.drop.empty(), "drop"},
                                                        {!csv.categorical.empty(), "categorical"},
                                                        {csv.delimiter.has_value(), "delimiter"},
                                                        {csv.header.has_value(), "header"},
@@ -62,7 +63,7 @@ table::RowRange choose_events(const SourceSpec& spec, const ColliderSource& sour
 }
 
 io::CsvOptions csv_options(const SourceSpec& spec, bool needs_label) {
-  allow(spec, {"label", "weight", "columns", "categorical", "delimiter", "header", "missing", "format"},
+  allow(spec, {"label", "weight", "columns", "drop", "categorical", "delimiter", "header", "missing", "format"},
         "it is delimited text, by its name and its first bytes; see --format");
   io::CsvOptions csv = spec.csv;
   csv.needs_label = needs_label;
@@ -159,7 +160,7 @@ std::vector<std::string> label_files_of(const SourceSpec& spec) {
 }
 
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
-                  io::UnknownTexts* unknown) {
+                  io::ReadFacts* facts) {
   if (spec.arrays) return io::read_arrays(*spec.arrays, comm, n_threads);
   if (const auto source = parse_collider(spec.location)) {
     const table::RowRange events = choose_events(spec, *source);
@@ -172,11 +173,12 @@ table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communic
     case io::FileFormat::kLibsvm:
       return io::read_libsvm(file.location, libsvm_options(file), comm, n_threads);
     default:
-      return io::read_csv(file.location, csv_options(file, needs_label), comm, n_threads, unknown);
+      return io::read_csv(file.location, csv_options(file, needs_label), comm, n_threads, facts);
   }
 }
 
-std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads) {
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
+                                       io::ReadFacts* facts) {
   if (spec.arrays) return std::make_unique<table::HeldRows>(io::read_arrays(*spec.arrays, comm, n_threads));
   if (const auto source = parse_collider(spec.location)) {
     const table::RowRange events = choose_events(spec, *source);
@@ -190,7 +192,7 @@ std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Commu
     case io::FileFormat::kLibsvm:
       return io::open_libsvm(file.location, libsvm_options(file), comm, n_threads);
     default:
-      return io::open_csv(file.location, csv_options(file, true), comm, n_threads);
+      return io::open_csv(file.location, csv_options(file, true), comm, n_threads, table::kWindowBytes, facts);
   }
 }
 

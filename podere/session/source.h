@@ -54,13 +54,14 @@ SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm);
 std::vector<std::string> label_files_of(const SourceSpec& spec);
 
 /// Loads the rows; each rank holds its rows_of() the table. If `needs_label`, delimited text whose label was not chosen
-/// has it where io::CsvOptions says. Texts that spec.csv.coded_as does not know are counted in `unknown`, where wanted;
-/// of a libsvm file it says what the rows are applied to. Collective. Throws InputError on all ranks, also for what is
+/// has it where io::CsvOptions says. What was found in delimited text goes to `facts`, where wanted; of a libsvm file
+/// spec.csv.coded_as says what the rows are applied to. Collective. Throws InputError on all ranks, also for what is
 /// chosen that the format does not have, and for an IDX file without the labels that are needed.
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
-                  io::UnknownTexts* unknown = nullptr);
+                  io::ReadFacts* facts = nullptr);
 
 /// The same rows, with a label, whose features are not held. Collective. Throws InputError on all ranks.
-std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads);
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
+                                       io::ReadFacts* facts = nullptr);
 
 }  // namespace podere::session

@@ -43,7 +43,9 @@ table::Table load_by_cache(const LoadJob& job, const Workplace& at) {
   if (job.only_cached) {
     throw_input_error("{}: changed since it was read, and not all of its rows are cached", job.table.location);
   }
-  table::Table table = load(job.table, false, at.comm, at.n_threads);
+  io::ReadFacts facts;
+  table::Table table = load(job.table, false, at.comm, at.n_threads, &facts);
+  note_file(job.table, facts, at);
   if (job.cache.empty()) return table;
   const bool is_written = io::write_shard(job.cache, kShard, table, at.n_threads);
   if (at.comm.all_reduce(is_written ? 0 : 1, comm::Reduction::kMax) != 0 && at.comm.is_root()) {

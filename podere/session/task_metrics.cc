@@ -1,7 +1,5 @@
 #include "podere/session/task_metrics.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "podere/base/memory.h"
+#include "podere/session/event_stream.h"
 
 namespace podere::session {
 namespace {
@@ -95,12 +94,6 @@ Json phases_of(const Json& tasks, const Json& losses) {
   Json phases = Json::array();
   for (const auto& [name, of_phase] : by_phase) phases.push_back(sum_of_phase(name, of_phase, losses));
   return phases;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 }  // namespace

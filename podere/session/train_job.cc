@@ -9,6 +9,8 @@
 #include "podere/session/jobs.h"
 #include "podere/session/recording_progress.h"
 #include "podere/session/tensorboard_summaries.h"
+#include "podere/session/training_label.h"
+#include "podere/tree/labels.h"
 #include "podere/tree/train.h"
 
 namespace podere::session {
@@ -16,21 +18,22 @@ namespace {
 
 /// The table of a job, held here or not. What is held lies in `memory`.
 std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const Workplace& at,
-                                            io::UnknownTexts& unknown, std::optional<JobTable>& memory) {
+                                            io::ReadFacts& facts, std::optional<JobTable>& memory) {
   if (job.low_memory) {
     if (kept_name(job.table.location)) throw_input_error("{}: what is kept is in memory already", job.table.location);
     if (!job.table.classes.empty()) throw_input_error("{}: classes are for what is in memory", job.table.location);
     at.progress.report({"read", 0, 1, {}});
-    auto rows = open(job.table, at.comm, at.n_threads);
+    auto rows = open(job.table, at.comm, at.n_threads, &facts);
+    note_file(job.table, facts, at);
     at.progress.count_rows(rows->labels().n_rows(), 0);
     return rows;
   }
   if (from != nullptr) {
     const SourceSpec source = with_format(job.table, at.comm);
-    memory.emplace(table_for_model(source, true, from->schema, at, unknown));
+    memory.emplace(table_for_model(source, true, from->schema, at, facts));
     check_label_name(source, **memory, from->schema);
   } else {
-    memory.emplace(table_of(job.table, true, at));
+    memory.emplace(table_of(job.table, true, at, &facts));
   }
   return memory->rows();
 }
@@ -63,19 +66,24 @@ Json run(const TrainJob& job, const Workplace& at) {
   tree::validate(job.options);
   TensorboardSummaries summaries(job, comm, at.progress);
   const Stopwatch load_watch;
-  io::UnknownTexts unknown;
+  io::ReadFacts facts_read;
   std::optional<tree::Model> from;
   if (!job.from.empty()) {
     at.progress.report({"read", 0, 1, {}});
     from = need_trees(load_shared_model(job.from, comm), job.from);
   }
   std::optional<JobTable> memory;
-  const auto rows = open_rows(job, from ? &*from : nullptr, at, unknown, memory);
+  const auto rows = open_rows(job, from ? &*from : nullptr, at, facts_read, memory);
+  const LabelWanted wanted{tree::label_rules(job.options).kind, "--objective " + tree::to_string(job.options.objective),
+                           "--objective squared-error"};
+  check_label_guess(job.table, rows->labels(), facts_read.label, wanted, comm);
+  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.kind, comm);
+  io::UnknownTexts& unknown = facts_read.unknown;
   std::optional<JobTable> validation;
   if (job.validation) {
-    io::UnknownTexts of_validation;
+    io::ReadFacts of_validation;
     validation.emplace(validation_table(job, rows->schema(), at, of_validation));
-    for (const auto& [column, n] : of_validation) unknown[column] += n;
+    for (const auto& [column, n] : of_validation.unknown) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
@@ -83,7 +91,7 @@ Json run(const TrainJob& job, const Workplace& at) {
   tree::TrainTimes times;
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   std::optional<tree::Model> so_far;
-  if (const auto text = checkpoint.read()) comm.agree([&] { so_far = tree::from_text(*text, job.checkpoint); });
+  checkpoint.read([&](const std::string& text) { so_far = tree::from_text(text, job.checkpoint); });
   const tree::Model model =
       tree::train(*rows, validation ? &**validation : nullptr, job.options, comm, n_threads, recorder, &times,
                   {.base = from ? &*from : nullptr,
@@ -94,7 +102,8 @@ Json run(const TrainJob& job, const Workplace& at) {
   const std::uint64_t n_rows = rows->labels().n_global_rows();
   const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
   const bool validates = validation || job.options.validation_fraction > 0;
-  Json facts = {{"rows", n_rows},
+  Json facts = {{"label", std::move(label)},
+                {"rows", n_rows},
                 {"training_rows", n_training},
                 {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", rows->schema().features.size()},

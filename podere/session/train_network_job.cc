@@ -5,11 +5,13 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/neural/labels.h"
 #include "podere/neural/train.h"
 #include "podere/session/checkpoint.h"
 #include "podere/session/jobs.h"
 #include "podere/session/recording_progress.h"
 #include "podere/session/tensorboard_summaries.h"
+#include "podere/session/training_label.h"
 
 namespace podere::session {
 namespace {
@@ -101,20 +103,24 @@ Json train_network(const TrainJob& job, const Workplace& at) {
     from = load_shared_model(job.from, comm);
     need_network(*from, job.from);
   }
-  io::UnknownTexts none;  // networks have no categories
+  io::ReadFacts facts_read;
   const SourceSpec source = with_format(job.table, comm);
-  JobTable table = from ? table_for_model(source, true, schema_of(*from), at, none) : table_of(source, true, at);
+  JobTable table =
+      from ? table_for_model(source, true, schema_of(*from), at, facts_read) : table_of(source, true, at, &facts_read);
   if (from) check_label_name(source, *table, schema_of(*from));
+  const LabelWanted wanted{neural::label_rules(options).kind, "--loss " + neural::to_string(options.loss),
+                           "--loss squared-error"};
+  check_label_guess(source, *table, facts_read.label, wanted, comm);
+  Json label = describe_label(source, *table, facts_read.label, wanted.kind, comm);
   std::optional<JobTable> validation;
-  if (job.validation) validation.emplace(validation_table(job, table->schema(), at, none));
+  io::ReadFacts of_validation;
+  if (job.validation) validation.emplace(validation_table(job, table->schema(), at, of_validation));
   const double load_seconds = load_watch.seconds();
 
   RecordingProgress recorder(at.progress);
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   std::optional<neural::Checkpoint> so_far;
-  if (const auto text = checkpoint.read()) {
-    comm.agree([&] { so_far = neural::checkpoint_from_text(*text, job.checkpoint); });
-  }
+  checkpoint.read([&](const std::string& text) { so_far = neural::checkpoint_from_text(text, job.checkpoint); });
   const std::uint64_t n_training = count_training_rows(*table, options, comm);
   const std::uint64_t n_rows = table->n_global_rows();
   const neural::Hook keep_checkpoints = [&](const neural::AfterStep& after) {
@@ -135,7 +141,8 @@ Json train_network(const TrainJob& job, const Workplace& at) {
 
   const bool validates = validation || options.validation_fraction > 0;
   const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
-  Json facts = {{"rows", n_rows},
+  Json facts = {{"label", std::move(label)},
+                {"rows", n_rows},
                 {"training_rows", n_training},
                 {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", model.schema.features.size()},
@@ -149,6 +156,9 @@ Json train_network(const TrainJob& job, const Workplace& at) {
                 {"curve", curve.points()},
                 {"parameter_servers", tell_servers(model.options, report.servers)},
                 {"communication", tell_communication(report.traffic, comm)}};
+  if (options.loss == neural::Loss::kSquaredError) {
+    facts["target_scaling"] = {{"mean", model.target.mean}, {"scale", model.target.scale}};
+  }
   facts.update(tell_epochs(job, recorder, model, report));
   facts["checkpoint_failed"] = checkpoint.has_failed();
   if (!model.history.train_loss.empty()) facts["loss"] = model.history.train_loss.back();

@@ -20,9 +20,10 @@ std::optional<std::string> name_or_none(const Json& json) {
   return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
 
-Dictionary dictionary_from_json(const Json& json) {
+Dictionary dictionary_from_json(const Json& column) {
+  const Json& json = column.at("texts");
   if (json.is_null()) return std::nullopt;
-  auto texts = json.get<std::vector<std::string>>();
+  CategoryTexts texts(json.get<std::vector<std::string>>(), column.value("are_numbers", false));
   if (texts.size() > kMaxCategories || std::ranges::adjacent_find(texts, std::greater_equal()) != texts.end())
     throw InputError("the texts of a feature's categories are not sorted, or too many");
   return texts;
@@ -35,6 +36,7 @@ Json to_json(const Schema& schema) {
       {"features", schema.features}, {"label", schema.label.value_or("")}, {"weight", schema.weight.value_or("")}};
   for (const auto& [feature, texts] : schema.categories) {
     json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
+    if (texts && texts->are_numbers) json["categories"].back()["are_numbers"] = true;
   }
   return json;
 }
@@ -49,7 +51,7 @@ Schema schema_from_json(const Json& json) {
     std::size_t feature = 0;
     read_value(column.at("feature"), "feature", feature);
     if (feature >= schema.features.size()) throw InputError("there are categories of a feature that is not there");
-    if (!schema.categories.emplace(feature, dictionary_from_json(column.at("texts"))).second)
+    if (!schema.categories.emplace(feature, dictionary_from_json(column)).second)
       throw InputError("a feature has its categories twice");
   }
   return schema;

@@ -77,12 +77,19 @@ void check(const Scaling& scaling, const Schema& schema) {
 }  // namespace
 
 Scaling measure_scaling(const Table& table, const comm::Communicator& comm, int n_threads) {
-  const std::size_t n = table.n_features();
+  std::vector<std::span<const float>> columns;
+  for (std::size_t j = 0; j < table.n_features(); ++j) {
+    columns.push_back(table.schema().is_categorical(j) ? std::span<const float>() : table.feature(j));
+  }
+  return measure_scaling(columns, comm, n_threads);
+}
+
+Scaling measure_scaling(std::span<const std::span<const float>> columns, const comm::Communicator& comm,
+                        int n_threads) {
+  const std::size_t n = columns.size();
   Scaling scaling{.mean = std::vector<double>(n, 0), .scale = std::vector<double>(n, 1)};
   FeatureMoments moments(n);
-  parallel_for(n_threads, n, [&](std::size_t j, int) {
-    if (!table.schema().is_categorical(j)) moments.take(j, table.feature(j));
-  });
+  parallel_for(n_threads, n, [&](std::size_t j, int) { moments.take(j, columns[j]); });
   moments.sum_over_ranks(comm);
 
   // A mean that is rounded would give equal values a scale that is next to nothing.
@@ -92,7 +99,7 @@ Scaling measure_scaling(const Table& table, const comm::Communicator& comm, int 
     if (moments.n_finite[j] == 0) return;
     scaling.mean[j] = varies(j) ? moments.sum[j].value() / static_cast<double>(moments.n_finite[j])
                                 : moments.minimum[j] + 0.0F;  // -0 becomes +0: which is first depends on the ranks
-    if (varies(j)) squares[j] = squares_about(scaling.mean[j], table.feature(j));
+    if (varies(j)) squares[j] = squares_about(scaling.mean[j], columns[j]);
   });
   comm::all_reduce(comm, squares);
   for (std::size_t j = 0; j < n; ++j) {

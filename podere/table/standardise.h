@@ -1,6 +1,7 @@
 // Features on a common scale.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "podere/comm/communicator.h"
@@ -24,6 +25,10 @@ struct Scaling {
 /// Collective; the same bits on every rank, for any number of ranks and threads. Five all_reduces, of about 1200 bytes
 /// a feature together.
 Scaling measure_scaling(const Table& table, const comm::Communicator& comm, int n_threads);
+
+/// The same of some columns, those of all ranks together, each of as many values here as there are. An empty column on
+/// all ranks has the mean 0 and the scale 1.
+Scaling measure_scaling(std::span<const std::span<const float>> columns, const comm::Communicator& comm, int n_threads);
 
 /// Replaces each value x of the features by (x - mean) / scale, rounded to float32; label and weight stay. Missing
 /// values stay missing, infinite ones infinite; what comes to lie beyond float32, where `scaling` was measured on other

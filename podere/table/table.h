@@ -17,8 +17,19 @@ namespace podere::table {
 
 inline constexpr std::size_t kGrainRows = 1 << 16;  ///< that a thread works on at a time
 
-/// The texts of a column of categories by code, sorted; nothing where the source holds the codes themselves.
-using Dictionary = std::optional<std::vector<std::string>>;
+/// The texts of a column of categories by code, sorted.
+struct CategoryTexts : std::vector<std::string> {
+  using std::vector<std::string>::vector;
+  CategoryTexts(std::vector<std::string> texts, bool numbers = false)
+      : std::vector<std::string>(std::move(texts)), are_numbers(numbers) {}
+  /// The texts are numbers as table::number_text writes them: a field `3.0` is the category `3`. Else a field must be
+  /// the very text.
+  bool are_numbers = false;
+  bool operator==(const CategoryTexts&) const = default;
+};
+
+/// Nothing where the source holds the codes themselves.
+using Dictionary = std::optional<CategoryTexts>;
 
 /// Codes of categories are below this: float32 holds them exactly.
 inline constexpr std::size_t kMaxCategories = std::size_t{1} << 24;

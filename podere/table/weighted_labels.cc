@@ -66,13 +66,24 @@ int count_classes(const Table& table, int most, const char* what, const comm::Co
   need_label(table, what);
   const LabelRules widest{LabelKind::kClasses, static_cast<std::size_t>(most), {}, {}};
   float largest = 0;
+  auto least = static_cast<float>(most);
   comm.agree([&] {
     for (std::size_t i = 0; i < table.n_rows(); ++i) {
       check_label(table.label()[i], table.global({i}), widest, what);
       largest = std::max(largest, table.label()[i]);
+      least = std::min(least, table.label()[i]);
     }
   });
-  return std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
+  const int n_classes = std::max(2, static_cast<int>(comm.all_reduce(largest, comm::Reduction::kMax)) + 1);
+  least = comm.all_reduce(least, comm::Reduction::kMin);
+  if (table.n_global_rows() > 0 && least > 0) {
+    throw_input_error(
+        "{} data: the labels are {} to {}, and classes count from 0: encode them as 0 to {}, or say --classes {} if "
+        "class "
+        "0 is one that has no rows here; estimators of the Python package take any labels",
+        what, least, n_classes - 1, n_classes - 1 - static_cast<int>(least), n_classes);
+  }
+  return n_classes;
 }
 
 WeightedLabels weigh_labels(const Table& table, std::span<const std::uint8_t> is_used, std::uint8_t used,

@@ -173,8 +173,7 @@ bool Booster::has_converged() const {
 void Booster::keep_best_rounds() {
   const std::size_t n_rounds = best_round_ + 1;
   model_.trees.resize(n_rounds * model_.n_outputs());
-  model_.history.train_loss.resize(n_rounds);
-  model_.history.validation_loss.resize(n_rounds);
+  model_.history.keep(n_rounds);
 }
 
 }  // namespace podere::tree

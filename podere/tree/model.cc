@@ -133,12 +133,11 @@ void check_tree(const Tree& tree, const table::Schema& schema) {
 Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
-  Json content{
-      {"schema", table::to_json(model.schema)},
-      {"options", to_json(model.options)},
-      {"base_margin", model.base_margin},
-      {"history", {{"train_loss", model.history.train_loss}, {"validation_loss", model.history.validation_loss}}},
-      {"trees", std::move(trees)}};
+  Json content{{"schema", table::to_json(model.schema)},
+               {"options", to_json(model.options)},
+               {"base_margin", model.base_margin},
+               {"history", evaluate::to_json(model.history)},
+               {"trees", std::move(trees)}};
   if (model.rows) content["rows"] = {{"count", model.rows->n_rows}, {"hash", model.rows->hash}};
   return content;
 }
@@ -148,8 +147,7 @@ Model model_from_content(const Json& content) {
   model.schema = table::schema_from_json(content.at("schema"));
   model.options = options_from_json(content.at("options"));
   content.at("base_margin").get_to(model.base_margin);
-  content.at("history").at("train_loss").get_to(model.history.train_loss);
-  content.at("history").at("validation_loss").get_to(model.history.validation_loss);
+  model.history = evaluate::history_from_json(content.at("history"));
   for (const Json& tree : content.at("trees")) model.trees.push_back(tree_from_json(tree));
   if (content.contains("rows")) {
     model.rows.emplace();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/evaluate/history.h"
 #include "podere/table/same_run.h"
 #include "podere/table/table.h"
 #include "podere/tree/options.h"
@@ -49,12 +50,7 @@ inline bool goes_left(const Tree& tree, const Node& node, float value) {
   return found == right.end() || code_of(*found) != value;
 }
 
-/// Training loss after each round; the validation ones are empty where nothing was set aside.
-struct History {
-  std::vector<double> train_loss;
-  std::vector<double> validation_loss;
-  bool operator==(const History&) const = default;
-};
+using evaluate::History;
 
 /// Boosted trees. margin[k] = base_margin[k] + sum over trees t with t % n_outputs() == k.
 struct Model {

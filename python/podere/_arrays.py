@@ -22,11 +22,42 @@ def is_frame(X: Any) -> bool:
     return all(hasattr(X, name) for name in ("iloc", "columns", "dtypes"))
 
 
+def is_table(X: Any) -> bool:
+    """Whether X is a Table of a session."""
+    return hasattr(X, "session") and hasattr(X, "_spec")
+
+
+def as_frame(X: Any) -> Any:
+    """A DataFrame of polars, or of another library whose columns have to_numpy, as one of pandas; all else as it is."""
+    if hasattr(X, "collect"):
+        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet, allowed is a DataFrame: X.collect() makes one")
+    if is_frame(X) or not all(hasattr(X, name) for name in ("columns", "dtypes")):
+        return X
+    if not hasattr(X, "__getitem__"):
+        return X
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(f"X is a {type(X).__module__.split('.')[0]} {type(X).__name__}, which needs pandas, which is not "
+                          "installed; X.to_numpy() is taken where all columns are numbers") from None
+    columns = []
+    for name in X.columns:
+        values = X[name].to_numpy()
+        if str(X[name].dtype).startswith(("Categorical", "Enum")):
+            values = pandas.Categorical(values)
+        columns.append(pandas.Series(values, name=name))
+    return pandas.concat(columns, axis=1)
+
+
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X [n_rows x n_features] as a DataFrame, an array of numbers or a sparse matrix by columns.
 
     With `reset` its width and names are remembered in the estimator, else compared with them.
     """
+    if is_table(X):
+        raise TypeError(f"X is the table {X.name} of a session, allowed here are arrays, DataFrames and sparse matrices: "
+                        "X.to_pandas() makes a DataFrame, session.fit(model, X) trains on the executors")
+    X = as_frame(X)
     if is_frame(X):
         remember_or_check_features(estimator, X, reset=reset)
         for count, what in zip(X.shape, ("sample", "feature")):

@@ -20,6 +20,7 @@ from typing import Any, Iterator
 
 from . import _core
 from ._progress import Progress, step_text
+from ._words import in_python
 
 _MOST_FOLDERS_UP = 4
 _CONNECT_SECONDS = 0.01  # between two attempts
@@ -94,7 +95,7 @@ class _Program:
             code = self._process.poll()
             if code is not None:
                 words = self.last_words() or f"it ended with code {code}"
-                raise (ValueError if code == 2 else SessionError)(words)
+                raise (ValueError if code == 2 else SessionError)(in_python(words))
             words = self.last_words()
             if words != seen:
                 seen, since_seen = words, time.monotonic()
@@ -259,7 +260,8 @@ class Connection:
         if not events:
             raise SessionError(self._gone)
         if events[0]["event"] == "failed":
-            raise (ValueError if events[0].get("kind") == "input" else SessionError)(events[0].get("message", ""))
+            kind = ValueError if events[0].get("kind") == "input" else SessionError
+            raise kind(in_python(events[0].get("message", "")))
         return events[0].get("result")
 
     @contextlib.contextmanager
@@ -326,7 +328,7 @@ class Connection:
 
 def _show(event: dict[str, Any], progress: Progress) -> None:
     if event["event"] == "warning":
-        progress.say(event.get("message", ""))
+        progress.say(in_python(event.get("message", "")))
     elif event["event"] == "progress":
         total = event.get("total", 0)
         progress.show(step_text(event), event.get("done", 0) / total if total > 1 else None)

@@ -1,5 +1,5 @@
 """The C++ below the estimators. Not for users: it changes as they need."""
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy
 import numpy.typing
@@ -43,7 +43,8 @@ class _AnyModel:
     @property
     def categories(self) -> dict[int, list[str] | None]: ...
     @property
-    def train_loss(self) -> list[float]: ...
+    def train_loss(self) -> list[float]:
+        """After each round or epoch, those that are not in the model too."""
     @property
     def validation_loss(self) -> list[float]: ...
 
@@ -52,6 +53,8 @@ class Model(_AnyModel):
 
     @staticmethod
     def from_text(text: str, name: str) -> Model: ...
+    def explain(self, rows: Rows, n_threads: int) -> numpy.typing.NDArray[numpy.float64]:
+        """SHAP values [n_rows x n_outputs x (n_features + 1)], the bias last."""
     @property
     def n_rounds(self) -> int: ...
     @property
@@ -65,16 +68,32 @@ class Network(_AnyModel):
     @staticmethod
     def from_text(text: str, name: str) -> Network: ...
     @property
+    def n_epochs(self) -> int: ...
+    @property
     def layers(self) -> list[numpy.typing.NDArray[numpy.float32]]:
         """Copies of the weights [n_outputs x (n_inputs + 1)], the bias last."""
 
 def train(
-    rows: Rows, validation: Rows | None, objective: str, options: Mapping[str, Any], n_threads: int
+    rows: Rows,
+    validation: Rows | None,
+    objective: str,
+    options: Mapping[str, Any],
+    base: Model | None,
+    n_threads: int,
+    show: Callable[[dict[str, Any]], None] | None,
 ) -> Model:
-    """Hands `rows` over: their features are gone afterwards. Raises KeyboardInterrupt after the round it came in."""
+    """Hands `rows` over: their features are gone afterwards. Raises KeyboardInterrupt after the round it came in.
+
+    The trees of `base` come first. `show` hears of each round as a progress event. Warnings are those of the caller of
+    the caller of the caller."""
 
 def train_network(
-    rows: Rows, validation: Rows | None, options: Mapping[str, Any], base: Network | None, n_threads: int
+    rows: Rows,
+    validation: Rows | None,
+    options: Mapping[str, Any],
+    base: Network | None,
+    n_threads: int,
+    show: Callable[[dict[str, Any]], None] | None,
 ) -> Network:
     """As train. `base` is where the weights start."""
 

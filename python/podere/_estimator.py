@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from . import _arrays, _core, _parameters
+from . import _arrays, _core, _parameters, _progress
 from ._sklearn import check_array
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Estimator(BaseEstimator):
             rows.set_weight(weight, threads)
         return rows
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
         """Train, on several threads and with Python's lock free.
 
         Ctrl-C raises KeyboardInterrupt after the round or step it came in, and leaves the estimator as it was before.
@@ -94,18 +94,24 @@ class Estimator(BaseEstimator):
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
             Numbers of any type, NaN is a missing value. Zeros that a sparse matrix leaves out are zeros; in memory it
-            becomes a dense table of float32, as anything else.
+            becomes a dense table of float32, as anything else. Or a Table of a session, which has its labels and weights:
+            this is `session.fit(model, table)` then.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), number or None, default=None
             Negative weights are allowed where they sum to more than zero.
         eval_set : tuple or None, default=None
-            (X, y) or (X, y, sample_weight) to validate on; a list with one such tuple too.
+            (X, y) or (X, y, sample_weight) to validate on; a list with one such tuple too. Of a table a Table.
 
         Returns
         -------
         self
         """
-        with self._kept_if_it_fails():
+        if _arrays.is_table(X):
+            if y is not None or sample_weight is not None:
+                raise ValueError("X is a table of a session, which has its own label and weight: fit(table) trains on "
+                                 "these")
+            return X.session.fit(self, X, validation=eval_set)
+        with self._kept_if_it_fails(), _progress.shown(self.verbose) as show:
             threads = _parameters.n_threads(self.n_jobs)
             X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
             names = _arrays.feature_names(self, self._base())
@@ -121,7 +127,7 @@ class Estimator(BaseEstimator):
                 X, y, weight = self._check_rows(*validation, reset=False)
                 validation_rows = self._make_rows(X, self._encode(y), weight, names, categories, threads)
             del X, y, weight, labels  # what was made of them for this call is not held while training
-            self._model = self._train(rows, validation_rows, objective, options, threads)
+            self._model = self._train(rows, validation_rows, objective, options, threads, show)
         return self
 
     def _fit_elsewhere(self, table: Table, has_validation: bool,
@@ -141,7 +147,11 @@ class Estimator(BaseEstimator):
 
     def _base(self) -> Any:
         """The model that fit goes on from, if it does."""
-        return None
+        return getattr(self, "_model", None) if _parameters.flag("warm_start", self.warm_start) else None
+
+    def _refuse_warm_start(self) -> None:
+        if _parameters.flag("warm_start", self.warm_start):
+            raise ValueError("warm_start is True, allowed in a session is False")
 
     def _check_target(self, objective: str, labels: np.ndarray) -> None:
         """Refuses labels that the objective does not allow."""
@@ -169,10 +179,15 @@ class Estimator(BaseEstimator):
     def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
         """[n_outputs x n_samples]"""
         check_is_fitted(self)
+        if _arrays.is_table(X):
+            return X.session._predict(self, X, margins)
         threads = _parameters.n_threads(self.n_jobs)
+        return self._model.predict(self._rows_of(X, threads), margins, threads).astype(np.float64)
+
+    def _rows_of(self, X: Any, threads: int) -> _core.Rows:
+        """Features of the fitted model."""
         X = _arrays.check_features(self, X, reset=False)
-        rows = _arrays.make_rows(X, self._model.features, self._model.categories, threads)
-        return self._model.predict(rows, margins, threads).astype(np.float64)
+        return _arrays.make_rows(X, self._model.features, self._model.categories, threads)
 
     def save_model(self, path: str | os.PathLike[str]) -> None:
         """Write Podere's model file, which `podere predict`, `podere explain` and the others read.
@@ -220,6 +235,11 @@ class Estimator(BaseEstimator):
         """
         return _session_of(table).evaluate(self, table)
 
+    def _refuse_to_score(self, X: Any) -> None:
+        if _arrays.is_table(X):
+            raise TypeError(f"X is the table {X.name} of a session, which has its own label: evaluate(X) measures the "
+                            "model on it")
+
     def _file_text(self) -> str:
         return self._model.to_text()
 
@@ -258,6 +278,11 @@ class Estimator(BaseEstimator):
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes, whose labels may be anything that sorts."""
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy on arrays, as scikit-learn has it; `evaluate` is for tables of a session."""
+        self._refuse_to_score(X)
+        return float(super().score(X, y, sample_weight))
+
     def _learn_target(self, y: Target) -> np.ndarray:
         return self._learn_classes(y)
 
@@ -274,7 +299,7 @@ class Classifier(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array, DataFrame, sparse matrix or Table of a session, of shape (n_samples, n_features)
 
         Returns
         -------
@@ -292,7 +317,7 @@ class Classifier(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array, DataFrame, sparse matrix or Table of a session, of shape (n_samples, n_features)
 
         Returns
         -------
@@ -306,7 +331,7 @@ class Classifier(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array, DataFrame, sparse matrix or Table of a session, of shape (n_samples, n_features)
 
         Returns
         -------
@@ -314,7 +339,7 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._choose(self._predict(X, margins=True))
 
-    def plot_roc(self, table: Table, ax: Any = None) -> Any:
+    def plot_roc(self, table: Table, ax: Any = None, name: str | None = None) -> Any:
         """Draw the ROC curve on a table of a session with matplotlib. For two classes.
 
         Parameters
@@ -322,6 +347,8 @@ class Classifier(ClassifierMixin, Estimator):
         table : Table with a label
         ax : Axes of matplotlib or None
             To draw on; None makes a figure.
+        name : str or None
+            Of the curve in the legend, before its AUC; None shows the AUC alone.
 
         Returns
         -------
@@ -336,7 +363,8 @@ class Classifier(ClassifierMixin, Estimator):
         measures = _session_of(table).evaluate(self, table, roc_points=_ROC_POINTS)
         if ax is None:
             ax = pyplot.subplots()[1]
-        ax.plot(measures["roc"][:, 1], measures["roc"][:, 2], label=f"AUC {measures['auc']:.4f}")
+        auc = f"AUC {measures['auc']:.4f}"
+        ax.plot(measures["roc"][:, 1], measures["roc"][:, 2], label=f"{name}: {auc}" if name else auc)
         ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
         ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.legend(loc="lower right")
@@ -356,16 +384,19 @@ class Classifier(ClassifierMixin, Estimator):
     def _learn_classes(self, y: Target) -> np.ndarray:
         """Sets classes_; the place among them of each label [n_samples]."""
         _arrays.check_labels(y.values)
+        if self._base() is not None:
+            return self._encode(y, "y", "the classes of the model that warm_start goes on from")
         self.classes_, labels = _arrays.classes_of(y.values)
         if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!r}, allowed are at least two")
+            raise ValueError(f"y has one class, {self.classes_[:1].tolist()[0]!r}, allowed are at least two")
         return labels
 
     def _encode(self, y: Target, what: str = "eval_set", classes: str = "y") -> np.ndarray:
         """Places among classes_ [n_samples]."""
         unknown = ~_arrays.are_among(y.values, self.classes_)
         if unknown.any():
-            raise ValueError(f"{what} has the class {y.values[unknown][0]!r}, which is not in {classes}")
+            first = y.values[unknown][:1].tolist()[0]
+            raise ValueError(f"{what} has the class {first!r}, which is not in {classes}")
         return np.searchsorted(self.classes_, y.values)
 
     def _file_text(self) -> str:
@@ -389,6 +420,11 @@ class Classifier(ClassifierMixin, Estimator):
 class Regressor(RegressorMixin, Estimator):
     """An estimator of numbers."""
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R² on arrays, as scikit-learn has it; `evaluate` is for tables of a session."""
+        self._refuse_to_score(X)
+        return float(super().score(X, y, sample_weight))
+
     def _learn_target(self, y: Target) -> np.ndarray:
         return self._encode(y)
 
@@ -401,7 +437,7 @@ class Regressor(RegressorMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array, DataFrame, sparse matrix or Table of a session, of shape (n_samples, n_features)
 
         Returns
         -------

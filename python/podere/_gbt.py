@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
 from ._estimator import Classifier, Estimator, Regressor
+from ._explanation import Explanation
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -53,6 +54,11 @@ _PARAMETERS = """
         Features of categories, by name or position, besides the columns of pandas' category dtype. Numbers are codes
         0, 1, 2, ...; texts need a DataFrame, and texts that were not there in training are missing values.
         `--categorical`.
+    warm_start : bool, default=False
+        Whether fit keeps the trees that there are and adds others, up to n_estimators in all, as scikit-learn has it. On
+        the same rows, with the same parameters, that is the model of a single fit. `--from`.
+    verbose : bool or int, default=False
+        Whether fit shows how far it is, with the losses: a line in a terminal, a bar in a notebook, elsewhere ten lines.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; None is 0. `--seed`.
     n_jobs : int or None, default=None
@@ -69,11 +75,12 @@ _PARAMETERS = """
     n_estimators_ : int
         Rounds in the model.
     best_iteration_ : int or None
-        The round with the lowest validation loss, counted from 1: the last that was kept. None without
+        The round with the lowest validation loss, the last that the model has, counted from 1 as in LightGBM (XGBoost's
+        best_iteration is one less): history_["validation_loss"][best_iteration_ - 1]. None without
         early_stopping_rounds.
     history_ : dict
-        "train_loss" and "validation_loss" after each round, each of shape (n_estimators_,); the latter is empty where
-        nothing was validated on.
+        "train_loss" and "validation_loss" after each round, those after best_iteration_ too, whose trees were not kept;
+        the latter is empty where nothing was validated on.
 """
 
 
@@ -92,16 +99,19 @@ class _GBT(Estimator):
     """What both estimators do."""
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
-        return _parameters.tree_options(self, names, has_eval_set)
+        base = self._base()
+        return _parameters.tree_options(self, names, has_eval_set, 0 if base is None else base.n_rounds)
 
     def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
-        return _arrays.find_categories(X, names, self.categorical_features)
+        base = self._base()  # whose codes stand for the same texts
+        return _arrays.find_categories(X, names, self.categorical_features) if base is None else base.categories
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
-               threads: int) -> _core.Model:
-        return _core.train(rows, validation, objective, options, threads)
+               threads: int, show: Any) -> _core.Model:
+        return _core.train(rows, validation, objective, options, self._base(), threads, show)
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+        self._refuse_warm_start()
         return {"options": {**options, "objective": objective}}
 
     def _check_categories(self, table: Table) -> None:
@@ -118,6 +128,26 @@ class _GBT(Estimator):
         check_is_fitted(self)
         gain = np.array(self._model.gain)
         return gain / gain.sum() if gain.sum() > 0 else gain
+
+    def explain(self, X: Any) -> Explanation:
+        """Why this model predicts what it does: SHAP values, the share of each feature in each row's margin.
+
+        The numbers of `podere explain`: path-dependent TreeSHAP, as shap.TreeExplainer has it.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+            With `values`, `base_values` and `plot()`. `values.sum(axis=1) + base_values` is the margin, decision_function
+            of a classifier.
+        """
+        check_is_fitted(self)
+        threads = _parameters.n_threads(self.n_jobs)
+        shares = self._model.explain(self._rows_of(X, threads), threads)  # [n_samples x n_outputs x (n_features + 1)]
+        return Explanation(shares, self._model.features, getattr(self, "classes_", None))
 
     @property
     def n_estimators_(self) -> int:
@@ -165,28 +195,9 @@ class GBTClassifier(Classifier, _GBT):
                  scale_pos_weight: float = 1.0, base_score: float | None = None,
                  early_stopping_rounds: int | None = None, validation_fraction: float = 0.1,
                  monotone_constraints: Any = None, interaction_constraints: Any = None,
-                 categorical_features: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.grow_policy = grow_policy
-        self.max_bins = max_bins
-        self.learning_rate = learning_rate
-        self.reg_lambda = reg_lambda
-        self.min_child_weight = min_child_weight
-        self.min_split_gain = min_split_gain
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.class_weight = class_weight
-        self.scale_pos_weight = scale_pos_weight
-        self.base_score = base_score
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+                 categorical_features: Any = None, warm_start: bool = False, verbose: bool | int = False,
+                 random_state: Any = None, n_jobs: int | None = None) -> None:
+        _parameters.take(self, locals())
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         n_classes = self._count_classes()
@@ -250,29 +261,9 @@ class GBTRegressor(Regressor, _GBT):
                  max_delta_step: float = 0.7, base_score: float | None = None,
                  early_stopping_rounds: int | None = None, validation_fraction: float = 0.1,
                  monotone_constraints: Any = None, interaction_constraints: Any = None,
-                 categorical_features: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
-        self.objective = objective
-        self.quantile = quantile
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.grow_policy = grow_policy
-        self.max_bins = max_bins
-        self.learning_rate = learning_rate
-        self.reg_lambda = reg_lambda
-        self.min_child_weight = min_child_weight
-        self.min_split_gain = min_split_gain
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.max_delta_step = max_delta_step
-        self.base_score = base_score
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+                 categorical_features: Any = None, warm_start: bool = False, verbose: bool | int = False,
+                 random_state: Any = None, n_jobs: int | None = None) -> None:
+        _parameters.take(self, locals())
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         objective = _parameters.choice("objective", self.objective, {name.replace("-", "_"): name

@@ -42,7 +42,7 @@ class Jobs:
 
     def _own(self, table: Any, what: str = "table") -> Table:
         if not isinstance(table, Table):
-            raise TypeError(f"{what} is {type(table).__name__}, allowed is a Table, as read_csv() makes")
+            raise TypeError(f"{what} is {type(table).__name__}, allowed is a Table, as read_csv() and put(X, y) make")
         if table.session.name != self.name:
             raise ValueError(f"{what} {table.name} is kept by the session {table.session.name}, this is {self.name}")
         return table

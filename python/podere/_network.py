@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _NN = """
     Parameters
     ----------
-    hidden_layer_sizes : sequence of int, default=(100,)
-        Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
+    hidden_layer_sizes : sequence of int or int, default=(100,)
+        Widths of the hidden layers, 1 to 4096 each; () is a linear model, a number one layer. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="relu"
         Of hidden layers. `--activation`.
     initialisation : {"glorot", "he", "pytorch"}, default="pytorch"
@@ -54,8 +54,8 @@ _NN = """
 _MLP = """
     Parameters
     ----------
-    hidden_layer_sizes : sequence of int, default=(30, 30)
-        Widths of the hidden layers, 1 to 4096 each; () is a linear model. `--layers` of the command line.
+    hidden_layer_sizes : sequence of int or int, default=(30, 30)
+        Widths of the hidden layers, 1 to 4096 each; () is a linear model, a number one layer. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="sigmoid"
         Of hidden layers. `--activation`.
     initialisation : {"glorot", "he", "pytorch"}, default="glorot"
@@ -72,10 +72,12 @@ _MLP = """
 
 _ALL = """    standardise : bool, default=True
         Features on a common scale, which is learnt from the rows. `--no-standardise`.
-    impute : bool, default=False
+{own}    impute : bool, default=False
         Missing values become the mean of their feature; else they are refused. `--impute`.
     warm_start : bool, default=False
         Whether fit goes on from the weights that there are, with their scale of features.
+    verbose : bool or int, default=False
+        Whether fit shows how far it is, with the losses: a line in a terminal, a bar in a notebook, elsewhere ten lines.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; None is 0. `--seed`.
     n_jobs : int or None, default=None
@@ -92,17 +94,25 @@ _ALL = """    standardise : bool, default=True
     n_iter_ : int
         Epochs, or iterations, in the model.
     history_ : dict
-        "train_loss" and "validation_loss" after each epoch, of shape (n_iter_,); the latter is empty where nothing
-        was validated on.
+        "train_loss" and "validation_loss" after each epoch, those after the best one too, whose weights were not kept
+        (n_iter_ is the best); the latter is empty where nothing was validated on.{losses}
 """
 
+_TARGET = """    standardize_target : bool, default=True
+        Learn y on a common scale too, its mean 0 and its standard deviation 1; predictions are in the unit of y.
+        `--no-standardize-target`.
+"""
+_TARGET_LOSSES = """ Half the squared error of y on its common scale: 0.5 is that of its mean, and 1 less twice
+        the loss is R²."""
 
-def _document(parameters: str, attributes: str = "") -> Any:
+
+def _document(parameters: str, attributes: str = "", own: str = "", losses: str = "") -> Any:
     def append(estimator: type) -> type:
         if estimator.__doc__ is None:  # python -OO
             return estimator
         description, end = estimator.__doc__.split("    PARAMETERS\n")
-        estimator.__doc__ = description + parameters.lstrip("\n") + _ALL.format(attributes=attributes) + end
+        estimator.__doc__ = description + parameters.lstrip("\n") + _ALL.format(
+            attributes=attributes, own=own, losses=losses) + end
         return estimator
     return append
 
@@ -148,15 +158,11 @@ class _Network(Estimator):
         pass  # the executors refuse them
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
-               threads: int) -> _core.Network:
-        return _core.train_network(rows, validation, {**options, "loss": objective}, self._base(), threads)
-
-    def _base(self) -> _core.Network | None:
-        return getattr(self, "_model", None) if self.warm_start else None
+               threads: int, show: Any) -> _core.Network:
+        return _core.train_network(rows, validation, {**options, "loss": objective}, self._base(), threads, show)
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
-        if self.warm_start:
-            raise ValueError("warm_start is True, allowed in a session is False")
+        self._refuse_warm_start()
         return {"network": {**options, "loss": objective}}
 
     def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
@@ -177,7 +183,7 @@ class _Network(Estimator):
     @property
     def n_iter_(self) -> int:
         check_is_fitted(self)
-        return len(self._model.train_loss)
+        return self._model.n_epochs
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
         return {"allow_nan": bool(self.impute)}
@@ -191,12 +197,6 @@ class _Network(Estimator):
 class _NetworkClassifier(Classifier, _Network):
     _OBJECTIVES = ("binary-cross-entropy", "cross-entropy")
 
-    def _learn_classes(self, y: Target) -> np.ndarray:
-        if not (self.warm_start and hasattr(self, "_model")):
-            return super()._learn_classes(y)
-        _arrays.check_labels(y.values)
-        return self._encode(y, "y", "the classes of the model that warm_start goes on from")
-
     def _choose_objective(self, options: dict[str, Any]) -> str:
         n_classes = self._count_classes()
         if n_classes > 2:
@@ -206,36 +206,6 @@ class _NetworkClassifier(Classifier, _Network):
 
 class _GradientDescent(_Network):
     """What networks that are trained by gradient descent have."""
-
-    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (100,), activation: str = "relu",
-                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
-                 batch_size: int | None = None, learning_rate: float = 0.001,
-                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
-                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
-                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
-                 impute: bool = False, warm_start: bool = False, random_state: Any = None,
-                 n_jobs: int | None = None) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.initialisation = initialisation
-        self.solver = solver
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.learning_rate_decay = learning_rate_decay
-        self.momentum = momentum
-        self.l2 = l2
-        self.weight_decay = weight_decay
-        self.clip_norm = clip_norm
-        self.dropout = dropout
-        self.early_stopping_epochs = early_stopping_epochs
-        self.validation_fraction = validation_fraction
-        self.standardise = standardise
-        self.impute = impute
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
         return _parameters.nn_options(self, has_eval_set)
@@ -283,6 +253,17 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
     True
     """
 
+    def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (100,), activation: str = "relu",
+                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
+                 batch_size: int | None = None, learning_rate: float = 0.001,
+                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
+                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
+        _parameters.take(self, locals())
+
     @_document_partial_fit(_CLASSES)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         def learn(y: Target) -> np.ndarray:
@@ -294,12 +275,12 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
         return self._partial_fit(X, y, sample_weight, learn)
 
 
-@_document(_NN)
+@_document(_NN, own=_TARGET, losses=_TARGET_LOSSES)
 class NNRegressor(Regressor, _GradientDescent):
     """A dense network for numbers, trained by stochastic gradient descent on the squared error.
 
     The same data, parameters and seed give the same model, bit for bit, on any number of threads, and as `podere train
-    nn` trains it on any number of executors. Labels of a common scale, about 1, are learnt best.
+    nn` trains it on any number of executors.
 
     PARAMETERS
     Examples
@@ -311,11 +292,26 @@ class NNRegressor(Regressor, _GradientDescent):
     True
     """
 
+    def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (100,), activation: str = "relu",
+                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
+                 batch_size: int | None = None, learning_rate: float = 0.001,
+                 schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
+                 weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 standardize_target: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 random_state: Any = None,
+                 n_jobs: int | None = None) -> None:
+        _parameters.take(self, locals())
+
     @_document_partial_fit()
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         return self._partial_fit(X, y, sample_weight, self._learn_target)
 
     _OBJECTIVES = ("squared-error",)
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        options = super()._make_options(names, has_eval_set)
+        return {**options, "standardize_target": _parameters.flag("standardize_target", self.standardize_target)}
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         return "squared-error"
@@ -338,23 +334,13 @@ class MLPClassifier(_NetworkClassifier):
     True
     """
 
-    def __init__(self, *, hidden_layer_sizes: Sequence[int] = (30, 30), activation: str = "sigmoid",
+    def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (30, 30), activation: str = "sigmoid",
                  initialisation: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10,
                  l2: float = 0.0,
-                 standardise: bool = True, impute: bool = False, warm_start: bool = False, random_state: Any = None,
+                 standardise: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 random_state: Any = None,
                  n_jobs: int | None = None) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.initialisation = initialisation
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.history = history
-        self.l2 = l2
-        self.standardise = standardise
-        self.impute = impute
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        _parameters.take(self, locals())
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
         return _parameters.mlp_options(self)

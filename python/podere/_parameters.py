@@ -123,15 +123,15 @@ def _reference(place: int, names: Sequence[str]) -> str:
     return str(place)
 
 
-def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
-    """Podere's options of boosted trees that both estimators have."""
+def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rounds: int = 0) -> dict[str, Any]:
+    """Podere's options of boosted trees that both estimators have, beyond the rounds of a model to go on from."""
     p = estimator
     best_first = choice("grow_policy", p.grow_policy, {"depthwise": False, "lossguide": True})
     stopping = whole("early_stopping_rounds", p.early_stopping_rounds, 1, 100000, none=0)
     fraction = real("validation_fraction", p.validation_fraction, "a number above 0, below 1", above=0, below=1)
     share = "a number above 0, at most 1"
     options = {
-        "n_trees": whole("n_estimators", p.n_estimators, 1, 100000),
+        "n_trees": whole("n_estimators", p.n_estimators, 1, 100000) - n_rounds,
         "depth": whole("max_depth", p.max_depth, 1, 30, none=30),
         "max_leaves": whole("max_leaves", p.max_leaves, 0, 2**31 - 1),
         "best_first": best_first,
@@ -148,6 +148,9 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> di
         "interactions": interaction_text(p.interaction_constraints, names),
         "seed": seed_of(p.random_state),
     }
+    if options["n_trees"] < 1:
+        raise ValueError(f"n_estimators is {p.n_estimators}, allowed is more than {n_rounds}, the rounds of the model that "
+                         "warm_start goes on from")
     if options["max_leaves"] == 1:
         raise ValueError("max_leaves is 1, allowed is 0 (no limit) or at least 2")
     if best_first and options["max_leaves"] == 0:
@@ -157,13 +160,20 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool) -> di
     return options
 
 
+def take(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Keeps the arguments of __init__, its locals(), under their names."""
+    vars(estimator).update((name, value) for name, value in given.items() if name != "self")
+
+
 def _layers(sizes: Any) -> list[int]:
+    if isinstance(sizes, Integral) and not isinstance(sizes, bool):
+        sizes = [sizes]
     if isinstance(sizes, (str, bytes)) or not (isinstance(sizes, Sequence) or getattr(sizes, "ndim", 0) == 1):
-        raise TypeError(f"hidden_layer_sizes is {sizes!r}, allowed is a sequence of whole numbers from 1 to 4096")
+        raise TypeError(f"hidden_layer_sizes is {sizes!r}, allowed is a sequence of whole numbers from 1 to 4096, or one")
     return [whole("hidden_layer_sizes", size, 1, 4096) for size in sizes]
 
 
-def _flag(name: str, value: Any) -> bool:
+def flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, bool_)):
         raise TypeError(f"{name} is {value!r}, allowed are True and False")
     return bool(value)
@@ -171,15 +181,14 @@ def _flag(name: str, value: Any) -> bool:
 
 def _network_options(p: Any) -> dict[str, Any]:
     """Podere's options that all networks have."""
-    _flag("warm_start", p.warm_start)
     activations = ("identity", "relu", "sigmoid", "tanh")
     return {
         "hidden": _layers(p.hidden_layer_sizes),
         "activation": choice("activation", p.activation, {name: name for name in activations}),
         "initialisation": choice("initialisation", p.initialisation, {name: name for name in ("glorot", "he", "pytorch")}),
         "l2": real("l2", p.l2, "a number, 0 or more", least=0),
-        "standardise": _flag("standardise", p.standardise),
-        "impute": _flag("impute", p.impute),
+        "standardise": flag("standardise", p.standardise),
+        "impute": flag("impute", p.impute),
         "seed": seed_of(p.random_state),
     }
 

@@ -1,11 +1,13 @@
 """How work is shown while it goes on: one line of a terminal, a bar in a notebook, nothing elsewhere."""
 from __future__ import annotations
 
+import contextlib
 import html
 import shutil
 import sys
 import time
-from typing import Any, Mapping
+from numbers import Integral
+from typing import Any, Callable, Iterator, Mapping
 
 _BAR_CELLS = 24
 _DRAW_SECONDS = 0.1
@@ -25,7 +27,7 @@ def step_text(event: Mapping[str, Any]) -> str:
         text += f": {done:,} of {total:,} {unit}"
     for name, value in (event.get("metrics") or {}).items():
         if isinstance(value, (int, float)):
-            text += f", {name.replace('_', ' ')} {value:.4f}"
+            text += f", {name.replace('_', ' ')} {value:.{0 if name == 'epoch' else 4}f}"
     return text
 
 
@@ -131,6 +133,40 @@ def _is_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and hasattr(shell, "kernel")
+
+
+class _Lines(Progress):
+    """A line at each tenth of the way, for logs."""
+
+    def __init__(self) -> None:
+        self._tenths = -1
+
+    def show(self, text: str, share: float | None = None) -> None:
+        if share is not None and int(10 * share) > self._tenths:
+            self._tenths = int(10 * share)
+            self.say(text)
+
+
+@contextlib.contextmanager
+def shown(verbose: Any) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
+    """What training in this process calls with its progress events; None where nobody wants to see them."""
+    if not isinstance(verbose, Integral) and not hasattr(verbose, "__bool__"):
+        raise TypeError(f"verbose is {verbose!r}, allowed are True, False and whole numbers")
+    if not verbose:
+        yield None
+        return
+    progress = make_progress(True)
+    if type(progress) is Progress:
+        progress = _Lines()
+
+    def show(event: Mapping[str, Any]) -> None:
+        total = event["total"]
+        progress.show(step_text(event), event["done"] / total if total > 1 else None)
+
+    try:
+        yield show
+    finally:
+        progress.clear()
 
 
 def make_progress(is_wanted: bool) -> Progress:

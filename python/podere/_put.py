@@ -14,7 +14,7 @@ from typing import Any, Sequence
 import numpy as np
 import scipy.sparse
 
-from ._arrays import check_different, classes_of, is_frame
+from ._arrays import as_frame, check_different, classes_of, is_frame
 
 _MOST_COPIED = 1 << 24  # bytes of an array with gaps that are put together at once
 
@@ -111,6 +111,7 @@ def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[np.ndarray
     if scipy.sparse.issparse(X):
         raise TypeError("X is sparse, allowed are arrays and DataFrames: X.toarray() makes one")
     names = None
+    X = as_frame(X)
     if is_frame(X):
         names = [str(name) for name in X.columns]
         for name, dtype in zip(names, X.dtypes):

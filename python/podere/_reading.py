@@ -23,7 +23,8 @@ class Reading(Jobs):
     def read_csv(self, path: str | os.PathLike[str], label: str | int | None = None, weight: str | int | None = None,
                  columns: Sequence[str | int] | None = None, categorical: Sequence[str | int] | None = None,
                  header: bool | None = None, delimiter: str | None = None, missing: Sequence[str] | None = None,
-                 rows: slice | None = None, name: str | None = None) -> Table:
+                 rows: slice | None = None, name: str | None = None,
+                 drop: Sequence[str | int] | None = None) -> Table:
         """Read a file of delimited text, plain or gzip, into the executors' memory.
 
         Parameters
@@ -37,7 +38,7 @@ class Reading(Jobs):
         categorical : list or None
             Features whose fields are texts.
         header : bool or None
-            Whether the first line holds names; None finds out.
+            Whether the first line holds names; None finds out, see `Table.first_line`, and refuses what is in doubt.
         delimiter : str or None
             One character; None finds out.
         missing : list of str or None
@@ -46,17 +47,20 @@ class Reading(Jobs):
             Such as slice(0, 1000); None: all.
         name : str or None
             Of the table; one without a name is dropped when nobody has it any more.
+        drop : list or None
+            Columns to leave out, by name or by position; not with `columns`.
 
         Raises
         ------
         FileNotFoundError, ValueError
-            The latter with file, line and column.
+            The latter with file, line and column; of texts among numbers it names all columns that hold any.
         """
         spec = _file("path", path, "csv")
         for key, column in (("label", label), ("weight", weight)):
             if column is not None:
                 spec[key] = str(column)
-        for key, texts in (("columns", columns), ("categorical", categorical), ("missing", missing)):
+        for key, texts in (("columns", columns), ("drop", drop), ("categorical", categorical),
+                           ("missing", missing)):
             if isinstance(texts, str):
                 raise TypeError(f"{key} is {texts!r}, allowed is a list")
             if texts is not None:
@@ -159,7 +163,10 @@ class Reading(Jobs):
     def _load(self, spec: dict[str, Any], rows: slice | None, name: str | None) -> Table:
         if rows is not None:
             spec.update(_row_numbers(rows))
-        facts, = self._run({"kind": "load", "table": spec, "name": self._new_name(name)})["tables"]
+        result = self._run({"kind": "load", "table": spec, "name": self._new_name(name)})
+        facts, = result["tables"]
+        for file in result.get("files", []):
+            facts["first_line"] = file["first_line"]
         return Table(self, facts, name is None)
 
 

@@ -35,6 +35,8 @@ class Table:
         What these columns are called, if there are such.
     categorical : list of str
         Features of categories.
+    first_line : "names", "row" or None
+        What the first line of the file that it was read from was found to be; None: nobody had to find out.
     memory_bytes : int
         Of all executors together.
     rows
@@ -91,6 +93,10 @@ class Table:
         return list(self._facts["categorical"])
 
     @property
+    def first_line(self) -> str | None:
+        return self._facts.get("first_line")
+
+    @property
     def memory_bytes(self) -> int:
         return self._facts["memory_bytes"]
 
@@ -100,6 +106,7 @@ class Table:
     def __repr__(self) -> str:
         parts = [f"{self.n_rows:,} rows x {self.shape[1]} features"]
         parts += [f"{what} {name!r}" for what, name in (("label", self.label), ("weight", self.weight)) if name]
+        parts += self._found_in_file()
         return f"<podere.Table {self.name}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
@@ -108,7 +115,11 @@ class Table:
         return (f"<b>Table {html.escape(self.name)}</b>: {self.n_rows:,} rows × {self.shape[1]} features"
                 f"{', label <i>' + html.escape(self.label) + '</i>' if self.label else ''}"
                 f"{', weight <i>' + html.escape(self.weight) + '</i>' if self.weight else ''}"
-                f", {self.memory_bytes / 2**20:,.1f} MiB<br><small>{names}</small>")
+                f", {self.memory_bytes / 2**20:,.1f} MiB{''.join(', ' + found for found in self._found_in_file())}<br><small>{names}</small>")
+
+    def _found_in_file(self) -> list[str]:
+        """What was decided about the file that it was read from."""
+        return [f"first line read as {'names' if self.first_line == 'names' else 'a row'}"] if self.first_line else []
 
     # What it holds
 

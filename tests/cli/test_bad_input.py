@@ -60,19 +60,19 @@ def test_a_row_with_too_few_or_too_many_fields(podere, row, line, executors):
 @pytest.mark.parametrize("executors", [1, 2])
 def test_text_where_a_number_should_be(podere, executors):
     message = train(podere, HEADER + ROWS + "1,2,many\n" + ROWS, "--executors", executors)
-    assert "22" in message and "b" in message and "many" in message and "--columns" in message
+    assert "22" in message and "b" in message and "many" in message and "--drop b" in message
 
 
 def test_a_column_of_text_can_be_left_out_as_the_message_says(podere):
     podere.write("data.csv", "y,a,town\n0,1,Oslo\n1,2,Rome\n")
-    message = podere.refused("describe", "data.csv")
-    assert "data.csv:2: column 'town' (position 2): 'Oslo'" in message and "--columns" in message
-    podere.done("describe", "data.csv", "--columns", "y,a")
+    message = podere.refused("train", "gbt", "data.csv", "--label", "y", "-o", "m.json")
+    assert "data.csv:2: column 'town' (position 2): 'Oslo'" in message and "--drop town" in message
+    podere.done("train", "gbt", "data.csv", "--label", "y", "--drop", "town", "-o", "m.json")
 
 
 @pytest.mark.parametrize("labels, advice", [
     ("yes no", "labels must be numbers: encode two classes as 0 and 1"), ("-1 1", "0 or 1: encode two classes so"),
-    ("0 1 2", "use --objective softmax"), ("1.5 2.5", "for numbers squared-error"),
+    ("0 1 2", "use --objective softmax"), ("1.5 2.5", "real numbers from 1.5 to 2.5"),
 ])
 def test_labels_of_other_kinds_are_answered_with_what_to_do(podere, labels, advice):
     rows = "".join(f"{label},{i}\n" for i in range(9) for label in labels.split())
@@ -494,3 +494,19 @@ def test_a_file_name_that_is_not_utf8(podere):
     result = subprocess.run([PODERE, "describe", name], capture_output=True, timeout=60)
     assert result.returncode == 2
     assert b"not UTF-8" in result.stderr
+
+
+def test_a_file_of_another_kind_is_named(podere):
+    (podere.folder / "t.csv").write_bytes(b"PAR1\x15\x04\x15,\n1,2\n")
+    assert "t.csv: is a Parquet file, allowed are delimited text" in podere.refused("describe", "t.csv")
+    assert "t.csv: is a Parquet file" in podere.refused("train", "gbt", "t.csv", "-o", "m.json")
+
+
+@pytest.mark.parametrize("train", [["gbt", "--objective", "softmax", "--trees", 2], ["nn", "--loss", "cross-entropy", "--epochs", 1],
+                                   ["mlp", "--iterations", 2]])
+def test_classes_that_do_not_begin_with_0_are_refused_and_may_be_meant(podere, train):
+    podere.write("t.csv", "y,a\n" + "".join(f"{1 + i % 2},{i}\n" for i in range(60)))
+    for options in ([], ["--executors", 3]):
+        words = podere.refused("train", *train, "t.csv", *options, "-o", "m.json")
+        assert "the labels are 1 to 2, and classes count from 0: encode them as 0 to 1, or say --classes 3" in words
+    podere.done("train", *train, "t.csv", "--classes", 3, "-o", "m.json")

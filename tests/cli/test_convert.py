@@ -149,3 +149,80 @@ def test_the_largest_thresholds_come_back(podere):
     lightgbm = pathlib.Path(__file__).parents[1] / "data/models/lightgbm/decisions.model.txt"
     podere.done("convert", lightgbm, "--to", "xgboost", "-o", "x.json")
     podere.done("convert", "x.json", "-o", "back.json")
+
+
+PANDAS = MODELS / "pandas"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PANDAS.glob("*.csv")))
+def test_models_of_data_frames_predict_on_their_csv_what_they_predict_on_the_frame(podere, name):
+    """Each library, its newest and an older version; categories of texts, whole and negative numbers, reals, truth values;
+    with missing values, and values that training did not see."""
+    model = next(path for path in (PANDAS / f"{name}.json", PANDAS / f"{name}.txt") if path.exists())
+    done = podere.done("convert", model, "-o", "m.json")
+    has_codes = name.startswith("xgboost_old")
+    assert ("does not name the categories of c, d" in done.stderr) == has_codes
+    assert done.stderr.count("\n") == has_codes
+    podere.done("predict", "m.json", PANDAS / f"{name}.csv", "-o", "p.csv")
+    expected = numpy.loadtxt(PANDAS / f"{name}.expected")
+    assert numpy.ptp(expected) > 0.1
+    assert numpy.allclose(numpy.loadtxt(podere.folder / "p.csv"), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_numbers_that_are_categories_match_in_any_notation_and_texts_do_not(podere):
+    """What XGBoost and LightGBM know as the number 3 is 3, 3.0 and 3e0 in a CSV file; the text "3" is 3 only."""
+    podere.done("convert", PANDAS / "lightgbm_new_int.txt", "-o", "numbers.json")
+    podere.done("convert", PANDAS / "lightgbm_new_text.txt", "-o", "texts.json")
+    podere.write("t.csv", "x,c,d\n0,3,x\n0,3.0,x\n0,3e0,x\n0,,x\n")
+    podere.write("wrong.csv", "x,c,d\n0,3,x\n0,True,x\n")
+    def unknown(model, table):
+        return json.loads(podere.done("predict", model, table, "-o", "p.csv", "--json").stdout)["unknown_categories"]
+    assert unknown("numbers.json", "t.csv") == {}
+    first, *same, missing = (podere.folder / "p.csv").read_text().split()
+    assert same == [first, first] and missing
+    assert unknown("numbers.json", "wrong.csv") == {"c": 1}
+    assert unknown("texts.json", "t.csv") == {"c": 2}
+
+
+@pytest.mark.parametrize("old, new, reason", [
+    ('[["b"', '[["a"', "two categories that read 'a'"),
+    ('[["b"', '[[["b"]', "list"),
+    ('[["b", ', "[[", "has category"),
+    ('pandas_categorical:[', 'pandas_categorical:[["k", "l"], ', "does not say"),
+    ('pandas_categorical:[', 'pandas_categorical:[null, ', "list"),
+    ('pandas_categorical:[', 'pandas_categorical:', "list"),
+])
+def test_categories_of_lightgbm_that_do_not_fit_are_refused(podere, old, new, reason):
+    text = (PANDAS / "lightgbm_new_text.txt").read_text()
+    assert text.count(old) == 1
+    podere.write("m.txt", text.replace(old, new))
+    assert reason in podere.refused("convert", "m.txt", "-o", "out.json")
+
+
+@pytest.mark.parametrize("key, value", [("offsets", [0, 9999]), ("offsets", [5, 0]), ("offsets", ["0", 1]), ("offsets", [-1, 1]),
+                                        ("values", [1000]), ("values", [-61]), ("values", {}), ("offsets", [0, 1])])
+def test_categories_of_xgboost_that_do_not_fit_are_refused(podere, key, value):
+    model = json.loads((PANDAS / "xgboost_new_text.json").read_text())
+    model["learner"]["gradient_booster"]["model"]["cats"]["enc"][1][key] = value
+    podere.write("x.json", json.dumps(model))
+    podere.refused("convert", "x.json", "-o", "out.json")
+
+
+def test_exports_carry_categories_and_print_their_order(podere):
+    rows = "".join(f"{i % 2},{['red', 'white', 'east'][(i * 7) % 3 if i % 2 else i % 2]},{10 * (i % 3)}\n" for i in range(90))
+    podere.write("t.csv", "y,c,k\n" + rows)
+    podere.done("train", "gbt", "t.csv", "--label", "y", "--categorical", "c,k", "--trees", 5, "-o", "m.json")
+    done = podere.done("convert", "m.json", "--to", "xgboost", "-o", "x.json")
+    assert "Codes of 'c': 0 = 'east', 1 = 'red', 2 = 'white'" in done.stdout and "astype('category')" in done.stdout
+    cats = json.loads((podere.folder / "x.json").read_text())["learner"]["gradient_booster"]["model"]["cats"]
+    assert cats["enc"][1] == {"type": 15, "values": [0, 10, 20]}
+    assert bytes(value % 256 for value in cats["enc"][0]["values"]).decode() == "eastredwhite"
+    assert cats["enc"][0]["offsets"] == [0, 4, 7, 12] and cats["feature_segments"] == [0, 3, 6]
+    assert cats["sorted_idx"] == [0, 1, 2, 0, 1, 2]
+    facts = json.loads(podere.done("convert", "m.json", "--to", "onnx", "-o", "m.onnx", "--json").stdout)
+    assert facts["categories"] == {"c": ["east", "red", "white"], "k": ["0", "10", "20"]}
+    assert b'{"c":["east","red","white"],"k":["0","10","20"]}' in (podere.folder / "m.onnx").read_bytes()
+    podere.done("convert", "x.json", "-o", "again.json")
+    for model in ("m.json", "again.json"):
+        podere.done("predict", model, "t.csv", "-o", f"{model}.csv")
+    assert (podere.folder / "m.json.csv").read_bytes() == (podere.folder / "again.json.csv").read_bytes()

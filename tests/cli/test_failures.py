@@ -4,6 +4,8 @@ import functools
 import json
 import os
 import pathlib
+import re
+import resource
 import signal
 import subprocess
 import tempfile
@@ -82,6 +84,18 @@ def test_no_mpirun_is_told_with_advice(podere):
     message = podere.refused("describe", "collider:100", "--executors", 2, environment={"PATH": "/nowhere"})
     assert "openmpi-bin" in message
     podere.done("describe", "collider:100", environment={"PATH": "/nowhere"})
+
+
+def limited_descriptors(soft, hard):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("executors", [1, 4])
+def test_too_few_file_descriptors_are_refused_at_once(podere, executors):
+    message = podere.refused("describe", "collider:100", "--executors", executors, preexec_fn=limited_descriptors(24, 24))
+    assert "24 files" in message
+    needed = int(re.search(r"raise the limit with ulimit -n (\d+)", message)[1])
+    podere.done("describe", "collider:100", "--executors", executors, preexec_fn=limited_descriptors(24, needed))
 
 
 # Users who stop.

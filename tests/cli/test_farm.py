@@ -31,9 +31,9 @@ def test_what_if(podere):
     answer = json.loads(podere.done(*WHAT_IF, "--json").stdout)
     assert answer["below_guarantee"]["for_drain"] == 1 and answer["beyond"]["for_room"] == 2
     lines = podere.done(*WHAT_IF).stdout.splitlines()
-    assert lines[0] == "astro/sky, if it wanted 3 executors and not 1:"
-    assert lines[1] == "  1 of those guaranteed get the room of hep/cms (1), which end within 30 s"
-    assert lines[-1] == "nobody more would be taken for it", "it wanted that one before"
+    assert lines[0] == "astro/sky, if it wanted 3 executors (1 now):"
+    assert lines[1] == "  1 guaranteed pending: reclaiming from hep/cms (1), done within 30 s"
+    assert lines[-1] == "no other executors would be reclaimed", "it wanted that one before"
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -1,15 +1,17 @@
 """Executors that are lost while they work: the command goes on with the others and ends with the same bytes."""
 
+import fcntl
 import hashlib
 import json
 import os
+import pathlib
 import random
 import signal
 import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import TIMEOUT, wait_until
 
 TRAIN = ["train", "gbt", "collider:20000", "--depth", "7", "--cores", "1", "-o", "model.json", "--checkpoint-every", "0.1"]
 
@@ -90,6 +92,49 @@ def test_an_executor_lost_while_reading(podere, undisturbed):
     assert sha256(podere) == undisturbed(5)
 
 
+def test_two_of_four_lost_one_after_the_other_while_reading(podere, undisturbed):
+    process = podere.start(*TRAIN, "--trees", "5", "--executors", "4")
+    first = podere.executors(4)
+    os.kill(first[1], signal.SIGKILL)
+    os.kill(podere.executors(3, without=first)[1], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0, stderr
+    assert stderr.count("killed by signal 9") + stderr.count("one ended before it was ready") == 2, stderr
+    assert sha256(podere) == undisturbed(5)
+
+
+MEMORY = pathlib.Path("/sys/fs/cgroup/memory")  # v1, where a test may make a group of its own without asking systemd
+
+
+@pytest.fixture
+def memory_group():
+    group = MEMORY / f"podere-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no groups of control for memory here: {error}")
+    yield group
+    for _ in range(100):
+        try:
+            return group.rmdir()
+        except OSError:
+            time.sleep(0.05)  # what was in it ends
+
+
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="an executor has other needs under a sanitizer")
+def test_a_memory_limit_is_met_with_fewer_executors(podere, undisturbed, memory_group):
+    # One executor needs 15 MB here, two with their mpirun 40 MB.
+    (memory_group / "memory.limit_in_bytes").write_text(str(28 << 20))
+
+    def enter():
+        (memory_group / "cgroup.procs").write_text(str(os.getpid()))
+
+    result = podere.run(*TRAIN, "--trees", "5", "--executors", "4", "--json", preexec_fn=enter)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["executors"] == 1 and "lost " in result.stderr
+    assert sha256(podere) == undisturbed(5)
+
+
 def test_predictions_begin_anew(podere, model):
     podere.done("predict", model, "collider:1e6", "-o", "expected.csv")
     process = podere.start("predict", str(model), "collider:1e6", "-o", "p.csv", "--executors", "2", "--cores", "1")
@@ -109,8 +154,9 @@ def test_the_same_command_goes_on_after_its_driver_was_killed(podere, undisturbe
     process.communicate(timeout=10)
     assert podere.processes(wait=10) == []
     reached = trees_of_checkpoint(podere)
-    facts = json.loads(podere.done(*command, "--json").stdout)
-    assert 0 < reached < 250 and facts["trees"] == 250
+    again = podere.done(*command, "--json")
+    assert f"resuming at tree {reached} from checkpoint c.json" in again.stderr
+    assert 0 < reached < 250 and json.loads(again.stdout)["trees"] == 250
     assert sha256(podere) == undisturbed(250)
     assert not (podere.folder / "c.json").exists()
 
@@ -128,13 +174,59 @@ def test_nothing_is_left_of_a_driver_that_was_killed(podere, tmp_path):
     assert os.listdir(folder) == []
 
 
+def test_what_killed_commands_left_goes_with_the_next_one(podere, undisturbed):
+    shared = pathlib.Path("/dev/shm")
+    before = set(shared.iterdir())
+    process = podere.start(*TRAIN, "--trees", "10000", "--executors", "2", "--checkpoint", "c.json")
+    wait_until(lambda: trees_of_checkpoint(podere) > 0)
+    # All at once: nobody tidies up behind the others.
+    for pid in podere.processes(wait=0):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=10)
+    left = [name for name in os.listdir(podere.folder) if ".part-" in name]
+    assert any(name.startswith("model.json.part-") for name in left)
+    (podere.folder / "c.json").unlink()
+    podere.done(*TRAIN, "--trees", "5", "--executors", "2", "--checkpoint", "c.json")
+    assert os.listdir(podere.folder) == ["model.json"]
+    assert sha256(podere) == undisturbed(5)
+    mine = [path for path in set(shared.iterdir()) - before if path.name.startswith("podere-")]
+    assert not [path for path in mine if is_left(path)]
+
+
+def is_left(path):
+    """Whether nobody has it locked; others may work here at the same time."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    os.close(descriptor)
+    return True
+
+
+@pytest.mark.parametrize("make, what", [(os.mkfifo, "a pipe"), (os.mkdir, "a directory")])
+def test_a_checkpoint_is_a_file(podere, make, what):
+    make(podere.folder / "c.json")
+    message = podere.refused(*TRAIN, "--trees", 3, "--checkpoint", "c.json", timeout=30)
+    assert f"checkpoint c.json: is {what}" in message
+    assert "checkpoint /dev/null: is a pipe or a device" in podere.refused(*TRAIN, "--checkpoint", "/dev/null", timeout=30)
+
+
+def test_an_empty_checkpoint_is_none_and_that_is_said(podere, undisturbed):
+    podere.write("c.json", "")
+    result = podere.done(*TRAIN, "--trees", 5, "--checkpoint", "c.json")
+    assert "checkpoint c.json is empty: training begins at the beginning" in result.stderr
+    assert sha256(podere) == undisturbed(5)
+
+
 @pytest.mark.parametrize("damage", ["cut", "other run", "text"])
 def test_a_checkpoint_that_does_not_fit_is_refused(podere, damage):
     podere.done(*TRAIN, "--trees", 5)
     text = (podere.folder / "model.json").read_text()
     podere.write("c.json", {"cut": text[: len(text) // 2], "other run": text, "text": "hello"}[damage])
     message = podere.refused(*TRAIN, "--trees", 7, "--checkpoint", "c.json")
-    assert "checkpoint" in message or "c.json" in message
+    assert "checkpoint" in message and message.rstrip().endswith("another file for checkpoints")
+    assert "if it is the data" not in message
 
 
 def test_a_checkpoint_needs_a_place(podere):

@@ -96,6 +96,19 @@ def test_tables_stay_and_models_are_the_same(podere, session):
     assert [j["state"] for j in status["jobs"]] == ["done"] * len(status["jobs"])
 
 
+def test_the_label_of_a_table_is_chosen_when_it_is_loaded(podere, session):
+    session.start("s", "--executors", "2", "--cores", "1")
+    data = podere.write("rows.csv", "a,b,y\n" + "".join(f"{i * 0.37},{i},{i % 2}\n" for i in range(60)))
+    session("load", "s", data, "--as", "bare")
+    session("load", "s", data, "--label", "y", "--as", "labelled")
+    train = ["train", "gbt", "--session", "s", "-o", "model.json", "--trees", "2", "--json"]
+    assert "table:bare has no label: say which column it is when the table is loaded, such as --label y" in session.refused(
+        *train, "table:bare")
+    labels = [json.loads(session.run(*train, where).stdout)["label"] for where in ("table:labelled", data)]
+    assert labels[0] == {"column": "y", "position": None, "kind": "two classes", "classes": [0, 1], "chosen": "table"}
+    assert labels[1] == {**labels[0], "position": 2, "chosen": "name"}
+
+
 def test_tables_do_not_depend_on_executors(podere, session):
     for name, executors in (("one", 1), ("three", 3)):
         session.start(name, "--executors", str(executors), "--cores", "1")
@@ -224,9 +237,14 @@ def test_cancelled_jobs(podere, session):
     wait_until(lambda: any(j["progress"]["done"] > 3 for j in session.status("s")["jobs"]))
     ask(stream, {"cancel": 2})
     assert answer(stream, 2)["kind"] == "cancelled"
+    waits = podere.start("session", "load", "s", "collider:1000", "--as", "a", environment=session.environment)
+    assert waits.stderr.readline() == "podere: job 3 of session s: waits for 1 job\n"
+    assert re.search(r"^1 +train +running .* of 100000\n2 +train +cancelled .*\n3 +load +waiting ",
+                     session("status", "s").stdout, re.M)
     session("cancel", "s", "1")
     assert answer(stream, 1)["result"]["facts"]["was_stopped"]
-    assert [j["state"] for j in session.status("s")["jobs"]] == ["cancelled", "cancelled"]
+    assert waits.wait(timeout=30) == 0
+    assert [j["state"] for j in session.status("s")["jobs"]] == ["cancelled", "cancelled", "done"]
 
 
 def test_interrupting_a_command_keeps_the_session(podere, session):
@@ -371,6 +389,22 @@ def test_names_are_taken_once(session):
     assert "loaded" in session.refused("describe", "table:a", "--label", "0", "--session", "s")
     assert "m_zz" in session.refused("session", "transform", "s", "a", "--where", "m_zz > 1", "--as", "b")
     assert "shares of 1.5" in session.refused("session", "split", "s", "a", "--fraction", "1.5", "--first", "b", "--second", "c")
+
+
+def test_a_session_that_is_starting_says_so_and_can_be_stopped(podere, session, tmp_path):
+    hanging = tmp_path / "mpirun"
+    hanging.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hanging.chmod(0o755)
+    environment = {**session.environment, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    starting = podere.start("session", "start", "s", "--executors", "2", environment=environment)
+    wait_until(lambda: any(each["process"] for each in json.loads(session("list", "--json").stdout)["sessions"]))
+    process = session.status("s")["process"]
+    for command in (["session", "load", "s", "collider:100", "--as", "t"], ["describe", "table:t", "--session", "s"]):
+        assert f"the session s (process {process}) is starting, or ending" in session.refused(*command)
+    assert "session s has ended" in session("stop", "s").stdout
+    assert starting.wait(timeout=30) == 1
+    assert "interrupted" in starting.communicate()[1]
+    assert session("list").stdout == "no sessions\n"
 
 
 def test_a_session_that_cannot_start_says_why(podere, session, tmp_path):

@@ -68,7 +68,13 @@ class Cluster:
         """Installs the kinds Farm and FarmManager."""
         self.kubectl("apply", "-f", DEPLOY / "chart/crds")
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/farms.podere.dev",
-                     "crd/farmmanagers.podere.dev")
+                     "crd/farmmanagers.podere.dev", "crd/whatifs.podere.dev")
+
+    def know_users(self):
+        """The roles that deploy/operator.yaml has for users."""
+        roles = [found for found in yaml.safe_load_all((DEPLOY / "operator.yaml").read_text())
+                 if found["kind"] == "ClusterRole" and not found["metadata"]["name"].startswith("podere-operator")]
+        self.kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": roles})
 
     def operator_user(self):
         """The kubeconfig of the user `operator`, who may do what deploy/operator.yaml says and is seen by --audit."""
@@ -77,6 +83,7 @@ class Cluster:
         self.kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": rights})
         role = ["--user=operator", "-o", "yaml", "--dry-run=client"]
         for given in (["clusterrolebinding", "operator", "--clusterrole=podere-operator"],
+                      ["clusterrolebinding", "operator-farms", "--clusterrole=podere-operator-farms"],
                       ["rolebinding", "operator", "--role=podere-operator", "-n", "podere"]):
             self.kubectl("apply", "-f", "-", given=self.kubectl("create", *given, *role))
         return pathlib.Path(self.do("kubeconfig", "operator"))
@@ -95,7 +102,7 @@ def started(name, *arguments):
 class Operator:
     """The program, and what it says."""
 
-    def __init__(self, cluster, *arguments, lease="test", kubeconfig=None):
+    def __init__(self, cluster, *arguments, lease="podere-operator", kubeconfig=None):
         self.log = cluster.folder / f"operator-{time.monotonic_ns()}.log"
         program = os.environ.get("PODERE")
         if not program:

@@ -4,18 +4,21 @@ import hashlib
 import json
 import os
 import pathlib
+import pwd
 import re
+import select
 import subprocess
 import sys
-import time
+import tempfile
 
 import pytest
 from conftest import cannot, started
-from live import HERE, operating, wait_until
+from live import DEPLOY, HERE, operating, wait_until
 
 ROOT = HERE.parents[1]
 IMAGE = "podere.test/executor:1"
 TABLE = "collider:3e5"
+NOBODY = pwd.getpwnam("nobody").pw_uid  # drivers and executors are his
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +31,35 @@ def cluster(tmp_path_factory):
         (root / folder).mkdir(parents=True)
     for folder in ("bin", "sbin", "lib", "lib64"):
         (root / folder).symlink_to(f"usr/{folder}")
-    (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/bin/false\n")
-    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    (root / "etc/passwd").write_text(f"root:x:0:0::/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/bin/false\n"
+                                     f"nobody:x:{NOBODY}:{NOBODY}::/tmp:/bin/sh\n")
+    (root / "etc/group").write_text(f"root:x:0:\nnogroup:x:{NOBODY}:\n")
+    (root / "tmp").chmod(0o1777)
     with started("launch", "--kubelet") as cluster:
         image = root.with_suffix(".tar")
         with open(image, "wb") as out:
             subprocess.run([HERE / "image.sh", IMAGE, "/bin/sh", root], stdout=out, check=True)
         cluster.do("load", str(image))
         cluster.know_farms()
-        with operating(cluster):
+        cluster.know_users()
+        with operating(cluster, "--namespace", "podere", kubeconfig=cluster.operator_user()):
             yield cluster
+
+
+@pytest.fixture
+def namespace(cluster, namespace):
+    """In which ada may use the farm astro."""
+    given = subprocess.check_output([DEPLOY / "farm-user.sh", f"{namespace}/astro", "ada"], text=True)
+    cluster.kubectl("apply", "-f", "-", given=given)
+    return namespace
+
+
+@pytest.fixture
+def folder():
+    """Which a user who is not root can reach, as he can the shared one of a real cluster."""
+    with tempfile.TemporaryDirectory(prefix="podere-launch-") as name:
+        os.chown(name, NOBODY, NOBODY)
+        yield pathlib.Path(name)
 
 
 @pytest.fixture
@@ -59,16 +81,22 @@ def farm(name, executors, folder, **spec):
                  "command": [str(ROOT / "deploy/images/podere-executor")], "volumeMounts": mounts,
                  "resources": {"requests": {"cpu": "100m"}},
                  "readinessProbe": {"tcpSocket": {"port": 2222}, "periodSeconds": 1}}
-    template = {"spec": {"nodeSelector": {"podere.test/node": "real"}, "volumes": volumes, "containers": [container]}}
+    user = {"runAsUser": NOBODY, "runAsGroup": NOBODY, "fsGroup": NOBODY}
+    template = {"spec": {"securityContext": user, "nodeSelector": {"podere.test/node": "real"}, "volumes": volumes, "containers": [container]}}
     return {"apiVersion": "podere.dev/v1alpha1", "kind": "Farm",
-            "metadata": {"name": name, "annotations": {"podere.dev/ssh-user": "root"}},
+            "metadata": {"name": name, "annotations": {"podere.dev/ssh-user": "nobody"}},
             "spec": {"executors": executors, "drainSeconds": 20, "template": template, **spec}}
 
 
-def command(cluster, podere, folder, namespace, *arguments):
-    environment = {**os.environ, "KUBECONFIG": cluster.do("kubeconfig"), "TMPDIR": "/tmp"}
+def command(cluster, podere, folder, namespace, *arguments, user="ada"):
+    """By whoever has the rights of deploy/farm-user.sh, and is not root here."""
+    config = folder / f"{user}.kubeconfig"
+    config.write_text(cluster.kubectl("config", "view", "--raw", "--flatten", user=user))
+    os.chown(config, NOBODY, NOBODY)
+    environment = {**os.environ, "KUBECONFIG": str(config), "TMPDIR": "/tmp", "HOME": str(folder)}
     return {"args": [podere, "train", "gbt", TABLE, "--on", "kubernetes", "--farm", f"{namespace}/astro", "--cores", "1",
-                     *map(str, arguments)], "cwd": folder, "env": environment, "text": True}
+                     *map(str, arguments)], "cwd": folder, "env": environment, "text": True, "user": NOBODY, "group": NOBODY,
+            "extra_groups": []}
 
 
 def sha256(path):
@@ -81,46 +109,51 @@ def ready(cluster, namespace):
                for pod in pods if "deletionTimestamp" not in pod["metadata"])
 
 
-def test_a_model_is_the_same_on_a_farm(cluster, namespace, podere, tmp_path):
-    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 2, tmp_path))
-    options = ["--trees", 20, "-o", tmp_path / "farm.json", "--executors", "2", "--json"]
-    done = subprocess.run(**command(cluster, podere, tmp_path, namespace, *options), capture_output=True, timeout=120)
+def test_a_model_is_the_same_on_a_farm(cluster, namespace, podere, folder):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 2, folder))
+    options = ["--trees", 20, "-o", folder / "farm.json", "--executors", "2", "--json"]
+    done = subprocess.run(**command(cluster, podere, folder, namespace, *options), capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["losses"] == []
-    subprocess.run([podere, "train", "gbt", TABLE, "--trees", "20", "-o", tmp_path / "here.json"], check=True,
+    subprocess.run([podere, "train", "gbt", TABLE, "--trees", "20", "-o", folder / "here.json"], check=True,
                    capture_output=True)
-    assert sha256(tmp_path / "farm.json") == sha256(tmp_path / "here.json")
+    assert sha256(folder / "farm.json") == sha256(folder / "here.json")
 
 
-def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, podere, tmp_path):
-    trees = 600
-    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 4, tmp_path))
+def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, podere, folder):
+    trees = 1500
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 4, folder))
     wait_until(lambda: ready(cluster, namespace) == 4, "four executors")
-    options = ["--trees", trees, "-o", tmp_path / "farm.json", "--executors", "1:4"]
-    with subprocess.Popen(**command(cluster, podere, tmp_path, namespace, *options), stdout=subprocess.PIPE,
+    options = ["--trees", trees, "-o", folder / "farm.json", "--executors", "1:4"]
+    with subprocess.Popen(**command(cluster, podere, folder, namespace, *options), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
         try:
             said = ""
-            for wanted in (3, 2, 1, 3):
-                time.sleep(2)
-                cluster.kubectl("-n", namespace, "scale", "farm/astro", f"--replicas={wanted}")
-                words = re.compile(rf"going on with {wanted} executors?")
-                while not words.search(said):
+
+            def read_until(words):
+                nonlocal said
+                begin = len(said)
+                while not re.search(words, said[begin:]):
                     line = process.stderr.readline()
-                    assert line, f"ended with {process.wait()} before it had {wanted}: {said}"
+                    assert line, f"ended with {process.wait()} before it said {words}: {said}"
                     said += line
+
+            for wanted in (3, 2, 1, 3):
+                read_until(f"of {trees:,} trees")  # all of before are up
+                cluster.kubectl("-n", namespace, "scale", "farm/astro", f"--replicas={wanted}")
+                read_until(f"going on with {wanted} executors?")
             _, rest = process.communicate(timeout=240)
             assert process.returncode == 0, said + rest
         finally:
             process.kill()
     assert "lost" not in said + rest, "each left in time"
-    subprocess.run([podere, "train", "gbt", TABLE, "--trees", str(trees), "-o", tmp_path / "here.json"], check=True,
+    subprocess.run([podere, "train", "gbt", TABLE, "--trees", str(trees), "-o", folder / "here.json"], check=True,
                    capture_output=True)
-    assert sha256(tmp_path / "farm.json") == sha256(tmp_path / "here.json")
+    assert sha256(folder / "farm.json") == sha256(folder / "here.json")
 
 
-def test_a_python_session_runs_on_a_farm(cluster, namespace, podere, tmp_path):
-    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 2, tmp_path))
+def test_a_python_session_runs_on_a_farm(cluster, namespace, podere, folder):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 2, folder))
     script = """
 import podere, sys
 with podere.Session(executors="1:2", cores=1, farm=sys.argv[1], progress=False) as session:
@@ -130,17 +163,17 @@ with podere.Session(executors="1:2", cores=1, farm=sys.argv[1], progress=False) 
     print(session.status["executors"], session.evaluate(model, table)["auc"] > 0.6, session.predict(model, few).shape,
           few.to_pandas().shape)
 """
-    started = command(cluster, podere, tmp_path, namespace)
+    started = command(cluster, podere, folder, namespace)
     started["args"] = [sys.executable, "-c", script, f"{namespace}/astro", TABLE]
     done = subprocess.run(**started, capture_output=True, timeout=120)
     assert done.stdout == "2 True (500,) (500, 29)\n", done.stderr
 
 
-def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, podere, tmp_path):
-    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 0, tmp_path))
+def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, podere, folder):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 0, folder))
     wait_until(lambda: cluster.get("-n", namespace, "farm/astro").get("status", {}).get("selector"), "the operator")
-    options = command(cluster, podere, tmp_path, namespace)
-    options["env"]["XDG_RUNTIME_DIR"] = str(tmp_path)
+    options = command(cluster, podere, folder, namespace)
+    options["env"]["XDG_RUNTIME_DIR"] = str(folder)
 
     processes = []
 
@@ -152,13 +185,15 @@ def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, pod
     def says(process, words):
         said = ""
         while words not in said:
-            line = process.stderr.readline()
-            assert line, f"ended with {process.wait()}: {said}"
-            said += line
+            assert select.select([process.stderr], [], [], 60)[0], f"says no more than: {said}"
+            piece = os.read(process.stderr.fileno(), 4096).decode()
+            assert piece, f"ended with {process.wait()}: {said}"
+            said += piece
+        return said
 
     try:
         start = does("session", "start", "s", "--on", "kubernetes", "--farm", f"{namespace}/astro", "--cores", "1")
-        says(start, "farm astro has 0 of 1 executors ready; 0 of 0 executors; no farm manager selects")
+        assert "farm astro has 0 of 1 executors ready; 0 of 0 executors running;" in says(start, "no farm manager selects")
         cluster.kubectl("-n", namespace, "scale", "farm/astro", "--replicas=1")
         assert start.wait(60) == 0, start.stderr.read()
         cluster.kubectl("-n", namespace, "scale", "farm/astro", "--replicas=0")
@@ -167,29 +202,27 @@ def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, pod
         says(train, "farm astro has 0 of 1 executors ready")
         stop = does("session", "stop", "s")
         assert stop.wait(20) == 0, stop.stderr.read()
-        assert train.wait(20) != 0 and not (tmp_path / "model.json").exists()
+        assert train.wait(20) != 0 and not (folder / "model.json").exists()
     finally:
         does("session", "stop", "s").wait(20)
         for process in processes:
             process.kill()
 
 
-def test_what_cannot_be_is_said_in_one_line(cluster, namespace, podere, tmp_path):
-    def refused(*arguments, user=None, of=None):
-        started = command(cluster, podere, tmp_path, of or namespace, "--trees", 1, "-o", tmp_path / "m.json", *arguments)
-        if user:
-            started["env"]["KUBECONFIG"] = cluster.do("kubeconfig", user)
-        done = subprocess.run(**started, capture_output=True, timeout=60)
+def test_what_cannot_be_is_said_in_one_line(cluster, namespace, podere, folder):
+    def refused(*arguments, user="ada", of=None):
+        options = ["--trees", 1, "-o", folder / "m.json", *arguments]
+        done = subprocess.run(**command(cluster, podere, folder, of or namespace, *options, user=user), capture_output=True, timeout=60)
         lines = done.stderr.strip().splitlines()
         assert done.returncode == 2 and len(lines) == 1, done.stderr
         return lines[0]
 
     assert "there is no Farm" in refused()
     assert "you may not see it" in refused(user="student")
-    volumes = farm("astro", 0, tmp_path)
+    volumes = farm("astro", 0, folder)
     volumes["spec"]["template"]["spec"]["volumes"] = []
     volumes["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = []
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=volumes)
     wait_until(lambda: cluster.get("-n", namespace, "farm/astro").get("status", {}).get("selector"), "the operator")
     assert "podere-farm-astro" in refused()
-    assert not list(pathlib.Path(tmp_path).glob("m.json*"))
+    assert not list(pathlib.Path(folder).glob("m.json*"))

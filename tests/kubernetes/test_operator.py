@@ -99,6 +99,8 @@ def farms(cluster, namespace):
     ({"minExecutors": -1}, "greater than or equal to 0"),
     ({"executors": -1}, "greater than or equal to 0"),
     ({"drainSeconds": -5}, "greater than or equal to 0"),
+    ({"priority": 1.5}, "must be of type integer"),
+    ({"priority": 1001}, "less than or equal to 1000"),
     ({"weight": 0}, "weight must be from 0.001 to 1000"),
     ({"template": None, "selector": None}, "needs a template"),
     ({"selector": {}}, "must name a label"),
@@ -121,7 +123,7 @@ def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
 
     farms.farm("sky", 4, 3, drain=20)
     taken = wait_until(lambda: farms.pods("cms", is_taken), "executors are taken")
-    wait_until(lambda: "which end within" in farms.status("sky").get("message", ""), "the status says who makes room")
+    wait_until(lambda: "done within" in farms.status("sky").get("message", ""), "the status says who makes room")
     waits = farms.status("sky")
     assert f"{farms.namespace}/cms (3)" in waits["message"] and waits["running"] == 0
     taken = farms.pods("cms", is_taken)
@@ -137,7 +139,7 @@ def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
     farms.has("cms", ROOMS - 3)
     wait_until(lambda: farms.condition("sky", "GuaranteeMet")["status"] == "True", "the guarantee is met")
     wait_until(lambda: farms.status("sky")["ready"] == 3, "the status counts")
-    assert farms.status("sky")["pending"] == 1 and "wait for free room" in farms.status("sky")["message"]
+    assert farms.status("sky")["pending"] == 1 and "1 pending: no room" in farms.status("sky")["message"]
     assert farms.status("cms")["overGuarantee"] == ROOMS - 5
     told, = wait_until(lambda: farms.events("cms", "Reclaimed"), "an event tells who lost executors")
     assert told["message"].startswith("3 executors drain until") and f"{farms.namespace}/sky" in told["message"]
@@ -184,7 +186,7 @@ def test_what_fits_nowhere_takes_nobody(operator, farms):
     farms.farm("cms", ROOMS, 0)
     farms.has("cms", ROOMS)
     farms.farm("giant", 2, 2, cpu="17")
-    wait_until(lambda: "fit on none of the nodes" in farms.status("giant").get("message", ""), "it says why")
+    wait_until(lambda: "each needs more than any node has" in farms.status("giant").get("message", ""), "it says why")
     elsewhere = farms.object("elsewhere", 2, 2)
     elsewhere["spec"]["template"]["spec"]["nodeSelector"] = {"podere.test/node": "none"}
     farms.kubectl("create", "-f", "-", given=elsewhere)
@@ -205,20 +207,75 @@ def test_a_pod_that_the_server_refuses_takes_nobody_and_is_told(operator, farms)
     assert len(farms.running("cms")) == ROOMS and farms.condition("bad", "GuaranteeMet")["status"] == "False"
 
 
-def test_guarantees_beyond_the_cluster_count_in_proportion(operator, farms):
+def test_a_quota_that_refuses_pods_is_named_and_statuses_stay_true(operator, farms):
+    farms.farm("cms", ROOMS, 0)
+    farms.has("cms", ROOMS)
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"pods": ROOMS}}}
+    farms.kubectl("create", "-f", "-", given=quota)
+    wait_until(lambda: farms.cluster.get("-n", farms.namespace, "resourcequota/small").get("status", {}).get("used"), "it counts")
+    farms.farm("sky", 2, 2)
+    for name in "Ready", "GuaranteeMet", "Valid":
+        wait_until(lambda: farms.condition("sky", name).get("reason") == "QuotaExceeded", "a condition says so")
+    assert farms.status("sky")["message"].startswith("0 of 2 executors running. 2 pending: exceeded quota: small: ")
+    cms = farms.status("cms")
+    assert (cms["ready"], cms["running"], cms["terminating"]) == (ROOMS, ROOMS, 0) and not farms.pods("cms", is_taken)
+
+
+def test_what_is_cut_of_a_guarantee_is_shown_as_pending_pods(operator, farms):
+    def shown():
+        return farms.pods("sky", lambda pod: "podere.dev/shows-missing-guarantee" in pod["metadata"].get("annotations", {})
+                          and not is_ending(pod) and "nodeName" not in pod["spec"])
+    farms.farm("sky", 12, 12)
+    farms.has("sky", ROOMS)
+    assert len(farms.pods("sky")) == ROOMS
+    farms.manager(pendingPodsPerFarm=3)
+    wait_until(lambda: len(shown()) == 3, "three are shown")
+    for pod in shown():
+        wait_until(lambda: "Unschedulable" in str(farms.cluster.get("-n", farms.namespace, f"pod/{pod['metadata']['name']}")
+                                                  ["status"]), "as an autoscaler looks for them", 20)
+    assert farms.status("sky")["pending"] == 12 - ROOMS and len(farms.running("sky")) == ROOMS
+
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"pods": ROOMS + 3}}}
+    farms.kubectl("create", "-f", "-", given=quota)
+    wait_until(lambda: farms.cluster.get("-n", farms.namespace, "resourcequota/small").get("status", {}).get("used"), "it counts")
+    farms.farm("geo", 1, 1)
+    farms.has("geo", 1)  # a quota that is full of what is shown refuses it, until these have gone
+    assert len(farms.running("sky")) == ROOMS - 1
+    wait_until(lambda: shown(), "they come again")
+
+    farms.farm("sky", 12, 2)
+    wait_until(lambda: not shown(), "nothing is cut")
+    farms.farm("sky", 12, 12)
+    wait_until(lambda: shown(), "it is")
+    farms.kubectl("delete", "farm", "sky")
+    wait_until(lambda: not farms.pods("sky"), "they go with the farm")
+
+
+def test_a_template_without_requests_is_warned_of(operator, farms):
+    made = farms.object("free", 1, 0)
+    del made["spec"]["template"]["spec"]["containers"][0]["resources"]
+    farms.kubectl("create", "-f", "-", given=made)
+    wait_until(lambda: "the template requests no cpu and no memory" in farms.status("free").get("message", ""), "its status")
+    assert farms.condition("free", "Valid")["reason"] == "NoRequests"
+
+
+def test_guarantees_beyond_the_cluster_are_cut_from_above(operator, farms):
     farms.farm("a", 12, 12)
     farms.has("a", ROOMS)
+    farms.farm("c", 2, 2)
     farms.farm("b", 4, 4)
-    farms.has("b", 2)
-    farms.has("a", 6)
+    farms.has("c", 2)
+    farms.has("b", 3)
+    farms.has("a", 3)
     wait_until(lambda: farms.condition("b", "GuaranteeMet").get("reason") == "GuaranteesExceedCluster", "a condition")
-    assert farms.condition("b", "GuaranteeMet")["status"] == "False" and "counts as 2" in farms.status("b")["message"]
+    assert farms.condition("b", "GuaranteeMet")["status"] == "False" and "counts as 3" in farms.status("b")["message"]
 
     def manager():
         return farms.cluster.get(f"farmmanager/{farms.namespace}").get("status", {})
-    wait_until(lambda: manager().get("guaranteedLoad") == "2.00", "the manager's status")
+    wait_until(lambda: manager().get("guaranteedLoad") == "2.25", "the manager's status")
     fits, = [c for c in manager()["conditions"] if c["type"] == "GuaranteesFit"]
-    assert fits["status"] == "False" and "2.00" in manager()["message"]
+    assert fits["status"] == "False" and manager()["message"].startswith("1 of 3 farms have")
+    assert fits["message"] == "guarantees requested 18, room 8"
 
 
 def test_a_farm_without_a_manager_gets_free_room_and_says_so(operator, farms):

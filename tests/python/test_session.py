@@ -16,7 +16,6 @@ import podere
 from conftest import executors_of, marked_processes, model_text, wait_until
 from podere import GBTClassifier, GBTRegressor
 
-HIGGS = pathlib.Path(__file__).parents[2] / "data" / "higgs_15688.csv.gz"
 LONG = dict(n_estimators=100_000, max_depth=3, learning_rate=1e-3)
 
 

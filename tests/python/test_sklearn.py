@@ -88,8 +88,8 @@ def test_attributes_tell_of_the_model(two_classes):
     X, y = two_classes
     estimator = GBTClassifier(n_estimators=200, learning_rate=0.3, early_stopping_rounds=5).fit(X, y)
     assert 1 <= estimator.best_iteration_ == estimator.n_estimators_ < 200
-    assert {name: len(losses) for name, losses in estimator.history_.items()} == {
-        "train_loss": estimator.n_estimators_, "validation_loss": estimator.n_estimators_}
+    assert {name: len(losses) for name, losses in estimator.history_.items()} == {  # to where it lost patience
+        "train_loss": estimator.best_iteration_ + 5, "validation_loss": estimator.best_iteration_ + 5}
     assert estimator.history_["validation_loss"].argmin() == estimator.best_iteration_ - 1
     assert estimator.feature_importances_.shape == (8,)
     assert estimator.feature_importances_.sum() == pytest.approx(1)

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import pathlib
+import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -149,9 +151,11 @@ def test_tensorboard_serves_the_numbers_of_the_run(tmp_path, tensorboard):
 
 
 def test_a_browser_draws_curves_histograms_and_the_graph(tmp_path, tensorboard, browser):
-    for name, rate in (("fast", 0.003), ("slow", 0.0003)):
-        podere(tmp_path, *NN, "--epochs", 15, "--learning-rate", rate, "--schedule", "cosine", "--tensorboard", f"logs/{name}",
-               "-o", "n.json")
+    page = (pathlib.Path(__file__).parents[2] / "docs/networks.md").read_text().replace("\\\n", " ")
+    commands = re.findall(r"^podere (.* --tensorboard logs/(\w+) .*)$", page, re.M)  # those beside the picture
+    assert {name for _, name in commands} == {"fast", "slow"}
+    for command, name in commands:
+        podere(tmp_path, *shlex.split(command))
         wait_for(lambda: len(tensorboard.scalars(name, "validation_auc")) == 15)
     curves = {"learning_rate", "loss", "validation_auc", "validation_loss"}
     tags = urllib.parse.quote(f"^({'|'.join(sorted(curves))}|layer_1/weights)$")

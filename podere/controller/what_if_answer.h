@@ -1,0 +1,19 @@
+// What would happen if a farm wanted another number of executors, for people and for machines.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "podere/controller/live_state.h"
+
+namespace podere::controller {
+
+struct WhatIfAnswer {
+  nlohmann::ordered_json json;
+  std::string text;  ///< lines
+};
+
+/// Throws InputError for a farm that is not there, or a number that it may not ask for. `farm`: its key in the state.
+WhatIfAnswer answer_what_if(const LiveState& live, const farm::Policy& policy, const std::string& farm, int executors);
+
+}  // namespace podere::controller

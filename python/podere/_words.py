@@ -1,0 +1,41 @@
+"""What the C++ below and the executors say, in the words of Python."""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+#: Options of the command line whose parameters have other names.
+_PARAMETERS = {
+    "header": "header=True", "no-header": "header=False", "zero-based": "zero_based=True", "features": "n_features",
+    "trees": "n_estimators", "depth": "max_depth", "growth": "grow_policy", "bins": "max_bins", "lambda": "reg_lambda",
+    "min-gain": "min_split_gain", "column-subsample": "colsample_bytree", "monotone": "monotone_constraints",
+    "interactions": "interaction_constraints", "layers": "hidden_layer_sizes", "optimiser": "solver",
+    "no-standardise": "standardise=False", "no-standardize-target": "standardize_target=False",
+    "seed": "random_state", "from": "warm_start", "missing": "missing=[...]",
+}
+#: Options that messages name without dashes; no words of English.
+_BARE = ("base-score", "batch-size", "class-weight", "clip-norm", "column-subsample", "learning-rate-decay",
+         "learning-rate", "max-delta-step", "max-leaves", "min-child-weight", "min-gain", "scale-pos-weight",
+         "standardize-target", "validation-fraction", "weight-decay")
+
+
+def in_python(message: str) -> str:
+    """A message with parameters in the place of options of the command line: label for --label, drop=['id', 'when'] for
+    --drop id,when."""
+    message = re.sub(r" \(--debug [^)]*\)", "", message)  # which is for the command line alone
+    message = message.replace(" (train gbt)", "")  # where a word is for that command
+    message = re.sub(r"^monotone is", "monotone_constraints is", message)
+    message = re.sub(r", in Python [^;]*", "", message)  # which is what the options become below
+    message = re.sub(r"--(drop|categorical|columns) (?!and\b|or\b)([^\s;:(),]+(?:,[^\s;:(),]+)*)", _with_list, message)
+    message = re.sub(r"--format (\w+)", r"format='\1'", message)
+    message = re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", lambda option: _parameter(option[1]), message)
+    return re.sub(rf"(?<![\w-])(?:{'|'.join(_BARE)})(?![\w-])", lambda option: _parameter(option[0]), message)
+
+
+def _parameter(option: str) -> str:
+    return _PARAMETERS.get(option, option.replace("-", "_"))
+
+
+def _with_list(found: Any) -> str:
+    values = [int(value) if value.isdecimal() else value for value in found[2].split(",")]
+    return f"{found[1]}={values}"

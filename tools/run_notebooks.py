@@ -1,0 +1,38 @@
+#!/usr/bin/python3
+"""Runs the notebooks named (all of notebooks/ unless some are) where they stand and stores what they show, so that a
+reader who does not run them sees it. Needs Podere's package in PYTHONPATH: make notebooks sets it."""
+import pathlib
+import sys
+
+import nbformat
+from nbclient import NotebookClient
+
+NOTEBOOKS = pathlib.Path(__file__).parents[1] / "notebooks"
+
+
+def is_progress(output):
+    """Shown while a cell runs, and only if it runs for long."""
+    return output.output_type == "display_data" and "text/html" in output.data
+
+
+def run(notebook, folder):
+    """Runs the cells in `folder`; their outputs, without progress, stand in `notebook` afterwards."""
+    NotebookClient(notebook, timeout=180, kernel_name="python3", record_timing=False,
+                   resources={"metadata": {"path": folder}}).execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not is_progress(output)]
+
+
+def main():
+    for path in map(pathlib.Path, sys.argv[1:] or sorted(NOTEBOOKS.glob("*.ipynb"))):
+        notebook = nbformat.read(path, as_version=4)
+        metadata = notebook.metadata.copy()
+        run(notebook, path.parent)
+        notebook.metadata = metadata  # without the version of the Python that ran it
+        nbformat.write(notebook, path)
+        print(f"stored the outputs of {path.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 
 namespace podere {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 

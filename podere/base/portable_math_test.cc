@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 
 namespace podere {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kPoints = 2000000;
 
 /// Distance from `value` to `reference` in units of the last place of the latter.

@@ -13,8 +13,6 @@ namespace {
 
 const std::vector<float> kNoWeights;
 
-comm::Communicator self() { return comm::Communicator::self(); }
-
 long double weight_at(const std::vector<float>& weights, std::size_t i) { return weights.empty() ? 1 : weights[i]; }
 
 /// Probabilities of n_classes classes, class by class, that sum to 1 in each row.
@@ -46,25 +44,27 @@ TEST(LogLoss, IsWhatAPlainLoopFinds) {
         weight += weight_at(*weights, i);
       }
       const auto expected = static_cast<double>(sum / weight);
-      EXPECT_NEAR(log_loss(self(), rows.scores, rows.labels, *weights), expected, 1e-12 * std::fabs(expected));
+      EXPECT_NEAR(log_loss(comm::Communicator::self(), rows.scores, rows.labels, *weights), expected,
+                  1e-12 * std::fabs(expected));
     }
   }
 }
 
 TEST(LogLoss, ClampsCertainty) {
-  EXPECT_DOUBLE_EQ(log_loss(self(), std::vector{0.0F}, std::vector{1.0F}, {}), -std::log(1e-15));
-  EXPECT_NEAR(log_loss(self(), std::vector{1.0F}, std::vector{0.0F}, {}), -std::log(1e-15), 0.01);
-  EXPECT_NEAR(log_loss(self(), std::vector{1.0F}, std::vector{1.0F}, {}), 1e-15, 2e-16);
-  EXPECT_DOUBLE_EQ(log_loss(self(), std::vector{0.5F}, std::vector{0.0F}, {}), std::log(2.0));
+  EXPECT_DOUBLE_EQ(log_loss(comm::Communicator::self(), std::vector{0.0F}, std::vector{1.0F}, {}), -std::log(1e-15));
+  EXPECT_NEAR(log_loss(comm::Communicator::self(), std::vector{1.0F}, std::vector{0.0F}, {}), -std::log(1e-15), 0.01);
+  EXPECT_NEAR(log_loss(comm::Communicator::self(), std::vector{1.0F}, std::vector{1.0F}, {}), 1e-15, 2e-16);
+  EXPECT_DOUBLE_EQ(log_loss(comm::Communicator::self(), std::vector{0.5F}, std::vector{0.0F}, {}), std::log(2.0));
 }
 
 TEST(LogLoss, OfNoRowsIsNaN) {
-  EXPECT_TRUE(std::isnan(log_loss(self(), {}, {}, {})));
-  EXPECT_TRUE(std::isnan(multi_log_loss(self(), {}, 3, {}, {})));
+  EXPECT_TRUE(std::isnan(log_loss(comm::Communicator::self(), {}, {}, {})));
+  EXPECT_TRUE(std::isnan(multi_log_loss(comm::Communicator::self(), {}, 3, {}, {})));
 }
 
 TEST(LogLoss, IsNotAFiniteNumberWhereAProbabilityIsNot) {
-  EXPECT_TRUE(std::isnan(log_loss(self(), std::vector{0.5F, std::nanf("")}, std::vector{1.0F, 0.0F}, {})));
+  EXPECT_TRUE(
+      std::isnan(log_loss(comm::Communicator::self(), std::vector{0.5F, std::nanf("")}, std::vector{1.0F, 0.0F}, {})));
 }
 
 TEST(MultiLogLoss, IsWhatAPlainLoopFinds) {
@@ -79,8 +79,8 @@ TEST(MultiLogLoss, IsWhatAPlainLoopFinds) {
           weight += weight_at(*weights, i);
         }
         const auto expected = static_cast<double>(sum / weight);
-        EXPECT_NEAR(multi_log_loss(self(), probabilities, n_classes, rows.labels, *weights), expected,
-                    1e-12 * std::fabs(expected) + 1e-25);
+        EXPECT_NEAR(multi_log_loss(comm::Communicator::self(), probabilities, n_classes, rows.labels, *weights),
+                    expected, 1e-12 * std::fabs(expected) + 1e-25);
       }
     }
   }
@@ -89,7 +89,7 @@ TEST(MultiLogLoss, IsWhatAPlainLoopFinds) {
 TEST(ConfusionMatrix, CountsEveryPairOfClasses) {
   const std::vector<std::int32_t> predicted = {0, 0, 1, 2, 2, 2};
   const std::vector<float> labels = {0, 1, 1, 0, 2, 2};
-  const ConfusionMatrix matrix = confusion_matrix(self(), predicted, 3, labels, {});
+  const ConfusionMatrix matrix = confusion_matrix(comm::Communicator::self(), predicted, 3, labels, {});
   EXPECT_EQ(matrix.counts, (std::vector<double>{1, 0, 1, 1, 1, 0, 0, 0, 2}));
   EXPECT_DOUBLE_EQ(matrix.accuracy(), 4.0 / 6);
 }
@@ -107,7 +107,8 @@ TEST(ConfusionMatrix, SumsWeightsAsAPlainLoopDoes) {
       all += rows.weights[i];
       if (static_cast<std::int32_t>(label) == predicted[i]) right += rows.weights[i];
     }
-    const ConfusionMatrix matrix = confusion_matrix(self(), predicted, n_classes, rows.labels, rows.weights);
+    const ConfusionMatrix matrix =
+        confusion_matrix(comm::Communicator::self(), predicted, n_classes, rows.labels, rows.weights);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_DOUBLE_EQ(matrix.counts[i], static_cast<double>(expected[i]));
     }
@@ -116,7 +117,7 @@ TEST(ConfusionMatrix, SumsWeightsAsAPlainLoopDoes) {
 }
 
 TEST(ConfusionMatrix, OfNoRowsHasNoAccuracy) {
-  const ConfusionMatrix matrix = confusion_matrix(self(), {}, 2, {}, {});
+  const ConfusionMatrix matrix = confusion_matrix(comm::Communicator::self(), {}, 2, {}, {});
   EXPECT_EQ(matrix.counts, std::vector<double>(4, 0));
   EXPECT_TRUE(std::isnan(matrix.accuracy()));
 }
@@ -125,11 +126,12 @@ TEST(ConfusionMatrix, TakesWeightsOfAnySize) {
   const std::vector<std::int32_t> predicted = {0, 1};
   const std::vector<float> labels = {0, 1};
   for (const float weight : {3e38F, 1.0F, -1e-30F, 1e-45F}) {
-    const auto matrix = confusion_matrix(self(), predicted, 2, labels, std::vector{weight, weight});
+    const auto matrix = confusion_matrix(comm::Communicator::self(), predicted, 2, labels, std::vector{weight, weight});
     EXPECT_EQ(matrix.counts, (std::vector<double>{weight, 0, 0, weight}));
     EXPECT_EQ(matrix.accuracy(), 1);
   }
-  EXPECT_EQ(confusion_matrix(self(), predicted, 2, labels, std::vector{0.0F, 0.0F}).counts, std::vector<double>(4, 0));
+  EXPECT_EQ(confusion_matrix(comm::Communicator::self(), predicted, 2, labels, std::vector{0.0F, 0.0F}).counts,
+            std::vector<double>(4, 0));
 }
 
 TEST(PredictedClasses, AreOneFromOneHalfOn) {

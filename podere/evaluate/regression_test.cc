@@ -16,12 +16,18 @@ namespace {
 using Labels = std::span<const float>;
 using Measure = std::function<double(Labels predictions, Labels labels, Labels weights)>;
 
-comm::Communicator self() { return comm::Communicator::self(); }
-
-const Measure kRmse = [](Labels p, Labels y, Labels w) { return root_mean_squared_error(self(), p, y, w); };
-const Measure kMae = [](Labels p, Labels y, Labels w) { return mean_absolute_error(self(), p, y, w); };
-const Measure kDeviance = [](Labels p, Labels y, Labels w) { return mean_poisson_deviance(self(), p, y, w); };
-const Measure kPinball = [](Labels p, Labels y, Labels w) { return pinball_loss(self(), p, y, w, 0.8); };
+const Measure kRmse = [](Labels p, Labels y, Labels w) {
+  return root_mean_squared_error(comm::Communicator::self(), p, y, w);
+};
+const Measure kMae = [](Labels p, Labels y, Labels w) {
+  return mean_absolute_error(comm::Communicator::self(), p, y, w);
+};
+const Measure kDeviance = [](Labels p, Labels y, Labels w) {
+  return mean_poisson_deviance(comm::Communicator::self(), p, y, w);
+};
+const Measure kPinball = [](Labels p, Labels y, Labels w) {
+  return pinball_loss(comm::Communicator::self(), p, y, w, 0.8);
+};
 
 /// The weighted mean of loss(label, prediction) in one loop.
 double plain_mean(const Rows& rows, bool is_weighted, const std::function<double(double, double)>& loss) {

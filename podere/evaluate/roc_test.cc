@@ -4,16 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "podere/base/test_numbers.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/random_rows.h"
 
 namespace podere::evaluate {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-const std::vector<float> kNoWeights;
-
-comm::Communicator self() { return comm::Communicator::self(); }
+const std::vector<float> kUnweighted;
 
 /// The chance that a row of class 1 has a higher score than a row of class 0, over all pairs, ties one half.
 double auc_over_pairs(const std::vector<float>& scores, const std::vector<float>& labels,
@@ -47,47 +45,52 @@ TEST(Auc, IsTheShareOfPairsInOrder) {
       const Rows rows = random_rows(seed, 0, n);
       const double expected = auc_over_pairs(rows.scores, rows.labels, {});
       if (std::isnan(expected)) continue;
-      EXPECT_DOUBLE_EQ(auc(self(), rows.scores, rows.labels, {}), expected);
+      EXPECT_DOUBLE_EQ(auc(comm::Communicator::self(), rows.scores, rows.labels, {}), expected);
       const double weighted = auc_over_pairs(rows.scores, rows.labels, rows.weights);
-      EXPECT_NEAR(auc(self(), rows.scores, rows.labels, rows.weights), weighted, 1e-12 * (1 + std::fabs(weighted)));
+      EXPECT_NEAR(auc(comm::Communicator::self(), rows.scores, rows.labels, rows.weights), weighted,
+                  1e-12 * (1 + std::fabs(weighted)));
     }
   }
 }
 
 TEST(Auc, IsKnownForFewRows) {
   const std::vector<float> labels = {0, 0, 1, 1};
-  EXPECT_EQ(auc(self(), std::vector{0.1F, 0.4F, 0.35F, 0.8F}, labels, {}), 0.75);
-  EXPECT_EQ(auc(self(), std::vector{1.0F, 2.0F, 3.0F, 4.0F}, labels, {}), 1);
-  EXPECT_EQ(auc(self(), std::vector{4.0F, 3.0F, 2.0F, 1.0F}, labels, {}), 0);
-  EXPECT_EQ(auc(self(), std::vector{7.0F, 7.0F, 7.0F, 7.0F}, labels, {}), 0.5);
-  EXPECT_EQ(auc(self(), std::vector{-kInfinity, -1.0F, -0.5F, kInfinity}, labels, {}), 1);
-  EXPECT_EQ(auc(self(), std::vector{-1.0F, -2.0F, -1.5F, -3.0F}, labels, {}), 0.25);
-  EXPECT_EQ(auc(self(), std::vector{1e-45F, -1e-45F, 0.0F, -1.0F}, labels, {}), 0.25);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{0.1F, 0.4F, 0.35F, 0.8F}, labels, {}), 0.75);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{1.0F, 2.0F, 3.0F, 4.0F}, labels, {}), 1);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{4.0F, 3.0F, 2.0F, 1.0F}, labels, {}), 0);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{7.0F, 7.0F, 7.0F, 7.0F}, labels, {}), 0.5);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{-kInfinity, -1.0F, -0.5F, kInfinity}, labels, {}), 1);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{-1.0F, -2.0F, -1.5F, -3.0F}, labels, {}), 0.25);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{1e-45F, -1e-45F, 0.0F, -1.0F}, labels, {}), 0.25);
 }
 
 TEST(Auc, TakesZerosOfBothSignsAsATie) {
-  EXPECT_EQ(auc(self(), std::vector{-0.0F, 0.0F}, std::vector{0.0F, 1.0F}, {}), 0.5);
-  EXPECT_EQ(auc(self(), std::vector{0.0F, -0.0F}, std::vector{0.0F, 1.0F}, {}), 0.5);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{-0.0F, 0.0F}, std::vector{0.0F, 1.0F}, {}), 0.5);
+  EXPECT_EQ(auc(comm::Communicator::self(), std::vector{0.0F, -0.0F}, std::vector{0.0F, 1.0F}, {}), 0.5);
 }
 
 TEST(Auc, IsNaNWhereOneClassHasNoWeight) {
-  EXPECT_TRUE(std::isnan(auc(self(), {}, {}, {})));
-  EXPECT_TRUE(std::isnan(auc(self(), std::vector{1.0F}, std::vector{1.0F}, {})));
-  EXPECT_TRUE(std::isnan(auc(self(), std::vector{1.0F, 2.0F}, std::vector{0.0F, 0.0F}, {})));
-  EXPECT_TRUE(std::isnan(auc(self(), std::vector{1.0F, 2.0F}, std::vector{0.0F, 1.0F}, std::vector{1.0F, 0.0F})));
-  const Roc curve = roc(self(), std::vector{1.0F, 2.0F}, std::vector{1.0F, 1.0F}, {}, 10);
+  EXPECT_TRUE(std::isnan(auc(comm::Communicator::self(), {}, {}, {})));
+  EXPECT_TRUE(std::isnan(auc(comm::Communicator::self(), std::vector{1.0F}, std::vector{1.0F}, {})));
+  EXPECT_TRUE(std::isnan(auc(comm::Communicator::self(), std::vector{1.0F, 2.0F}, std::vector{0.0F, 0.0F}, {})));
+  EXPECT_TRUE(std::isnan(
+      auc(comm::Communicator::self(), std::vector{1.0F, 2.0F}, std::vector{0.0F, 1.0F}, std::vector{1.0F, 0.0F})));
+  const Roc curve = roc(comm::Communicator::self(), std::vector{1.0F, 2.0F}, std::vector{1.0F, 1.0F}, {}, 10);
   EXPECT_TRUE(std::isnan(curve.auc));
   EXPECT_TRUE(curve.points.empty());
 }
 
 TEST(Auc, OfEqualWeightsIsThatOfNone) {
   const Rows rows = random_rows(7, 0, 3001);
-  const double expected = auc(self(), rows.scores, rows.labels, {});
+  const double expected = auc(comm::Communicator::self(), rows.scores, rows.labels, {});
   for (const float weight : {1.0F, -0.25F, 0x1p127F, 0x1p-149F}) {
-    EXPECT_EQ(auc(self(), rows.scores, rows.labels, std::vector<float>(rows.scores.size(), weight)), expected);
+    EXPECT_EQ(auc(comm::Communicator::self(), rows.scores, rows.labels, std::vector<float>(rows.scores.size(), weight)),
+              expected);
   }
   for (const float weight : {0.1F, 3e38F}) {
-    EXPECT_DOUBLE_EQ(auc(self(), rows.scores, rows.labels, std::vector<float>(rows.scores.size(), weight)), expected);
+    EXPECT_DOUBLE_EQ(
+        auc(comm::Communicator::self(), rows.scores, rows.labels, std::vector<float>(rows.scores.size(), weight)),
+        expected);
   }
 }
 
@@ -99,13 +102,14 @@ TEST(Auc, IsThatOfRowsRepeatedAsOftenAsTheirWeightSays) {
     scores.insert(scores.end(), static_cast<std::size_t>(weights[i]), rows.scores[i]);
     labels.insert(labels.end(), static_cast<std::size_t>(weights[i]), rows.labels[i]);
   }
-  EXPECT_EQ(auc(self(), rows.scores, rows.labels, weights), auc(self(), scores, labels, {}));
+  EXPECT_EQ(auc(comm::Communicator::self(), rows.scores, rows.labels, weights),
+            auc(comm::Communicator::self(), scores, labels, {}));
 }
 
 TEST(Roc, HasAPointForEveryDistinctScoreWhereTheyFit) {
   const Rows rows = random_rows(9, 0, 701);
-  for (const auto* weights : {&kNoWeights, &rows.weights}) {
-    const Roc curve = roc(self(), rows.scores, rows.labels, *weights, 1000);
+  for (const auto* weights : {&kUnweighted, &rows.weights}) {
+    const Roc curve = roc(comm::Communicator::self(), rows.scores, rows.labels, *weights, 1000);
     std::vector<float> distinct = rows.scores;
     std::ranges::sort(distinct, std::greater());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
@@ -121,7 +125,7 @@ TEST(Roc, HasAPointForEveryDistinctScoreWhereTheyFit) {
     }
     EXPECT_EQ(curve.points.back().false_positive_rate, 1);
     EXPECT_EQ(curve.points.back().true_positive_rate, 1);
-    EXPECT_EQ(curve.auc, auc(self(), rows.scores, rows.labels, *weights));
+    EXPECT_EQ(curve.auc, auc(comm::Communicator::self(), rows.scores, rows.labels, *weights));
     // The area by trapezoids, since ties count one half.
     double area = 0;
     for (std::size_t i = 1; i < curve.points.size(); ++i) {
@@ -136,9 +140,9 @@ TEST(Roc, IsThinnedEvenlyToPointsThatAreExact) {
   Rows rows = random_rows(10, 0, 20011);
   for (std::size_t i = 0; i < rows.scores.size(); ++i)
     rows.scores[i] += 0.001F * static_cast<float>(hash64(2, 2, i) % 97);
-  const Roc all = roc(self(), rows.scores, rows.labels, {}, 1 << 20);
+  const Roc all = roc(comm::Communicator::self(), rows.scores, rows.labels, {}, 1 << 20);
   for (const std::size_t max_points : {2UL, 3UL, 10UL, 101UL, 5000UL}) {
-    const Roc curve = roc(self(), rows.scores, rows.labels, {}, max_points);
+    const Roc curve = roc(comm::Communicator::self(), rows.scores, rows.labels, {}, max_points);
     EXPECT_EQ(curve.auc, all.auc);
     EXPECT_LE(curve.points.size(), max_points);
     EXPECT_EQ(curve.points.front().threshold, kInfinity);

@@ -5,15 +5,16 @@
 #include <limits>
 
 #include "podere/base/error.h"
+#include "podere/base/test_numbers.h"
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
 
 namespace podere::exchange {
 namespace {
 
-std::string model_text(const std::string& name) { return case_text("lightgbm/" + name + ".model.txt"); }
+std::string lightgbm_text(const std::string& name) { return case_text("lightgbm/" + name + ".model.txt"); }
 
-std::string refusal(const std::string& text) {
+std::string lightgbm_refusal(const std::string& text) {
   try {
     from_lightgbm(text);
   } catch (const InputError& error) {
@@ -25,13 +26,12 @@ std::string refusal(const std::string& text) {
 TEST(Lightgbm, PredictsAsLightgbmDoes) {
   for (const char* name : {"binary", "never_missing", "multiclass", "regression", "decisions", "categorical",
                            "categorical_never_missing"}) {
-    expect_case(std::string("lightgbm/") + name, from_lightgbm(model_text(name)));
+    expect_case(std::string("lightgbm/") + name, from_lightgbm(lightgbm_text(name)));
   }
 }
 
 TEST(Lightgbm, StrictThresholdsPartFloatsAsTheDoubleDid) {
   constexpr float kMost = std::numeric_limits<float>::max();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const double threshold : {0.1, 0.5, -0.1, 1.0000000180025095e-35, 0.0, -0.0, 1e-46, -1e-46, 3.4e38, -3.4e38,
                                  -1e300, 16777217.0, 0x1.000001p0, 0x1.0000010001p0, -0x1.000001p0}) {
     const float nearest = std::max(static_cast<float>(std::clamp(threshold, -1e38, 3e38)), -kMost);
@@ -43,7 +43,7 @@ TEST(Lightgbm, StrictThresholdsPartFloatsAsTheDoubleDid) {
 }
 
 TEST(Lightgbm, ReadsNamesGainAndCover) {
-  const tree::Model model = from_lightgbm(model_text("binary"));
+  const tree::Model model = from_lightgbm(lightgbm_text("binary"));
   EXPECT_EQ(model.schema.features, (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_EQ(model.n_rounds(), 6U);
   EXPECT_GT(model.trees[0].nodes[0].gain, 0);
@@ -55,7 +55,7 @@ TEST(Lightgbm, ReadsNamesGainAndCover) {
 }
 
 TEST(Lightgbm, FeaturesWithoutNamesAreTakenInOrder) {
-  const std::string text = model_text("binary");
+  const std::string text = lightgbm_text("binary");
   const auto names_of = [&](const char* line) {
     return from_lightgbm(with(text, "feature_names=a b c d", line)).schema.features;
   };
@@ -67,17 +67,17 @@ TEST(Lightgbm, FeaturesWithoutNamesAreTakenInOrder) {
 
 TEST(Lightgbm, ATreeWithoutSplitsIsALeaf) {
   const std::string text =
-      with(model_text("decisions"), "Tree=0\n", "Tree=0\nnum_leaves=1\nleaf_value=0.25\n\nTree=1\n");
+      with(lightgbm_text("decisions"), "Tree=0\n", "Tree=0\nnum_leaves=1\nleaf_value=0.25\n\nTree=1\n");
   const tree::Model model = from_lightgbm(text);
   ASSERT_EQ(model.trees[0].nodes.size(), 1U);
   EXPECT_EQ(model.trees[0].nodes[0].value, 0.25F);
 }
 
 TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
-  const std::string text = model_text("binary");
+  const std::string text = lightgbm_text("binary");
   const auto expect_refused = [&](const char* old, const char* replacement, const char* name) {
-    EXPECT_NE(refusal(with(text, old, replacement)).find(name), std::string::npos)
-        << refusal(with(text, old, replacement));
+    EXPECT_NE(lightgbm_refusal(with(text, old, replacement)).find(name), std::string::npos)
+        << lightgbm_refusal(with(text, old, replacement));
   };
   expect_refused("is_linear=0", "is_linear=1", "linear trees");
   expect_refused("objective=binary sigmoid:1", "objective=lambdarank", "'lambdarank'");
@@ -90,9 +90,9 @@ TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
 }
 
 TEST(LightgbmBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
-  const std::string text = model_text("decisions");
+  const std::string text = lightgbm_text("decisions");
   const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
-    const std::string said = refusal(with(text, old, replacement));
+    const std::string said = lightgbm_refusal(with(text, old, replacement));
     EXPECT_NE(said, "read") << old << " " << replacement;
     EXPECT_EQ(said.find('\n'), std::string::npos);
   };
@@ -116,9 +116,9 @@ TEST(LightgbmBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
 }
 
 TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
-  const std::string text = model_text("categorical");
+  const std::string text = lightgbm_text("categorical");
   const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
-    EXPECT_NE(refusal(with(text, old, replacement)), "read") << old << " " << replacement;
+    EXPECT_NE(lightgbm_refusal(with(text, old, replacement)), "read") << old << " " << replacement;
   };
   expect_refused("cat_boundaries=0 1", "cat_boundaries=0 9");
   expect_refused("cat_boundaries=0 1", "cat_boundaries=1 0");
@@ -128,7 +128,7 @@ TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
 }
 
 TEST(LightgbmBadarg, ANameThatIsNotUtf8IsRefused) {
-  const std::string text = model_text("binary");
+  const std::string text = lightgbm_text("binary");
   EXPECT_EQ(read_model(text, "x.txt").format, Format::kLightgbm);
   EXPECT_THROW(read_model(with(text, "feature_names=",
                                "feature_names=gr\xf6\xdf"
@@ -138,8 +138,9 @@ TEST(LightgbmBadarg, ANameThatIsNotUtf8IsRefused) {
 }
 
 TEST(LightgbmBadarg, EveryShortenedTextIsRefused) {
-  const std::string text = model_text("binary");
-  for (std::size_t n = 0; n + 1 < text.find("end of trees"); n += 7) EXPECT_NE(refusal(text.substr(0, n)), "read") << n;
+  const std::string text = lightgbm_text("binary");
+  for (std::size_t n = 0; n + 1 < text.find("end of trees"); n += 7)
+    EXPECT_NE(lightgbm_refusal(text.substr(0, n)), "read") << n;
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ struct Matrix {
 };
 
 /// The operators that networks are written with, as ONNX says they are evaluated; sums in double precision.
-class Evaluator {
+class NetworkEvaluator {
  public:
-  explicit Evaluator(const onnx::GraphProto& graph) : graph_(graph) {
+  explicit NetworkEvaluator(const onnx::GraphProto& graph) : graph_(graph) {
     for (const auto& tensor : graph.initializer()) values_[tensor.name()] = constant(tensor);
   }
 
@@ -225,8 +225,8 @@ TEST(OnnxNetwork, TheGraphGivesThePredictionsOfTheModel) {
       const neural::Model model = some_model({.loss = loss, .hidden = {5, 17}, .activation = activation});
       const table::Table table = some_rows(model);
       const auto file = parse(model);
-      const Matrix found =
-          Evaluator(file.graph()).run(matrix_of(table), loss == Loss::kSquaredError ? "prediction" : "probabilities");
+      const Matrix found = NetworkEvaluator(file.graph())
+                               .run(matrix_of(table), loss == Loss::kSquaredError ? "prediction" : "probabilities");
       const std::vector<float> expected = neural::predict(model, table, 1);
       for (std::size_t i = 0; i < table.n_rows(); ++i) {
         for (std::size_t k = 0; k < model.n_outputs(); ++k) {
@@ -245,7 +245,7 @@ TEST(OnnxNetwork, NumbersAreInTheUnitOfTheirLabels) {
     model.target = target;
     const table::Table table = some_rows(model);
     const auto file = parse(model);
-    const Matrix found = Evaluator(file.graph()).run(matrix_of(table), "prediction");
+    const Matrix found = NetworkEvaluator(file.graph()).run(matrix_of(table), "prediction");
     const std::vector<float> expected = neural::predict(model, table, 1);
     for (std::size_t i = 0; i < table.n_rows(); ++i) {
       EXPECT_NEAR(found.at(i, 0), expected[i], 2e-6 * target.scale + 1e-7 * std::abs(target.mean)) << "row " << i;
@@ -258,8 +258,8 @@ TEST(OnnxNetwork, TheLabelIsTheClassOfTheLargestProbability) {
     const neural::Model model = some_model({.loss = loss, .hidden = {8}});
     const Matrix rows = matrix_of(some_rows(model));
     const auto file = parse(model);
-    const Matrix labels = Evaluator(file.graph()).run(rows, "label");
-    const Matrix probabilities = Evaluator(file.graph()).run(rows, "probabilities");
+    const Matrix labels = NetworkEvaluator(file.graph()).run(rows, "label");
+    const Matrix probabilities = NetworkEvaluator(file.graph()).run(rows, "probabilities");
     std::vector<bool> seen(probabilities.n_columns);
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
       const auto label = static_cast<std::size_t>(labels.at(i, 0));
@@ -280,7 +280,7 @@ TEST(OnnxNetwork, EqualProbabilitiesAreTheClassThatPodereTakes) {
     neural::Model model = some_model({.loss = loss, .hidden = {}});
     std::ranges::fill(model.weights, 0.0F);
     // As evaluate::predicted_classes has it.
-    EXPECT_EQ(Evaluator(parse(model).graph()).run({1, kFeatures, {1, 1, 1, 1}}, "label").at(0, 0),
+    EXPECT_EQ(NetworkEvaluator(parse(model).graph()).run({1, kFeatures, {1, 1, 1, 1}}, "label").at(0, 0),
               loss == Loss::kBinaryCrossEntropy ? 1 : 0);
   }
 }
@@ -290,12 +290,12 @@ TEST(OnnxNetwork, AMissingValueIsImputedWhereTheModelDoes) {
   const table::Table table = some_rows(model);
   ASSERT_TRUE(std::ranges::any_of(table.feature(0), [](float x) { return x != x; }));
   const auto file = parse(model);
-  const Matrix found = Evaluator(file.graph()).run(matrix_of(table), "prediction");
+  const Matrix found = NetworkEvaluator(file.graph()).run(matrix_of(table), "prediction");
   const std::vector<float> expected = neural::predict(model, table, 1);
   for (std::size_t i = 0; i < table.n_rows(); ++i) EXPECT_NEAR(found.at(i, 0), expected[i], 2e-6) << "row " << i;
 
   const auto strict = parse(some_model({.loss = Loss::kSquaredError, .hidden = {}}));
-  EXPECT_TRUE(std::isnan(Evaluator(strict.graph()).run({1, kFeatures, {NAN, 1, 1, 1}}, "prediction").at(0, 0)));
+  EXPECT_TRUE(std::isnan(NetworkEvaluator(strict.graph()).run({1, kFeatures, {NAN, 1, 1, 1}}, "prediction").at(0, 0)));
 }
 
 TEST(OnnxNetwork, FeaturesThatAreNotScaledGoInAsTheyAre) {
@@ -304,8 +304,9 @@ TEST(OnnxNetwork, FeaturesThatAreNotScaledGoInAsTheyAre) {
   const auto file = parse(model);
   EXPECT_EQ(file.graph().node(0).op_type(), "Gemm");
   const neural::Layer& layer = model.layout.layer(0);
-  EXPECT_FLOAT_EQ(static_cast<float>(Evaluator(file.graph()).run({1, kFeatures, {0, 0, 0, 0}}, "prediction").at(0, 0)),
-                  model.weights[layer.offset + kFeatures]);
+  EXPECT_FLOAT_EQ(
+      static_cast<float>(NetworkEvaluator(file.graph()).run({1, kFeatures, {0, 0, 0, 0}}, "prediction").at(0, 0)),
+      model.weights[layer.offset + kFeatures]);
 }
 
 TEST(OnnxNetwork, InputsAndOutputsAreNamedAndShapedAsThoseOfTrees) {

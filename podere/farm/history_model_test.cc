@@ -9,7 +9,7 @@
 namespace podere::farm {
 namespace {
 
-constexpr std::int64_t kCore = 1000;
+constexpr std::int64_t kMillicores = 1000;
 constexpr int kMostFarms = 5;
 constexpr double kLongestDrain = 60;
 
@@ -25,20 +25,20 @@ ModelCluster::ModelCluster(const HistoryOptions& options) : options_(options), r
   for (int i = 0; i < n_nodes; ++i) {
     const int cores = 2 + static_cast<int>(4 * uniform());
     state_.nodes.push_back({.name = fmt::format("node-{}", i),
-                            .allocatable = {{cores * kCore, !options.is_uniform && i % 2 == 0 ? 2 : 0}},
+                            .allocatable = {{cores * kMillicores, !options.is_uniform && i % 2 == 0 ? 2 : 0}},
                             .used_by_others = {}});
   }
-  state_.shapes = {{{{kCore}}, 0}};
+  state_.shapes = {{{{kMillicores}}, 0}};
   if (!options.is_uniform) {
     NodeSet first_two = NodeSet::none(state_.nodes.size());
     first_two.add(0);
     first_two.add(1);
     state_.node_sets.push_back(first_two);
-    state_.shapes.push_back({{{2 * kCore}}, 0});
-    state_.shapes.push_back({{{kCore, 1}}, 0});
-    state_.shapes.push_back({{{kCore}}, 1});
-    state_.shapes.push_back({{{3 * kCore}}, 0});
-    state_.shapes.push_back({{{9 * kCore}}, 0});  // fits nowhere
+    state_.shapes.push_back({{{2 * kMillicores}}, 0});
+    state_.shapes.push_back({{{kMillicores, 1}}, 0});
+    state_.shapes.push_back({{{kMillicores}}, 1});
+    state_.shapes.push_back({{{3 * kMillicores}}, 0});
+    state_.shapes.push_back({{{9 * kMillicores}}, 0});  // fits nowhere
   }
   for (std::uint16_t i = 0; i < 3; ++i)
     add_farm({0, static_cast<std::uint16_t>(7 * i + 1), static_cast<std::uint16_t>(5 * i)});

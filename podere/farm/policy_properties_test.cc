@@ -29,7 +29,7 @@ void showValue(const Happening& happening, std::ostream& stream) {
 
 namespace {
 
-using History = std::vector<Happening>;
+using Happenings = std::vector<Happening>;
 
 bool leaves(const Pod& pod) { return pod.phase == Phase::kEnding || pod.is_taken; }
 
@@ -449,7 +449,7 @@ void judge_all(const State& state, const Decision& decision, const Policy& polic
   the_order_of_farms_and_pods_does_not_matter(state, decision, policy);
 }
 
-void live_through(const HistoryOptions& options, const History& history,
+void live_through(const HistoryOptions& options, const Happenings& history,
                   const std::function<void(const State&, const Decision&)>& judge) {
   ModelCluster cluster(options);
   const auto both = [&](const State& state, const Decision& decision) {
@@ -465,7 +465,7 @@ void live_through(const HistoryOptions& options, const History& history,
 }
 
 /// After a history nothing happens for long; returns the last decision, which asks for nothing any more.
-void come_to_rest(const HistoryOptions& options, const History& history,
+void come_to_rest(const HistoryOptions& options, const Happenings& history,
                   const std::function<void(const State&, const Decision&)>& judge_last) {
   ModelCluster cluster(options);
   const auto ignore = [](const State&, const Decision&) {};
@@ -484,7 +484,7 @@ void come_to_rest(const HistoryOptions& options, const History& history,
   judge_last(state, last);
 }
 
-RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const Happenings& history, std::uint16_t seed)) {
   live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
     exactly_what_is_needed_is_taken_in_proportion(state, decision);
     the_cheapest_are_taken(state, decision);
@@ -492,7 +492,7 @@ RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const History& hist
   });
 }
 
-RC_GTEST_PROP(Policy, KeepsCeilings, (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform)) {
+RC_GTEST_PROP(Policy, KeepsCeilings, (const Happenings& history, std::uint16_t seed, bool is_fair, bool is_uniform)) {
   live_through({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
                 .is_uniform = is_uniform,
                 .has_adopted_farms = seed % 2 == 0,
@@ -501,65 +501,66 @@ RC_GTEST_PROP(Policy, KeepsCeilings, (const History& history, std::uint16_t seed
                history, ceilings_are_kept);
 }
 
-RC_GTEST_PROP(Policy, GivesNobodyWhatIsOthersForAskingForMore, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, GivesNobodyWhatIsOthersForAskingForMore, (const Happenings& history, std::uint16_t seed)) {
   live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
     an_unreasonable_guarantee_takes_nothing(state, decision, {});
   });
 }
 
-RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpUnderCeilings, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpUnderCeilings, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.has_ceilings = true, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Policy, TakesExactlyWhatMayBeTakenByNow, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, TakesExactlyWhatMayBeTakenByNow, (const Happenings& history, std::uint16_t seed)) {
   live_through({.has_least_runtime = true, .seed = seed}, history, exactly_what_is_needed_is_taken_in_proportion);
 }
 
-RC_GTEST_PROP(Policy, TakesNoMoreThanIsNeededWhereOthersMakePods, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, TakesNoMoreThanIsNeededWhereOthersMakePods, (const Happenings& history, std::uint16_t seed)) {
   live_through({.has_adopted_farms = true, .seed = seed}, history, no_more_is_taken_than_is_needed);
 }
 
-RC_GTEST_PROP(Policy, HoldsItsRulesWhereShapesMix, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, HoldsItsRulesWhereShapesMix, (const Happenings& history, std::uint16_t seed)) {
   live_through({.is_uniform = false, .has_adopted_farms = true, .has_least_runtime = true, .seed = seed}, history,
                [](const State&, const Decision&) {});
 }
 
-RC_GTEST_PROP(Policy, HoldsItsRulesInFairShare, (const History& history, std::uint16_t seed, bool is_uniform)) {
+RC_GTEST_PROP(Policy, HoldsItsRulesInFairShare, (const Happenings& history, std::uint16_t seed, bool is_uniform)) {
   live_through({.mode = Mode::kFairShare, .is_uniform = is_uniform, .has_least_runtime = true, .seed = seed}, history,
                [](const State&, const Decision&) {});
 }
 
-RC_GTEST_PROP(Policy, HoldsItsRulesInHistoryAwareMode, (const History& history, std::uint16_t seed, bool is_uniform)) {
+RC_GTEST_PROP(Policy, HoldsItsRulesInHistoryAwareMode,
+              (const Happenings& history, std::uint16_t seed, bool is_uniform)) {
   live_through({.mode = Mode::kHistoryAware, .is_uniform = is_uniform, .seed = seed}, history,
                [](const State&, const Decision&) {});
 }
 
-RC_GTEST_PROP(Rest, FindsEveryGuaranteeMetOrAllLentRoomGivenBack, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Rest, FindsEveryGuaranteeMetOrAllLentRoomGivenBack, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.has_least_runtime = true, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpWhereShapesMix, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpWhereShapesMix, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.is_uniform = false, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Rest, ComesWhereOthersMakePodsToo, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Rest, ComesWhereOthersMakePodsToo, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.has_adopted_farms = true, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Rest, ComesInFairShare, (const History& history, std::uint16_t seed, bool is_uniform)) {
+RC_GTEST_PROP(Rest, ComesInFairShare, (const Happenings& history, std::uint16_t seed, bool is_uniform)) {
   come_to_rest({.mode = Mode::kFairShare, .is_uniform = is_uniform, .seed = seed}, history, nothing_lent_would_help);
 }
 
-RC_GTEST_PROP(Priorities, OrderWhoGives, (const History& history, std::uint16_t seed, bool has_least_runtime)) {
+RC_GTEST_PROP(Priorities, OrderWhoGives, (const Happenings& history, std::uint16_t seed, bool has_least_runtime)) {
   live_through({.has_least_runtime = has_least_runtime, .has_priorities = true, .seed = seed}, history,
                lower_priorities_give_first);
 }
 
-RC_GTEST_PROP(Priorities, ChangeNoGuarantee, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Priorities, ChangeNoGuarantee, (const Happenings& history, std::uint16_t seed)) {
   live_through({.has_priorities = true, .seed = seed}, history, priorities_change_no_guarantee);
 }
 
-RC_GTEST_PROP(Priorities, HoldTheRulesWhereShapesMix, (const History& history, std::uint16_t seed, bool is_fair)) {
+RC_GTEST_PROP(Priorities, HoldTheRulesWhereShapesMix, (const Happenings& history, std::uint16_t seed, bool is_fair)) {
   live_through({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
                 .is_uniform = false,
                 .has_adopted_farms = true,
@@ -570,7 +571,7 @@ RC_GTEST_PROP(Priorities, HoldTheRulesWhereShapesMix, (const History& history, s
 }
 
 RC_GTEST_PROP(Rest, FindsNoLentRoomThatAHigherPriorityWants,
-              (const History& history, std::uint16_t seed, bool is_fair, bool has_ceilings)) {
+              (const Happenings& history, std::uint16_t seed, bool is_fair, bool has_ceilings)) {
   come_to_rest({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
                 .has_priorities = true,
                 .has_ceilings = has_ceilings,
@@ -578,21 +579,21 @@ RC_GTEST_PROP(Rest, FindsNoLentRoomThatAHigherPriorityWants,
                history, no_lower_priority_keeps_what_a_higher_one_wants);
 }
 
-RC_GTEST_PROP(Policy, TakesNobodyForWhatIsShown, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, TakesNobodyForWhatIsShown, (const Happenings& history, std::uint16_t seed)) {
   live_through({.pending_pods = 3, .seed = seed}, history, nobody_is_taken_for_what_is_shown);
 }
 
-RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const History& history, std::uint16_t seed, bool has_priorities)) {
+RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const Happenings& history, std::uint16_t seed, bool has_priorities)) {
   come_to_rest({.has_priorities = has_priorities, .pending_pods = 3, .seed = seed}, history, what_is_cut_is_shown);
 }
 
-RC_GTEST_PROP(Rest, ComesWherePrioritiesAndShapesMix, (const History& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Rest, ComesWherePrioritiesAndShapesMix, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.is_uniform = false, .has_adopted_farms = true, .has_priorities = true, .seed = seed}, history,
                nothing_lent_would_help);
 }
 
 RC_GTEST_PROP(Cycles, DoNotArise,
-              (const History& history, std::uint16_t seed, bool is_fair, bool is_uniform, bool is_ranked)) {
+              (const Happenings& history, std::uint16_t seed, bool is_fair, bool is_uniform, bool is_ranked)) {
   ModelCluster cluster({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
                         .is_uniform = is_uniform,
                         .has_priorities = is_ranked,

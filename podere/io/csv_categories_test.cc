@@ -14,7 +14,7 @@ namespace {
 using Texts = table::CategoryTexts;
 using Names = std::vector<std::string>;
 
-table::Table read(std::string_view text, const CsvOptions& options, ReadFacts* facts = nullptr) {
+table::Table read_with(std::string_view text, const CsvOptions& options, ReadFacts* facts = nullptr) {
   return read_csv(TemporaryFile(text).path(), options, comm::Communicator::self(), 2, facts);
 }
 
@@ -28,8 +28,8 @@ std::string refusal(std::string_view text, const CsvOptions& options) {
   return "accepted";
 }
 
-/// The values of a feature, -1 for missing.
-std::vector<float> values(const table::Table& table, std::size_t feature) {
+/// The values_of of a feature, -1 for missing.
+std::vector<float> values_of(const table::Table& table, std::size_t feature) {
   std::vector<float> result;
   for (const float value : table.feature(feature)) result.push_back(value == value ? value : -1);
   return result;
@@ -41,47 +41,49 @@ table::Schema schema_of(const Texts& features, const std::map<std::size_t, table
 
 TEST(CsvCategories, TextsBecomeCodesInTheirOrder) {
   const auto table =
-      read("y,colour,x\n1,red,3\n0,blue,4\n1,red,5\n0,,6\n1,NA,7\n", {.label = "y", .categorical = {"colour"}});
-  EXPECT_EQ(values(table, 0), (std::vector<float>{1, 0, 1, -1, -1}));
-  EXPECT_EQ(values(table, 1), (std::vector<float>{3, 4, 5, 6, 7}));
+      read_with("y,colour,x\n1,red,3\n0,blue,4\n1,red,5\n0,,6\n1,NA,7\n", {.label = "y", .categorical = {"colour"}});
+  EXPECT_EQ(values_of(table, 0), (std::vector<float>{1, 0, 1, -1, -1}));
+  EXPECT_EQ(values_of(table, 1), (std::vector<float>{3, 4, 5, 6, 7}));
   const std::map<std::size_t, table::Dictionary> expected = {{0, Texts{"blue", "red"}}};
   EXPECT_EQ(table.schema().categories, expected);
 }
 
 TEST(CsvCategories, ATextMayHoldDelimitersQuotesLineEndsAndUtf8) {
-  const auto table = read(
+  const auto table = read_with(
       "c,x\n\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\nlines\",3\n Gr\xc3\xbc\xc3\x9f"
       "e ,4\n\xe6\x9d\xb1\xe4\xba\xac,5\n\"a,b\",6\n",
       {.categorical = {"c"}});
-  EXPECT_EQ(values(table, 0), (std::vector<float>{1, 2, 3, 0, 4, 1}));
+  EXPECT_EQ(values_of(table, 0), (std::vector<float>{1, 2, 3, 0, 4, 1}));
   EXPECT_EQ(table.schema().categories.at(0), (Texts{"Gr\xc3\xbc\xc3\x9f"
                                                     "e",
                                                     "a,b", "say \"hi\"", "two\nlines", "\xe6\x9d\xb1\xe4\xba\xac"}));
 }
 
 TEST(CsvCategories, NumbersAreTextsToo) {
-  const auto table = read("c,x\n10,1\n9,2\n1e1,3\n-999,4\n-999.0,5\n", {.categorical = {"0"}, .missing = {"", "-999"}});
+  const auto table =
+      read_with("c,x\n10,1\n9,2\n1e1,3\n-999,4\n-999.0,5\n", {.categorical = {"0"}, .missing = {"", "-999"}});
   EXPECT_EQ(table.schema().categories.at(0), (Texts{"10", "1e1", "9"}));
-  EXPECT_EQ(values(table, 0), (std::vector<float>{0, 2, 1, -1, -1}));
+  EXPECT_EQ(values_of(table, 0), (std::vector<float>{0, 2, 1, -1, -1}));
 }
 
 TEST(CsvCategories, OnlyRowsThatAreAskedForGiveCategories) {
-  const auto table = read("c,x\na,1\nb,2\nc,3\n", {.categorical = {"c"}, .first_row = 1, .last_row = 2});
+  const auto table = read_with("c,x\na,1\nb,2\nc,3\n", {.categorical = {"c"}, .first_row = 1, .last_row = 2});
   EXPECT_EQ(table.schema().categories.at(0), Texts{"b"});
 }
 
 TEST(CsvCategories, AColumnThatIsAllMissingHasAnEmptyDictionary) {
-  const auto table = read("c,x\n,1\nNA,2\n", {.categorical = {"c"}});
+  const auto table = read_with("c,x\n,1\nNA,2\n", {.categorical = {"c"}});
   EXPECT_EQ(table.schema().categories.at(0), Texts{});
-  EXPECT_EQ(values(table, 0), (std::vector<float>{-1, -1}));
+  EXPECT_EQ(values_of(table, 0), (std::vector<float>{-1, -1}));
 }
 
 TEST(CsvCategories, TextsAreCodedAsAnotherSchemaSays) {
   const auto model = schema_of({"x", "c", "d"}, {{1, Texts{"a", "b"}}, {2, Texts{}}});
   ReadFacts facts;
-  const auto table = read("d,c,x,note\nq,b,1,7\n,new,2,7\nr,a,3,7\n,,4,7\nr,new,5,7\n", {.coded_as = model}, &facts);
-  EXPECT_EQ(values(table, 0), (std::vector<float>{-1, -1, -1, -1, -1}));
-  EXPECT_EQ(values(table, 1), (std::vector<float>{1, -1, 0, -1, -1}));
+  const auto table =
+      read_with("d,c,x,note\nq,b,1,7\n,new,2,7\nr,a,3,7\n,,4,7\nr,new,5,7\n", {.coded_as = model}, &facts);
+  EXPECT_EQ(values_of(table, 0), (std::vector<float>{-1, -1, -1, -1, -1}));
+  EXPECT_EQ(values_of(table, 1), (std::vector<float>{1, -1, 0, -1, -1}));
   EXPECT_EQ(table.schema().categories.at(1), (Texts{"a", "b"}));
   EXPECT_EQ(facts.unknown, (UnknownTexts{{"c", 2}, {"d", 3}}));
 }
@@ -89,7 +91,7 @@ TEST(CsvCategories, TextsAreCodedAsAnotherSchemaSays) {
 TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
   const auto names = [](const std::string& text, const std::vector<std::string>& known, CsvOptions options = {}) {
     options.coded_as = schema_of(known, {});
-    return read(text, options).schema().features;
+    return read_with(text, options).schema().features;
   };
   const std::string text = "id,b,a,note\nx7,2,1,red\n";
   EXPECT_EQ(names(text, {"a", "b"}), Names({"b", "a"}));
@@ -104,7 +106,7 @@ TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
 
 TEST(CsvCategories, CodesWithoutTextsAreReadAsNumbers) {
   const auto model = schema_of({"x", "c"}, {{1, std::nullopt}});
-  EXPECT_EQ(values(read("x,c\n1,0\n2,16777215\n3,\n4,3.0\n", {.coded_as = model}), 1),
+  EXPECT_EQ(values_of(read_with("x,c\n1,0\n2,16777215\n3,\n4,3.0\n", {.coded_as = model}), 1),
             (std::vector<float>{0, 16777215, -1, 3}));
   for (const std::string wrong : {"-1", "1.5", "16777216", "inf", "red", "1e30"}) {
     EXPECT_EQ(
@@ -114,12 +116,12 @@ TEST(CsvCategories, CodesWithoutTextsAreReadAsNumbers) {
 }
 
 TEST(CsvCategories, WithTextsAmongTheRowsAHeaderHasNoNumber) {
-  EXPECT_EQ(read("1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
-  EXPECT_EQ(read("y,colour\n1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
+  EXPECT_EQ(read_with("1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
+  EXPECT_EQ(read_with("y,colour\n1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
   // By position in the file if neither had names, else in order.
-  EXPECT_EQ(values(read("7,red\n7,blue\n", {.coded_as = schema_of({"f1"}, {{0, Texts{"red"}}})}), 1),
+  EXPECT_EQ(values_of(read_with("7,red\n7,blue\n", {.coded_as = schema_of({"f1"}, {{0, Texts{"red"}}})}), 1),
             (std::vector<float>{0, -1}));
-  EXPECT_EQ(values(read("red,1\nblue,2\n", {.coded_as = schema_of({"c", "x"}, {{0, Texts{"red"}}})}), 0),
+  EXPECT_EQ(values_of(read_with("red,1\nblue,2\n", {.coded_as = schema_of({"c", "x"}, {{0, Texts{"red"}}})}), 0),
             (std::vector<float>{0, -1}));
 }
 
@@ -136,7 +138,8 @@ TEST(CsvCategories, TextThatIsNotUtf8IsRefusedWhereItWouldBecomeACategory) {
   const std::string text = "c,x\na,1\n\xff,2\n";
   EXPECT_EQ(refusal(text, {.categorical = {"c"}}),
             "3: column 'c' (position 0): '\\xff' is not UTF-8; save the file as UTF-8");
-  EXPECT_EQ(values(read(text, {.coded_as = schema_of({"c", "x"}, {{0, Texts{"a"}}})}), 0), (std::vector<float>{0, -1}));
+  EXPECT_EQ(values_of(read_with(text, {.coded_as = schema_of({"c", "x"}, {{0, Texts{"a"}}})}), 0),
+            (std::vector<float>{0, -1}));
 }
 
 }  // namespace

@@ -12,17 +12,17 @@ namespace {
 
 constexpr std::string_view kContent = "0123456789abcdefghij";
 
-std::string read(HttpRangeReader& reader, const std::string& url, std::uint64_t begin, std::size_t n_bytes) {
+std::string read_range(HttpRangeReader& reader, const std::string& url, std::uint64_t begin, std::size_t n_bytes) {
   std::string bytes(n_bytes, '?');
   reader.read(url, begin, std::as_writable_bytes(std::span(bytes)));
   return bytes;
 }
 
 /// What is said of 10 bytes asked for, after the URL.
-std::string refusal_of(const std::string& url, const std::string& token = "secret") {
+std::string range_refusal(const std::string& url, const std::string& token = "secret") {
   HttpRangeReader reader(token);
   try {
-    read(reader, url, 5, 10);
+    read_range(reader, url, 5, 10);
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_TRUE(message.starts_with(url + ": ")) << message;
@@ -34,22 +34,22 @@ std::string refusal_of(const std::string& url, const std::string& token = "secre
 
 std::string refusal_of_answer(const std::string& answer) {
   const HttpTestServer server([&](const std::string&) { return answer; });
-  return refusal_of(server.url("x"));
+  return range_refusal(server.url("x"));
 }
 
 TEST(HttpRange, GivesTheBytesThatWereAskedFor) {
   const HttpTestServer server([](const std::string& request) { return http_range_answer(request, kContent); });
   HttpRangeReader reader("secret");
-  EXPECT_EQ(read(reader, server.url("x"), 5, 10), "56789abcde");
-  EXPECT_EQ(read(reader, server.url("x"), 19, 1), "j");
-  EXPECT_EQ(read(reader, server.url("x"), 7, 0), "");
+  EXPECT_EQ(read_range(reader, server.url("x"), 5, 10), "56789abcde");
+  EXPECT_EQ(read_range(reader, server.url("x"), 19, 1), "j");
+  EXPECT_EQ(read_range(reader, server.url("x"), 7, 0), "");
   EXPECT_EQ(server.n_requests(), 2);
 }
 
 TEST(HttpRange, AsksWithTheTokenAndIsRefusedWithAnother) {
   const HttpTestServer server([](const std::string& request) { return http_range_answer(request, kContent); });
-  EXPECT_EQ(refusal_of(server.url("x"), "guess"), "the token is refused (HTTP status 401)");
-  EXPECT_EQ(refusal_of(server.url("x")), "none");
+  EXPECT_EQ(range_refusal(server.url("x"), "guess"), "the token is refused (HTTP status 401)");
+  EXPECT_EQ(range_refusal(server.url("x")), "none");
 }
 
 TEST(HttpRange, RefusesTheWholeInPlaceOfARange) {
@@ -78,10 +78,10 @@ TEST(HttpRange, TellsOfAServerThatGoesInTheMiddle) {
 
 TEST(HttpRange, RefusesWhatIsNoHttp) {
   EXPECT_NE(refusal_of_answer("220 ready\r\n"), "none");
-  EXPECT_NE(refusal_of("file:///etc/passwd"), "none");
-  EXPECT_NE(refusal_of("ftp://127.0.0.1:1/x"), "none");
-  EXPECT_NE(refusal_of("no url"), "none");
-  EXPECT_NE(refusal_of(""), "none");
+  EXPECT_NE(range_refusal("file:///etc/passwd"), "none");
+  EXPECT_NE(range_refusal("ftp://127.0.0.1:1/x"), "none");
+  EXPECT_NE(range_refusal("no url"), "none");
+  EXPECT_NE(range_refusal(""), "none");
 }
 
 TEST(HttpRange, TellsThatNobodyListens) {
@@ -90,7 +90,7 @@ TEST(HttpRange, TellsThatNobodyListens) {
     const HttpTestServer server([](const std::string&) { return ""; });
     url = server.url("x");
   }
-  const std::string said = refusal_of(url);
+  const std::string said = range_refusal(url);
   EXPECT_NE(said.find("onnect"), std::string::npos) << said;
 }
 
@@ -99,8 +99,8 @@ TEST(HttpRange, ReadsOnAfterAFailure) {
   const HttpTestServer server(
       [&](const std::string& request) { return ++n == 1 ? "" : http_range_answer(request, kContent); });
   HttpRangeReader reader("secret");
-  EXPECT_THROW(read(reader, server.url("x"), 0, 3), InputError);
-  EXPECT_EQ(read(reader, server.url("x"), 0, 3), "012");
+  EXPECT_THROW(read_range(reader, server.url("x"), 0, 3), InputError);
+  EXPECT_EQ(read_range(reader, server.url("x"), 0, 3), "012");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace podere::io {
 namespace {
 
 /// Rows of up to 20 pairs; the largest index, 97, is in the last row alone.
-std::string text_of_rows(std::size_t n_rows) {
+std::string libsvm_rows(std::size_t n_rows) {
   std::string text = "# rows \"at random\n\n";
   for (std::size_t i = 0; i < n_rows; ++i) {
     RandomSequence random(3, 0, i);
@@ -25,7 +25,7 @@ std::string text_of_rows(std::size_t n_rows) {
   return text + "1 97:1\n";
 }
 
-void expect_same_table(const std::filesystem::path& path, LibsvmOptions options) {
+void expect_same_libsvm(const std::filesystem::path& path, LibsvmOptions options) {
   const auto whole = read_libsvm(path, options, comm::Communicator::self(), 1);
   for (const int n_threads : {1, 3}) {
     for (const std::size_t chunk_bytes : {37UL, 4096UL, 1UL << 20}) {
@@ -41,16 +41,16 @@ void expect_same_table(const std::filesystem::path& path, LibsvmOptions options)
 }
 
 TEST(LibsvmDistributed, TheTableIsTheSameOnAnyNumberOfRanksAndThreads) {
-  const std::string text = text_of_rows(6000);
+  const std::string text = libsvm_rows(6000);
   const SharedFile plain(text), packed(gzip(text));
   for (const auto* const file : {&plain, &packed}) {
-    expect_same_table(file->path(), {});
-    expect_same_table(file->path(), {.columns = {"f97", "f3", "f11"}, .first_row = 100, .last_row = 5500});
+    expect_same_libsvm(file->path(), {});
+    expect_same_libsvm(file->path(), {.columns = {"f97", "f3", "f11"}, .first_row = 100, .last_row = 5500});
   }
 }
 
 TEST(LibsvmDistributed, FeaturesAreThoseOfTheWholeFileOnEveryRank) {
-  const SharedFile file(text_of_rows(6000));
+  const SharedFile file(libsvm_rows(6000));
   EXPECT_EQ(read_libsvm(file.path(), {.last_row = 10}, world(), 2).n_features(), 97);
 }
 
@@ -63,7 +63,7 @@ TEST(LibsvmDistributed, RanksWithoutRowsHoldAnEmptyTable) {
 }
 
 TEST(LibsvmDistributed, AllRanksTellTheFirstFaultOfTheFile) {
-  std::string text = text_of_rows(6000);
+  std::string text = libsvm_rows(6000);
   text.insert(text.find('\n', text.size() / 2) + 1, "1 5:x\n");
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("5:x")), '\n');
   const SharedFile file(text + "1 2:1 1:1\n");

@@ -11,17 +11,17 @@
 namespace podere::io {
 namespace {
 
-table::Table read(const std::string& text, const LibsvmOptions& options = {}) {
+table::Table read_text(const std::string& text, const LibsvmOptions& options = {}) {
   const TemporaryFile file(text);
   return read_libsvm(file.path(), options, comm::Communicator::self(), 2);
 }
 
-std::vector<float> column(const table::Table& table, std::size_t j) {
+std::vector<float> column_of(const table::Table& table, std::size_t j) {
   return {table.column(j).begin(), table.column(j).end()};
 }
 
 /// What is said of a file of this text, without its name; chunks of any size must give the same answer.
-std::string refusal_of(const std::string& text, LibsvmOptions options = {}) {
+std::string libsvm_refusal(const std::string& text, LibsvmOptions options = {}) {
   const TemporaryFile file(text);
   std::string first;
   for (const std::size_t chunk_bytes : {std::size_t{1} << 19, std::size_t{1}, std::size_t{3}, std::size_t{11}}) {
@@ -40,13 +40,13 @@ std::string refusal_of(const std::string& text, LibsvmOptions options = {}) {
 }
 
 TEST(Libsvm, PairsBecomeColumnsAndWhatIsAbsentIsZero) {
-  const auto table = read("1 1:0.5 3:-2e-3\n-1 2:+4\n0\n");
+  const auto table = read_text("1 1:0.5 3:-2e-3\n-1 2:+4\n0\n");
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f1", "f2", "f3"}));
   EXPECT_EQ(table.schema().label, "label");
-  EXPECT_EQ(column(table, 0), (std::vector<float>{0.5F, 0, 0}));
-  EXPECT_EQ(column(table, 1), (std::vector<float>{0, 4, 0}));
-  EXPECT_EQ(column(table, 2), (std::vector<float>{-0.002F, 0, 0}));
-  EXPECT_EQ(column(table, 3), (std::vector<float>{1, -1, 0}));
+  EXPECT_EQ(column_of(table, 0), (std::vector<float>{0.5F, 0, 0}));
+  EXPECT_EQ(column_of(table, 1), (std::vector<float>{0, 4, 0}));
+  EXPECT_EQ(column_of(table, 2), (std::vector<float>{-0.002F, 0, 0}));
+  EXPECT_EQ(column_of(table, 3), (std::vector<float>{1, -1, 0}));
 }
 
 TEST(Libsvm, BlanksCommentsQuotesAndLineEndsDoNotCount) {
@@ -56,23 +56,23 @@ TEST(Libsvm, BlanksCommentsQuotesAndLineEndsDoNotCount) {
                               gzip(plain)};
   for (const std::string& text : same) {
     for (const std::size_t chunk_bytes : {1, 2, 5, 1000}) {
-      EXPECT_EQ(table_bits(read(text, {.chunk_bytes = chunk_bytes})), table_bits(read(plain))) << text;
+      EXPECT_EQ(table_bits(read_text(text, {.chunk_bytes = chunk_bytes})), table_bits(read_text(plain))) << text;
     }
   }
 }
 
 TEST(Libsvm, NumbersAreTheNearestFloats) {
-  const auto table = read("0.1 1:16777217 2:1.00000005960464477540\n-1e-46 1:inf 2:nan\n");
+  const auto table = read_text("0.1 1:16777217 2:1.00000005960464477540\n-1e-46 1:inf 2:nan\n");
   EXPECT_EQ(table.label()[0], 0.1F);
   EXPECT_EQ(table.feature(0)[0], 16777216.0F);
   EXPECT_EQ(table.feature(1)[0], std::strtof("1.00000005960464477540", nullptr));
   EXPECT_TRUE(std::isinf(table.feature(0)[1]));
   EXPECT_TRUE(std::isnan(table.feature(1)[1]));
-  EXPECT_TRUE(std::isnan(read("1 1:-999.0\n", {.missing = {"-999"}}).feature(0)[0]));
+  EXPECT_TRUE(std::isnan(read_text("1 1:-999.0\n", {.missing = {"-999"}}).feature(0)[0]));
 }
 
 TEST(Libsvm, IndicesMayCountFromZero) {
-  const auto table = read("1 0:5 2:7\n", {.zero_based = true});
+  const auto table = read_text("1 0:5 2:7\n", {.zero_based = true});
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f0", "f1", "f2"}));
   EXPECT_EQ(table.feature(0)[0], 5);
   EXPECT_EQ(table.feature(2)[0], 7);
@@ -80,28 +80,28 @@ TEST(Libsvm, IndicesMayCountFromZero) {
 
 TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
   const std::string text = "1 1:1\n1 2:1\n";
-  EXPECT_EQ(read(text).n_features(), 2);
-  EXPECT_EQ(read(text, {.last_row = 1}).n_features(), 2) << "it does not depend on the rows that are chosen";
-  EXPECT_EQ(read(text, {.n_features = 5}).n_features(), 5);
+  EXPECT_EQ(read_text(text).n_features(), 2);
+  EXPECT_EQ(read_text(text, {.last_row = 1}).n_features(), 2) << "it does not depend on the rows that are chosen";
+  EXPECT_EQ(read_text(text, {.n_features = 5}).n_features(), 5);
   const table::Schema model{.features = {"f1", "f4"}, .label = "label", .weight = {}, .categories = {}};
-  const auto wider = read(text, {.applied = model});
-  EXPECT_EQ(refusal_of(text, {.n_features = 1, .applied = model}), " 1 features are asked for, the model has 4");
+  const auto wider = read_text(text, {.applied = model});
+  EXPECT_EQ(libsvm_refusal(text, {.n_features = 1, .applied = model}), " 1 features are asked for, the model has 4");
   EXPECT_EQ(wider.n_features(), 4);
-  EXPECT_EQ(column(wider, 3), (std::vector<float>{0, 0}));
-  EXPECT_EQ(read("1 9:1\n", {.applied = model}).n_features(), 9);
-  EXPECT_EQ(read(text, {.zero_based = true, .applied = model}).n_features(), 5);
+  EXPECT_EQ(column_of(wider, 3), (std::vector<float>{0, 0}));
+  EXPECT_EQ(read_text("1 9:1\n", {.applied = model}).n_features(), 9);
+  EXPECT_EQ(read_text(text, {.zero_based = true, .applied = model}).n_features(), 5);
   const table::Schema named{.features = {"a", "b", "c"}, .label = "y", .weight = {}, .categories = {}};
-  EXPECT_EQ(read(text, {.applied = named}).n_features(), 3) << "names that are others are taken in order";
+  EXPECT_EQ(read_text(text, {.applied = named}).n_features(), 3) << "names that are others are taken in order";
   const table::Schema absurd{.features = {"f99999999999999999999"}, .label = "y", .weight = {}, .categories = {}};
-  EXPECT_EQ(read(text, {.applied = absurd}).n_features(), 2);
+  EXPECT_EQ(read_text(text, {.applied = absurd}).n_features(), 2);
 }
 
 TEST(Libsvm, RowsAndColumnsAreChosen) {
-  const auto table = read("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .first_row = 1});
+  const auto table = read_text("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .first_row = 1});
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f3", "f1"}));
-  EXPECT_EQ(column(table, 0), (std::vector<float>{0, 4}));
-  EXPECT_EQ(column(table, 1), (std::vector<float>{2, 0}));
-  EXPECT_EQ(column(table, 2), (std::vector<float>{1, 2}));
+  EXPECT_EQ(column_of(table, 0), (std::vector<float>{0, 4}));
+  EXPECT_EQ(column_of(table, 1), (std::vector<float>{2, 0}));
+  EXPECT_EQ(column_of(table, 2), (std::vector<float>{1, 2}));
 }
 
 TEST(Libsvm, WindowsHaveTheSameRows) {
@@ -113,66 +113,69 @@ TEST(Libsvm, WindowsHaveTheSameRows) {
   std::vector<float> seen;
   rows->for_each_window(
       [&](const table::Table& window) { seen.insert(seen.end(), window.feature(6).begin(), window.feature(6).end()); });
-  EXPECT_EQ(seen, column(read(text), 6));
+  EXPECT_EQ(seen, column_of(read_text(text), 6));
   EXPECT_EQ(rows->labels().label()[2999], 2999);
 }
 
 TEST(Libsvm, RowsThatAreNoneAreRefusedWithTheirLine) {
-  EXPECT_EQ(refusal_of("1 1:1\n1 2\n"), "2: '2' is not index:value");
-  EXPECT_EQ(refusal_of("# a\n1 1:1\n1 x:2\n"), "3: 'x:2' is not index:value");
-  EXPECT_EQ(refusal_of("1 1:1 : 2:1\n"), "1: ':' is not index:value");
-  EXPECT_EQ(refusal_of("1 -1:1\n"), "1: '-1:1' is not index:value");
-  EXPECT_EQ(refusal_of("1 1:\n"), "1: the value of index 1 is '', which is no number");
-  EXPECT_EQ(refusal_of("1 1: 2\n"), "1: the value of index 1 is '', which is no number");
-  EXPECT_EQ(refusal_of("1 1:2x\n"), "1: the value of index 1 is '2x', which is no number");
-  EXPECT_EQ(refusal_of("1 1:1e39\n"), "1: the value of index 1 is '1e39', beyond float32, which ends at 3.4e38");
-  EXPECT_EQ(refusal_of("1:1\n"), "1: the label is '1:1', which is no number");
-  EXPECT_EQ(refusal_of("1,2 1:1\n"), "1: the label is '1,2', which is no number");
-  EXPECT_EQ(refusal_of("1 1:1\n\n1 1:2\n"),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n1 2\n"), "2: '2' is not index:value");
+  EXPECT_EQ(libsvm_refusal("# a\n1 1:1\n1 x:2\n"), "3: 'x:2' is not index:value");
+  EXPECT_EQ(libsvm_refusal("1 1:1 : 2:1\n"), "1: ':' is not index:value");
+  EXPECT_EQ(libsvm_refusal("1 -1:1\n"), "1: '-1:1' is not index:value");
+  EXPECT_EQ(libsvm_refusal("1 1:\n"), "1: the value of index 1 is '', which is no number");
+  EXPECT_EQ(libsvm_refusal("1 1: 2\n"), "1: the value of index 1 is '', which is no number");
+  EXPECT_EQ(libsvm_refusal("1 1:2x\n"), "1: the value of index 1 is '2x', which is no number");
+  EXPECT_EQ(libsvm_refusal("1 1:1e39\n"), "1: the value of index 1 is '1e39', beyond float32, which ends at 3.4e38");
+  EXPECT_EQ(libsvm_refusal("1:1\n"), "1: the label is '1:1', which is no number");
+  EXPECT_EQ(libsvm_refusal("1,2 1:1\n"), "1: the label is '1,2', which is no number");
+  EXPECT_EQ(libsvm_refusal("1 1:1\n\n1 1:2\n"),
             "2: the line has no row; blank lines and comments may stand above the first only");
-  EXPECT_EQ(refusal_of("1 1:1\n# x\n"),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n# x\n"),
             "2: the line has no row; blank lines and comments may stand above the first only");
-  EXPECT_EQ(refusal_of("1 qid:7 1:1\n"),
+  EXPECT_EQ(libsvm_refusal("1 qid:7 1:1\n"),
             "1: 'qid:7' is of rows that are to be ranked, which Podere does not do: take it out");
-  EXPECT_EQ(refusal_of("1 1:1\r2 1:1\n"), "1: a carriage return inside a line; lines end with LF or CRLF");
+  EXPECT_EQ(libsvm_refusal("1 1:1\r2 1:1\n"), "1: a carriage return inside a line; lines end with LF or CRLF");
 }
 
 TEST(Libsvm, IndicesThatDoNotRiseAreRefused) {
-  EXPECT_EQ(refusal_of("1 9:1\n1 3:1 3:1\n"), "2: index 3 stands twice");
-  EXPECT_EQ(refusal_of("1 9:1\n1 3:1 2:1\n"), "2: index 2 stands behind 3; they must rise");
-  EXPECT_EQ(refusal_of("1 3:1 2:1\n"), "1: index 2 stands behind 3; they must rise");
+  EXPECT_EQ(libsvm_refusal("1 9:1\n1 3:1 3:1\n"), "2: index 3 stands twice");
+  EXPECT_EQ(libsvm_refusal("1 9:1\n1 3:1 2:1\n"), "2: index 2 stands behind 3; they must rise");
+  EXPECT_EQ(libsvm_refusal("1 3:1 2:1\n"), "1: index 2 stands behind 3; they must rise");
 }
 
 TEST(Libsvm, IndicesOutOfRangeAreRefused) {
   const std::string advice = "index 0, where indices count from 1: say --zero-based if they count from 0 in this file";
-  EXPECT_EQ(refusal_of("1 1:1\n1 0:1 1:1\n"), "2: " + advice);
-  EXPECT_EQ(refusal_of("1 0:1\n"), "1: " + advice);
-  EXPECT_EQ(refusal_of("1 1:1\n1 4:1\n", {.n_features = 3}), "2: index 4 is beyond the 3 features that are asked for");
-  EXPECT_EQ(refusal_of("1 1:1\n1 3:1\n", {.n_features = 3, .zero_based = true}),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n1 0:1 1:1\n"), "2: " + advice);
+  EXPECT_EQ(libsvm_refusal("1 0:1\n"), "1: " + advice);
+  EXPECT_EQ(libsvm_refusal("1 1:1\n1 4:1\n", {.n_features = 3}),
+            "2: index 4 is beyond the 3 features that are asked for");
+  EXPECT_EQ(libsvm_refusal("1 1:1\n1 3:1\n", {.n_features = 3, .zero_based = true}),
             "2: index 3 is beyond the 3 features that are asked for");
-  EXPECT_EQ(refusal_of("1 1:1\n1 2:1 1000001:1 # 7:1\n"),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n1 2:1 1000001:1 # 7:1\n"),
             "2: index 1000001 is beyond the 1000000 features that a table can have");
-  EXPECT_EQ(refusal_of("1 18446744073709551617:1\n"),
+  EXPECT_EQ(libsvm_refusal("1 18446744073709551617:1\n"),
             "1: index 18446744073709551617 is beyond the 1000000 features that a table can have");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.n_features = 1000001}),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.n_features = 1000001}),
             " 1000001 features are asked for; a table can have 1000000");
 }
 
 TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {
-  EXPECT_EQ(refusal_of(""), " has no rows");
-  EXPECT_EQ(refusal_of("# a\n\n# b"), " has no rows");
-  EXPECT_EQ(refusal_of("1\n2\n"), " has no features: there is no index:value");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.first_row = 1}), " rows 1 to 1 are asked for, end excluded; there are rows 0 to 1");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.columns = {"f2"}}), " there is no feature 'f2'; there are f1 to f1");
-  EXPECT_EQ(refusal_of("1 1:1\n", {.columns = {"f1", "f1"}}), " feature 'f1' is asked for twice");
-  EXPECT_THROW(read("1 1:1\n" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}), InputError);
+  EXPECT_EQ(libsvm_refusal(""), " has no rows");
+  EXPECT_EQ(libsvm_refusal("# a\n\n# b"), " has no rows");
+  EXPECT_EQ(libsvm_refusal("1\n2\n"), " has no features: there is no index:value");
+  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.first_row = 1}),
+            " rows 1 to 1 are asked for, end excluded; there are rows 0 to 1");
+  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f2"}}), " there is no feature 'f2'; there are f1 to f1");
+  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f1", "f1"}}), " feature 'f1' is asked for twice");
+  EXPECT_THROW(read_text("1 1:1\n" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}),
+               InputError);
 }
 
 TEST(Libsvm, ATableBeyondTheMemoryIsRefused) {
   std::string text;
   for (int i = 0; i < 2'000'000; ++i) text += "1 1000000:1\n";  // 8 TB
   try {
-    read(text);
+    read_text(text);
     FAIL() << "not refused";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("1000000 columns take 8000.0 GB of memory"), std::string::npos)

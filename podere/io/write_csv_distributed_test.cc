@@ -15,7 +15,7 @@
 namespace podere::io {
 namespace {
 
-const comm::Communicator& world() {
+const comm::Communicator& everyone() {
   static const auto group = comm::Communicator::world();
   return group;
 }
@@ -24,10 +24,10 @@ const comm::Communicator& world() {
 class SharedFile {
  public:
   SharedFile() {
-    if (world().is_root()) file_.emplace("");
-    path_ = world().broadcast_text(file_ ? file_->path().string() : "");
+    if (everyone().is_root()) file_.emplace("");
+    path_ = everyone().broadcast_text(file_ ? file_->path().string() : "");
   }
-  ~SharedFile() { world().barrier(); }
+  ~SharedFile() { everyone().barrier(); }
   const std::string& path() const { return path_; }
 
  private:
@@ -73,22 +73,22 @@ table::Table part(const table::Schema& schema, std::uint64_t n, table::RowRange 
 }
 
 void expect_same_when_read(const table::Schema& schema, std::uint64_t n) {
-  const table::RowRange rows = table::rows_of(n, world().rank(), world().size());
+  const table::RowRange rows = table::rows_of(n, everyone().rank(), everyone().size());
   const table::Table written = part(schema, n, rows);
   for (const int n_threads : {1, 3}) {
     const SharedFile file;
-    const std::uint64_t n_bytes = write_csv(written, file.path(), world(), n_threads);
-    EXPECT_EQ(world().all_reduce(n_bytes, comm::Reduction::kSum), std::filesystem::file_size(file.path()));
+    const std::uint64_t n_bytes = write_csv(written, file.path(), everyone(), n_threads);
+    EXPECT_EQ(everyone().all_reduce(n_bytes, comm::Reduction::kSum), std::filesystem::file_size(file.path()));
     const CsvOptions options{.delimiter = schema.features.size() == 1 ? std::optional(',') : std::nullopt,
                              .header = true,
                              .label = schema.label,
                              .weight = schema.weight,
                              .coded_as = schema};
-    const table::Table read = read_csv(file.path(), options, world(), n_threads);
+    const table::Table read = read_csv(file.path(), options, everyone(), n_threads);
     EXPECT_EQ(read.schema(), schema);
     EXPECT_EQ(read.rows(), rows);
     EXPECT_EQ(table_bits(read), table_bits(written));
-    world().barrier();
+    everyone().barrier();
   }
 }
 
@@ -111,50 +111,50 @@ TEST(WriteCsvDistributed, TheFileDoesNotDependOnRanksAndThreads) {
   write_csv(part(schema, n, {0, n}), alone.path(), comm::Communicator::self(), 1);
   const SharedFile file;
   // Uneven shares: the last rank has all, the others nothing.
-  const std::uint64_t begin = world().rank() == world().size() - 1 ? 0 : n;
-  const auto held = world().rank() < world().size() - 1 ? table::RowRange{0, 0} : table::RowRange{begin, n};
-  write_csv(part(schema, n, held), file.path(), world(), 3);
-  world().barrier();
+  const std::uint64_t begin = everyone().rank() == everyone().size() - 1 ? 0 : n;
+  const auto held = everyone().rank() < everyone().size() - 1 ? table::RowRange{0, 0} : table::RowRange{begin, n};
+  write_csv(part(schema, n, held), file.path(), everyone(), 3);
+  everyone().barrier();
   EXPECT_EQ(file_text(file.path()), file_text(alone.path()));
 }
 
 TEST(WriteCsvDistributed, RowsByHand) {
   table::Table table({.features = {"x", "town"}, .label = "y", .weight = "w", .categories = {{1, {{"a,b", "c"}}}}}, 3,
-                     world().is_root() ? table::RowRange{0, 3} : table::RowRange{3, 3});
-  if (world().is_root()) {
+                     everyone().is_root() ? table::RowRange{0, 3} : table::RowRange{3, 3});
+  if (everyone().is_root()) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float values[4][3] = {{0.5F, nan, -0.0F}, {0, 1, nan}, {1, 0, 1}, {2.5e-8F, 1e30F, nan}};
     for (std::size_t j = 0; j < 4; ++j) std::copy_n(values[j], 3, table.column(j).begin());
   }
   const SharedFile file;
-  write_csv(table, file.path(), world(), 1);
-  world().barrier();
+  write_csv(table, file.path(), everyone(), 1);
+  everyone().barrier();
   EXPECT_EQ(file_text(file.path()), "y,x,town,w\n1,0.5,\"a,b\",2.5e-08\n0,,c,1e+30\n1,-0,,\n");
 }
 
 TEST(WriteCsvDistributed, NoRowsAreALineOfNames) {
   const SharedFile file;
-  write_csv(table::Table({.features = {"x", "two words"}}, 0, {0, 0}), file.path(), world(), 2);
-  world().barrier();
+  write_csv(table::Table({.features = {"x", "two words"}}, 0, {0, 0}), file.path(), everyone(), 2);
+  everyone().barrier();
   EXPECT_EQ(file_text(file.path()), "x,\"two words\"\n");
 }
 
 TEST(WriteCsvDistributed, AFileThatOneRankCannotWriteIsToldOnAllRanks) {
   const SharedFile file;
-  const bool is_last = world().rank() == world().size() - 1;
-  EXPECT_THROW(write_csv(part({.features = {"x"}}, 10, {0, 0}), is_last ? "/nowhere/x.csv" : file.path(), world(), 1),
-               Error);
+  const bool is_last = everyone().rank() == everyone().size() - 1;
+  EXPECT_THROW(
+      write_csv(part({.features = {"x"}}, 10, {0, 0}), is_last ? "/nowhere/x.csv" : file.path(), everyone(), 1), Error);
 }
 
 TEST(WriteCsvDistributed, TextBeyondWhatIsHeldIsTheSame) {
   const std::uint64_t n = 2'500'000;  // 80 MB
   const table::Schema schema{.features = {"x", "y", "z"}};
-  const auto rows = table::rows_of(n, world().rank(), world().size());
-  if (world().size() > 1) GTEST_SKIP() << "each rank alone would have to hold that much";
+  const auto rows = table::rows_of(n, everyone().rank(), everyone().size());
+  if (everyone().size() > 1) GTEST_SKIP() << "each rank alone would have to hold that much";
   const table::Table written = part(schema, n, rows);
   const SharedFile file;
-  EXPECT_GT(write_csv(written, file.path(), world(), 2), std::uint64_t{1} << 26);
-  EXPECT_EQ(table_bits(read_csv(file.path(), {.header = true}, world(), 2)), table_bits(written));
+  EXPECT_GT(write_csv(written, file.path(), everyone(), 2), std::uint64_t{1} << 26);
+  EXPECT_EQ(table_bits(read_csv(file.path(), {.header = true}, everyone(), 2)), table_bits(written));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace podere::kube {
 namespace {
 
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 constexpr const char* kVersion = "client.authentication.k8s.io/v1";
 
@@ -27,7 +27,7 @@ std::string answer(const std::string& status) {
 }
 
 template <typename Act>
-std::string refusal_of(const Act& act) {
+std::string failure_of(const Act& act) {
   try {
     act();
   } catch (const InputError& error) {
@@ -38,34 +38,34 @@ std::string refusal_of(const Act& act) {
 }
 
 std::string refusal_of_program(const std::string& script) {
-  return refusal_of([&] { make_credentials(shell(script))->current(); });
+  return failure_of([&] { make_credentials(shell(script))->current(); });
 }
 
 TEST(Credentials, OfAFileAreReadAgainWhenTheyAreRefused) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string path = folder.path() / "token";
-  write(path, "first\n");
+  write_file(path, "first\n");
   const auto source = make_credentials(Credentials{}, {.token = path});
   const Credentials first = source->current();
   EXPECT_EQ(first.token, "first");
   EXPECT_FALSE(source->refuse(first)) << "still the same";
-  write(path, "second\n");
+  write_file(path, "second\n");
   EXPECT_EQ(source->current().token, "first") << "read not long ago";
   EXPECT_TRUE(source->refuse(first));
   EXPECT_EQ(source->current().token, "second");
   EXPECT_TRUE(source->refuse(first)) << "another thread has renewed them already";
-  write(path, "");
+  write_file(path, "");
   EXPECT_FALSE(source->refuse(source->current()));
   EXPECT_EQ(source->current().token, "second") << "what was read last, while the file is being written";
 }
 
 TEST(Credentials, OfAFileThatIsNotThereAreRefusedAtOnce) {
-  EXPECT_EQ(refusal_of([] { make_credentials(Credentials{}, {.token = "/nowhere/token"}); }),
+  EXPECT_EQ(failure_of([] { make_credentials(Credentials{}, {.token = "/nowhere/token"}); }),
             "/nowhere/token: No such file or directory");
   const TemporaryFolder folder(testing::TempDir());
-  write(folder.path() / "token", " \n");
+  write_file(folder.path() / "token", " \n");
   const std::string path = folder.path() / "token";
-  EXPECT_EQ(refusal_of([&] { make_credentials(Credentials{}, {.token = path}); }), path + ": holds no token");
+  EXPECT_EQ(failure_of([&] { make_credentials(Credentials{}, {.token = path}); }), path + ": holds no token");
 }
 
 TEST(Credentials, ThatAreFixedCannotBeRenewed) {
@@ -108,7 +108,7 @@ TEST(Credentials, OfAProgramThatFailsAreRefusedInOneLine) {
   EXPECT_EQ(refusal_of_program("echo hello"), who + "prints what is no JSON");
   EXPECT_EQ(refusal_of_program("echo '{}'"), who + "prints '' '' in place of ExecCredential " + kVersion);
   EXPECT_EQ(refusal_of_program("yes | head -c 3000000"), who + "prints too much for credentials");
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(failure_of([] {
               make_credentials(CredentialProgram{.name = "user 'u' in FILE",
                                                  .api_version = kVersion,
                                                  .command = "podere-no-such-program",
@@ -121,7 +121,7 @@ TEST(Credentials, OfAProgramThatFailsAreRefusedInOneLine) {
 
 TEST(Credentials, OfAProgramAreCheckedBeforeTheyAreUsed) {
   const auto refusal = [](const std::string& status) {
-    return refusal_of([&] { read_exec_credential(answer(status), kVersion); });
+    return failure_of([&] { read_exec_credential(answer(status), kVersion); });
   };
   EXPECT_EQ(refusal(R"({"token":"t"})"), "none");
   EXPECT_EQ(refusal("{}"), "prints neither a token nor a certificate");
@@ -131,7 +131,7 @@ TEST(Credentials, OfAProgramAreCheckedBeforeTheyAreUsed) {
   EXPECT_EQ(refusal(R"({"token":"t","expirationTimestamp":"soon"})"),
             "prints an expirationTimestamp that is no time: 'soon'");
   EXPECT_EQ(
-      refusal_of([] { read_exec_credential(answer(R"({"token":"t"})"), "client.authentication.k8s.io/v1beta1"); }),
+      failure_of([] { read_exec_credential(answer(R"({"token":"t"})"), "client.authentication.k8s.io/v1beta1"); }),
       "prints 'ExecCredential' 'client.authentication.k8s.io/v1' in place of ExecCredential "
       "client.authentication.k8s.io/v1beta1");
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string base64(const std::string& text) { return to_base64(std::as_bytes(std::span(text))); }
 
-std::string refusal_of(const std::string& text, const std::string& context = "") {
+std::string kubeconfig_refusal(const std::string& text, const std::string& context = "") {
   try {
     access_of(parse_kubeconfig(text, "/c/config"), context, "");
   } catch (const InputError& error) {
@@ -82,35 +82,37 @@ TEST(Kubeconfig, IsMergedSoThatTheFirstFileHolds) {
 }
 
 TEST(Kubeconfig, MayBeEmptyOrJson) {
-  EXPECT_EQ(refusal_of(""), "/c/config: has no current-context; name one with --context or kubectl config use-context");
-  EXPECT_EQ(refusal_of(R"({"clusters": [], "contexts": null})", "x"),
+  EXPECT_EQ(kubeconfig_refusal(""),
+            "/c/config: has no current-context; name one with --context or kubectl config use-context");
+  EXPECT_EQ(kubeconfig_refusal(R"({"clusters": [], "contexts": null})", "x"),
             "/c/config: there is no context 'x'; there is none");
 }
 
 TEST(Kubeconfig, IsRefusedWithThePlaceWhenItIsNone) {
-  EXPECT_EQ(refusal_of("a: [b\nc: d"), "/c/config:2:2: is no YAML (end of sequence flow not found)");
-  EXPECT_EQ(refusal_of("just words"), "/c/config: is no kubeconfig (no mapping)");
-  EXPECT_EQ(refusal_of("kind: Pod"), "/c/config: is no kubeconfig (kind 'Pod')");
-  EXPECT_EQ(refusal_of("clusters: {a: b}"), "/c/config: clusters: is no list (line 1, column 11)");
-  EXPECT_EQ(refusal_of("clusters:\n- cluster: {}"), "/c/config: clusters[0]: has no name");
-  EXPECT_EQ(refusal_of("clusters:\n- {name: c, cluster: {server: [1]}}"),
+  EXPECT_EQ(kubeconfig_refusal("a: [b\nc: d"), "/c/config:2:2: is no YAML (end of sequence flow not found)");
+  EXPECT_EQ(kubeconfig_refusal("just words"), "/c/config: is no kubeconfig (no mapping)");
+  EXPECT_EQ(kubeconfig_refusal("kind: Pod"), "/c/config: is no kubeconfig (kind 'Pod')");
+  EXPECT_EQ(kubeconfig_refusal("clusters: {a: b}"), "/c/config: clusters: is no list (line 1, column 11)");
+  EXPECT_EQ(kubeconfig_refusal("clusters:\n- cluster: {}"), "/c/config: clusters[0]: has no name");
+  EXPECT_EQ(kubeconfig_refusal("clusters:\n- {name: c, cluster: {server: [1]}}"),
             "/c/config: clusters[0].cluster.server: is no text (line 2, column 31)");
-  EXPECT_EQ(refusal_of("clusters:\n- {name: c, cluster: {insecure-skip-tls-verify: perhaps}}"),
+  EXPECT_EQ(kubeconfig_refusal("clusters:\n- {name: c, cluster: {insecure-skip-tls-verify: perhaps}}"),
             "/c/config: clusters[0].cluster.insecure-skip-tls-verify: is no true or false (line 2, column 49)");
-  EXPECT_EQ(refusal_of(with_user("{token: \"a\\nX-Evil: b\"}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{token: \"a\\nX-Evil: b\"}")),
             "/c/config: users[0].user.token: is no single line (line 14, column 17)");
 }
 
 TEST(Kubeconfig, NamesWhatIsNotThere) {
-  EXPECT_EQ(refusal_of(with_user("{}"), "nowhere"), "/c/config: there is no context 'nowhere'; there are: here, there");
-  EXPECT_EQ(refusal_of(with_user("{}"), "there"),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{}"), "nowhere"),
+            "/c/config: there is no context 'nowhere'; there are: here, there");
+  EXPECT_EQ(kubeconfig_refusal(with_user("{}"), "there"),
             "context 'there' in /c/config: there is no cluster 'd'; there are: c");
-  EXPECT_EQ(refusal_of(kHead), "context 'here' in /c/config: there is no user 'u'; there is none");
+  EXPECT_EQ(kubeconfig_refusal(kHead), "context 'here' in /c/config: there is no user 'u'; there is none");
 }
 
 TEST(Kubeconfig, RefusesServersThatAreNone) {
   const auto refusal = [](const std::string& server) {
-    return refusal_of(
+    return kubeconfig_refusal(
         "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
         "clusters: [{name: c, cluster: {server: '" +
         server + "'}}]");
@@ -125,32 +127,32 @@ TEST(Kubeconfig, RefusesServersThatAreNone) {
 
 TEST(Kubeconfig, RefusesByNameWhatItDoesNotUnderstand) {
   for (const char* const field : {"username", "password", "as-uid"}) {
-    EXPECT_EQ(refusal_of(with_user(fmt::format("{{{}: x, token: t}}", field))),
+    EXPECT_EQ(kubeconfig_refusal(with_user(fmt::format("{{{}: x, token: t}}", field))),
               fmt::format("user 'u' in /c/config: '{}' is not supported; allowed are client certificates, token, "
                           "tokenFile and exec",
                           field));
   }
-  EXPECT_NE(refusal_of(with_user("{auth-provider: {name: gcp}}")).find("'auth-provider' is not supported"),
+  EXPECT_NE(kubeconfig_refusal(with_user("{auth-provider: {name: gcp}}")).find("'auth-provider' is not supported"),
             std::string::npos);
-  EXPECT_NE(refusal_of(with_user("{exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}}"))
+  EXPECT_NE(kubeconfig_refusal(with_user("{exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}}"))
                 .find("v1alpha1' is not supported; allowed are"),
             std::string::npos);
-  EXPECT_NE(refusal_of(with_user("{exec: {command: x, apiVersion: client.authentication.k8s.io/v1, "
-                                 "interactiveMode: Always}}"))
+  EXPECT_NE(kubeconfig_refusal(with_user("{exec: {command: x, apiVersion: client.authentication.k8s.io/v1, "
+                                         "interactiveMode: Always}}"))
                 .find("interactiveMode: 'Always' is not supported"),
             std::string::npos);
 }
 
 TEST(Kubeconfig, RefusesCertificatesThatCannotBeUsed) {
-  EXPECT_EQ(refusal_of(with_user("{client-certificate: /nowhere.crt, client-key: /nowhere.key}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{client-certificate: /nowhere.crt, client-key: /nowhere.key}")),
             "user 'u' in /c/config: client-certificate: /nowhere.crt: No such file or directory");
-  EXPECT_EQ(refusal_of(with_user("{client-certificate-data: '***', client-key: /nowhere.key}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{client-certificate-data: '***', client-key: /nowhere.key}")),
             "user 'u' in /c/config: client-certificate-data: a value is not base64");
-  EXPECT_EQ(refusal_of(with_user("{client-certificate-data: aGVsbG8=, client-key-data: aGVsbG8=}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{client-certificate-data: aGVsbG8=, client-key-data: aGVsbG8=}")),
             "user 'u' in /c/config: client-certificate-data: holds no certificate (PEM)");
-  EXPECT_EQ(refusal_of(with_user("{client-key-data: aGVsbG8=}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{client-key-data: aGVsbG8=}")),
             "user 'u' in /c/config: has a client key without a client certificate");
-  EXPECT_EQ(refusal_of(with_user("{tokenFile: token}")),
+  EXPECT_EQ(kubeconfig_refusal(with_user("{tokenFile: token}")),
             "user 'u' in /c/config: credentials: /c/token: No such file or directory");
 }
 

@@ -23,7 +23,7 @@ Scanned scan(const std::string& text, std::size_t piece, std::size_t max_item_by
   return scanned;
 }
 
-std::string refusal_of(const std::string& text) {
+std::string scanner_refusal(const std::string& text) {
   try {
     scan(text, 3);
   } catch (const ConnectionError& error) {
@@ -52,18 +52,21 @@ TEST(ListScanner, TakesListsOfNothing) {
 }
 
 TEST(ListScanner, RefusesWhatIsNoList) {
-  EXPECT_EQ(refusal_of(""), "GET x: the answer is no whole list");
-  EXPECT_EQ(refusal_of(R"({"kind":"Pod"})"), "GET x: the answer is no whole list");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[{}])"), "GET x: the answer is no whole list");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[{}]}})"), "GET x: the answer is no whole list");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[{]]})"), "GET x: an item is no JSON");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[7]})"), "GET x: an item is no object");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":["a"]})"), "GET x: an item is no object");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[{"a":)" + std::string(500, '[') + std::string(500, ']') + "}]}"),
-            "GET x: an item has more than 1000 bytes");
-  EXPECT_EQ(refusal_of(R"({"kind":"PodList","items":[{"a":)" + std::string(300, '[') + std::string(300, ']') + "}]}"),
-            "GET x: an item is nested too deeply");
-  EXPECT_NE(refusal_of(R"({"kind":"PodList","x":")" + std::string(2 << 20, 'x')).find("more than"), std::string::npos);
+  EXPECT_EQ(scanner_refusal(""), "GET x: the answer is no whole list");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"Pod"})"), "GET x: the answer is no whole list");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"PodList","items":[{}])"), "GET x: the answer is no whole list");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"PodList","items":[{}]}})"), "GET x: the answer is no whole list");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"PodList","items":[{]]})"), "GET x: an item is no JSON");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"PodList","items":[7]})"), "GET x: an item is no object");
+  EXPECT_EQ(scanner_refusal(R"({"kind":"PodList","items":["a"]})"), "GET x: an item is no object");
+  EXPECT_EQ(
+      scanner_refusal(R"({"kind":"PodList","items":[{"a":)" + std::string(500, '[') + std::string(500, ']') + "}]}"),
+      "GET x: an item has more than 1000 bytes");
+  EXPECT_EQ(
+      scanner_refusal(R"({"kind":"PodList","items":[{"a":)" + std::string(300, '[') + std::string(300, ']') + "}]}"),
+      "GET x: an item is nested too deeply");
+  EXPECT_NE(scanner_refusal(R"({"kind":"PodList","x":")" + std::string(2 << 20, 'x')).find("more than"),
+            std::string::npos);
 }
 
 TEST(ListScanner, NeedsNoMoreMemoryForMoreItems) {

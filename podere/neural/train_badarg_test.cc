@@ -8,6 +8,7 @@
 #include <string>
 
 #include "podere/base/error.h"
+#include "podere/base/test_numbers.h"
 #include "podere/neural/test_training.h"
 
 namespace podere::neural {
@@ -28,7 +29,6 @@ struct BadOptions {
 };
 
 TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const std::vector<BadOptions> all = {
       {{.n_classes = 3}, "classes is 3, allowed is 0: only cross-entropy has classes to count"},
       {{.loss = Loss::kCrossEntropy, .n_classes = 1},

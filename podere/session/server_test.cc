@@ -15,7 +15,7 @@
 namespace podere::session {
 namespace {
 
-constexpr const char* kReady = R"(echo '{"event":"ready","protocol":1,"executors":1}'; read order; )";
+constexpr const char* kReadyForOrders = R"(echo '{"event":"ready","protocol":1,"executors":1}'; read order; )";
 
 TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
   const TemporaryFolder folder(testing::TempDir());
@@ -27,7 +27,7 @@ TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
   int n_groups = 0;
   ServerOptions options{.session = {}, .checkpoints = folder.path(), .prometheus = {}};
   options.session.launch = [&](int) {
-    return CommandLine{{"sh", "-c", kReady + (++n_groups == 1 ? dies : never_answers)}};
+    return CommandLine{{"sh", "-c", kReadyForOrders + (++n_groups == 1 ? dies : never_answers)}};
   };
   options.log = [&](const std::string& line) {
     if (line == "ready") is_ready.set_value();

@@ -14,7 +14,7 @@
 namespace podere::session {
 namespace {
 
-class RecordedProgress : public Progress {
+class RecordedWarnings : public Progress {
  public:
   void report(const ProgressStep& step) override { steps.push_back(step); }
   void warn(const std::string& message) override { warnings.push_back(message); }
@@ -54,7 +54,7 @@ class SessionTest : public testing::Test {
     return "none";
   }
 
-  RecordedProgress progress;
+  RecordedWarnings progress;
   std::vector<int> launched;
   std::function<int()> room;
 };

@@ -9,12 +9,10 @@
 #include <numeric>
 
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 
 namespace podere::table {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 Table one_column(const std::vector<float>& values) {
   Table table({{"x"}, {}, {}}, values.size(), {0, values.size()});

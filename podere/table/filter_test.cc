@@ -8,13 +8,11 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/test_numbers.h"
 #include "podere/table/expression.h"
 
 namespace podere::table {
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Columns x, y, "m bb", größe, city (Milan, Pisa, Rome), code, label target, weight w.
 Schema schema() {

@@ -9,7 +9,7 @@
 namespace podere::table {
 namespace {
 
-Table table_of(std::uint64_t n_rows, RowRange rows) {
+Table table_of_parts(std::uint64_t n_rows, RowRange rows) {
   Table table(schema_of_parts(), n_rows, rows);
   for (std::size_t j = 0; j < table.n_columns(); ++j) {
     for (std::size_t i = 0; i < table.n_rows(); ++i) table.column(j)[i] = value_in(rows.begin + i, j);
@@ -21,14 +21,14 @@ TEST(FingerprintDistributed, IsThatOfOneRankAndOneThread) {
   const auto world = comm::Communicator::world();
   // 1025 rows are two blocks: some ranks are empty.
   for (const std::uint64_t n_rows : {0ULL, 1ULL, 1024ULL, 1025ULL, 200'011ULL}) {
-    const auto found = fingerprint(table_of(n_rows, rows_of(n_rows, world.rank(), world.size())), world, 3);
-    EXPECT_EQ(found, fingerprint(table_of(n_rows, {0, n_rows}), comm::Communicator::self(), 1)) << n_rows;
+    const auto found = fingerprint(table_of_parts(n_rows, rows_of(n_rows, world.rank(), world.size())), world, 3);
+    EXPECT_EQ(found, fingerprint(table_of_parts(n_rows, {0, n_rows}), comm::Communicator::self(), 1)) << n_rows;
   }
 }
 
 TEST(FingerprintDistributed, TellsEveryChangeOfOneBitAndOfTwoPlaces) {
   const auto self = comm::Communicator::self();
-  Table table = table_of(2500, {0, 2500});
+  Table table = table_of_parts(2500, {0, 2500});
   const std::uint64_t before = fingerprint(table, self, 1);
   for (std::size_t column = 0; column < table.n_columns(); ++column) {
     for (const std::size_t row : {0U, 1023U, 1024U, 2499U}) {

@@ -4,12 +4,11 @@
 #include <limits>
 
 #include "podere/base/error.h"
+#include "podere/base/test_numbers.h"
 #include "podere/table/labels.h"
 
 namespace podere::table {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// With labels that follow from global rows. This rank's part of 5000 rows: some ranks may be empty.
 Table table_of(const std::function<float(std::uint64_t)>& label_of, const comm::Communicator& comm) {
@@ -30,7 +29,7 @@ TEST(LabelValues, AreAllDifferentOnesOfAllRanks) {
   EXPECT_EQ(values_of([](auto row) { return row % 2 == 0 ? -0.0F : 0.5F; }), (Values{0, 0.5F}));
   EXPECT_EQ(values_of([](auto row) { return static_cast<float>(row % 6); }), std::nullopt);
   EXPECT_EQ(values_of([](auto row) { return static_cast<float>(row / 800); }), std::nullopt);
-  EXPECT_EQ(values_of([](auto row) { return row == 4500 ? kNan : 1.0F; }), std::nullopt);
+  EXPECT_EQ(values_of([](auto row) { return row == 4500 ? kNaN : 1.0F; }), std::nullopt);
   const auto self = comm::Communicator::self();
   EXPECT_EQ(label_values(Table({.features = {"a"}}, 3, {0, 3}), 5, self), std::nullopt);
 }

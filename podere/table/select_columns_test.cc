@@ -8,7 +8,7 @@
 namespace podere::table {
 namespace {
 
-std::string message_of(const std::vector<std::string>& features) {
+std::string refusal_of_features(const std::vector<std::string>& features) {
   try {
     select_columns(uneven_part(3, 0, 1), features, 1);
   } catch (const InputError& error) {
@@ -45,12 +45,12 @@ TEST(SelectColumns, ATableWithoutLabelOrRowsIsOneToo) {
 }
 
 TEST(SelectColumns, WhatCannotBeSelectedIsNamed) {
-  EXPECT_EQ(message_of({"a", "zebra"}), "the table has no feature 'zebra'");
-  EXPECT_EQ(message_of({"aa"}), "the table has no feature 'aa'; did you mean 'a'?");
-  EXPECT_EQ(message_of({"a", "b", "a"}), "the feature 'a' is asked for twice");
-  EXPECT_EQ(message_of({"y"}), "'y' is the label, which stays without being asked for");
-  EXPECT_EQ(message_of({"w"}), "'w' is the weight, which stays without being asked for");
-  EXPECT_EQ(message_of({}), "no features are asked for; at least one is needed");
+  EXPECT_EQ(refusal_of_features({"a", "zebra"}), "the table has no feature 'zebra'");
+  EXPECT_EQ(refusal_of_features({"aa"}), "the table has no feature 'aa'; did you mean 'a'?");
+  EXPECT_EQ(refusal_of_features({"a", "b", "a"}), "the feature 'a' is asked for twice");
+  EXPECT_EQ(refusal_of_features({"y"}), "'y' is the label, which stays without being asked for");
+  EXPECT_EQ(refusal_of_features({"w"}), "'w' is the weight, which stays without being asked for");
+  EXPECT_EQ(refusal_of_features({}), "no features are asked for; at least one is needed");
 }
 
 }  // namespace

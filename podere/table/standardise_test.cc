@@ -8,26 +8,24 @@
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 #include "podere/table/test_parts.h"
 
 namespace podere::table {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-Table one_column(const std::vector<float>& values) {
+Table column_table(const std::vector<float>& values) {
   Table table({.features = {"x"}}, values.size(), {0, values.size()});
   std::ranges::copy(values, table.feature(0).begin());
   return table;
 }
 
 Scaling scaling_of(const std::vector<float>& values) {
-  return measure_scaling(one_column(values), comm::Communicator::self(), 2);
+  return measure_scaling(column_table(values), comm::Communicator::self(), 2);
 }
 
 std::vector<float> standardised(const std::vector<float>& values, const Scaling& scaling) {
-  Table table = one_column(values);
+  Table table = column_table(values);
   standardise(table, scaling, 2);
   return {table.feature(0).begin(), table.feature(0).end()};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "podere/base/test_numbers.h"
 #include "podere/tree/binned.h"
 #include "podere/tree/category_bins.h"
 #include "podere/tree/predict.h"
@@ -13,7 +14,6 @@
 namespace podere::tree {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::map<std::size_t, table::Dictionary> kFirstIsCategorical = {{0, std::nullopt}};
 
 std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
@@ -29,7 +29,7 @@ const Options kExact{.objective = Objective::kSquaredError,
                      .min_child_weight = 0};
 
 TEST(CategoryBinsTest, TheMostFrequentCategoriesHaveBinsAndTheRestShareOne) {
-  const std::vector<float> codes = {7, 7, 7, 2, 2, 9, 9, 4, kNan};
+  const std::vector<float> codes = {7, 7, 7, 2, 2, 9, 9, 4, kNaN};
   const table::Table table = make_table({codes}, std::vector<float>(codes.size()), {}, kFirstIsCategorical);
   const FeatureCuts all = cuts_of(table, 256)[0];
   EXPECT_EQ(all.cuts, (std::vector<float>{7, 2, 9, 4}));
@@ -93,7 +93,7 @@ TEST(CategoriesTest, TrainingSeesTheLossOfThePredictions) {
 TEST(CategoriesTest, ACategoryThatWasNotTrainedGoesWithTheLargerSide) {
   const table::Table table = make_table({{0, 0, 1, 1, 2, 2, 3, 3}}, {0, 0, 0, 0, 0, 0, 9, 9}, {}, kFirstIsCategorical);
   const Model model = train_alone(table, kExact);
-  const table::Table other = make_table({{8, 3, kNan}}, {0, 0, 0}, {}, kFirstIsCategorical);
+  const table::Table other = make_table({{8, 3, kNaN}}, {0, 0, 0}, {}, kFirstIsCategorical);
   const std::vector<float> predicted = predict(model, other, 1);
   EXPECT_NEAR(predicted[0], 0, 1e-5);
   EXPECT_NEAR(predicted[1], 9, 1e-5);
@@ -102,7 +102,7 @@ TEST(CategoriesTest, ACategoryThatWasNotTrainedGoesWithTheLargerSide) {
 
 TEST(CategoriesTest, MissingIsToldFromAllCategories) {
   const table::Table table =
-      make_table({{kNan, 0, 1, kNan, 0, 1, 0, 1}}, {5, 0, 0, 5, 0, 0, 0, 0}, {}, kFirstIsCategorical);
+      make_table({{kNaN, 0, 1, kNaN, 0, 1, 0, 1}}, {5, 0, 0, 5, 0, 0, 0, 0}, {}, kFirstIsCategorical);
   const Model model = train_alone(table, kExact);
   const std::vector<float> predicted = predict(model, table, 1);
   for (std::size_t i = 0; i < table.n_rows(); ++i) EXPECT_NEAR(predicted[i], table.label()[i], 1e-5);
@@ -112,7 +112,7 @@ TEST(CategoriesTest, OneCategoryAndNoneAreTrainedAndNeverSplitOn) {
   const table::Table useful = random_table({.n_rows = 500, .n_features = 1}, alone());
   const std::vector<float> x(useful.feature(0).begin(), useful.feature(0).end());
   const std::vector<float> y(useful.label().begin(), useful.label().end());
-  const table::Table table = make_table({std::vector<float>(500, 3.0F), x, std::vector<float>(500, kNan)}, y, {},
+  const table::Table table = make_table({std::vector<float>(500, 3.0F), x, std::vector<float>(500, kNaN)}, y, {},
                                         {{0, std::nullopt}, {2, std::vector<std::string>{}}});
   const Model model = train_alone(table, {.n_trees = 3, .depth = 3});
   const Importance used = importance(model);

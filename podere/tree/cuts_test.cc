@@ -6,14 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "podere/base/test_numbers.h"
 #include "podere/tree/binning_kernel.h"
 #include "podere/tree/test_tables.h"
 
 namespace podere::tree {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMax = std::numeric_limits<float>::max();
 
 std::vector<FeatureCuts> cuts_of(const std::vector<float>& feature, int max_bins) {
@@ -82,23 +81,23 @@ TEST(CutsTest, BinsCountTheCutsAtOrBelow) {
 }
 
 TEST(CutsTest, MissingValuesHaveTheBinAfterTheOthers) {
-  const std::vector<FeatureCuts> cuts = cuts_of({1, kNan, 2, 3}, 256);
+  const std::vector<FeatureCuts> cuts = cuts_of({1, kNaN, 2, 3}, 256);
   EXPECT_TRUE(cuts[0].has_missing);
-  EXPECT_EQ(bins_of(cuts[0], {1, kNan, 3}),
+  EXPECT_EQ(bins_of(cuts[0], {1, kNaN, 3}),
             (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(cuts[0].missing_bin()), 2}));
   EXPECT_EQ(cuts[0].n_bins(), cuts[0].missing_bin() + 1);
 }
 
 TEST(CutsTest, BinsNeverExceedTheirNumberWithMissingValues) {
   for (const int max_bins : {2, 3, 4, 16, 256}) {
-    std::vector<float> values{kNan};
+    std::vector<float> values{kNaN};
     for (int i = 0; i < 1000; ++i) values.push_back(static_cast<float>(i));
     EXPECT_LE(cuts_of(values, max_bins)[0].n_bins(), std::max(3, max_bins)) << max_bins;
   }
 }
 
 TEST(CutsTest, AColumnWithoutValuesHasNoCuts) {
-  const std::vector<FeatureCuts> cuts = cuts_of({kNan, kNan}, 256);
+  const std::vector<FeatureCuts> cuts = cuts_of({kNaN, kNaN}, 256);
   EXPECT_TRUE(cuts[0].cuts.empty());
   EXPECT_EQ(cuts[0].n_bins(), 2);
 }

@@ -31,7 +31,7 @@ std::vector<std::size_t> leaf_of_each_row(const Tree& tree, const table::Table& 
 }
 
 /// The least value, of those that have weight, up to which the weights reach q of their sum.
-float plain_quantile(std::vector<std::pair<float, double>> values, double q) {
+float plain_leaf_quantile(std::vector<std::pair<float, double>> values, double q) {
   std::ranges::sort(values);
   double total = 0;
   for (const auto& [value, weight] : values) total += weight;
@@ -56,7 +56,7 @@ TEST(FinishTreeTest, LeavesOfAQuantileHoldTheQuantileOfWhatIsLeftOver) {
     const Model model = train_alone(weighted, options);
     std::vector<std::pair<float, double>> all;
     for (std::size_t i = 0; i < label.size(); ++i) all.emplace_back(label[i], weight[i]);
-    EXPECT_EQ(model.base_margin[0], plain_quantile(all, q));
+    EXPECT_EQ(model.base_margin[0], plain_leaf_quantile(all, q));
     std::vector<float> margins(label.size(), static_cast<float>(model.base_margin[0]));
     for (const Tree& tree : model.trees) {
       ASSERT_GT(tree.nodes.size(), 3);
@@ -64,7 +64,8 @@ TEST(FinishTreeTest, LeavesOfAQuantileHoldTheQuantileOfWhatIsLeftOver) {
       std::map<std::size_t, std::vector<std::pair<float, double>>> residuals;
       for (std::size_t i = 0; i < label.size(); ++i)
         residuals[leaves[i]].emplace_back(label[i] - margins[i], weight[i]);
-      for (const auto& [leaf, values] : residuals) EXPECT_EQ(tree.nodes[leaf].value, 0.5F * plain_quantile(values, q));
+      for (const auto& [leaf, values] : residuals)
+        EXPECT_EQ(tree.nodes[leaf].value, 0.5F * plain_leaf_quantile(values, q));
       for (std::size_t i = 0; i < label.size(); ++i) margins[i] += tree.nodes[leaves[i]].value;
     }
   }

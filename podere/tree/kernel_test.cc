@@ -24,7 +24,7 @@ std::vector<std::uint32_t> all_rows(std::size_t n) {
   return rows;
 }
 
-std::vector<FeatureCuts> cuts_of(const table::Table& table, int max_bins) {
+std::vector<FeatureCuts> cuts_of_table(const table::Table& table, int max_bins) {
   return find_cuts(table::HeldRows(table), std::vector<std::uint8_t>(table.n_rows(), 1), max_bins, 0, alone(), 1);
 }
 
@@ -183,7 +183,7 @@ TEST(GradientTest, ExtremeMarginsStayFinite) {
 TEST(QuantiseTest, RoundingIsRightOnAverageAndWithinTheLevels) {
   const std::size_t n = 20000;
   const table::Table table = random_table({.n_rows = n, .n_features = 1}, alone());
-  BinnedRows binned(table::HeldRows(table), cuts_of(table, 16), 1);
+  BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 16), 1);
   Gradients gradients{.values = std::vector<Gradient>(n, {0.33F, 0.21F}), .max_abs_g = 1, .max_abs_h = 0.25};
   gradients.values[0] = {1.0F, 0.25F};
   gradients.values[1] = {-1.0F, -0.25F};
@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(FeatureCounts, HistogramTest, testing::Values(1, 3, 4, 
 TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   const std::size_t n = 40001;  // several flushes and several tasks a node
   const table::Table table = random_table({.n_rows = n, .n_features = GetParam(), .has_missing = true}, alone());
-  BinnedRows binned(table::HeldRows(table), cuts_of(table, 256), 2);
+  BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 256), 2);
   Gradients gradients{.values = std::vector<Gradient>(n), .max_abs_g = 1, .max_abs_h = 0.25};
   for (std::size_t i = 0; i < n; ++i) {
     gradients.values[i] = {static_cast<float>(std::sin(static_cast<double>(i))),
@@ -244,7 +244,7 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
 
 TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndWordsDoNotOverlap) {
   const table::Table table = random_table({.n_rows = 300, .n_features = 11, .has_missing = true}, alone());
-  const BinnedRows binned(table::HeldRows(table), cuts_of(table, 64), 1);
+  const BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 64), 1);
   for (const int n_ranks : {1, 2, 3, 5, 11, 20}) {
     const HistogramLayout layout(binned, n_ranks);
     std::size_t next_feature = 0;
@@ -273,7 +273,7 @@ TEST(HistogramLayoutTest, EveryFeatureHasOneOwnerAndWordsDoNotOverlap) {
 
 TEST(HistogramLayoutTest, OwnersHaveEvenSharesAndAreSpreadOverManyRanks) {
   const table::Table table = random_table({.n_rows = 3000, .n_features = 12}, alone());
-  const BinnedRows binned(table::HeldRows(table), cuts_of(table, 64), 1);
+  const BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 64), 1);
   const std::size_t n_cells = HistogramLayout(binned, 1).width(0);
   for (const int n_ranks : {2, 3, 4, 6, 12}) {
     const HistogramLayout layout(binned, n_ranks);
@@ -352,7 +352,7 @@ TEST(SplitTest, AFeatureWithoutCutsOrANodeWithoutGainIsNotSplit) {
 TEST(PartitionTest, LeftRowsComeFirstAndOrderIsKept) {
   const std::size_t n = 170011;  // two nodes are cut into runs, two are parted where they lie
   const table::Table table = random_table({.n_rows = n, .n_features = 30, .has_missing = true}, alone());
-  const BinnedRows binned(table::HeldRows(table), cuts_of(table, 64), 1);
+  const BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 64), 1);
   for (const std::size_t feature : {0, 29}) {
     for (const bool missing_left : {false, true}) {
       std::vector<std::uint32_t> rows = all_rows(n);

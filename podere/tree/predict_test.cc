@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 #include "podere/tree/test_training.h"
 
 namespace podere::tree {
@@ -72,7 +73,6 @@ Tree random_tree(std::size_t n_nodes, std::uint64_t seed, std::span<const float>
 }
 
 TEST(PredictTest, RowsThatGoSideBySideEndWhereOneAloneDoes) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> values{-kInfinity, -1e30F, -1, -1e-45F, -0.0F,     0,
                                   1e-45F,     1,      2,  1e30F,   kInfinity, std::numeric_limits<float>::quiet_NaN()};
   const std::span<const float> thresholds = std::span(values).first(values.size() - 1);

@@ -10,13 +10,12 @@
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/base/test_numbers.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/test_training.h"
 
 namespace podere::tree {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// What a tree gives a row of which the features in `known` (a bit each) are known.
 double value_of(const Tree& tree, std::size_t n, std::uint32_t known, const std::vector<float>& row) {
@@ -121,7 +120,7 @@ std::vector<float> random_row(std::size_t n_features, RandomSequence& random) {
   std::vector<float> row;
   for (std::size_t j = 0; j < n_features; ++j) {
     const double x = random.uniform() * (is_category(j) ? kCategories + 1 : 1);  // one category that no set has
-    row.push_back(random.uniform() < 0.2 ? kNan : static_cast<float>(is_category(j) ? std::floor(x) : x));
+    row.push_back(random.uniform() < 0.2 ? kNaN : static_cast<float>(is_category(j) ? std::floor(x) : x));
   }
   return row;
 }
@@ -146,7 +145,7 @@ TEST(Shap, ValuesOfASplitByHand) {
   EXPECT_EQ(shap_bias(model), std::vector<double>{2.5});
   expect_near(values_of_row(model, {7, -1}), {0, -1, 2.5}, 1e-15);
   expect_near(values_of_row(model, {7, 0}), {0, 3, 2.5}, 1e-15);
-  expect_near(values_of_row(model, {7, kNan}), {0, 3, 2.5}, 1e-15);
+  expect_near(values_of_row(model, {7, kNaN}), {0, 3, 2.5}, 1e-15);
 }
 
 TEST(Shap, ValuesOfTwoFeaturesByHand) {

@@ -83,6 +83,14 @@ std::string option_text(const CsvLayout& layout, std::size_t field) {
   return is_a_name ? name : std::to_string(field);
 }
 
+constexpr const char* kEncodeLabels = "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ...";
+
+/// Whether a column is called as labels are, and nobody has chosen another.
+bool may_be_label(const CsvLayout& layout, std::size_t field) {
+  if (layout.schema.label && layout.label_choice == LabelChoice::kOption) return false;
+  return std::ranges::binary_search(usual_labels(layout.names), field);
+}
+
 /// What to do about numbers such as 1,5.
 std::string advice_on_decimal_commas(char delimiter) {
   return fmt::format("; numbers with a decimal comma need a point{}",
@@ -95,7 +103,8 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
                             const std::vector<std::uint64_t>& n_decimal_commas, std::uint64_t n_rows) {
   constexpr std::size_t kMaxNames = 40;
   const table::Schema& schema = layout.schema;
-  std::vector<std::string> columns, features;
+  const bool is_guessed = schema.label && layout.label_choice == LabelChoice::kFirst;
+  std::vector<std::string> columns, features, labels;
   std::string advice;
   bool has_decimal_commas = false;
   for (std::size_t k = 0; k < n_texts.size(); ++k) {
@@ -105,16 +114,18 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
     if (n_decimal_commas[k] == n_texts[k]) {
       has_decimal_commas = true;
     } else if (k < schema.features.size()) {
-      features.push_back(option_text(layout, field));
+      (may_be_label(layout, field) ? labels : features).push_back(option_text(layout, field));
     } else if (k == schema.features.size() && schema.label) {
-      advice += layout.label_choice == LabelChoice::kFirst
-                    ? "; no label is chosen, so the first column is taken: choose one with --label"
-                    : "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose "
-                      "another --label";
+      if (!is_guessed) advice += kEncodeLabels + std::string(", or choose another --label");
     } else {
       advice += "; weights must be numbers";
     }
   }
+  if (!labels.empty()) {
+    advice += fmt::format("; {} is called as labels are{}, and choose it with --label", fmt::join(labels, ", "),
+                          kEncodeLabels);
+  }
+  if (is_guessed) advice += "; no label is chosen, so the first column is taken: choose one with --label";
   const bool knows_features = !layout.finds_categories && !table::is_made_up(layout.names);
   if (!features.empty() && knows_features) {
     advice = "; these were numbers in training: name a text for missing values with --missing" + advice;

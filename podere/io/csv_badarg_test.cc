@@ -144,6 +144,18 @@ TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
   EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
 }
 
+TEST(CsvBadInput, AColumnThatIsLikelyTheLabelIsNotToBeLeftOut) {
+  const std::string text = "x,city,Class\n1,Rome,good\n2,Bari,bad\n";
+  const std::string columns = "'city' (2 of 2 rows), 'Class' (2 of 2 rows)";
+  EXPECT_TRUE(refusal_of_text(text).ends_with(advice(columns, "city") +
+                                              "; Class is called as labels are; labels must be numbers: encode two "
+                                              "classes as 0 and 1, more as 0, 1, 2, ..., and choose it with --label"));
+  EXPECT_TRUE(refusal_of_text(text, {.label = "x"}).ends_with(advice(columns, "city,Class"))) << "another is chosen";
+  EXPECT_TRUE(refusal_of_text("x,species\n1.5,setosa\n", {.needs_label = true})
+                  .ends_with(advice("'species' (1 of 1 rows)", "species") +
+                             "; no label is chosen, so the first column is taken: choose one with --label"));
+}
+
 TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsToldAsSuch) {
   EXPECT_EQ(refusal_of_text("\"x\" \"y\"\n\"1\" 0.5 1\n\"2\" 0.7 0\n"), "2: '1' is one field too many: a row has 2");
 }

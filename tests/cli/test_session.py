@@ -312,6 +312,20 @@ def test_prometheus_reads_what_jobs_cost(session):
     stream.readline()
     ask(stream, {"id": 1, "job": {"kind": 'no "job"'}})
     assert answer(stream, 1)["event"] == "failed"
+def test_attached_one_ends_when_its_reader_goes(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
+    watcher.stdout.close()
+    numbers = itertools.count()
+
+    def has_ended():  # at the next that it has to tell
+        session("load", "s", "collider:1000", "--as", f"a{next(numbers)}")
+        return watcher.poll() is not None
+
+    wait_until(has_ended)
+    assert watcher.returncode == 0 and "goes on" in watcher.stderr.read()
+
+
     with urllib.request.urlopen(url, timeout=30) as response:
         families = text_string_to_metric_families(response.read().decode())
     values = {(s.name, *s.labels.values()): s.value for family in families for s in family.samples}

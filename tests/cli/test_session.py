@@ -287,6 +287,13 @@ def test_a_session_ends_with_its_owner(podere, session):
 
 
 def test_attached_one_sees_what_others_do(podere, session):
+def test_low_memory_is_refused_for_what_is_in_memory(session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    session("load", "s", "collider:1000", "--as", "a")
+    line = session.refused("train", "gbt", "table:a", "--session", "s", "--low-memory", "-o", "m.json")
+    assert "table:a: --low-memory is for files and events; a session's table is in memory already: leave it out" in line
+
+
     session.start("s", "--executors", "1", "--cores", "1")
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
     numbers = itertools.count()

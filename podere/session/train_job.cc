@@ -78,10 +78,10 @@ Json run(const TrainJob& job, const Workplace& at) {
   }
   std::optional<JobTable> memory;
   const auto rows = open_rows(job, from ? &*from : nullptr, at, facts_read, memory);
-  const LabelWanted wanted{tree::label_rules(job.options).kind, "--objective " + tree::to_string(job.options.objective),
+  const LabelWanted wanted{tree::label_rules(job.options), "--objective " + tree::to_string(job.options.objective),
                            "--objective squared-error"};
   check_label_guess(job.table, rows->labels(), facts_read.label, wanted, comm);
-  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.kind, comm);
+  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.rules.kind, comm);
   io::UnknownTexts& unknown = facts_read.unknown;
   std::optional<JobTable> validation;
   if (job.validation) {

@@ -158,7 +158,7 @@ int start(const StartOptions& options) {
     if (waitpid(pid, &status, WNOHANG) == pid) {
       const std::string words =
           WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status)) : last_line(log);
-      if (!place.is_taken_by_another()) std::filesystem::remove(place.log());  // nor was it ever
+      place.remove_left_behind();
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }

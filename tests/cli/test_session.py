@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import pathlib
 import random
 import re
 import select
@@ -286,7 +287,6 @@ def test_a_session_ends_with_its_owner(podere, session):
     assert podere.processes() == []
 
 
-def test_attached_one_sees_what_others_do(podere, session):
 def test_low_memory_is_refused_for_what_is_in_memory(session):
     session.start("s", "--executors", "1", "--cores", "1")
     session("load", "s", "collider:1000", "--as", "a")
@@ -294,6 +294,7 @@ def test_low_memory_is_refused_for_what_is_in_memory(session):
     assert "table:a: --low-memory is for files and events; a session's table is in memory already: leave it out" in line
 
 
+def test_attached_one_sees_what_others_do(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
     numbers = itertools.count()
@@ -311,14 +312,6 @@ def test_low_memory_is_refused_for_what_is_in_memory(session):
     assert watcher.returncode == 0 and "goes on" in stderr
 
 
-def test_prometheus_reads_what_jobs_cost(session):
-    url = session.start("s", "--executors", "2", "--cores", "1", "--prometheus", "0")["prometheus"]
-    assert url.startswith("http://127.0.0.1:") and session.status("s")["prometheus"] == url
-    session("load", "s", "collider:4000", "--as", "a")
-    stream = session.orders("s")
-    stream.readline()
-    ask(stream, {"id": 1, "job": {"kind": 'no "job"'}})
-    assert answer(stream, 1)["event"] == "failed"
 def test_attached_one_ends_when_its_reader_goes(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
@@ -333,6 +326,14 @@ def test_attached_one_ends_when_its_reader_goes(podere, session):
     assert watcher.returncode == 0 and "goes on" in watcher.stderr.read()
 
 
+def test_prometheus_reads_what_jobs_cost(session):
+    url = session.start("s", "--executors", "2", "--cores", "1", "--prometheus", "0")["prometheus"]
+    assert url.startswith("http://127.0.0.1:") and session.status("s")["prometheus"] == url
+    session("load", "s", "collider:4000", "--as", "a")
+    stream = session.orders("s")
+    stream.readline()
+    ask(stream, {"id": 1, "job": {"kind": 'no "job"'}})
+    assert answer(stream, 1)["event"] == "failed"
     with urllib.request.urlopen(url, timeout=30) as response:
         families = text_string_to_metric_families(response.read().decode())
     values = {(s.name, *s.labels.values()): s.value for family in families for s in family.samples}
@@ -410,6 +411,33 @@ def test_names_are_taken_once(session):
     assert "loaded" in session.refused("describe", "table:a", "--label", "0", "--session", "s")
     assert "m_zz" in session.refused("session", "transform", "s", "a", "--where", "m_zz > 1", "--as", "b")
     assert "shares of 1.5" in session.refused("session", "split", "s", "a", "--fraction", "1.5", "--first", "b", "--second", "c")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
+def test_a_session_that_a_signal_ends_while_it_starts_leaves_nothing(podere, session, tmp_path, number):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    hanging = folder / "mpirun"
+    hanging.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hanging.chmod(0o755)
+    environment = {**session.environment, "PATH": f"{folder}:{os.environ['PATH']}"}
+    starting = podere.start("session", "start", "s", "--executors", "2", environment=environment)
+    wait_until(lambda: any(each["process"] for each in json.loads(session("list", "--json").stdout)["sessions"]))
+    wait_until(lambda: any(b"sleep" in command_line(pid) for pid in podere.processes(wait=0)))
+    os.kill(session.status("s")["process"], number)
+    assert starting.wait(timeout=60) == 1
+    words = "killed by signal 9" if number == signal.SIGKILL else "interrupted"
+    assert starting.communicate()[1].strip() == f"podere: the session ended while it started: {words}" + (
+        ", nothing was written" if words == "interrupted" else "")
+    assert podere.processes() == [] and os.listdir(session.folder) == []
+    assert session.start("s", "--executors", "1", "--cores", "1")["executors"] == 1
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it ended
+        return b""
 
 
 def test_a_session_that_is_starting_says_so_and_can_be_stopped(podere, session, tmp_path):

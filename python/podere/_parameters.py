@@ -50,10 +50,11 @@ def absolute(name: str, path: Any) -> str:
     return os.path.abspath(text)
 
 
-def choice(name: str, value: Any, allowed: Mapping[str, Any]) -> Any:
-    """What stands for a text."""
+def choice(name: str, value: Any, allowed: Mapping[str, Any], elsewhere: Mapping[str, str] = {}) -> Any:
+    """What stands for a text. `elsewhere` has texts of other libraries, and what to use instead."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}")
+        own = f"; of {value!r} the counterpart is {elsewhere[value]}" if value in elsewhere else ""
+        raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}{own}")
     return allowed[value]
 
 

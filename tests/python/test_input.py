@@ -1,4 +1,6 @@
 """What the estimators take (NumPy, pandas, SciPy) and what they refuse, in one clear line."""
+import re
+
 import numpy
 import pytest
 import scipy.sparse
@@ -256,6 +258,18 @@ def test_bad_calls_are_refused_with_one_line(fit, message):
 
 
 @pytest.mark.parametrize("column, message", [
+def test_objectives_of_other_libraries_are_answered_with_their_counterpart(podere):
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in podere("help", "names").splitlines()]
+    own = {name: counterpart for names, commands, counterpart, *_ in rows if commands == "gbt"
+           for name in re.findall(r"--objective (\S+?)(?:`|$)", names)}
+    assert {"reg:squarederror", "binary:logistic", "mae", "multiclass"} <= set(own)
+    counterparts = {"logistic": "GBTClassifier", "softmax": "GBTClassifier", "squared-error": "'squared_error'"}
+    for name in set(own) - {"squared_error"}:
+        wanted = counterparts.get(own[name], repr(own[name]))
+        with pytest.raises(ValueError, match=f"of '{re.escape(name)}' the counterpart is {wanted}"):
+            GBTRegressor(objective=name).fit(GOOD_X, GOOD_Y)
+
+
     (["a", "b"] * 4, "column 'x' of X is of object, allowed are numbers; boosted trees take texts as categories where"),
     (numpy.array(["2020-01-01"] * 8, dtype="datetime64[ns]"), "column 'x' of X is of datetime64"),
     (numpy.array([1j] * 8), "column 'x' of X is of complex128"),

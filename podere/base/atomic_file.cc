@@ -132,10 +132,15 @@ void AtomicFile::make_temporary() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
+  if (reader_has_left_) return;
   const int n_before = interrupts();
   write_all(path_, bytes, [&](std::string_view rest) {
     if (temporary_.empty() && interrupts() > n_before) throw Interrupted{};  // the reader may be asleep
     const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
+    if (n < 0 && errno == EPIPE) {
+      reader_has_left_ = true;
+      return static_cast<ssize_t>(rest.size());
+    }
     if (n >= 0 || errno != EAGAIN) return n;
     pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};  // whoever made this pipe does not wait
     return static_cast<ssize_t>(std::min(poll(&room, 1, -1), 0));

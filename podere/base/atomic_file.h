@@ -21,7 +21,8 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Appends. Throws Error that names the file and the cause: InputError where there is no room left.
+  /// Appends. Throws Error that names the file and the cause: InputError where there is no room left. Does nothing once
+  /// reader_has_left().
   void write(std::string_view bytes);
   /// Flushes to the disk, then renames. Throws as write. Call once.
   void commit();
@@ -29,6 +30,8 @@ class AtomicFile {
   /// soon after. For what has checksums and can be made anew.
   void commit_unflushed();
 
+  /// Whether the other end of a pipe was closed before all was written.
+  bool reader_has_left() const { return reader_has_left_; }
   /// Empty where `path` is written as it is.
   const std::filesystem::path& temporary_path() const { return temporary_; }
 
@@ -39,6 +42,7 @@ class AtomicFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  bool reader_has_left_ = false;
 };
 
 /// Writes into a file that is there, such as the temporary_path() of an AtomicFile that another process holds.

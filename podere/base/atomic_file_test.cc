@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -137,6 +138,21 @@ TEST_F(AtomicFileTest, WaitsForAPipeThatDoesNot) {
   writer.join();
   close(pipe_ends[0]);
   EXPECT_EQ(received, sent);
+}
+
+TEST_F(AtomicFileTest, NotesThatTheReaderOfAPipeHasLeft) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  AtomicFile file("/dev/fd/" + std::to_string(pipe_ends[1]));
+  file.write("read");
+  EXPECT_FALSE(file.reader_has_left());
+  close(pipe_ends[0]);
+  file.write("not read");
+  EXPECT_TRUE(file.reader_has_left());
+  file.write("not read either");
+  file.commit();
+  close(pipe_ends[1]);
 }
 
 TEST_F(AtomicFileTest, AFullDiskIsForTheUserToMend) {

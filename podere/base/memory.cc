@@ -55,4 +55,12 @@ std::optional<std::uint64_t> available_memory_bytes() {
   return std::min(*available, *limit);
 }
 
+void give_way_where_memory_runs_out() {
+  constexpr const char* kScore = "/proc/self/oom_score_adj";  // proc(5): anyone may raise it
+  constexpr int kMostScore = 1000;
+  constexpr int kWeight = 500;  // as if half of all memory were held
+  int score = 0;
+  if (std::ifstream(kScore) >> score) std::ofstream(kScore) << std::min(score + kWeight, kMostScore);
+}
+
 }  // namespace podere

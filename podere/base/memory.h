@@ -1,4 +1,4 @@
-// How much memory this process used.
+// How much memory this process used, and may use.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,8 @@ std::uint64_t take_peak_memory_bytes();
 /// What this process can take without driving others out: what the system calls available, at most the limit of its
 /// control group; nothing if the system does not tell.
 std::optional<std::uint64_t> available_memory_bytes();
+
+/// Where memory runs out the kernel is to end this process, and what it will start, before others of its size.
+void give_way_where_memory_runs_out();
 
 }  // namespace podere

@@ -176,7 +176,11 @@ int run_simulate(const SimulateOptions& options) {
     simulation.policy.mode = mode_of(policy).value_or(farm::Mode::kProportional);
     reports.push_back(report_json(policy, simulate(trace, simulation)));
   }
-  options.output.json ? print_json({{"trace", options.trace}, {"policies", reports}}) : print_reports(reports);
+  if (options.output.json) {
+    print_json({{"trace", options.trace}, {"policies", reports}});
+  } else {
+    print_reports(reports);
+  }
   return kDone;
 }
 

@@ -40,16 +40,16 @@ int run_generate(const GenerateOptions& options) {
   const int facts_to = prepare_outputs({{"-o", options.path}}, {});
   const Stopwatch watch;
   JobProgress progress(options.output);
-  collider::write_csv(options.path, options.seed, options.n_events, options.header, options.cores, progress);
+  const std::uint64_t n_events =
+      collider::write_csv(options.path, options.seed, options.n_events, options.header, options.cores, progress);
   progress.clear();
   const double seconds = watch.seconds();
   if (options.output.json) {
-    print_json({{"events", options.n_events}, {"seed", options.seed}, {"output", options.path}, {"seconds", seconds}},
+    print_json({{"events", n_events}, {"seed", options.seed}, {"output", options.path}, {"seconds", seconds}},
                facts_to);
   } else {
-    print(fmt::format("{} events in {} ({} events/s): {}\n", with_commas(options.n_events), duration(seconds),
-                      with_commas(static_cast<std::uint64_t>(static_cast<double>(options.n_events) / seconds)),
-                      options.path),
+    print(fmt::format("{} events in {} ({} events/s): {}\n", with_commas(n_events), duration(seconds),
+                      with_commas(static_cast<std::uint64_t>(static_cast<double>(n_events) / seconds)), options.path),
           facts_to);
   }
   return kDone;

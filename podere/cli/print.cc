@@ -134,21 +134,22 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
   return table.text();
 }
 
-void print(const std::string& text, int descriptor) {
+bool print(const std::string& text, int descriptor) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const ssize_t n = write(descriptor, rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EPIPE) return;
+    if (n < 0 && errno == EPIPE) return false;
     if (n < 0) {
       throw_input_error("standard {}: {}", descriptor == STDOUT_FILENO ? "output" : "error", std::strerror(errno));
     }
     rest.remove_prefix(static_cast<std::size_t>(n));
   }
+  return true;
 }
 
-void print_json(const nlohmann::ordered_json& json, int descriptor) {
-  print(session::to_text(json) + "\n", descriptor);
+bool print_json(const nlohmann::ordered_json& json, int descriptor) {
+  return print(session::to_text(json) + "\n", descriptor);
 }
 
 void print_error(const std::string& message) {

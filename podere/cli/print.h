@@ -49,10 +49,10 @@ class TextTable {
 /// Lines of "name  value".
 std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough;
-/// throws InputError for any other failure, such as a full disk.
-void print(const std::string& text, int descriptor = STDOUT_FILENO);
-void print_json(const nlohmann::ordered_json& json, int descriptor = STDOUT_FILENO);
+/// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough:
+/// returns false. Throws InputError for any other failure, such as a full disk.
+bool print(const std::string& text, int descriptor = STDOUT_FILENO);
+bool print_json(const nlohmann::ordered_json& json, int descriptor = STDOUT_FILENO);
 /// "podere: message" on one line of standard error.
 void print_error(const std::string& message);
 /// One line on standard error where `facts` have "unknown_categories": how many texts of which columns.

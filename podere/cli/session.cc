@@ -158,7 +158,7 @@ int start(const StartOptions& options) {
     if (waitpid(pid, &status, WNOHANG) == pid) {
       const std::string words =
           WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status)) : last_line(log);
-      if (!place.is_taken_by_another()) std::filesystem::remove(place.log());  // nor was it ever
+      place.remove_left_behind();
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }
@@ -286,9 +286,10 @@ int attach(const NamedOptions& options) {
   count_interrupts();
   JobProgress progress(options.output);
   const bool is_there = client.follow([&](const Json& event) {
-    if (!event.empty() && options.output.json) print_json(event);
+    bool has_reader = true;
+    if (!event.empty() && options.output.json) has_reader = print_json(event);
     if (!event.empty() && !options.output.json) show_event(event, progress);
-    return interrupts() == 0;
+    return has_reader && interrupts() == 0;
   });
   progress.clear();
   print_error(is_there ? fmt::format("detached; the session {} goes on", options.name)

@@ -20,7 +20,8 @@ void SharedFile::commit() {
   if (scratch_) {
     std::ifstream file(scratch_->temporary_path(), std::ios::binary);
     std::string piece(1 << 20, '\0');
-    while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    while (!output_.reader_has_left() &&
+           (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)) {
       output_.write(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
     }
   }

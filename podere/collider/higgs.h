@@ -49,9 +49,10 @@ table::ReadRows generate_rows(std::uint64_t seed, std::uint64_t first, std::uint
                               std::size_t window_bytes = table::kWindowBytes);
 
 /// Writes events [0, n_events) to `path` as text in the UCI layout (no header, label first, %.18e), or with a line of
-/// names first. Written to a temporary name and renamed. Local. Memory does not grow with n_events. Throws InputError
-/// if `path` cannot be written; Error if writing fails or `progress` asks to stop: nothing is left then.
-void write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t n_events, bool header,
-               int n_threads, Progress& progress);
+/// names first. Written to a temporary name and renamed. Local. Memory does not grow with n_events. Returns how many:
+/// fewer where the reader of a pipe leaves. Throws InputError if `path` cannot be written; Error if writing fails or
+/// `progress` asks to stop: nothing is left then.
+std::uint64_t write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t n_events, bool header,
+                        int n_threads, Progress& progress);
 
 }  // namespace podere::collider

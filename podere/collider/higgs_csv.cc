@@ -39,13 +39,14 @@ std::string header_line() {
 
 }  // namespace
 
-void write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t n_events, bool header,
-               int n_threads, Progress& progress) {
+std::uint64_t write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t n_events, bool header,
+                        int n_threads, Progress& progress) {
   AtomicFile file(path);
   if (header) file.write(header_line());
   // A batch of slices is made by all threads, then written in order: memory does not grow with the number of events.
   std::vector<std::string> slices(static_cast<std::size_t>(std::max(n_threads, 1)) * 8);
-  for (std::uint64_t done = 0; done < n_events;) {
+  std::uint64_t done = 0;
+  while (done < n_events && !file.reader_has_left()) {
     const std::uint64_t end = std::min(n_events, done + slices.size() * kSliceEvents);
     const auto n_slices = static_cast<std::size_t>((end - done + kSliceEvents - 1) / kSliceEvents);
     parallel_for(n_threads, n_slices, [&](std::size_t k, int) {
@@ -61,6 +62,7 @@ void write_csv(const std::filesystem::path& path, std::uint64_t seed, std::uint6
     progress.report({.phase = "generate", .done = done, .total = n_events, .metrics = {}});
   }
   file.commit();
+  return done;
 }
 
 }  // namespace podere::collider

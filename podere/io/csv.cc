@@ -83,27 +83,49 @@ std::string option_text(const CsvLayout& layout, std::size_t field) {
   return is_a_name ? name : std::to_string(field);
 }
 
-/// All columns that cannot be read as numbers, and what can be done about them. `n_texts` [columns of the table].
-std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint64_t>& n_texts, std::uint64_t n_rows) {
+constexpr const char* kEncodeLabels = "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ...";
+
+/// Whether a column is called as labels are, and nobody has chosen another.
+bool may_be_label(const CsvLayout& layout, std::size_t field) {
+  if (layout.schema.label && layout.label_choice == LabelChoice::kOption) return false;
+  return std::ranges::binary_search(usual_labels(layout.names), field);
+}
+
+/// What to do about numbers such as 1,5.
+std::string advice_on_decimal_commas(char delimiter) {
+  return fmt::format("; numbers with a decimal comma need a point{}",
+                     delimiter == ',' ? "" : ": tr , . <OLD >NEW writes them so");
+}
+
+/// All columns that cannot be read as numbers, and what can be done about them. `n_texts`, and how many of them are
+/// numbers with a decimal comma [columns of the table].
+std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint64_t>& n_texts,
+                            const std::vector<std::uint64_t>& n_decimal_commas, std::uint64_t n_rows) {
   constexpr std::size_t kMaxNames = 40;
   const table::Schema& schema = layout.schema;
-  std::vector<std::string> columns, features;
+  const bool is_guessed = schema.label && layout.label_choice == LabelChoice::kFirst;
+  std::vector<std::string> columns, features, labels;
   std::string advice;
+  bool has_decimal_commas = false;
   for (std::size_t k = 0; k < n_texts.size(); ++k) {
     if (n_texts[k] == 0) continue;
     const std::size_t field = layout.fields[k];
     columns.push_back(fmt::format("{} ({} of {} rows)", printable(layout.names[field]), n_texts[k], n_rows));
-    if (k < schema.features.size()) {
-      features.push_back(option_text(layout, field));
+    if (n_decimal_commas[k] == n_texts[k]) {
+      has_decimal_commas = true;
+    } else if (k < schema.features.size()) {
+      (may_be_label(layout, field) ? labels : features).push_back(option_text(layout, field));
     } else if (k == schema.features.size() && schema.label) {
-      advice += layout.label_choice == LabelChoice::kFirst
-                    ? "; no label is chosen, so the first column is taken: choose one with --label"
-                    : "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ..., or choose "
-                      "another --label";
+      if (!is_guessed) advice += kEncodeLabels + std::string(", or choose another --label");
     } else {
       advice += "; weights must be numbers";
     }
   }
+  if (!labels.empty()) {
+    advice += fmt::format("; {} is called as labels are{}, and choose it with --label", fmt::join(labels, ", "),
+                          kEncodeLabels);
+  }
+  if (is_guessed) advice += "; no label is chosen, so the first column is taken: choose one with --label";
   const bool knows_features = !layout.finds_categories && !table::is_made_up(layout.names);
   if (!features.empty() && knows_features) {
     advice = "; these were numbers in training: name a text for missing values with --missing" + advice;
@@ -115,6 +137,7 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
                  list, list) +
              advice;
   }
+  if (has_decimal_commas) advice = advice_on_decimal_commas(layout.delimiter) + advice;
   const std::size_t n_more = columns.size() > kMaxNames ? columns.size() - kMaxNames : 0;
   columns.resize(columns.size() - n_more);
   return fmt::format("; not numbers: {}{}{}", fmt::join(columns, ", "),
@@ -131,12 +154,13 @@ void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, bool counts_te
   csv.texts = nullptr;
   if (counts_texts && fault) throw InputError(*fault);
   const std::vector<std::uint64_t> n_texts = texts.sum(comm);
+  const std::vector<std::uint64_t> n_decimal_commas = texts.sum_decimal_commas(comm);
   if (counts_texts) facts.n_texts = n_texts;
   const bool has_texts = std::ranges::any_of(n_texts, [](std::uint64_t n) { return n > 0; });
   if (counts_texts || (!fault && !has_texts)) return;
   const auto first = find_fault(comm, read);
   if (!first) throw_input_error("{}: changed while it was read", csv.name());
-  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, csv.lines.size()));
+  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, n_decimal_commas, csv.lines.size()));
 }
 
 ReadFacts facts_of(const OpenCsv& csv) {

@@ -108,12 +108,27 @@ TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
   EXPECT_EQ(refusal_of_text("1,2\n3,\"x,\ny\"\n"),
             "2: column 'f1' (position 1): 'x,\\x0ay' is neither a number nor a text for a missing value" +
                 advice("'f1' (1 of 2 rows)", "f1"));
-  for (const char* const text : {"0x1p3", "1,5", "1e", "--1", "+-1", "1 2", "1_000", "nan(1)", "NAN", "1d3"}) {
+  for (const char* const text : {"0x1p3", "1,5x", "1e", "--1", "+-1", "1 2", "1_000", "nan(1)", "NAN", "1d3"}) {
     const std::string refusal = refusal_of_text(fmt::format("a;b\n1;{}\n", text), {.delimiter = ';'});
     EXPECT_EQ(refusal,
               fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value{}", text,
                           advice("'b' (1 of 1 rows)", "b")));
   }
+}
+
+TEST(CsvBadInput, NumbersWithADecimalCommaAreToldAsSuch) {
+  const std::string refused = "'1,5' is neither a number nor a text for a missing value; not numbers: ";
+  const std::string command = "; numbers with a decimal comma need a point: tr , . <OLD >NEW writes them so";
+  EXPECT_EQ(refusal_of_text("1,5;2,25\n-3,0e1;7\n", {.header = false}),
+            "1: column 'f0' (position 0): " + refused + "'f0' (2 of 2 rows), 'f1' (1 of 2 rows)" + command);
+  EXPECT_EQ(refusal_of_text("y\tx\n1,5\t2\n", {.label = "y"}),
+            "2: column 'y' (position 0): " + refused + "'y' (1 of 1 rows)" + command);
+  EXPECT_EQ(refusal_of_text("x,y\n\"1,5\",1\n"),
+            "2: column 'x' (position 0): " + refused + "'x' (1 of 1 rows); numbers with a decimal comma need a point");
+  const std::string other = advice("'x' (1 of 2 rows), 'city' (2 of 2 rows)", "city");
+  EXPECT_EQ(refusal_of_text("x;city\n1,5;Rome\n2;Bari, 2\n"),
+            "2: column 'x' (position 0): '1,5' is neither a number nor a text for a missing value" +
+                other.substr(0, other.find("; leave out")) + command + other.substr(other.find("; leave out")));
 }
 
 TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
@@ -127,6 +142,18 @@ TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
                              "one with --label"));
   EXPECT_TRUE(refusal_of_text("a,w,y\n1,much,0\n", options).ends_with("; weights must be numbers"));
   EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
+}
+
+TEST(CsvBadInput, AColumnThatIsLikelyTheLabelIsNotToBeLeftOut) {
+  const std::string text = "x,city,Class\n1,Rome,good\n2,Bari,bad\n";
+  const std::string columns = "'city' (2 of 2 rows), 'Class' (2 of 2 rows)";
+  EXPECT_TRUE(refusal_of_text(text).ends_with(advice(columns, "city") +
+                                              "; Class is called as labels are; labels must be numbers: encode two "
+                                              "classes as 0 and 1, more as 0, 1, 2, ..., and choose it with --label"));
+  EXPECT_TRUE(refusal_of_text(text, {.label = "x"}).ends_with(advice(columns, "city,Class"))) << "another is chosen";
+  EXPECT_TRUE(refusal_of_text("x,species\n1.5,setosa\n", {.needs_label = true})
+                  .ends_with(advice("'species' (1 of 1 rows)", "species") +
+                             "; no label is chosen, so the first column is taken: choose one with --label"));
 }
 
 TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsToldAsSuch) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <span>
+#include <string>
 
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
@@ -17,10 +18,26 @@ bool has_pair(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && detail::is_digit(text[colon - 1]);
 }
 
+/// "1,5" and "-1,5e-3"; "1,234" may be one.
+bool has_decimal_comma(std::string_view text) {
+  constexpr std::size_t kLongest = 64;
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || text.size() > kLongest) return false;
+  std::string with_point(text);
+  with_point[comma] = '.';
+  float value;
+  return parse_float(with_point, value);
+}
+
 }  // namespace
 
-std::vector<std::uint64_t> TextCounts::sum(const comm::Communicator& comm) const {
-  std::vector<std::uint64_t> sums(counts_.begin(), counts_.end());
+void TextCounts::count(std::size_t column, std::string_view text) {
+  texts_[column].fetch_add(1, std::memory_order_relaxed);
+  if (has_decimal_comma(text)) decimal_commas_[column].fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<std::uint64_t> TextCounts::sum(const Counts& counts, const comm::Communicator& comm) {
+  std::vector<std::uint64_t> sums(counts.begin(), counts.end());
   comm.all_reduce(std::span(sums), comm::Reduction::kSum);
   return sums;
 }
@@ -115,7 +132,7 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
 /// What stands where a number belongs.
 float RowParser::take_text(std::string_view content, const char* p, std::size_t field, std::string_view fault) const {
   if (texts_ != nullptr) {
-    texts_->count(columns_[field]);
+    texts_->count(columns_[field], content);
     return kMissing;
   }
   throw TextFault{p, fmt::format("{}: {} {}{}", column(field), printable(content), fault,

@@ -14,16 +14,24 @@
 
 namespace podere::io {
 
-/// How many fields of each column of the table are texts where numbers belong. Thread-safe.
+/// How many fields of each column of the table are texts where numbers belong, and how many of these are numbers with a
+/// decimal comma. Thread-safe.
 class TextCounts {
  public:
-  explicit TextCounts(std::size_t n_columns) : counts_(n_columns) {}
-  void count(std::size_t column) { counts_[column].fetch_add(1, std::memory_order_relaxed); }
+  explicit TextCounts(std::size_t n_columns) : texts_(n_columns), decimal_commas_(n_columns) {}
+  void count(std::size_t column, std::string_view text);
   /// Over all ranks [n_columns]. Collective.
-  std::vector<std::uint64_t> sum(const comm::Communicator& comm) const;
+  std::vector<std::uint64_t> sum(const comm::Communicator& comm) const { return sum(texts_, comm); }
+  std::vector<std::uint64_t> sum_decimal_commas(const comm::Communicator& comm) const {
+    return sum(decimal_commas_, comm);
+  }
 
  private:
-  std::vector<std::atomic<std::uint64_t>> counts_;
+  using Counts = std::vector<std::atomic<std::uint64_t>>;
+  static std::vector<std::uint64_t> sum(const Counts& counts, const comm::Communicator& comm);
+
+  Counts texts_;
+  Counts decimal_commas_;
 };
 
 /// Parses rows of one layout. For one thread; borrows what it is made of.

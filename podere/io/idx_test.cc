@@ -146,7 +146,7 @@ TEST(Idx, LabelsThatDoNotFitAreRefused) {
   EXPECT_EQ(idx_refusal(kImages, {.labels = wide.path()}),
             wide.path().string() + ": byte 3: labels have one dimension, these have 2");
   EXPECT_EQ(idx_refusal(kImages, {.labels = "/nowhere/labels"}),
-            "/nowhere/labels: cannot be read_bytes: No such file or directory");
+            "/nowhere/labels: cannot be read: No such file or directory");
 }
 
 TEST(Idx, RowsAndColumnsThatAreNotThereAreRefused) {

@@ -48,20 +48,22 @@ void check_network(const Options& o) {
 
 void check_optimiser(const Options& o) {
   const auto is_share = [](double x) { return x >= 0 && x < 1; };
+  const auto is_penalty = [](double x) { return x >= 0 && x <= kMaxPenalty; };
   const auto is_finite_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
   check(o.epochs >= 1 && o.epochs <= kMaxEpochs, o.optimiser == Optimiser::kLbfgs ? "iterations" : "epochs", o.epochs,
         "1 to 1000000");
   check(o.batch_size >= 0 && o.batch_size <= kMaxBatch, "batch-size", o.batch_size,
         "0 (a hundredth of the rows) or 1 to 1048576");
-  check(o.learning_rate > 0 && std::isfinite(o.learning_rate), "learning-rate", o.learning_rate, "above 0");
+  check(o.learning_rate > 0 && o.learning_rate <= kMaxLearningRate, "learning-rate", o.learning_rate,
+        "above 0, at most 1e6");
   check(o.learning_rate_decay > 0 && o.learning_rate_decay <= 1, "learning-rate-decay", o.learning_rate_decay,
         "above 0, at most 1");
   check(is_share(o.momentum), "momentum", o.momentum, "0 or more, below 1");
   check(is_share(o.beta1), "beta1", o.beta1, "0 or more, below 1");
   check(is_share(o.beta2), "beta2", o.beta2, "0 or more, below 1");
   check(o.epsilon > 0 && std::isfinite(o.epsilon), "epsilon", o.epsilon, "above 0");
-  check(is_finite_from_0(o.l2), "l2", o.l2, "0 or more");
-  check(is_finite_from_0(o.weight_decay), "weight-decay", o.weight_decay, "0 or more");
+  check(is_penalty(o.l2), "l2", o.l2, "0 to 1e12");
+  check(is_penalty(o.weight_decay), "weight-decay", o.weight_decay, "0 to 1e12");
   check(is_finite_from_0(o.clip_norm), "clip-norm", o.clip_norm, "0 (none) or more");
   check(is_share(o.dropout), "dropout", o.dropout, "0 or more, below 1");
   check(o.history >= 1 && o.history <= kMaxHistory, "history", o.history, "1 to 100");

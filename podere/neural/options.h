@@ -10,6 +10,8 @@ namespace podere::neural {
 inline constexpr int kMaxWidth = 4096;  ///< units of a layer, and features
 inline constexpr int kMaxLayers = 64;   ///< hidden ones
 inline constexpr int kMaxClasses = 1000;
+inline constexpr double kMaxLearningRate = 1e6;
+inline constexpr double kMaxPenalty = 1e12;
 inline constexpr int kMaxServers = 1024;
 inline constexpr int kMaxBatch = 1 << 20;
 inline constexpr int kMaxEpochs = 1000000;

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "podere/base/error.h"
+#include "podere/neural/predict.h"
 
 namespace podere::neural {
 namespace {
 
 /// How often in an epoch it is told how far the run is, and asked whether to stop.
 constexpr std::size_t kReportsPerEpoch = 20;
+constexpr std::size_t kEndSampleRows = 4096;
 
 }  // namespace
 
@@ -57,7 +59,7 @@ bool Run::is_over(std::size_t max_steps) const {
 void Run::take_step(std::span<const Hook> hooks, std::size_t most) {
   const double learning_rate = solver_.learning_rate();
   const StepReport step = solver_.step(most);
-  if (!step.is_finite) refuse_divergence();
+  if (!step.is_finite) refuse_divergence(n_steps_);
   epoch_loss_ += step.loss;
   epoch_weight_ += step.weight;
   const std::size_t n_epochs_before = n_epochs_done();
@@ -85,7 +87,7 @@ void Run::end_epoch() {
   epoch_weight_ = 0;
   if (!validation_) return;
   quality_ = measure(model_, solver_.weights(), *validation_, comm_, n_threads_);
-  if (!std::isfinite(quality_->loss)) refuse_divergence();
+  if (!std::isfinite(quality_->loss)) refuse_divergence(n_steps_);
   model_.history.validation_loss.push_back(quality_->loss);
   if (!keeps_best() || !(quality_->loss < best_.loss)) return;
   const std::span<const float> weights = solver_.weights();
@@ -120,18 +122,31 @@ bool Run::is_to_stop() {
   return stop_requested != 0;
 }
 
-void Run::refuse_divergence() const {
+void Run::check_end(const TrainingRows& rows) const {
+  std::vector<std::uint32_t> sample;
+  for (std::size_t i = 0; i < rows.features.n_rows() && sample.size() < kEndSampleRows; ++i) {
+    if (rows.labels.weight_of(i) != 0) sample.push_back(static_cast<std::uint32_t>(i));
+  }
+  const std::vector<float> outputs =
+      outputs_of_rows(model_.layout, model_.options, model_.weights, rows.features, sample, n_threads_);
+  const bool are_finite = std::ranges::all_of(outputs, [](float output) { return std::isfinite(output); });
+  if (comm_.all_reduce(are_finite ? 1 : 0, comm::Reduction::kMin) == 0) {
+    refuse_divergence(std::max<std::size_t>(n_steps_, 1) - 1);
+  }
+}
+
+void Run::refuse_divergence(std::size_t n_before) const {
   const Options& options = model_.options;
   if (options.optimiser == Optimiser::kLbfgs) {
     throw_input_error(
         "training diverged in iteration {}: the loss is not finite. Are labels and features on a common "
         "scale{}?",
-        n_steps_ + 1, options.l2 > 1 ? ", and is l2 that large" : "");
+        n_before + 1, options.l2 > 1 ? ", and is l2 that large" : "");
   }
   throw_input_error(
       "training diverged in step {} of epoch {}: the loss is not finite. Try a learning-rate below {}, or "
       "clip-norm{}{}",
-      n_steps_ % solver_.n_steps() + 1, n_epochs_done() + 1, options.learning_rate,
+      n_before % solver_.n_steps() + 1, n_before / solver_.n_steps() + 1, options.learning_rate,
       options.loss == Loss::kSquaredError && !options.standardize_target ? ", or standardize-target" : "",
       std::max(options.l2, options.weight_decay) > 1 ? ", or a smaller penalty" : "");
 }

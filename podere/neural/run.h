@@ -44,6 +44,10 @@ class Run {
   /// To the end, or until so many steps are taken (0: no such end). Collective.
   void go(std::span<const Hook> hooks, std::size_t max_steps);
 
+  /// Throws InputError if the last step has led where outputs, and so the loss, are not finite: there is no step after
+  /// it that would find out. Looks at the first rows here that count. Collective.
+  void check_end(const TrainingRows& rows) const;
+
   std::size_t n_steps() const { return n_steps_; }
   std::size_t n_epochs_done() const { return n_steps_ / solver_.n_steps(); }
   /// Whether as many epochs as early stopping has patience for brought no gain.
@@ -67,7 +71,8 @@ class Run {
   void take_weights();
   void report();
   bool is_to_stop();
-  [[noreturn]] void refuse_divergence() const;
+  /// `n_before` steps went well.
+  [[noreturn]] void refuse_divergence(std::size_t n_before) const;
   Checkpoint checkpoint() const;
 
   Model& model_;

@@ -274,6 +274,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
                .has_converged = solver->has_converged(),
                .servers = solver->servers_report()};
   }
+  run.check_end(rows);
   return model;
 }
 

@@ -104,6 +104,28 @@ TEST(TrainDistributedErrorTest, ABadRowOnOneRankIsToldOnAll) {
   }
 }
 
+TEST(TrainDistributedErrorTest, DivergenceInTheLastStepIsTold) {
+  table::Table table = random_table({.loss = Loss::kSquaredError}, world());
+  for (float& label : table.label()) label *= 1e20F;
+  Progress progress;
+  try {
+    train(table::HeldRows(table), nullptr,
+          {.loss = Loss::kSquaredError,
+           .hidden = {10, 10},
+           .activation = Activation::kIdentity,
+           .optimiser = Optimiser::kSgd,
+           .epochs = 1,
+           .batch_size = 65536,
+           .learning_rate = 1e6,
+           .standardize_target = false},
+          world(), 1, progress);
+    FAIL() << "it did not diverge";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("training diverged in step 1 of epoch 1"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(TrainDistributedErrorTest, DivergenceIsToldOnAllRanksWithAdvice) {
   Progress progress;
   const table::Table table = random_table({.loss = Loss::kSquaredError}, world());

@@ -17,6 +17,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/memory.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/session/event.h"
 #include "podere/session/event_stream.h"
@@ -218,6 +219,7 @@ int run_executor(int n_threads, double heartbeat_seconds) {
   // mpirun or the driver may be killed without a chance to end this process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);
+  give_way_where_memory_runs_out();  // the driver makes up for an executor, nobody for the driver
   EventWriter events(take_over_stdout());
   const std::unique_ptr<const TemporaryFolder> shared_memory = own_shared_memory();
   const comm::Environment environment;

@@ -103,6 +103,17 @@ bool SessionPlace::is_taken_by_another() const {
   return lock < 0 && std::filesystem::exists(path);
 }
 
+void SessionPlace::remove_left_behind() const {
+  const auto path = folder_ / (name_ + kLock);
+  const int lock = try_lock(path, 0);
+  if (lock < 0 && std::filesystem::exists(path)) return;
+  std::error_code ignored;
+  std::filesystem::remove(log(), ignored);
+  if (lock < 0) return;
+  std::filesystem::remove(path, ignored);
+  close(lock);
+}
+
 pid_t SessionPlace::holder() const {
   const auto lock = folder_ / (name_ + kLock);
   pid_t process = 0;

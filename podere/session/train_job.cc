@@ -20,7 +20,11 @@ namespace {
 std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const Workplace& at,
                                             io::ReadFacts& facts, std::optional<JobTable>& memory) {
   if (job.low_memory) {
-    if (kept_name(job.table.location)) throw_input_error("{}: what is kept is in memory already", job.table.location);
+    if (kept_name(job.table.location)) {
+      throw_input_error(
+          "{}: --low-memory is for files and events; a session's table is in memory already: leave it out",
+          job.table.location);
+    }
     if (!job.table.classes.empty()) throw_input_error("{}: classes are for what is in memory", job.table.location);
     at.progress.report({"read", 0, 1, {}});
     auto rows = open(job.table, at.comm, at.n_threads, &facts);
@@ -74,10 +78,10 @@ Json run(const TrainJob& job, const Workplace& at) {
   }
   std::optional<JobTable> memory;
   const auto rows = open_rows(job, from ? &*from : nullptr, at, facts_read, memory);
-  const LabelWanted wanted{tree::label_rules(job.options).kind, "--objective " + tree::to_string(job.options.objective),
+  const LabelWanted wanted{tree::label_rules(job.options), "--objective " + tree::to_string(job.options.objective),
                            "--objective squared-error"};
   check_label_guess(job.table, rows->labels(), facts_read.label, wanted, comm);
-  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.kind, comm);
+  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.rules.kind, comm);
   io::UnknownTexts& unknown = facts_read.unknown;
   std::optional<JobTable> validation;
   if (job.validation) {

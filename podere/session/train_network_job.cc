@@ -108,10 +108,10 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   JobTable table =
       from ? table_for_model(source, true, schema_of(*from), at, facts_read) : table_of(source, true, at, &facts_read);
   if (from) check_label_name(source, *table, schema_of(*from));
-  const LabelWanted wanted{neural::label_rules(options).kind, "--loss " + neural::to_string(options.loss),
+  const LabelWanted wanted{neural::label_rules(options), "--loss " + neural::to_string(options.loss),
                            "--loss squared-error"};
   check_label_guess(source, *table, facts_read.label, wanted, comm);
-  Json label = describe_label(source, *table, facts_read.label, wanted.kind, comm);
+  Json label = describe_label(source, *table, facts_read.label, wanted.rules.kind, comm);
   std::optional<JobTable> validation;
   io::ReadFacts of_validation;
   if (job.validation) validation.emplace(validation_table(job, table->schema(), at, of_validation));

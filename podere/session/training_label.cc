@@ -15,7 +15,7 @@
 namespace podere::session {
 namespace {
 
-constexpr std::size_t kMostClasses = 1000;
+constexpr int kMostClasses = 1000;
 constexpr std::size_t kFewClasses = 20;  // of so many it is told how to encode or learn them
 constexpr std::uint64_t kFewRows = 3;    // may all be different
 
@@ -88,16 +88,32 @@ std::string why_no_classes(const LabelRange& range, const std::optional<std::vec
   return fmt::format("whole numbers from {} to {}", range.min, range.max);
 }
 
+std::string guess_text(const std::string& name, const io::LabelColumn& column) {
+  return column.choice == io::LabelChoice::kFirst ? fmt::format("first column, {},", printable(name))
+                                                  : fmt::format("column called {}", printable(name));
+}
+
 /// Throws InputError with what to write instead.
 [[noreturn]] void refuse_guess(const SourceSpec& source, const std::string& name, const io::LabelColumn& column,
                                const LabelWanted& wanted, const LabelRange& range, const std::string& why) {
-  const bool is_first = column.choice == io::LabelChoice::kFirst;
-  const bool would_do = wanted.kind == table::LabelKind::kClasses && range.are_whole;
-  throw_input_error("{}: no label is chosen, and the {} {}{} holds {}, which is none for {}: {}--label {}{} {}",
-                    source.location, is_first ? "first column," : "column called", printable(name), is_first ? "," : "",
-                    why, wanted.objective,
+  const bool would_do = wanted.rules.kind == table::LabelKind::kClasses && range.are_whole;
+  throw_input_error("{}: no label is chosen, and the {} holds {}, which is none for {}: {}--label {}{} {}",
+                    source.location, guess_text(name, column), why, wanted.objective,
                     column.other.empty() ? "" : "choose one, such as --label " + column.other + ", or ", column.option,
                     would_do ? "" : " " + wanted.numbers, would_do ? "to insist" : "to predict its numbers");
+}
+
+/// As training will.
+void check_labels(const table::Table& table, const table::LabelRules& rules, const comm::Communicator& comm) {
+  if (rules.kind == table::LabelKind::kClasses && rules.n_classes == 0) {
+    table::count_classes(table, kMostClasses, "training", comm);
+    return;
+  }
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      table::check_label(table.label()[i], table.global({i}), rules, "training");
+    }
+  });
 }
 
 }  // namespace
@@ -107,10 +123,18 @@ void check_label_guess(const SourceSpec& source, const table::Table& table,
                        const comm::Communicator& comm) {
   const bool is_guess =
       column && (column->choice == io::LabelChoice::kName || column->choice == io::LabelChoice::kFirst);
-  if (!is_guess || !are_classes(wanted.kind)) return;
+  const table::LabelKind kind = wanted.rules.kind;
+  if (!is_guess || !are_classes(kind)) return;
+  const std::string name = table.schema().label.value_or("");
   const LabelRange range = label_range(table, comm);
-  const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, wanted.kind);
-  if (!why.empty()) refuse_guess(source, table.schema().label.value_or(""), *column, wanted, range, why);
+  const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, kind);
+  if (!why.empty()) refuse_guess(source, name, *column, wanted, range, why);
+  try {
+    check_labels(table, wanted.rules, comm);
+  } catch (const InputError& error) {
+    throw_input_error("{}; no label is chosen, so the {} is taken: choose another with --label", error.what(),
+                      guess_text(name, *column));
+  }
 }
 
 Json describe_label(const SourceSpec& source, const table::Table& table, const std::optional<io::LabelColumn>& column,

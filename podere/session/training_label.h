@@ -12,14 +12,14 @@ namespace podere::session {
 
 /// What a training wants of its labels.
 struct LabelWanted {
-  table::LabelKind kind;
+  table::LabelRules rules;
   std::string objective;  ///< its name
   std::string numbers;    ///< the option by which numbers are learned
 };
 
 /// Throws InputError, on all ranks, for a column that nobody chose and that plainly holds no classes where some are
-/// wanted: numbers that are not whole, all of them different, or more of them than two classes are. `column` is what
-/// was found in delimited text. Collective.
+/// wanted: numbers that are not whole, all of them different, or more of them than two classes are; or that holds other
+/// labels than are allowed. `column` is what was found in delimited text. Collective.
 void check_label_guess(const SourceSpec& source, const table::Table& table,
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
                        const comm::Communicator& comm);

@@ -126,7 +126,7 @@ void validate(const Options& o) {
   check(o.max_leaves > 0 || !o.best_first, "max-leaves", o.max_leaves, "at least 2 where the best leaf is split first");
   check(o.bins >= 2 && o.bins <= kMaxBins, "bins", o.bins, "2 to 256");
   check(o.learning_rate > 0 && o.learning_rate <= 1, "learning-rate", o.learning_rate, "above 0, at most 1");
-  check(o.lambda >= 0 && std::isfinite(o.lambda), "lambda", o.lambda, "0 or more");
+  check(o.lambda >= 0 && o.lambda <= kMaxPenalty, "lambda", o.lambda, "0 to 1e12");
   check(o.min_child_weight >= 0 && std::isfinite(o.min_child_weight), "min-child-weight", o.min_child_weight,
         "0 or more");
   check(o.min_gain >= 0 && std::isfinite(o.min_gain), "min-gain", o.min_gain, "0 or more");

@@ -12,6 +12,7 @@ inline constexpr int kMaxTrees = 100000;
 inline constexpr int kMaxDepth = 30;
 inline constexpr int kMaxBins = 256;
 inline constexpr int kMaxClasses = 1000;
+inline constexpr double kMaxPenalty = 1e12;
 
 enum class Objective {
   kBinaryLogistic,  ///< label 0 or 1; the margin is the log odds
@@ -42,7 +43,7 @@ struct Options {
   bool best_first = false;           ///< split the leaf that gains most, not level by level; needs max_leaves
   int bins = 256;                    ///< histogram bins of a feature, 2 .. 256; missing values take one of them
   double learning_rate = 0.1;        ///< (0, 1]
-  double lambda = 1.0;               ///< L2 penalty on leaf values, >= 0
+  double lambda = 1.0;               ///< L2 penalty on leaf values, 0 .. 1e12
   double min_child_weight = 1.0;     ///< least sum of hessians in a leaf, >= 0
   double min_gain = 0.0;             ///< least gain of a split, >= 0
   double subsample = 1.0;            ///< share of rows drawn for each round, (0, 1]

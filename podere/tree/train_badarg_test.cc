@@ -36,8 +36,9 @@ TEST(TrainBadArgTest, OptionsOutOfRangeAreNamedWithTheirValueAndWhatIsAllowed) {
   EXPECT_EQ(training_refusal({.max_leaves = 1}), "max-leaves is 1, allowed is 0 (no limit) or at least 2");
   EXPECT_EQ(training_refusal({.bins = 257}), "bins is 257, allowed is 2 to 256");
   EXPECT_EQ(training_refusal({.learning_rate = nan}), "learning-rate is nan, allowed is above 0, at most 1");
-  EXPECT_EQ(training_refusal({.lambda = -1}), "lambda is -1, allowed is 0 or more");
-  EXPECT_EQ(training_refusal({.lambda = nan}), "lambda is nan, allowed is 0 or more");
+  EXPECT_EQ(training_refusal({.lambda = -1}), "lambda is -1, allowed is 0 to 1e12");
+  EXPECT_EQ(training_refusal({.lambda = nan}), "lambda is nan, allowed is 0 to 1e12");
+  EXPECT_EQ(training_refusal({.lambda = 1e50}), "lambda is 1e+50, allowed is 0 to 1e12");
   EXPECT_EQ(training_refusal({.min_child_weight = -0.5}), "min-child-weight is -0.5, allowed is 0 or more");
   EXPECT_EQ(training_refusal({.min_gain = nan}), "min-gain is nan, allowed is 0 or more");
   EXPECT_EQ(training_refusal({.subsample = 0}), "subsample is 0, allowed is above 0, at most 1");

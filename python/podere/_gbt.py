@@ -13,6 +13,16 @@ from ._explanation import Explanation
 if TYPE_CHECKING:
     from ._table import Table
 
+#: Objectives of XGBoost, LightGBM and scikit-learn, as `podere help names` has them, and what they are here.
+_OTHER_OBJECTIVES = {
+    **dict.fromkeys(("reg:squarederror", "reg:linear", "regression", "regression_l2", "l2", "mse"), "'squared_error'"),
+    "count:poisson": "'poisson'",
+    "reg:quantileerror": "'quantile'",
+    **dict.fromkeys(("reg:absoluteerror", "regression_l1", "l1", "mae", "absolute_error"), "'quantile', with quantile=0.5"),
+    **dict.fromkeys(("binary:logistic", "binary", "cross_entropy", "log_loss", "multi:softprob", "multi:softmax",
+                     "multiclass"), "GBTClassifier"),
+}
+
 _PARAMETERS = """
     Parameters
     ----------
@@ -267,7 +277,7 @@ class GBTRegressor(Regressor, _GBT):
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         objective = _parameters.choice("objective", self.objective, {name.replace("-", "_"): name
-                                                                     for name in self._OBJECTIVES})
+                                                                     for name in self._OBJECTIVES}, _OTHER_OBJECTIVES)
         options["quantile"] = _parameters.real("quantile", self.quantile, "a number above 0, below 1", above=0, below=1)
         options["max_delta_step"] = _parameters.real("max_delta_step", self.max_delta_step, "a number above 0", above=0)
         return objective

@@ -14,6 +14,7 @@ from ._arrays import place_of
 
 _INF = float("inf")
 _MOST_THREADS = 4096  # as --cores has it
+_PENALTY = "a number from 0 to 1e12"
 
 
 def whole(name: str, value: Any, least: int, most: int, none: int | None = None) -> int:
@@ -50,10 +51,11 @@ def absolute(name: str, path: Any) -> str:
     return os.path.abspath(text)
 
 
-def choice(name: str, value: Any, allowed: Mapping[str, Any]) -> Any:
-    """What stands for a text."""
+def choice(name: str, value: Any, allowed: Mapping[str, Any], elsewhere: Mapping[str, str] = {}) -> Any:
+    """What stands for a text. `elsewhere` has texts of other libraries, and what to use instead."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}")
+        own = f"; of {value!r} the counterpart is {elsewhere[value]}" if value in elsewhere else ""
+        raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}{own}")
     return allowed[value]
 
 
@@ -137,7 +139,7 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rou
         "best_first": best_first,
         "bins": whole("max_bins", p.max_bins, 2, 256),
         "learning_rate": real("learning_rate", p.learning_rate, share, above=0, most=1),
-        "lambda": real("reg_lambda", p.reg_lambda, "a number, 0 or more", least=0),
+        "lambda": real("reg_lambda", p.reg_lambda, _PENALTY, least=0, most=1e12),
         "min_child_weight": real("min_child_weight", p.min_child_weight, "a number, 0 or more", least=0),
         "min_gain": real("min_split_gain", p.min_split_gain, "a number, 0 or more", least=0),
         "subsample": real("subsample", p.subsample, share, above=0, most=1),
@@ -186,7 +188,7 @@ def _network_options(p: Any) -> dict[str, Any]:
         "hidden": _layers(p.hidden_layer_sizes),
         "activation": choice("activation", p.activation, {name: name for name in activations}),
         "initialisation": choice("initialisation", p.initialisation, {name: name for name in ("glorot", "he", "pytorch")}),
-        "l2": real("l2", p.l2, "a number, 0 or more", least=0),
+        "l2": real("l2", p.l2, _PENALTY, least=0, most=1e12),
         "standardise": flag("standardise", p.standardise),
         "impute": flag("impute", p.impute),
         "seed": seed_of(p.random_state),
@@ -198,19 +200,19 @@ def nn_options(estimator: Any, has_eval_set: bool) -> dict[str, Any]:
     p = estimator
     stopping = whole("early_stopping_epochs", p.early_stopping_epochs, 1, 1000000, none=0)
     fraction = real("validation_fraction", p.validation_fraction, "a number above 0, below 1", above=0, below=1)
-    share, positive = "a number, 0 or more, below 1", "a number above 0"
+    share = "a number, 0 or more, below 1"
     clip_norm = 0.0 if p.clip_norm is None else real("clip_norm", p.clip_norm, "a number above 0 or None", above=0)
     return {
         **_network_options(p),
         "optimiser": choice("solver", p.solver, {name: name for name in ("adam", "adamw", "sgd")}),
         "epochs": whole("epochs", p.epochs, 1, 1000000),
         "batch_size": whole("batch_size", p.batch_size, 1, 2**20, none=0),
-        "learning_rate": real("learning_rate", p.learning_rate, positive, above=0),
+        "learning_rate": real("learning_rate", p.learning_rate, "a number above 0, at most 1e6", above=0, most=1e6),
         "schedule": choice("schedule", p.schedule, {name: name for name in ("constant", "exponential", "cosine")}),
         "learning_rate_decay": real("learning_rate_decay", p.learning_rate_decay, "a number above 0, at most 1",
                                     above=0, most=1),
         "momentum": real("momentum", p.momentum, share, least=0, below=1),
-        "weight_decay": real("weight_decay", p.weight_decay, "a number, 0 or more", least=0),
+        "weight_decay": real("weight_decay", p.weight_decay, _PENALTY, least=0, most=1e12),
         "clip_norm": clip_norm,
         "dropout": real("dropout", p.dropout, share, least=0, below=1),
         "early_stopping_epochs": stopping,

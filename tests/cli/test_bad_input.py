@@ -423,13 +423,37 @@ def test_standard_output_without_room_is_told(podere, model, arguments):
     assert (result.returncode, result.stderr) == (2, "podere: standard output: No space left on device\n")
 
 
-def test_a_reader_who_goes_has_read_enough(podere, model):
+def run_without_reader(podere, *arguments, **environment):
     reader, writer = os.pipe()
     os.close(reader)
-    result = subprocess.run([PODERE, "model", model], stdout=writer, stderr=subprocess.PIPE, text=True,
-                            env=podere.environment(), timeout=TIMEOUT)
+    result = subprocess.run([PODERE, *map(str, arguments)], stdout=writer, stderr=subprocess.PIPE, text=True,
+                            cwd=podere.folder, env=podere.environment(**environment), timeout=TIMEOUT)
     os.close(writer)
-    assert (result.returncode, result.stderr) == (0, "")
+    return result
+
+
+@pytest.mark.parametrize("arguments, told", [
+    (["model", "MODEL"], ""), (["describe", "collider:100"], ""), (["evaluate", "MODEL", "collider:100", "--json"], ""),
+    (["--help"], ""), (["predict", "MODEL", "collider:100", "-o", "-"], "100 predictions: /dev/stdout\n"),
+    (["evaluate", "MODEL", "collider:100", "--roc", "-", "--plot", "roc.svg", "--json"], '"auc"'),
+    (["explain", "MODEL", "collider:100", "-o", "-"], "/dev/stdout"),
+    (["explain", "MODEL", "collider:100", "--plot", "-", "--json"], '"features"'),
+    (["convert", "MODEL", "-o", "-", "--to", "xgboost"], "/dev/stdout"),
+    (["farm", "trace", "--farms", "3", "-o", "-"], ""),
+    (["generate", "higgs", "--events", "1e15", "-o", "-"], "/dev/stdout"),
+])
+def test_a_reader_who_goes_has_read_enough(podere, model, arguments, told):
+    result = run_without_reader(podere, *[model if argument == "MODEL" else argument for argument in arguments])
+    assert result.returncode == 0 and told in result.stderr and "podere:" not in result.stderr
+    assert (podere.folder / "roc.svg").exists() == ("roc.svg" in arguments)
+
+
+def test_a_model_whose_reader_goes_is_not_lost(podere, tmp_path_factory):
+    scratch = tmp_path_factory.mktemp("scratch")
+    result = run_without_reader(podere, "train", "gbt", "collider:100", "--trees", 2, "-o", "-", TMPDIR=str(scratch))
+    saved, = scratch.glob("*.json")
+    assert result.returncode == 1 and str(saved) in result.stderr and "left before the model was whole" in result.stderr
+    podere.done("model", saved)
 
 
 def limited_files(n_bytes):

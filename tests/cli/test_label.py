@@ -80,6 +80,19 @@ def test_a_first_column_of_other_classes_is_answered_with_how_to_encode_them(pod
     assert train(podere, "gbt", tiny, "--objective", "softmax")["classes"] == [0, 1, 2]
 
 
+def test_a_refusal_of_a_guessed_label_says_that_it_was_guessed(podere):
+    wine = podere.write("wine.csv", "quality,x\n" + "".join(f"{5 + i % 3},{i * 0.5}\n" for i in range(60)))
+    guess = "no label is chosen, so the first column, 'quality', is taken: choose another with --label"
+    for kind, objective in (("gbt", "logistic"), ("gbt", "softmax"), ("mlp", "binary-cross-entropy"), ("mlp", "cross-entropy")):
+        options = ["--objective" if kind == "gbt" else "--loss", objective]
+        line = podere.refused("train", kind, wine, *options, "-o", "m.json", "--executors", 2)
+        assert line.endswith(guess) and ("is 5, allowed is 0 or 1" in line or "the labels are 5 to 7" in line), line
+        assert "no label is chosen" not in podere.refused("train", kind, wine, *options, "-o", "m.json", "--label", "quality")
+    named = podere.write("named.csv", "x,class\n" + "".join(f"{i * 0.5},{5 + i % 3}\n" for i in range(60)))
+    assert "so the column called 'class' is taken" in podere.refused("train", "gbt", named, "-o", "m.json")
+    assert train(podere, "gbt", wine, "--objective", "softmax", "--classes", 8)["column"] == "quality"
+
+
 def test_two_columns_that_may_be_the_label_are_refused(podere):
     data = table(podere, "a,y,target", lambda i: i % 2)
     assert "the label may be 'y' or 'target': choose one with --label" in podere.refused("train", "gbt", data, "-o", "m.json")

@@ -161,6 +161,19 @@ def test_the_same_command_goes_on_after_its_driver_was_killed(podere, undisturbe
     assert not (podere.folder / "c.json").exists()
 
 
+def test_the_kernel_ends_executors_before_their_driver_where_memory_runs_out(podere):
+    def score(pid):
+        return int(pathlib.Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+    for n in (1, 2):
+        process = podere.start(*TRAIN, "--trees", "10000", "--executors", n)
+        for executor in podere.executors(n):
+            wait_until(lambda: score(executor) == min(score(process.pid) + 500, 1000))
+        process.kill()
+        process.communicate(timeout=10)
+        assert podere.processes(wait=10) == []
+
+
 def test_nothing_is_left_of_a_driver_that_was_killed(podere, tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()

@@ -351,7 +351,8 @@ def table(podere):
     (["--activation", "swish"], "--activation is 'swish', allowed are identity, relu, sigmoid, tanh"),
     (["--optimiser", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
     (["--momentum", "0.5"], "--momentum is 0.5, which is for the optimiser sgd, not for adam"),
-    (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0"),
+    (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0, at most 1e6"),
+    (["--l2", "1e50"], "--l2 is 1e+50, allowed is 0 to 1e12"),
     (["--epochs", "0"], "--epochs: '0' is not a whole number from 1 to 1000000"),
     (["--epochs", "1e18"], "--epochs: '1e18' is not a whole number from 1 to 1000000"),
     (["--batch-size", "1e18"], "--batch-size: '1e18' is not a whole number from 0 to 1048576"),
@@ -377,8 +378,8 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
     (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; networks trained with impute take the mean"),
     (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
     (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
-    (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e30"],
-     "the loss is not finite. Try a learning-rate below 1e+30, or clip-norm"),
+    (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e6"],
+     "the loss is not finite. Try a learning-rate below 1000000, or clip-norm"),
 ])
 def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, words):
     table.write_text(table.read_text().replace(*change, 1))

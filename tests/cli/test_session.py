@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import pathlib
 import random
 import re
 import select
@@ -286,6 +287,13 @@ def test_a_session_ends_with_its_owner(podere, session):
     assert podere.processes() == []
 
 
+def test_low_memory_is_refused_for_what_is_in_memory(session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    session("load", "s", "collider:1000", "--as", "a")
+    line = session.refused("train", "gbt", "table:a", "--session", "s", "--low-memory", "-o", "m.json")
+    assert "table:a: --low-memory is for files and events; a session's table is in memory already: leave it out" in line
+
+
 def test_attached_one_sees_what_others_do(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
@@ -302,6 +310,20 @@ def test_attached_one_sees_what_others_do(podere, session):
     watcher.send_signal(signal.SIGINT)
     _, stderr = watcher.communicate(timeout=10)
     assert watcher.returncode == 0 and "goes on" in stderr
+
+
+def test_attached_one_ends_when_its_reader_goes(podere, session):
+    session.start("s", "--executors", "1", "--cores", "1")
+    watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
+    watcher.stdout.close()
+    numbers = itertools.count()
+
+    def has_ended():  # at the next that it has to tell
+        session("load", "s", "collider:1000", "--as", f"a{next(numbers)}")
+        return watcher.poll() is not None
+
+    wait_until(has_ended)
+    assert watcher.returncode == 0 and "goes on" in watcher.stderr.read()
 
 
 def test_prometheus_reads_what_jobs_cost(session):
@@ -389,6 +411,33 @@ def test_names_are_taken_once(session):
     assert "loaded" in session.refused("describe", "table:a", "--label", "0", "--session", "s")
     assert "m_zz" in session.refused("session", "transform", "s", "a", "--where", "m_zz > 1", "--as", "b")
     assert "shares of 1.5" in session.refused("session", "split", "s", "a", "--fraction", "1.5", "--first", "b", "--second", "c")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
+def test_a_session_that_a_signal_ends_while_it_starts_leaves_nothing(podere, session, tmp_path, number):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    hanging = folder / "mpirun"
+    hanging.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hanging.chmod(0o755)
+    environment = {**session.environment, "PATH": f"{folder}:{os.environ['PATH']}"}
+    starting = podere.start("session", "start", "s", "--executors", "2", environment=environment)
+    wait_until(lambda: any(each["process"] for each in json.loads(session("list", "--json").stdout)["sessions"]))
+    wait_until(lambda: any(b"sleep" in command_line(pid) for pid in podere.processes(wait=0)))
+    os.kill(session.status("s")["process"], number)
+    assert starting.wait(timeout=60) == 1
+    words = "killed by signal 9" if number == signal.SIGKILL else "interrupted"
+    assert starting.communicate()[1].strip() == f"podere: the session ended while it started: {words}" + (
+        ", nothing was written" if words == "interrupted" else "")
+    assert podere.processes() == [] and os.listdir(session.folder) == []
+    assert session.start("s", "--executors", "1", "--cores", "1")["executors"] == 1
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it ended
+        return b""
 
 
 def test_a_session_that_is_starting_says_so_and_can_be_stopped(podere, session, tmp_path):

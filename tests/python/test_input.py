@@ -1,4 +1,6 @@
 """What the estimators take (NumPy, pandas, SciPy) and what they refuse, in one clear line."""
+import re
+
 import numpy
 import pytest
 import scipy.sparse
@@ -205,7 +207,8 @@ def test_bad_rows_are_refused(X, y, kind, message):
     ({"learning_rate": float("nan")}, ValueError, "learning_rate is nan"),
     ({"learning_rate": "fast"}, TypeError, "learning_rate is 'fast'"),
     ({"subsample": 1.5}, ValueError, "subsample is 1.5"),
-    ({"reg_lambda": -1}, ValueError, "reg_lambda is -1, allowed is a number, 0 or more"),
+    ({"reg_lambda": -1}, ValueError, "reg_lambda is -1, allowed is a number from 0 to 1e12"),
+    ({"reg_lambda": 1e50}, ValueError, "reg_lambda is 1e\\+50, allowed is a number from 0 to 1e12"),
     ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds is 0"),
     ({"early_stopping_rounds": 2, "validation_fraction": 1}, ValueError, "validation_fraction is 1"),
     ({"base_score": 2}, ValueError, "base_score is 2"),
@@ -253,6 +256,18 @@ def test_bad_parameters_are_refused(parameters, kind, message):
 def test_bad_calls_are_refused_with_one_line(fit, message):
     with pytest.raises(ValueError, match=message):
         fit()
+
+
+def test_objectives_of_other_libraries_are_answered_with_their_counterpart(podere):
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in podere("help", "names").splitlines()]
+    own = {name: counterpart for names, commands, counterpart, *_ in rows if commands == "gbt"
+           for name in re.findall(r"--objective (\S+?)(?:`|$)", names)}
+    assert {"reg:squarederror", "binary:logistic", "mae", "multiclass"} <= set(own)
+    counterparts = {"logistic": "GBTClassifier", "softmax": "GBTClassifier", "squared-error": "'squared_error'"}
+    for name in set(own) - {"squared_error"}:
+        wanted = counterparts.get(own[name], repr(own[name]))
+        with pytest.raises(ValueError, match=f"of '{re.escape(name)}' the counterpart is {wanted}"):
+            GBTRegressor(objective=name).fit(GOOD_X, GOOD_Y)
 
 
 @pytest.mark.parametrize("column, message", [

@@ -8,13 +8,15 @@ the rounding of float32, or is refused with one line that names what Podere does
 import json
 import re
 
+from rounds import Answer, Finding, asked, run
+
+OPTIONS = asked(__doc__)
+
 import lightgbm
 import numpy
 import onnxruntime
 import pandas
 import xgboost
-
-from rounds import Answer, Finding, run
 
 # What Podere says it cannot take, in its docs, and whether a round may meet it.
 REFUSALS = (r"beyond ASCII|dart|gblinear|random forest|ordered categories|not a number|linear tree|objective|"
@@ -250,4 +252,4 @@ def one_round(rng, folder, log):
 
 
 if __name__ == "__main__":
-    run(one_round, __doc__)
+    run(one_round, OPTIONS)

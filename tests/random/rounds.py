@@ -39,18 +39,22 @@ class Answer:
         return f"`podere {shlex.join(self.arguments)}`: {self.error.strip()[-900:]}"
 
 
-def run(one_round, description):
-    """Runs one_round(random, folder) -> line many times, each from (seed, round) alone; never returns."""
+def asked(description):
+    """What the command line asks for. To be called before libraries are imported that --help can do without."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--round", type=int, help="this one alone, whose files stay")
-    options = parser.parse_args()
+    parser.add_argument("--only", type=int, help="this round alone, whose files stay")
+    return parser.parse_args()
+
+
+def run(one_round, options):
+    """Runs one_round(random, folder) -> line many times, each from (seed, round) alone; never returns."""
     found = 0
-    rounds = range(options.rounds) if options.round is None else [options.round]
+    rounds = range(options.rounds) if options.only is None else [options.only]
     for number in rounds:
         with tempfile.TemporaryDirectory(prefix="podere-round-") as folder:
-            if options.round is not None:
+            if options.only is not None:
                 folder = tempfile.mkdtemp(prefix="podere-round-")
                 print(folder)
             log = []
@@ -62,6 +66,6 @@ def run(one_round, description):
             except Exception:  # a fault of this program, or a hang
                 result = "FAILED " + traceback.format_exc()
             found += result != "ok"
-            print(f"--seed {options.seed} --round {number}: {', '.join(log)}: {result}", flush=True)
+            print(f"--seed {options.seed} --only {number}: {', '.join(log)}: {result}", flush=True)
     print(f"{len(rounds)} rounds, {found} with findings")
     sys.exit(1 if found else 0)

@@ -10,10 +10,12 @@ import gzip
 import io
 import re
 
+from rounds import Answer, Finding, asked, run
+
+OPTIONS = asked(__doc__)
+
 import numpy
 import pandas
-
-from rounds import Answer, Finding, run
 
 MISSING = ["", "NA", "NaN", "N/A", "None", "null", "-", "?", "-999", "missing", ".", "#N/A", "nan", "unknown"]
 USUAL = ["label", "target", "class", "y", "Label", "TARGET", "Y"]
@@ -329,4 +331,4 @@ def one_round(rng, folder, log):
 
 
 if __name__ == "__main__":
-    run(one_round, __doc__)
+    run(one_round, OPTIONS)

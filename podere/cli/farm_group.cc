@@ -79,8 +79,9 @@ session::Wanted FarmGroup::wanted() {
   look();
   const bool all_stay = std::ranges::all_of(used_, [&](const auto& host) { return contains(seen_, host); });
   if (!all_stay && !std::exchange(has_told_of_leaving_, true)) ++wanted_.moves;
-  const auto most = std::min(seen_.size(), static_cast<std::size_t>(wanted_.n_executors));
-  if (may_grow_ && !used_.empty() && used_.size() < most && since_change_.seconds() >= kSettleSeconds) {
+  const auto n_wanted = static_cast<std::size_t>(wanted_.n_executors);
+  const bool is_settled = seen_.size() >= n_wanted || since_change_.seconds() >= kSettleSeconds;
+  if (may_grow_ && !used_.empty() && used_.size() < std::min(seen_.size(), n_wanted) && is_settled) {
     may_grow_ = false;
     ++wanted_.request;
   }

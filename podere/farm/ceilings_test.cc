@@ -61,6 +61,23 @@ TEST(Ceilings, OfAGroupAndOfANamespaceInItBothCount) {
   EXPECT_NE(cluster.sentence(cluster.eve).find("the ceiling of namespace hep"), std::string::npos);
 }
 
+TEST(Ceilings, GiveNobodyLessForWhatFitsNowhere) {
+  CappedCluster cluster;
+  const auto huge = cluster.add_farm("hep/huge", 30, 30, cluster.add_shape(101));
+  cluster.state.ceilings = {{.name = "hep", .farms = {cluster.eve, huge}, .guaranteed = 30, .maximum = 60}};
+  EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 30);
+  EXPECT_EQ(cluster.outlook(cluster.eve).demand, 60);
+  EXPECT_EQ(cluster.outlook(huge).guaranteed, 15) << "it waits for a node all the same";
+  EXPECT_EQ(cluster.outlook(huge).guarantee.too_large, 15);
+  EXPECT_NE(cluster.sentence(huge).find("minExecutors 30 counts as 15: the ceiling of hep"), std::string::npos);
+  cluster.add_node(101);
+  EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 15);
+  EXPECT_EQ(cluster.outlook(huge).allowed, 15);
+  cluster.add_pods(huge, 1, 1, 1);
+  cluster.state.nodes[1].takes_pods = false;
+  EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 29) << "what is there counts";
+}
+
 TEST(Ceilings, CutWhatIsWantedButNoGuaranteeForIt) {
   CappedCluster cluster;
   const auto lab = cluster.add_farm("hep/lab", 12, 15);

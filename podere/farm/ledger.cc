@@ -160,6 +160,12 @@ std::vector<std::int32_t> Ledger::waiting(std::int32_t farm) const {
   return pods;
 }
 
+bool Ledger::fits_an_empty_node(std::int32_t index) const {
+  return std::ranges::any_of(room.nodes(), [&](std::int32_t node) {
+    return room.allows(index, node) && fits(shape(index).requests, state.nodes[node].allocatable);
+  });
+}
+
 double Ledger::takeable_from(std::int32_t index) const {
   const Pod& p = pod(index);
   return p.phase == Phase::kReady ? p.ready_since + farm(p.farm).min_runtime_seconds : state.now;

@@ -85,6 +85,9 @@ struct Ledger {
     return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
   }
 
+  /// Whether some node that takes pods would have room for one, were nothing else there.
+  bool fits_an_empty_node(std::int32_t shape) const;
+
   /// From when an executor may be taken.
   double takeable_from(std::int32_t pod) const;
 

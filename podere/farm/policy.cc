@@ -55,10 +55,7 @@ Capacity set_targets(Ledger& ledger) {
 /// Why an executor has no room by any means.
 Wait cause(const Ledger& ledger, const Capacity& capacity, std::int32_t shape) {
   if (capacity.slots(shape) > 0) return Wait::kRoom;
-  const bool fits_an_empty_node = std::ranges::any_of(ledger.room.nodes(), [&](std::int32_t node) {
-    return ledger.room.allows(shape, node) && fits(ledger.shape(shape).requests, ledger.state.nodes[node].allocatable);
-  });
-  return fits_an_empty_node ? Wait::kHeldByOthers : Wait::kTooLarge;
+  return ledger.fits_an_empty_node(shape) ? Wait::kHeldByOthers : Wait::kTooLarge;
 }
 
 void name_causes(const Ledger& ledger, const Capacity& capacity, std::span<Need> needs) {

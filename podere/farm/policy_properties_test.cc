@@ -405,17 +405,30 @@ void nothing_lent_would_help(const State& state, const Decision& decision) {
   }
 }
 
+/// Of what fits on no node that takes pods, what is there counts.
 void ceilings_are_kept(const State& state, const Decision& decision) {
+  const Count count(state, decision);
+  const auto fits_somewhere = [&](std::int32_t index) {
+    if (index < 0) return true;
+    const Shape& shape = state.shapes[static_cast<std::size_t>(index)];
+    for (std::size_t n = 0; n < state.nodes.size(); ++n) {
+      const bool is_allowed = state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n);
+      if (state.nodes[n].takes_pods && is_allowed && fits(shape.requests, state.nodes[n].allocatable)) return true;
+    }
+    return false;
+  };
   for (const Ceiling& ceiling : state.ceilings) {
     int due = 0;
     int demand = 0;
     int asked = 0;
-    for (const std::int32_t f : ceiling.farms) {
-      const Outlook& outlook = decision.outlooks[static_cast<std::size_t>(f)];
-      const Farm& farm = state.farms[static_cast<std::size_t>(f)];
-      due += outlook.entitled();
-      demand += outlook.demand;
-      asked += std::min({farm.wanted, farm.maximum});
+    for (const std::int32_t index : ceiling.farms) {
+      const auto f = static_cast<std::size_t>(index);
+      const Outlook& outlook = decision.outlooks[f];
+      const Farm& farm = state.farms[f];
+      const int most = fits_somewhere(outlook.shape) ? farm.wanted : count.held[f];
+      due += std::min(outlook.entitled(), most);
+      demand += std::min(outlook.demand, most);
+      asked += std::min({farm.wanted, farm.maximum, most});
       RC_ASSERT((outlook.guarantee_ceiling >= 0) == (outlook.allowed < farm.guaranteed));
     }
     RC_ASSERT(due <= ceiling.guaranteed && demand <= ceiling.maximum);

@@ -119,7 +119,7 @@ Server::Server(const SessionPlace& place, ServerOptions options)
 Session::Options Server::session_options() {
   Session::Options session = options_.session;
   session.wanted = [this] {
-    Wanted wanted = doorman_->wanted();
+    Wanted wanted = doorman_ ? doorman_->wanted() : Wanted{options_.session.n_executors, options_.session.least};
     if (options_.session.wanted) {
       const Wanted by_place = options_.session.wanted();
       wanted.request += by_place.request;

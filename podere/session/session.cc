@@ -116,6 +116,23 @@ class Session::Watch : public Progress {
   Attempts attempts_;
 };
 
+/// The group that starts would have to move as soon as it is up.
+struct Session::ToMove {};
+
+/// Ends the start of such a group.
+class Session::Starting : public Progress {
+ public:
+  Starting(Progress& next, const Session& session) : next_(next), session_(session) {}
+  bool stop_requested() override {
+    if (session_.options_.wanted && session_.options_.wanted().moves != session_.wanted_.moves) throw ToMove();
+    return next_.stop_requested();
+  }
+
+ private:
+  Progress& next_;
+  const Session& session_;
+};
+
 Session::Session(Options options, Progress& progress)
     : options_(std::move(options)), wanted_{options_.n_executors, options_.least} {
   if (options_.await_room) {
@@ -131,6 +148,8 @@ Session::Session(Options options, Progress& progress)
       go_on_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
       progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,
                                 executors_text(options_.n_executors)));
+    } catch (const ToMove&) {
+      resize(progress);
     }
   }
 }
@@ -141,7 +160,8 @@ void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
   if (options_.await_room) options_.await_room(progress);
   driver.n_executors = options_.n_executors;
-  driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), progress);
+  Starting starting(progress, *this);
+  driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), starting);
   n_cores_ = driver_->n_cores();
 }
 
@@ -284,6 +304,8 @@ Json Session::run(const Job& ordered, Progress& progress) {
       watch.lose(loss, options_.n_executors);
       inputs.check_unchanged();
       empty_outputs(job);
+    } catch (const ToMove&) {
+      // resize() chooses anew.
     } catch (const Interrupted&) {
       driver_.reset();  // with the job that it was in the middle of
       throw;
@@ -301,12 +323,16 @@ void Session::idle(Progress& progress) {
                               executors_text(options_.n_executors)));
   }
   resize(progress);
-  const bool has_to_wait = options_.await_room && options_.room() < options_.least;
-  if (driver_ || has_to_wait) return;
-  try {
-    replace_group(progress, progress);
-  } catch (const Error& error) {
-    progress.warn(error.what());
+  const auto has_to_wait = [&] { return options_.await_room && options_.room() < options_.least; };
+  while (!driver_ && !has_to_wait()) {
+    try {
+      replace_group(progress, progress);
+    } catch (const ToMove&) {
+      resize(progress);
+    } catch (const Error& error) {
+      progress.warn(error.what());
+      return;
+    }
   }
 }
 

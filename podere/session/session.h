@@ -40,8 +40,8 @@ class Session {
     Driver::Options driver = {};  ///< of each group
     /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
     std::string cache = {};
-    /// How many are wanted by now; asked a few times a second while a job runs. Training pauses at a checkpoint and
-    /// goes on with so many; other jobs are done first.
+    /// How many are wanted by now; asked a few times a second while a job runs or a group starts. Training pauses at a
+    /// checkpoint and goes on with so many; other jobs are done first. A group that is to move is not waited for.
     std::function<Wanted()> wanted = {};
     /// Waits until there is room for enough executors, or, before the first start, for as many as there will be; says
     /// by progress.warn() what it waits for, and throws Interrupted where that wishes to stop. Unset: room need not be
@@ -84,10 +84,13 @@ class Session {
  private:
   class Watch;
   class Restoring;
+  class Starting;
+  struct ToMove;
   /// Goes last, and where nothing was started as well.
   struct SharedMemory {
     ~SharedMemory();
   };
+  /// Throws ToMove if the executors are to leave their place before they are up.
   void start_group(Progress& progress);
   void restore_tables(Progress& progress);
   /// Starts a group with all tables that are kept, or none.

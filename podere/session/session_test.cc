@@ -312,7 +312,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   Session::Options options{.n_executors = 4, .least = 1};
   options.await_room = [](Progress&) {};
   options.room = [] { return 2; };
-  options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = launched.empty() ? 0 : 1}; };
+  options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = progress.steps.empty() ? 0 : 1}; };
   options.launch = [&](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
@@ -325,6 +325,61 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   session.run(job, progress);
   EXPECT_EQ(launched, (std::vector<int>{2, 2}));
   EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 2 executors elsewhere"}));
+}
+
+/// A farm with `n_there` executors. The first group, and every second one that follows, hangs at its start until one of
+/// them is told to go.
+class FarmThatShrinks {
+ public:
+  explicit FarmThatShrinks(int n_there) : n_there_(n_there) {}
+
+  Session::Options options(int n_executors) {
+    Session::Options options{.n_executors = n_executors, .least = 1};
+    options.room = [this] { return n_there_; };
+    options.await_room = [](Progress&) {};
+    options.wanted = [this, n_executors] {
+      if (std::exchange(hangs_, false)) {
+        --n_there_;
+        ++n_moves_;
+      }
+      return Wanted{.n_executors = n_executors, .least = 1, .moves = n_moves_};
+    };
+    options.launch = [this](int n) {
+      launched.push_back(n);
+      hangs_ = launched.size() % 2 == 1;
+      const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; )", n);
+      const std::string dies = "kill -9 $$";
+      const std::string works = "read order; " + kResult;
+      return CommandLine{{"sh", "-c", hangs_ ? "sleep 1000" : ready + (launched.size() == 2 ? dies : works)}};
+    };
+    return options;
+  }
+
+  std::vector<int> launched;
+
+ private:
+  int n_there_;
+  int n_moves_ = 0;
+  bool hangs_ = false;
+};
+
+TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedFor) {
+  FarmThatShrinks farm(6);
+  Session session(farm.options(6), progress);
+  EXPECT_EQ(farm.launched, (std::vector<int>{6, 5}));
+  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4})) << "one died, another was told to go";
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 5 executors instead of 6",
+                                                         "going on with 4 executors elsewhere"}));
+}
+
+TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedForBetweenJobs) {
+  FarmThatShrinks farm(6);
+  Session session(farm.options(6), progress);
+  for (const Stopwatch watch; farm.launched.size() < 4 && watch.seconds() < 50;) session.idle(progress);
+  EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4}));
+  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  EXPECT_EQ(farm.launched.size(), 4U);
 }
 
 TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {

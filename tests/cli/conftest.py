@@ -1,7 +1,10 @@
 """Runs `podere` as a user does: a program, its output, its exit code and the files it leaves."""
 
+import json
 import os
 import pathlib
+import re
+import select
 import signal
 import subprocess
 import time
@@ -125,6 +128,35 @@ def model(shared_podere, events):
     """A model of two classes, trained on the events."""
     shared_podere.done("train", "gbt", events, "--rows", ":4000", "--trees", 10, "--depth", 4, "-o", "model.json")
     return shared_podere.folder / "model.json"
+
+
+ENDLESS = ["--trees", "100000"]  # for training that interrupted() ends: no machine is so fast that it is over before
+
+
+def says(process, words, seconds=TIMEOUT):
+    """What a program says on stderr until it has said these words."""
+    said = ""
+    while not re.search(words, said):
+        assert select.select([process.stderr], [], [], seconds)[0], f"says no more than: {said}"
+        piece = os.read(process.stderr.fileno(), 4096).decode()
+        assert piece, f"ended with {process.wait()} before it said {words}: {said}"
+        said += piece
+    return said
+
+
+def interrupted(process):
+    """Ends training with the model that there is. Returns what it says then, on stdout and on stderr."""
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 130, stderr
+    return stdout, stderr
+
+
+def trained(path):
+    """A model without how many trees it was to have, and how many it has."""
+    model = json.loads(path.read_text())["model"]
+    del model["options"]["n_trees"]
+    return model, len(model["trees"])
 
 
 def wait_until(condition, seconds=60.0):

@@ -149,6 +149,11 @@ def test_a_farm_above_its_ceiling_is_refused_where_the_cluster_can(cluster, farm
 
         farms.manager(maxDrainSeconds=30, ceilings=[{"name": "each", "minExecutors": 2, "weight": 0.5}])
         wait_until(lambda: "weight is above" in made(f"later-{next(count)}", weight=2).stderr, "the new ceilings hold", 30)
+        again = ["patch", "farm/good", "--type=merge", "-p"]
+        template = '{"spec": {"template": {"metadata": {"labels": {"a": "b"}}}%s}}'
+        assert eve.kubectl(*again, template % "", check=False).returncode == 0, "what it asks for is as it was"
+        assert eve.kubectl(*again, template % ', "weight": 1.5', check=False).returncode == 0, "it asks for less"
+        assert "weight is above" in eve.kubectl(*again, template % ', "weight": 2', check=False).stderr
         silent = eve.object("silent", 0, 0)
         for default in "drainSeconds", "weight":
             silent["spec"].pop(default, None)

@@ -7,6 +7,8 @@ import pathlib
 import pwd
 import re
 import select
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -120,8 +122,26 @@ def test_a_model_is_the_same_on_a_farm(cluster, namespace, podere, folder):
     assert sha256(folder / "farm.json") == sha256(folder / "here.json")
 
 
+def says(process, words, seconds=180):
+    """What a command says on until it has said these words."""
+    said = ""
+    while not re.search(words, said):
+        assert select.select([process.stderr], [], [], seconds)[0], f"says no more than: {said}"
+        piece = os.read(process.stderr.fileno(), 4096).decode()
+        assert piece, f"ended with {process.wait()} before it said {words}: {said}"
+        said += piece
+    return said
+
+
+def trained(path):
+    """A model but for how many trees it was to have, and how many it has."""
+    model = json.loads(path.read_text())["model"]
+    del model["options"]["n_trees"]
+    return model, len(model["trees"])
+
+
 def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, podere, folder):
-    trees = 1500
+    trees = 100_000  # far more than it comes to: it is interrupted
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 4, folder))
     wait_until(lambda: ready(cluster, namespace) == 4, "four executors")
     options = ["--trees", trees, "-o", folder / "farm.json", "--executors", "1:4"]
@@ -129,25 +149,43 @@ def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, 
                           stderr=subprocess.PIPE) as process:
         try:
             said = ""
-
-            def read_until(words):
-                nonlocal said
-                begin = len(said)
-                while not re.search(words, said[begin:]):
-                    line = process.stderr.readline()
-                    assert line, f"ended with {process.wait()} before it said {words}: {said}"
-                    said += line
-
-            for wanted in (3, 2, 1, 3):
-                read_until(f"of {trees:,} trees")  # all of before are up
+            for wanted in (3, 2, 1, 3, 4):
+                said += says(process, f"of {trees:,} trees")  # all of before are up
                 cluster.kubectl("-n", namespace, "scale", "farm/astro", f"--replicas={wanted}")
-                read_until(f"going on with {wanted} executors?")
-            _, rest = process.communicate(timeout=240)
-            assert process.returncode == 0, said + rest
+                said += says(process, f"going on with {wanted} executors?")
+            said += says(process, f"of {trees:,} trees")
+            process.send_signal(signal.SIGINT)
+            _, rest = process.communicate(timeout=60)
+            assert process.returncode == 130, said + rest
         finally:
             process.kill()
     assert "lost" not in said + rest, "each left in time"
-    subprocess.run([podere, "train", "gbt", TABLE, "--trees", str(trees), "-o", folder / "here.json"], check=True,
+    on_farm, n_trees = trained(folder / "farm.json")
+    subprocess.run([podere, "train", "gbt", TABLE, "--trees", str(n_trees), "-o", folder / "here.json"], check=True,
+                   capture_output=True)
+    assert (on_farm, n_trees) == trained(folder / "here.json")
+
+
+def test_an_executor_that_is_taken_while_its_group_starts_is_not_waited_for(cluster, namespace, podere, folder):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 3, folder))
+    wait_until(lambda: ready(cluster, namespace) == 3, "three executors")
+    begun = folder / "begun"
+    mpirun = folder / "bin/mpirun"
+    mpirun.parent.mkdir()
+    mpirun.write_text(f'#!/bin/sh\nif mkdir {begun} 2>/dev/null; then exec sleep 1000; fi\nexec {shutil.which("mpirun")} "$@"\n')
+    mpirun.chmod(0o755)
+    options = command(cluster, podere, folder, namespace, "--trees", 20, "-o", folder / "farm.json", "--executors", "1:3")
+    options["env"]["PATH"] = f"{mpirun.parent}:{os.environ['PATH']}"
+    with subprocess.Popen(**options, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            wait_until(begun.exists, "a group starts, and never comes up")
+            cluster.kubectl("-n", namespace, "scale", "farm/astro", "--replicas=2")
+            _, said = process.communicate(timeout=180)
+            assert process.returncode == 0, said
+        finally:
+            process.kill()
+    assert "going on with 2 executors instead of 3" in said and "lost" not in said, said
+    subprocess.run([podere, "train", "gbt", TABLE, "--trees", "20", "-o", folder / "here.json"], check=True,
                    capture_output=True)
     assert sha256(folder / "farm.json") == sha256(folder / "here.json")
 
@@ -181,15 +219,6 @@ def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, pod
         processes.append(subprocess.Popen(**{**options, "args": [podere, *arguments]}, stdout=subprocess.DEVNULL,
                                           stderr=subprocess.PIPE))
         return processes[-1]
-
-    def says(process, words):
-        said = ""
-        while words not in said:
-            assert select.select([process.stderr], [], [], 60)[0], f"says no more than: {said}"
-            piece = os.read(process.stderr.fileno(), 4096).decode()
-            assert piece, f"ended with {process.wait()}: {said}"
-            said += piece
-        return said
 
     try:
         start = does("session", "start", "s", "--on", "kubernetes", "--farm", f"{namespace}/astro", "--cores", "1")

@@ -6,8 +6,10 @@ import re
 import signal
 import subprocess
 import time
+from datetime import datetime, timedelta
 
 import pytest
+from api import Api, Watch
 from conftest import started
 from live import operating, wait_until
 
@@ -88,7 +90,7 @@ def farms(cluster, namespace):
     farms = Farms(cluster, namespace)
     farms.manager()
     yield farms
-    farms.kubectl("delete", "farms", "--all", "--wait=false")
+    farms.kubectl("delete", "farms,deployments", "--all", "--wait=false")
     farms.kubectl("delete", "pods", "--all", "--wait=false", "--grace-period=1")
     cluster.kubectl("delete", "farmmanagers", "--all", "--wait=false")
     wait_until(lambda: not farms.pods(), "the rooms are free", 30)
@@ -150,6 +152,40 @@ def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
     assert operator.metric("podere_operator_time_to_guarantee_seconds_count") >= 1
     assert f"{farms.namespace}   " in farms.cluster.kubectl("get", "farmmanagers")
     assert re.search(r"sky +4 +3 +3 +0 +NoRoom ", farms.kubectl("get", "farms")), farms.kubectl("get", "farms")
+
+
+def test_room_that_a_deployment_takes_is_noticed_before_more_is_freed(operator, farms):
+    drain = 20
+    farms.farm("cms", ROOMS, 0, drain=drain)
+    farms.has("cms", ROOMS)
+    template = farms.object("any", 1, 0)["spec"]["template"]
+    template["metadata"]["labels"] = {"app": "web"}
+    farms.kubectl("create", "-f", "-", given={
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}})
+
+    def web(phase):
+        return farms.pods(only=lambda pod: pod["metadata"]["labels"].get("app") == "web" and pod["status"]["phase"] == phase)
+    wait_until(lambda: web("Pending"), "its pod waits for room")
+
+    reclaims = {}  # by pod: when, as the operator wrote it
+
+    def note(_, pod, __):
+        if is_taken(pod):
+            deadline = pod["metadata"]["annotations"]["podere.dev/reclaim-deadline"]
+            reclaims[pod["metadata"]["uid"]] = datetime.fromisoformat(deadline) - timedelta(seconds=drain)
+    Watch(Api(farms.cluster), f"/api/v1/namespaces/{farms.namespace}/pods", note)
+    farms.farm("sky", 1, 1)
+    wait_until(lambda: web("Running"), "the freed room is the Deployment's")
+    wait_until(lambda: farms.condition("sky", "Ready").get("reason") == "RoomWentToOthers", "the status says so")
+    sky = farms.status("sky")
+    words = r"1 guaranteed pending: other pods took the reclaimed room, next reclaim in (\d+) s"
+    again = datetime.fromisoformat(sky["asOf"]) + timedelta(seconds=int(re.search(words, sky["message"])[1]))
+    assert farms.condition("sky", "GuaranteeMet")["status"] == "False"
+    wait_until(lambda: len(farms.running("sky")) == 1, "nobody else waits for the next room", 180)
+    first, second = sorted(reclaims.values())
+    assert first < again <= second + timedelta(seconds=1), "times are whole seconds"
+    assert len(farms.running("cms")) == ROOMS - 2
 
 
 def test_a_farm_shrinks_by_its_scale(operator, farms):

@@ -16,10 +16,10 @@ spec = importlib.util.spec_from_file_location("as_a_user", pathlib.Path(__file__
 as_a_user = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(as_a_user)
 Podere, wait_until = as_a_user.Podere, as_a_user.wait_until
+interrupted, says = as_a_user.interrupted, as_a_user.says
 
 TRAIN = ["train", "gbt", "collider:20000", "--depth", "3", "--cores", "1", "-o", "model.json"]
-LONG = ["--trees", "150", "--checkpoint-every", "0.1"]
-ENDLESS = ["--trees", "100000", "--checkpoint-every", "0.1"]
+ENDLESS = [*as_a_user.ENDLESS, "--checkpoint-every", "0.1"]
 SHORT = ["--trees", "5"]
 
 
@@ -74,18 +74,30 @@ def podere(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def here(tmp_path_factory):
+def this_machine(tmp_path_factory):
+    """The program without hosts and Slurm."""
+    return Podere(tmp_path_factory.mktemp("here"))
+
+
+@pytest.fixture(scope="session")
+def here(this_machine):
     """SHA-256 of the models that TRAIN makes on this machine, by its other arguments."""
-    podere = Podere(tmp_path_factory.mktemp("here"))
     known = {}
 
     def of(*arguments):
         if arguments not in known:
-            podere.done(*TRAIN, *arguments)
-            known[arguments] = sha256(podere)
+            this_machine.done(*TRAIN, *arguments)
+            known[arguments] = sha256(this_machine)
         return known[arguments]
 
     return of
+
+
+def check_trained(podere, this_machine):
+    """What was trained until it was interrupted is what is trained here."""
+    model, n_trees = as_a_user.trained(podere.folder / "model.json")
+    this_machine.done(*TRAIN, "--trees", n_trees)
+    assert (model, n_trees) == as_a_user.trained(this_machine.folder / "model.json")
 
 
 def sha256(podere, name="model.json"):

@@ -2,11 +2,12 @@
 
 import json
 import os
+import signal
 import stat
 
 import pytest
 
-from conftest import ENDLESS, LONG, SHORT, TRAIN, kill, names, sha256, wait_until, wait_until_training
+from conftest import ENDLESS, SHORT, TRAIN, check_trained, kill, names, says, sha256, wait_until, wait_until_training
 
 ALLOCATE = ["salloc", "--quiet", "--ntasks=4"]
 
@@ -55,25 +56,32 @@ def test_executors_have_the_cores_of_the_allocation(podere):
     assert facts["executors"] == 2 and facts["cores"] == 2
 
 
-def test_a_killed_executor_costs_time_and_nothing_else(allocated, here):
-    process = allocated.start(*TRAIN, *LONG, "--on", "slurm", "--executors", "3", "--json")
+def driver_of(allocated, n_executors):
+    executors = allocated.executors(n_executors)
+    return next(pid for pid in allocated.processes(wait=0)
+                if os.readlink(f"/proc/{pid}/exe").endswith("/podere") and pid not in executors)
+
+
+def test_a_killed_executor_costs_time_and_nothing_else(allocated, this_machine):
+    process = allocated.start(*TRAIN, *ENDLESS, "--on", "slurm", "--executors", "3", "--json")
     wait_until_training(process, allocated)
+    driver = driver_of(allocated, 3)
     kill(allocated.executors(3)[2])
+    said = says(process, "going on with .*\n")
+    assert said.startswith("podere: lost executor ") and said.count("\n") == 1
+    assert "(killed by signal 9) at tree" in said and "; going on with 2 executors from tree" in said
+    os.kill(driver, signal.SIGINT)  # salloc does not pass it on
     stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0, stderr
-    assert stderr.startswith("podere: lost executor ") and stderr.count("\n") == 1
-    assert "(killed by signal 9) at tree" in stderr and "; going on with 2 executors from tree" in stderr
+    assert process.returncode == 130, stderr
     assert json.loads(stdout)["executors"] == 2
-    assert sha256(allocated) == here(*LONG)
+    check_trained(allocated, this_machine)
     assert names(allocated.folder) == ["model.json"]
 
 
 def test_nothing_is_left_when_the_driver_is_killed(allocated, slurm):
     process = allocated.start(*TRAIN, *ENDLESS, "--on", "slurm", "--executors", "2")
     wait_until_training(process, allocated)
-    driver = [pid for pid in allocated.processes(wait=0) if os.readlink(f"/proc/{pid}/exe").endswith("/podere")
-              and pid not in allocated.executors(2)]
-    kill(driver[0])
+    kill(driver_of(allocated, 2))
     process.communicate(timeout=20)
     assert allocated.processes(wait=10) == []
     wait_until(lambda: slurm.call("squeue", "-h").stdout == "")

@@ -85,6 +85,7 @@ class Builder {
                       .maximum = object->maximum,
                       .weight = object->weight,
                       .priority = scope_.has_guarantees ? object->priority : 0,  // else it reclaims nothing
+                      .is_gang = object->is_gang,
                       .min_runtime_seconds = object->min_runtime_seconds,
                       .drain_seconds = object->drain_seconds,
                       .template_shape = object->needs ? shape_of(object->needs) : -1,
@@ -244,8 +245,7 @@ void hold_demand(farm::State& state, std::int32_t farm) {
   const auto n_staying = std::ranges::count_if(state.pods, [&](const farm::Pod& pod) {
     return pod.farm == farm && !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
   });
-  std::int32_t& wanted = state.farms[static_cast<std::size_t>(farm)].wanted;
-  wanted = std::min(wanted, static_cast<std::int32_t>(n_staying));
+  state.farms[static_cast<std::size_t>(farm)].most_made = static_cast<std::int32_t>(n_staying);
 }
 
 ClusterState cluster_state(const ClusterView& view, const Ownership& owners, const Scope& scope, double now) {

@@ -57,7 +57,7 @@ struct ClusterState {
   std::vector<std::string> ignored_resources;  ///< that farms ask for beyond the most that a state can have
 };
 
-/// Of which no pods are made: it asks for no more than it has.
+/// Of which no pods are made: it asks for no more than it has, and a gang that has not started cannot.
 void hold_demand(farm::State& state, std::int32_t farm);
 
 /// Pods of other farms and of none are in Node::used_by_others. Histories are left empty. check() accepts the state.

@@ -202,7 +202,7 @@ TEST(HoldDemand, AsksForWhatStays) {
   farm::State state = cluster.state().state;
   state.pods[1].is_taken = true;
   hold_demand(state, 0);
-  EXPECT_EQ(state.farms[0].wanted, 1);
+  EXPECT_EQ(state.farms[0].asked(), 1);
 }
 
 }  // namespace

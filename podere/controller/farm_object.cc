@@ -62,6 +62,7 @@ FarmObject farm_object_of(const Json& farm, NeedsTable& table) {
                     .weight = std::max(1e-3, number_at(spec, "weight", 1)),
                     .priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
                         integer_at(spec, "priority", 0), -farm::kHighestPriority, farm::kHighestPriority)),
+                    .is_gang = flag_at(spec, "gang"),
                     .min_runtime_seconds = std::max(0.0, number_at(spec, "minRuntimeSeconds", 0)),
                     .drain_seconds = std::max(0.0, number_at(spec, "drainSeconds", 60)),
                     .status = std::make_shared<const Json>(object_at(farm, {"status"}))};

@@ -28,6 +28,7 @@ struct FarmObject {
   std::int32_t maximum = 100'000;
   double weight = 1;
   std::int32_t priority = 0;
+  bool is_gang = false;
   double min_runtime_seconds = 0;
   double drain_seconds = 60;
   LabelSelector selector = {};            ///< of its pods

@@ -18,6 +18,7 @@ std::string reason_of(const farm::Waiting& waiting) {
          : waiting.for_runtime > 0    ? "WaitsForRunTime"
          : waiting.for_retry > 0      ? "RoomWentToOthers"
          : waiting.for_start > 0      ? "Starts"
+         : waiting.for_gang > 0       ? "NoRoomForGang"
          : waiting.too_large > 0      ? "FitsNowhere"
          : waiting.held_by_others > 0 ? "HeldByOthers"
          : waiting.for_room > 0       ? "NoRoom"
@@ -161,7 +162,8 @@ Json json_of(const FarmStatus& status, const Json& before, double now) {
             {"roomsOwed", history.rooms_owed},
             {"sharesOwed", history.shares_owed},
             {"lastFreed", history.last_freed},
-            {"shortSince", history.short_since}}}};
+            {"shortSince", history.short_since},
+            {"hasStarted", history.has_started}}}};
 }
 
 Json json_of(const ManagerStatus& status, const Json& before, double now) {
@@ -189,7 +191,8 @@ std::optional<KeptHistory> history_of(const Json& status) {
                       .shares_owed = count("sharesOwed"),
                       .rooms_owed = count("roomsOwed"),
                       .last_freed = amount("lastFreed"),
-                      .short_since = amount("shortSince")},
+                      .short_since = amount("shortSince"),
+                      .has_started = flag_at(kept, "hasStarted")},
                      at};
 }
 

@@ -90,7 +90,8 @@ TEST_F(FarmStatusTest, HistorySurvivesInTheStatus) {
                     .shares_owed = 3,
                     .rooms_owed = 2,
                     .last_freed = 5,
-                    .short_since = 4};
+                    .short_since = 4,
+                    .has_started = true};
   const auto kept = history_of(Json::parse(json_of(status, Json::object(), kTestNow).dump()));
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->at, kTestNow);
@@ -100,6 +101,7 @@ TEST_F(FarmStatusTest, HistorySurvivesInTheStatus) {
   EXPECT_EQ(kept->history.shares_owed, 3);
   EXPECT_EQ(kept->history.rooms_owed, 2);
   EXPECT_EQ(kept->history.short_since, 4);
+  EXPECT_TRUE(kept->history.has_started);
   EXPECT_FALSE(history_of(Json::object()));
   EXPECT_FALSE(history_of({{"history", {{"at", "yesterday"}, {"usage", -1}}}}));
 }

@@ -39,6 +39,11 @@ double number_at(const Json& object, const char* name, double otherwise) {
   return found == object.end() || !found->is_number() ? otherwise : found->get<double>();
 }
 
+bool flag_at(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && *found == true;
+}
+
 const Json* condition_of(const Json& object, std::string_view type) {
   for (const Json& condition : array_at(object_at(object, {"status"}), "conditions")) {
     if (kube::text_at(condition, {"type"}) == type) return &condition;

@@ -20,6 +20,8 @@ const Json& array_at(const Json& object, const char* name);
 /// An integer member; `otherwise` where there is none.
 std::int64_t integer_at(const Json& object, const char* name, std::int64_t otherwise);
 double number_at(const Json& object, const char* name, double otherwise);
+/// Whether a member is true.
+bool flag_at(const Json& object, const char* name);
 
 /// Of status.conditions the one of this type; null where there is none.
 const Json* condition_of(const Json& object, std::string_view type);

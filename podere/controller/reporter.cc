@@ -65,7 +65,9 @@ Condition fit_condition(const farm::State& state, const farm::Decision& decision
   std::int64_t above = 0;
   std::int64_t room = 0;
   std::int64_t too_large = 0;
+  std::int64_t of_gangs = 0;
   std::vector<std::string> of_farms;
+  std::vector<std::string> gangs;
   for (std::size_t f = 0; f < state.farms.size(); ++f) {
     const farm::Outlook& outlook = decision.outlooks[f];
     requested += outlook.entitled();
@@ -73,12 +75,16 @@ Condition fit_condition(const farm::State& state, const farm::Decision& decision
     room += outlook.guaranteed - outlook.guarantee.too_large;
     too_large += outlook.guarantee.too_large;
     if (outlook.guarantee.too_large > 0) of_farms.push_back(state.farms[f].key);
+    of_gangs += std::min(outlook.guarantee.for_gang, outlook.entitled());
+    if (outlook.guarantee.for_gang > 0) gangs.push_back(state.farms[f].key);
   }
   std::string besides;
   if (too_large > 0) besides += fmt::format(", {} of which no node could hold ({})", too_large, some_of(of_farms));
+  if (of_gangs > 0) besides += fmt::format(", {} of gangs that do not fit in whole ({})", of_gangs, some_of(gangs));
   if (above > 0) besides += fmt::format(", and {} above ceilings, which do not count", above);
-  if (decision.guaranteed_load <= 1 && too_large > 0) {
-    return {"GuaranteesFit", false, "FitsNowhere", fmt::format("guarantees requested {}{}", requested, besides)};
+  if (decision.guaranteed_load <= 1 && too_large + of_gangs > 0) {
+    return {"GuaranteesFit", false, too_large > 0 ? "FitsNowhere" : "NoRoomForGang",
+            fmt::format("guarantees requested {}{}", requested, besides)};
   }
   if (decision.guaranteed_load <= 1) {
     return {"GuaranteesFit", true, "Fit",

@@ -145,6 +145,22 @@ TEST_F(ReporterTest, GuaranteesThatNoNodeCouldHoldDoNotFit) {
   EXPECT_EQ(fits.at("message"), "guarantees requested 3, 2 of which no node could hold (astro/a)");
 }
 
+TEST_F(ReporterTest, GangsThatDoNotFitInWholeDoNotFit) {
+  TestCluster cluster;
+  Json gang = test_farm("astro", "a", 4, 4);
+  gang["spec"]["gang"] = true;
+  cluster.add_node(test_node("node", 4)).add_farm(gang);
+  const std::vector<farm::Ceiling> ceilings = {{"the course", {0}, 2}};
+  const Json fits = condition(status_of("farmmanagers/all", cluster, "", ceilings), "GuaranteesFit");
+  EXPECT_EQ(fits.at("reason"), "NoRoomForGang");
+  EXPECT_EQ(fits.at("message"),
+            "guarantees requested 2, 2 of gangs that do not fit in whole (astro/a), and 2 above ceilings, which do not "
+            "count");
+  const Json status = status_of("farms/a", cluster, "", ceilings);
+  EXPECT_EQ(condition(status, "Ready").at("reason"), "NoRoomForGang");
+  EXPECT_EQ(condition(status, "GuaranteeMet").at("reason"), "NoRoomForGang");
+}
+
 TEST_F(ReporterTest, AFarmWhosePodsAreRefusedDoesNotHaveWhatItIsGuaranteed) {
   TestCluster cluster;
   cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 2, 2)).add_farm(test_farm("hep", "b", 0, 0));

@@ -12,10 +12,14 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson waiting_json(const farm::Waiting& waiting) {
-  return {
-      {"for_start", waiting.for_start},          {"for_drain", waiting.for_drain}, {"for_runtime", waiting.for_runtime},
-      {"for_retry", waiting.for_retry},          {"for_room", waiting.for_room},   {"too_large", waiting.too_large},
-      {"held_by_others", waiting.held_by_others}};
+  return {{"for_start", waiting.for_start},
+          {"for_drain", waiting.for_drain},
+          {"for_runtime", waiting.for_runtime},
+          {"for_retry", waiting.for_retry},
+          {"for_room", waiting.for_room},
+          {"too_large", waiting.too_large},
+          {"held_by_others", waiting.held_by_others},
+          {"for_gang", waiting.for_gang}};
 }
 
 OrderedJson answer_json(const LiveState& live, const farm::WhatIf& answer, const std::string& farm, int executors) {

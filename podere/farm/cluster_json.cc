@@ -103,6 +103,7 @@ void read_farm_members(const Json& json, Farm& farm) {
   read_member(json, "maximum", 0, kMostExecutors, farm.maximum);
   read_member(json, "weight", 1e-6, 1e6, farm.weight);
   read_member(json, "priority", -kHighestPriority, kHighestPriority, farm.priority);
+  if (json.contains("gang")) read_value(json["gang"], "gang", farm.is_gang);
   read_member(json, "min_runtime_seconds", 0.0, kMostSeconds, farm.min_runtime_seconds);
   read_member(json, "drain_seconds", 0.0, kMostSeconds, farm.drain_seconds);
   if (farm.maximum < farm.guaranteed) {

@@ -37,8 +37,8 @@ Json resources_json(const Resources& amounts, const std::vector<std::string>& re
 
 ExecutorNeeds read_executor(const Json& json, std::vector<std::string>& resources);
 
-/// Changes what of a farm is named: guaranteed, wanted, maximum, weight, priority, min_runtime_seconds, drain_seconds.
-/// Throws InputError for numbers that cannot be.
+/// Changes what of a farm is named: guaranteed, wanted, maximum, weight, priority, gang, min_runtime_seconds,
+/// drain_seconds. Throws InputError for numbers that cannot be.
 void read_farm_members(const Json& json, Farm& farm);
 
 /// The shape of such executors in a state whose nodes are known, added if it is new. Throws InputError for a node that

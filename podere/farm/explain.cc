@@ -83,6 +83,13 @@ class Holders {
     return false;
   }
 
+  bool fits_an_empty_node(std::int32_t shape) const {
+    for (std::size_t n = 0; n < state_.nodes.size(); ++n) {
+      if (allows(shape, n) && fits(requests(shape), state_.nodes[n].allocatable)) return true;
+    }
+    return false;
+  }
+
  private:
   const std::string& key(std::int32_t farm) const { return state_.farms[static_cast<std::size_t>(farm)].key; }
   const Resources& requests(std::int32_t shape) const {
@@ -142,7 +149,10 @@ class Parts {
     const Outlook& outlook = decision_.outlooks[static_cast<std::size_t>(farm)];
     const bool is_beyond = &waiting == &outlook.beyond;
     const std::string retry = seconds_until(outlook.retry_at, state_.now);
-    if (waiting.for_start > 0) part(waiting.for_start, which, "room is free, starting");
+    const bool waits_for_gang = !is_beyond && outlook.gang > 0 && waiting.for_start < waiting.all();
+    if (waiting.for_start > 0) {
+      part(waiting.for_start, which, waits_for_gang ? "room is free, starting with the rest of the gang" : kStarting);
+    }
     if (waiting.for_drain > 0) {
       part(waiting.for_drain, which, is_beyond && outlook.guarantee.for_drain > 0 ? kTerminating : reclaims(outlook));
     }
@@ -155,12 +165,8 @@ class Parts {
     }
     if (waiting.for_room > 0) part(waiting.for_room, which, is_beyond ? no_room(farm) : kNoRoomForGuarantee);
     if (waiting.held_by_others > 0) part(waiting.held_by_others, which, held_by_others(outlook.shape));
-    if (waiting.too_large > 0) {
-      part(waiting.too_large, which,
-           holders_.has_nodes(outlook.shape)
-               ? "each needs more than any node has, even an empty one"
-               : "no node that takes pods matches the template's node selector, affinity and tolerations");
-    }
+    if (waiting.for_gang > 0) part(waiting.for_gang, which, is_beyond ? "after the gang start" : gang_start(outlook));
+    if (waiting.too_large > 0) part(waiting.too_large, which, fits_nowhere(outlook.shape));
   }
 
   std::string reclaims(const Outlook& outlook) const {
@@ -183,6 +189,19 @@ class Parts {
                        count == 1 ? "pod that belongs" : "pods that belong");
   }
 
+  const char* fits_nowhere(std::int32_t shape) const {
+    return holders_.has_nodes(shape)
+               ? "each needs more than any node has, even an empty one"
+               : "no node that takes pods matches the template's node selector, affinity and tolerations";
+  }
+
+  std::string gang_start(const Outlook& outlook) const {
+    if (!holders_.fits_an_empty_node(outlook.shape)) return fits_nowhere(outlook.shape);
+    const std::string room = outlook.gang_room == 0 ? "none" : std::to_string(outlook.gang_room);
+    return fmt::format("gang start needs room for all {}, there is room for {}", outlook.gang, room);
+  }
+
+  static constexpr const char* kStarting = "room is free, starting";
   static constexpr const char* kTerminating = "waiting for executors that are terminating";
   static constexpr const char* kNoRoomForGuarantee = "no node has room for one, even if all that is borrowed were free";
 
@@ -202,7 +221,7 @@ std::string counts(const Farm& farm, const Outlook& outlook) {
 /// Where the guarantee does not count in full; else empty.
 std::string scaling(const Outlook& outlook, double load) {
   const std::int32_t asked = outlook.entitled();
-  if (outlook.guaranteed >= asked) return "";
+  if (outlook.guaranteed >= asked || outlook.guarantee.for_gang > 0) return "";
   return fmt::format("its guarantee of {} counts as {}, as all guarantees together are {:.0f} % of the cluster", asked,
                      outlook.guaranteed, 100 * load);
 }

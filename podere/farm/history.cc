@@ -32,13 +32,15 @@ void advance_usage(State& state, double now, const Policy& policy) {
       farm.history.settled_usage = farm.history.usage;
       farm.history.epoch = epoch;
     }
-    if (kept[f] >= std::min({farm.guaranteed, farm.wanted, farm.maximum})) {
+    if (kept[f] >= std::min(farm.guaranteed, farm.asked())) {
       farm.history.rooms_owed = 0;
       farm.history.short_since = 0;
     } else if (farm.history.short_since == 0) {
       farm.history.short_since = now;
     }
-    if (kept[f] >= std::min(farm.wanted, farm.maximum)) farm.history.shares_owed = 0;
+    if (kept[f] >= farm.asked()) farm.history.shares_owed = 0;
+    if (kept[f] >= std::min({farm.guaranteed, farm.wanted, farm.maximum})) farm.history.has_started = true;
+    if (kept[f] == 0) farm.history.has_started = false;
   }
   state.now = now;
 }
@@ -58,7 +60,7 @@ void note_gone(State& state, const Pod& pod) {
 
 void note_placed(State& state, std::int32_t farm, std::int32_t held) {
   Farm* owed = &state.farms[farm];
-  const bool is_guaranteed = held <= std::min({owed->guaranteed, owed->wanted, owed->maximum});
+  const bool is_guaranteed = held <= std::min(owed->guaranteed, owed->asked());
   if (owed->history.rooms_owed == 0 && is_guaranteed) {
     // It has the room of another farm, for which room will be freed once more: such room is not lost.
     owed = &*std::ranges::max_element(state.farms, [](const Farm& a, const Farm& b) {

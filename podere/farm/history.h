@@ -8,8 +8,8 @@ namespace podere::farm {
 
 /// Lets time pass to `now`, in which the pods of the state stood as they do: usage grows by the executors that farms
 /// hold and fades with the half-life. Decisions see usage as it was at the begin of an epoch of an eighth of the
-/// half-life, so that shares stand still in between. Whoever has what it is guaranteed is owed no room; of others it is
-/// noted since when they have not.
+/// half-life, so that shares stand still in between. Whoever has what it is guaranteed is owed no room, and has
+/// started; of others it is noted since when they have not.
 void advance_usage(State& state, double now, const Policy& policy);
 
 /// When the epoch after `now` begins.

@@ -55,6 +55,7 @@ void ModelCluster::add_farm(const Happening& happening) {
                           .maximum = 10,
                           .weight = 1.0 + happening.a % 3,
                           .priority = options_.has_priorities ? happening.a / 6 % 3 - 1 : 0,
+                          .is_gang = options_.has_gangs && happening.a / 8 % 2 == 0,
                           .min_runtime_seconds = options_.has_least_runtime ? 100.0 * (happening.b % 3) : 0,
                           .drain_seconds = kLongestDrain,
                           .template_shape = is_adopted ? -1 : shape,
@@ -228,6 +229,7 @@ void ModelCluster::set_ceilings() {
 
 void ModelCluster::decide(const Judge& judge, bool is_reliable) {
   if (options_.has_ceilings) set_ceilings();
+  advance_usage(state_, state_.now, policy_);  // no time: who was placed is whole now
   check(state_);
   const Decision decision = farm::decide(state_, policy_);
   judge(state_, decision);
@@ -259,8 +261,9 @@ void ModelCluster::carry_out(const Decision& decision, double probability) {
     if (pod_of(removal.pod).node < 0) gone.insert(pod_of(removal.pod).uid);
   }
   for (const Creation& creation : decision.creations) {
-    if (!chance(probability)) continue;
-    add_pod(creation.farm, state_.farms[static_cast<std::size_t>(creation.farm)].template_shape);
+    const Farm& farm = state_.farms[static_cast<std::size_t>(creation.farm)];
+    if (!chance(probability) || (farm.is_gang && creation.awaits_drain)) continue;
+    add_pod(creation.farm, farm.template_shape);
     state_.pods.back().shows_missing = creation.shows_missing;
   }
   remove_pods([&](const Pod& pod) { return gone.contains(pod.uid); });

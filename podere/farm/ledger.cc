@@ -45,7 +45,7 @@ void VictimOrder::sort_more(std::size_t i) {
   n_sorted_ = n_wanted;
 }
 
-Ledger::Ledger(const State& the_state, const Policy& the_policy)
+Ledger::Ledger(const State& the_state, const Policy& the_policy, const std::vector<bool>& held_back)
     : state(the_state),
       policy(the_policy),
       room(the_state),
@@ -65,7 +65,7 @@ Ledger::Ledger(const State& the_state, const Policy& the_policy)
   });
   for (const std::int32_t flight : flights) room.keep(pod(flight).node, requests_of(flight));
   group_by_farm();
-  set_demands();
+  set_demands(held_back);
 }
 
 void Ledger::count(std::int32_t index) {
@@ -133,11 +133,11 @@ void Ledger::group_by_farm() {
   }
 }
 
-void Ledger::set_demands() {
+void Ledger::set_demands(const std::vector<bool>& held_back) {
   for (const std::int32_t f : farms) {
     Account& account = accounts[f];
     account.shape = farm(f).template_shape;
-    account.demand = std::min(farm(f).wanted, farm(f).maximum);
+    account.demand = held_back[f] ? 0 : farm(f).asked();
     account.allowed = farm(f).guaranteed;
     note_shape(account.shape);
     if (farm(f).has_template()) continue;

@@ -52,7 +52,8 @@ struct Need {
 };
 
 struct Ledger {
-  Ledger(const State& state, const Policy& policy);
+  /// Farms that are `held_back` ask for nothing.
+  Ledger(const State& state, const Policy& policy, const std::vector<bool>& held_back);
 
   const State& state;
   const Policy& policy;
@@ -95,7 +96,7 @@ struct Ledger {
   void count(std::int32_t pod);
   void sort_farms();
   void group_by_farm();
-  void set_demands();
+  void set_demands(const std::vector<bool>& held_back);
   void note_shape(std::int32_t shape);
 
   std::vector<std::int32_t> by_farm_;

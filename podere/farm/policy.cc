@@ -7,6 +7,7 @@
 #include "podere/farm/admit.h"
 #include "podere/farm/capacity.h"
 #include "podere/farm/ceilings.h"
+#include "podere/farm/gang.h"
 #include "podere/farm/ledger.h"
 #include "podere/farm/needs.h"
 #include "podere/farm/take.h"
@@ -65,17 +66,24 @@ void name_causes(const Ledger& ledger, const Capacity& capacity, std::span<Need>
 }
 
 /// Of a farm's guaranteed executors that no node could take, or that others keep out, a few wait for users and
-/// autoscalers to see: there is no end to what may be asked for.
+/// autoscalers to see: there is no end to what may be asked for. Of a gang that starts all come at once, when all have
+/// room.
 void create_guaranteed(Ledger& ledger) {
   constexpr std::int32_t kMostStuck = 10;
   std::vector<std::int32_t> n_stuck(ledger.state.farms.size());
+  std::vector<bool> awaits_gang(ledger.state.farms.size());
+  for (const Need& need : ledger.needs) {
+    const bool is_of_gang = is_starting_gang(ledger.farm(need.farm), ledger.accounts[need.farm].held);
+    if (is_of_gang && need.wait != Wait::kStart) awaits_gang[need.farm] = true;
+  }
   for (const Need& need : ledger.needs) {
     if (!need.is_guarantee) continue;
     const bool is_stuck = need.wait == Wait::kTooLarge || need.wait == Wait::kHeldByOthers;
     if (is_stuck && ++n_stuck[need.farm] > kMostStuck) continue;
     if (need.pod >= 0) continue;
     const std::int32_t node = need.wait == Wait::kStart ? need.node : -1;
-    ledger.decision.creations.push_back({need.farm, node, false, need.wait == Wait::kDrain});
+    const bool awaits_drain = need.wait == Wait::kDrain || awaits_gang[need.farm];
+    ledger.decision.creations.push_back({need.farm, node, false, awaits_drain});
   }
 }
 
@@ -150,10 +158,8 @@ std::vector<Outlook> look_out(const Ledger& ledger, const Capacity& capacity,
   return outlooks;
 }
 
-}  // namespace
-
-Decision decide(const State& state, const Policy& policy) {
-  Ledger ledger(state, policy);
+Decision decide_without(const State& state, const Policy& policy, const std::vector<bool>& held_back) {
+  Ledger ledger(state, policy, held_back);
   apply_ceilings(ledger);
   remove_outdated(ledger);
   remove_surplus(ledger);
@@ -178,6 +184,13 @@ Decision decide(const State& state, const Policy& policy) {
 
   ledger.decision.outlooks = look_out(ledger, capacity, admitted);
   return std::move(ledger.decision);
+}
+
+}  // namespace
+
+Decision decide(const State& state, const Policy& policy) {
+  return start_gangs_whole(
+      state, [&](const std::vector<bool>& held_back) { return decide_without(state, policy, held_back); });
 }
 
 }  // namespace podere::farm

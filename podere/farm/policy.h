@@ -13,6 +13,8 @@
 //   for less than an equal part have it, however much others ask for (max-min fairness, divide.h);
 // - lent room is given to farms of the highest priority first, and taken from those of the lowest first, also for the
 //   lent room that farms of higher priority ask for; guarantees are as safe and as strong whatever the priority;
+// - a gang starts with all that it is guaranteed of what it wants, or not at all: while there is no way to room for all
+//   of them it has none, and nobody is taken for it (gang.h);
 // - of a farm, executors that are not ready go first, then those that lose the least work, then the youngest;
 // - executors in lent room are created only where room is free that no guaranteed executor waits for, of farms below
 //   their share first, then of those with the smallest weighted share.
@@ -64,7 +66,8 @@ struct Creation {
   std::int32_t farm;
   std::int32_t node;  ///< which has room for it now, as a preference; -1: none has
   bool is_lent;
-  bool awaits_drain = false;   ///< room is being freed for it: until that is free, it may as well not be there
+  bool awaits_drain = false;   ///< room is being freed for it, or for the rest of its gang: until that is free, it may
+                               ///< as well not be there
   bool shows_missing = false;  ///< there is no room for it: it only shows what of a guarantee is cut
 };
 
@@ -73,7 +76,8 @@ struct Creation {
 struct Removal {
   std::int32_t pod;
   double deadline;
-  bool is_surplus;  ///< the farm wants fewer; else it is outdated, or there is no more free room to lend
+  bool is_surplus;  ///< the farm wants fewer, or is a gang that does not start; else it is outdated, or there is no
+                    ///< more free room to lend
 };
 
 /// Executors that a farm waits for, by how they can be had.
@@ -85,10 +89,11 @@ struct Waiting {
   std::int32_t for_room = 0;        ///< there is no room that may be taken
   std::int32_t too_large = 0;       ///< no node is large enough, of those that take pods
   std::int32_t held_by_others = 0;  ///< nodes are large enough, but pods of no farm, or drivers, hold the room
+  std::int32_t for_gang = 0;        ///< their gang does not start, as there is no room for all of it
 
-  std::int32_t all() const {
-    return for_start + for_drain + for_runtime + for_retry + for_room + too_large + held_by_others;
-  }
+  /// Of those that are on their way.
+  std::int32_t prospective() const { return for_start + for_drain + for_runtime + for_retry; }
+  std::int32_t all() const { return prospective() + for_room + too_large + held_by_others + for_gang; }
 };
 
 struct Giver {
@@ -112,6 +117,8 @@ struct Outlook {
   std::int32_t shape = -1;  ///< of the executors it asks for; -1: it has none and asks for none
   std::int32_t guarantee_ceiling = -1;  ///< in State::ceilings, by which `allowed` is less than its guarantee; -1: none
   std::int32_t demand_ceiling = -1;     ///< by which it asks for less than it wants
+  std::int32_t gang = 0;                ///< executors that are to start together; 0: it is no gang, or has started
+  std::int32_t gang_room = 0;           ///< if it does not start: for how many of them there is room
 
   /// Executors that it waits for with a right to them, unless all guarantees together exceed the cluster.
   std::int32_t entitled() const { return std::min(allowed, demand); }

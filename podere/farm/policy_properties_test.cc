@@ -31,6 +31,8 @@ namespace {
 
 using Happenings = std::vector<Happening>;
 
+bool is_held_back(const Outlook& outlook) { return outlook.guarantee.for_gang > 0; }
+
 bool leaves(const Pod& pod) { return pod.phase == Phase::kEnding || pod.is_taken; }
 
 /// A second opinion on a state, by counting.
@@ -128,7 +130,7 @@ void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decis
   for (std::size_t f = 0; f < left.size(); ++f) {
     RC_ASSERT(left[f] >= std::min(count.held[f], count.due[f]));
     // What is due is the lesser of the guarantee and what is wanted, unless all guarantees together are too many.
-    if (decision.guaranteed_load <= 1)
+    if (decision.guaranteed_load <= 1 && decision.outlooks[f].guarantee.for_gang == 0)
       RC_ASSERT(count.due[f] == std::min(entitled(state, decision, f), count.demand[f]));
   }
 }
@@ -324,8 +326,13 @@ void what_was_decided_is_not_decided_again(const State& state, const Decision& d
   };
   if (std::ranges::any_of(decision.outlooks, is_put_off)) return;  // until it is served by room of others
   // Where shapes mix, executors that now wait may be packed in another way: more of them may then have room, and those
-  // that wait for their shares less.
+  // that wait for their shares less. Then a gang may fit that did not, or the other way round.
   const bool is_uniform = state.shapes.size() == 1;
+  const auto are_held_back_alike = [](const Outlook& a, const Outlook& b) {
+    return is_held_back(a) == is_held_back(b);
+  };
+  const bool gangs_stay = std::ranges::equal(decision.outlooks, next.outlooks, are_held_back_alike);
+  if (!is_uniform && !gangs_stay) return;
   if (is_uniform) RC_ASSERT(next.creations.empty() && next.removals.empty());
   const bool have_shares = policy.mode != Mode::kProportional ||
                            std::ranges::any_of(state.farms, [](const Farm& farm) { return farm.priority != 0; });
@@ -451,6 +458,59 @@ void an_unreasonable_guarantee_takes_nothing(const State& state, const Decision&
       if (f != eve) RC_ASSERT(then.outlooks[f].guaranteed >= std::min(decision.outlooks[f].entitled(), room / n_farms));
     }
   }
+}
+
+/// Each gang that has not started has a way to room for all of it, or neither has nor takes anything.
+void gangs_start_whole(const State& state, const Decision& decision) {
+  const Count before(state, decision);
+  const Count after(carried_out(state, decision), decision);
+  for (std::size_t f = 0; f < state.farms.size(); ++f) {
+    const Farm& farm = state.farms[f];
+    const Outlook& outlook = decision.outlooks[f];
+    const bool starts = !farm.history.has_started && before.held[f] < farm.gang_size();
+    RC_ASSERT(outlook.gang == (starts ? farm.gang_size() : 0));
+    RC_ASSERT(starts || !is_held_back(outlook));
+    if (!starts) continue;
+    if (!is_held_back(outlook)) {
+      RC_ASSERT(outlook.guaranteed == farm.gang_size());
+      RC_ASSERT(outlook.held + outlook.guarantee.prospective() == farm.gang_size());
+      continue;
+    }
+    RC_ASSERT(outlook.held == 0 && after.held[f] == 0 && after.waiting[f] == 0);
+    RC_ASSERT(outlook.gang_room < farm.gang_size());
+    const auto is_for_it = [&](const Reclaim& reclaim) { return reclaim.for_farm == static_cast<std::int32_t>(f); };
+    RC_ASSERT(std::ranges::none_of(decision.reclaims, is_for_it));
+  }
+}
+
+/// Of those that are held back none would fit beside those that are not.
+void no_gang_is_held_back_in_vain(const State& state, const Decision& decision, const Policy& policy) {
+  for (std::size_t f = 0; f < state.farms.size(); ++f) {
+    if (!is_held_back(decision.outlooks[f])) continue;
+    State alone = state;
+    for (std::size_t other = 0; other < state.farms.size(); ++other) {
+      if (other != f && is_held_back(decision.outlooks[other])) alone.farms[other].wanted = 0;
+    }
+    RC_ASSERT(std::ranges::any_of(decide(alone, policy).outlooks, is_held_back));
+  }
+}
+
+/// Where all gangs are whole without being gangs, that they are makes no difference.
+void gangs_that_fit_change_nothing(const State& state, const Decision& decision, const Policy& policy) {
+  State plain = state;
+  for (Farm& farm : plain.farms) farm.is_gang = false;
+  const Decision then = decide(plain, policy);
+  if (std::ranges::none_of(decision.outlooks, is_held_back)) {
+    RC_ASSERT(in_names(state, decision) == in_names(plain, then));
+    return;
+  }
+  const auto lacks = [&](std::size_t f) {
+    const Outlook& outlook = then.outlooks[f];
+    return outlook.held + outlook.guarantee.prospective() < state.farms[f].gang_size();
+  };
+  bool is_one_lacking = false;
+  for (std::size_t f = 0; f < state.farms.size(); ++f) is_one_lacking |= lacks(f);
+  RC_ASSERT(is_one_lacking);
 }
 
 /// What holds in every decision, whatever the cluster and the mode.
@@ -603,6 +663,40 @@ RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const Happenings& history, std::uint16
 RC_GTEST_PROP(Rest, ComesWherePrioritiesAndShapesMix, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.is_uniform = false, .has_adopted_farms = true, .has_priorities = true, .seed = seed}, history,
                nothing_lent_would_help);
+}
+
+RC_GTEST_PROP(Gangs, StartWholeOrNotAtAll,
+              (const std::vector<Happening>& history, std::uint16_t seed, bool is_fair, bool is_uniform,
+               bool has_ceilings)) {
+  const HistoryOptions options{.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
+                               .is_uniform = is_uniform,
+                               .has_adopted_farms = seed % 2 == 0,
+                               .has_least_runtime = seed % 3 == 0,
+                               .pending_pods = seed % 4,
+                               .has_ceilings = has_ceilings,
+                               .has_gangs = true,
+                               .seed = seed};
+  live_through(options, history, [&](const State& state, const Decision& decision) {
+    Policy policy;
+    policy.mode = options.mode;
+    policy.pending_pods = options.pending_pods;
+    gangs_start_whole(state, decision);
+    no_gang_is_held_back_in_vain(state, decision, policy);
+    gangs_that_fit_change_nothing(state, decision, policy);
+  });
+}
+
+RC_GTEST_PROP(Rest, FindsGangsWholeOrWithoutAny,
+              (const std::vector<Happening>& history, std::uint16_t seed, bool is_uniform, bool has_ceilings)) {
+  come_to_rest({.is_uniform = is_uniform, .has_ceilings = has_ceilings, .has_gangs = true, .seed = seed}, history,
+               [](const State& state, const Decision& decision) {
+                 nothing_lent_would_help(state, decision);
+                 no_gang_is_held_back_in_vain(state, decision, {});
+                 for (std::size_t f = 0; f < state.farms.size(); ++f) {
+                   const std::int32_t held = decision.outlooks[f].held;
+                   RC_ASSERT(state.farms[f].history.has_started || held == 0 || state.farms[f].gang_size() == 0);
+                 }
+               });
 }
 
 RC_GTEST_PROP(Cycles, DoNotArise,

@@ -343,8 +343,10 @@ class Simulation {
     }
     counts_.take(decision.reclaims);
     for (std::size_t i = 0; i < taken.size(); ++i) take(index_of(taken[i]), decision.reclaims[i]);
-    for (const Creation& creation : decision.creations)
-      create(creation.farm, !options_.is_original && !creation.is_lent);
+    for (const Creation& creation : decision.creations) {
+      const bool awaits_gang = creation.awaits_drain && state_.farms[static_cast<std::size_t>(creation.farm)].is_gang;
+      if (!awaits_gang) create(creation.farm, !options_.is_original && !creation.is_lent);
+    }
   }
 
   void take(std::size_t index, const Reclaim& reclaim) {

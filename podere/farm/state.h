@@ -7,6 +7,7 @@
 // - times are seconds of one clock, `now` among them. Nothing here is read from another clock or drawn at random.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +83,7 @@ struct History {
   std::int32_t rooms_owed = 0;   ///< freed for the farm and not used by it since it last had what it is guaranteed
   double last_freed = 0;         ///< when the last of these was
   double short_since = 0;        ///< when it came below what it is guaranteed; 0: it has that
+  bool has_started = false;      ///< had all of that at once, and has not been without any executor since
 };
 
 struct Farm {
@@ -91,13 +93,19 @@ struct Farm {
   std::int32_t maximum = 0;
   double weight = 1;                     ///< of its share of lent room, above 0
   std::int32_t priority = 0;             ///< lent room goes to farms of a higher one first, and is taken from them last
+  bool is_gang = false;                  ///< starts with all that it is guaranteed of what it wants, or not at all
   double min_runtime_seconds = 0;        ///< for which its executors are not taken once they are ready
   double drain_seconds = 0;              ///< from when an executor is taken to when it is deleted
   std::int32_t template_shape = -1;      ///< of the pods that the operator makes for it; -1: others make its pods
+  std::int32_t most_made = kNoCeiling;   ///< where no more of its pods are made by now
   std::int32_t most_shown = kNoCeiling;  ///< where fewer can be made than Policy::pending_pods says
   History history;
 
   bool has_template() const { return template_shape >= 0; }
+  /// What it asks for by itself.
+  std::int32_t asked() const { return std::min({wanted, maximum, most_made}); }
+  /// Executors that start together, also where ceilings leave fewer or fewer are made; 0: each starts by itself.
+  std::int32_t gang_size() const { return is_gang && has_template() ? std::min({guaranteed, wanted, maximum}) : 0; }
 };
 
 enum class Phase : std::uint8_t {

@@ -81,13 +81,15 @@ class StateReader {
   }
 
   void read_farm(const Json& json) {
-    check_members(json, {"key", "guaranteed", "wanted", "maximum", "weight", "priority", "min_runtime_seconds",
-                         "drain_seconds", "used_executor_seconds", "executor", "pods_made_by_others"});
+    check_members(
+        json, {"key", "guaranteed", "wanted", "maximum", "weight", "priority", "gang", "started", "min_runtime_seconds",
+               "drain_seconds", "used_executor_seconds", "executor", "pods_made_by_others"});
     Farm farm;
     read_value(needed(json, "key"), "key", farm.key);
     farm.maximum = kMostExecutors;
     read_farm_members(json, farm);
     read_member(json, "used_executor_seconds", farm.history.settled_usage);
+    read_member(json, "started", farm.history.has_started);
     const std::int32_t shape = shape_of(read_executor(needed(json, "executor"), state_.resources), state_);
     shapes_.push_back(shape);
     bool is_adopted = false;
@@ -209,6 +211,8 @@ std::string state_text(const State& state) {
                              {"maximum", farm.maximum},
                              {"weight", farm.weight},
                              {"priority", farm.priority},
+                             {"gang", farm.is_gang},
+                             {"started", farm.history.has_started},
                              {"min_runtime_seconds", farm.min_runtime_seconds},
                              {"drain_seconds", farm.drain_seconds},
                              {"used_executor_seconds", farm.history.settled_usage},

@@ -27,12 +27,14 @@ TEST(StateJson, IsTheSameWrittenAndReadAgain) {
   cluster.last_pod().deadline = 1030;
   cluster.state.ceilings = {{.name = "a", .farms = {1, 0}, .guaranteed = 2}, {.name = "b", .farms = {}, .maximum = 7}};
   cluster.state.farms[1].priority = -7;
+  cluster.state.farms[1].is_gang = cluster.state.farms[0].history.has_started = true;
   cluster.add_pods(1, 1, -1);
   cluster.last_pod().shows_missing = true;
   const std::string text = state_text(cluster.state);
   const State state = parse_state(text, "s");
   EXPECT_EQ(state_text(state), text);
   EXPECT_EQ(state.farms[1].priority, -7);
+  EXPECT_TRUE(state.farms[1].is_gang && state.farms[0].history.has_started);
   EXPECT_TRUE(state.pods[3].shows_missing);
   EXPECT_EQ(state.pods[2].taken_for, 1);
   EXPECT_EQ(state.ceilings[0].farms, (std::vector<std::int32_t>{1, 0}));

@@ -31,6 +31,7 @@ struct HistoryOptions {
   bool has_priorities = false;
   int pending_pods = 0;
   bool has_ceilings = false;  ///< farms are of two namespaces, and one of them has a ceiling
+  bool has_gangs = false;     ///< half of the farms
   bool loses_decisions = true;
   std::uint64_t seed = 1;
 };

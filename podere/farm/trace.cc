@@ -103,7 +103,7 @@ class TraceReader {
   }
 
   FarmEvent read_farm(const Json& json) {
-    check_members(json, {"at", "farm", "gone", "guaranteed", "wanted", "maximum", "weight", "priority",
+    check_members(json, {"at", "farm", "gone", "guaranteed", "wanted", "maximum", "weight", "priority", "gang",
                          "min_runtime_seconds", "drain_seconds", "executor", "pods_made_by_others"});
     const std::string key = read_name(json, "farm");
     const auto [place, is_new] = farms_.try_emplace(key);
@@ -145,6 +145,7 @@ Json event_json(const TraceEvent& event, const std::vector<std::string>& resourc
   json["maximum"] = farm.maximum;
   json["weight"] = farm.weight;
   if (farm.priority != 0) json["priority"] = farm.priority;
+  if (farm.is_gang) json["gang"] = true;
   json["min_runtime_seconds"] = farm.min_runtime_seconds;
   json["drain_seconds"] = farm.drain_seconds;
   json["executor"] = resources_json(executor.requests, resources);

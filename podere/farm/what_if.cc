@@ -60,6 +60,7 @@ WhatIf what_if(const State& state, const Policy& policy, std::string_view farm_k
   const Decision before = decide(state, policy);
   State changed = state;
   changed.farms[f].wanted = executors;
+  changed.farms[f].most_made = kNoCeiling;
   if (!farm.has_template()) add_pods(changed, static_cast<std::int32_t>(f), executors);
   const Decision after = decide(changed, policy);
 

@@ -105,6 +105,7 @@ def farms(cluster, namespace):
     ({"priority": 1001}, "less than or equal to 1000"),
     ({"weight": 0}, "weight must be from 0.001 to 1000"),
     ({"template": None, "selector": None}, "needs a template"),
+    ({"gang": True}, "a gang needs a template, and minExecutors"),
     ({"selector": {}}, "must name a label"),
     ({"selector": {"matchExpressions": [{"key": "a", "operator": "In"}]}}, "In and NotIn need values"),
     ({"template": {"spec": {"containers": []}}}, "at least 1 item"),

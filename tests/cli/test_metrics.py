@@ -106,6 +106,8 @@ def test_executors_wait_for_one_that_is_held_up(podere):
     os.kill(held_up, signal.SIGSTOP)  # wherever it is, the other gets no further than to their next collective
     time.sleep(3)
     os.kill(held_up, signal.SIGCONT)
+    resumed = time.time()
+    wait_until(lambda: (podere.folder / "c.json").stat().st_mtime > resumed + 1, seconds=60)  # trees were reported
     stdout, _ = interrupted(process)
     training = [task for task in json.loads(stdout)["metrics"]["tasks"] if task["phase"] == "train"]
     assert [task["executor"] for task in training] == [0, 1]

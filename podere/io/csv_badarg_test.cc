@@ -125,6 +125,7 @@ TEST(CsvBadInput, NumbersWithADecimalCommaAreToldAsSuch) {
             "2: column 'y' (position 0): " + refused + "'y' (1 of 1 rows)" + command);
   EXPECT_EQ(refusal_of_text("x,y\n\"1,5\",1\n"),
             "2: column 'x' (position 0): " + refused + "'x' (1 of 1 rows); numbers with a decimal comma need a point");
+  EXPECT_TRUE(refusal_of_text("x;y\n1,234;1\n").ends_with(advice("'x' (1 of 1 rows)", "x"))) << "maybe thousands";
   const std::string other = advice("'x' (1 of 2 rows), 'city' (2 of 2 rows)", "city");
   EXPECT_EQ(refusal_of_text("x;city\n1,5;Rome\n2;Bari, 2\n"),
             "2: column 'x' (position 0): '1,5' is neither a number nor a text for a missing value" +

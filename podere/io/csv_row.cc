@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -18,11 +19,14 @@ bool has_pair(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && detail::is_digit(text[colon - 1]);
 }
 
-/// "1,5" and "-1,5e-3"; "1,234" may be one.
+/// "1,5", "0,125" and "-1,5e-3". Not "1,234", whose comma may part thousands.
 bool has_decimal_comma(std::string_view text) {
   constexpr std::size_t kLongest = 64;
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos || text.size() > kLongest) return false;
+  const bool may_part_thousands = text.size() == comma + 4 && text.find_first_of("123456789") < comma &&
+                                  std::ranges::all_of(text.substr(comma + 1), detail::is_digit);
+  if (may_part_thousands) return false;
   std::string with_point(text);
   with_point[comma] = '.';
   float value;

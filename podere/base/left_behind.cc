@@ -44,7 +44,7 @@ void if_left(const fs::path& path, const Remove& remove) {
 std::string name_to_own(const std::string& prefix) { return prefix + host_mark() + std::string(kRandomPart); }
 
 bool own(int descriptor) {
-  // Where there are no locks, nobody takes them either, and what is left stays.
+  // On a file system without locks nothing can be locked, so what is left stays.
   while (flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
   }
   struct stat found = {};

@@ -300,7 +300,7 @@ controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
   const kube::ObjectKey key = kube::key_of(what_if);
   for (const Stopwatch watch; !what_if.contains("status"); std::this_thread::sleep_for(kBetweenAnswerLooks)) {
     if (watch.seconds() > kAnswerSeconds) {
-      throw_input_error("--farm: nobody answers for namespace {} ({}): podere operator has to run in the cluster",
+      throw_input_error("--farm: no operator answers for namespace {} ({}): podere operator has to run in the cluster",
                         farm.in_namespace, client.access().origin);
     }
     what_if = client.get(kube::kWhatIfs, key);

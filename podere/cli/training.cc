@@ -27,7 +27,7 @@ void save(AtomicFile& file, const std::string& model) {
   };
   try {
     file.write(model);
-    if (file.reader_has_left()) throw_error("-o: whoever reads the pipe left before the model was whole");
+    if (file.reader_has_left()) throw_error("-o: the reader of the pipe left before the model was whole");
     file.commit();
   } catch (const InputError& error) {
     throw InputError(rescue(error));

@@ -20,7 +20,7 @@ std::size_t find_farm(const Objects<FarmObject>& farms, const kube::ObjectKey& k
   if (found == farms.end()) {
     std::vector<std::string> names;
     for (const auto& [other, object] : farms) {
-      if (other.in_namespace == key.in_namespace) names.push_back(other.text());  // of others he is told nothing
+      if (other.in_namespace == key.in_namespace) names.push_back(other.text());  // other namespaces stay hidden
     }
     const auto nearest = nearest_name(key.text(), names);
     throw_input_error("there is no farm {}{}", printable(key.text()),

@@ -264,7 +264,7 @@ void write_file(const std::string& path, const std::string& text) {
   const py::gil_scoped_release unlocked;
   AtomicFile file(path);
   file.write(text);
-  if (file.reader_has_left()) throw_error("{}: whoever reads the pipe left before all was written", path);
+  if (file.reader_has_left()) throw_error("{}: the reader of the pipe left before all was written", path);
   file.commit();
 }
 

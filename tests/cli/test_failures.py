@@ -59,7 +59,7 @@ def test_a_rank_that_throws_ends_the_command_with_its_own_message(podere, events
     started = time.monotonic()
     source = events if command == "file" else "collider:5000"
     message = podere.refused("train", "gbt", source, "-o", "model.json", "--trees", 5, "--executors", executors,
-                             code=1, environment={"PODERE_FAULT": fault})
+                             "--json", code=1, environment={"PODERE_FAULT": fault})  # no progress between
     assert time.monotonic() - started < LIMIT
     assert message == f"podere: PODERE_FAULT={fault}"
 

@@ -10,6 +10,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/comm/doorbell.h"
 #include "podere/comm/mpi_handle.h"
 #include "podere/comm/mpi_types.h"
 #include "podere/comm/patience.h"
@@ -96,9 +97,13 @@ void Communicator::RequestDeleter::operator()(Request* request) const { delete r
 Environment::Environment() {
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  open_doorbells();
 }
 
-Environment::~Environment() { MPI_Finalize(); }
+Environment::~Environment() {
+  close_doorbells();
+  MPI_Finalize();
+}
 
 Communicator::Communicator(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {
   if (handle_->comm == MPI_COMM_NULL) return;
@@ -139,18 +144,24 @@ void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
 
 void Communicator::await_root() const {
   if (size_ == 1) return;
-  constexpr auto kLongestSleep = std::chrono::microseconds(4000);
-  auto sleep = std::chrono::microseconds(20);
+  constexpr std::chrono::microseconds kSleep(4000);
+  constexpr std::chrono::microseconds kFirstSleep(20);
   char byte = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(&byte, 1, MPI_CHAR, 0, handle_->comm, &request), "MPI_Ibcast");
-  int is_done = 0;
-  while (true) {
+  ring_doorbells();
+  Doorbell bell;
+  for (auto sleep = kFirstSleep;;) {
+    int is_done = 0;
     check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (is_done != 0) return;
-    std::this_thread::sleep_for(sleep);
-    sleep = std::min(sleep * 2, kLongestSleep);
+    if (is_done != 0) break;
+    if (!bell.is_armed()) {
+      bell.arm();
+    } else if (!bell.sleep(sleep)) {
+      sleep = std::min(sleep * 2, kSleep);
+    }
   }
+  ring_doorbells();
 }
 
 std::string Communicator::broadcast_text(std::string text, int root) const {
@@ -226,7 +237,7 @@ void Communicator::reduce_pairwise(const void* values, void* received, std::span
       check(MPI_Isend(n_sent > 0 ? at(values, starts[to] + first, type) : nullptr, n_sent, mpi_type(type),
                       n_sent > 0 ? to_int(to) : MPI_PROC_NULL, 0, handle_->comm, &requests[1]),
             "MPI_Isend");
-      await(requests, piece * element_bytes(type));
+      await(requests, static_cast<std::size_t>(std::max(n_sent, n_taken)) * element_bytes(type));
       if (n_taken == 0) continue;
       check(MPI_Reduce_local(incoming.data(), at(received, first, type), n_taken, mpi_type(type), mpi_op(reduction)),
             "MPI_Reduce_local");

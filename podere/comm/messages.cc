@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "podere/comm/doorbell.h"
 #include "podere/comm/mpi_handle.h"
 #include "podere/comm/patience.h"
 
@@ -61,6 +62,7 @@ Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
   transfer.request_ = std::make_unique<Transfer::Request>();
   check(MPI_Isend(bytes.data(), to_count(bytes.size()), MPI_BYTE, to, kTag, handle_->comm, &transfer.request_->request),
         "MPI_Isend");
+  ring_doorbells();
   return transfer;
 }
 
@@ -70,6 +72,7 @@ Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
   check(
       MPI_Irecv(bytes.data(), to_count(bytes.size()), MPI_BYTE, from, kTag, handle_->comm, &transfer.request_->request),
       "MPI_Irecv");
+  ring_doorbells();
   return transfer;
 }
 
@@ -79,6 +82,7 @@ std::size_t Messages::await_any(std::span<Transfer> transfers, std::size_t first
       const std::size_t i = (first + k) % transfers.size();
       if (!transfers[i].request_ || !transfers[i].request_->is_over()) continue;
       transfers[i].request_.reset();
+      ring_doorbells();
       return i;
     }
   }

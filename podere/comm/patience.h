@@ -7,22 +7,37 @@
 #include <span>
 
 #include "podere/base/clock.h"
+#include "podere/comm/doorbell.h"
 
 namespace podere::comm {
 
 /// Waits between looks for what others do: looks again at once for as long as others usually take that run beside it,
-/// then sleeps, so that a processor goes to whoever has work. MPI's own calls spin instead, or yield, which gives a
-/// whole slice to a busy neighbor each time; who sleeps is woken when it is time. A long message comes in pieces, each
-/// of which both sides must look for: so the longer it is the longer it is looked for, and no sleep is long.
+/// but not where one of them needs this very processor; then sleeps until a doorbell rings. MPI's own calls spin, and
+/// so keep others from the processor, or yield, which gives a whole slice to a busy neighbor each time.
+/// A long message comes in pieces, each of which both sides must look for: the longer it is the longer is looked.
 class Patience {
  public:
   explicit Patience(std::size_t n_bytes = 0);
+  ~Patience();
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
   void wait();
 
  private:
-  double look_seconds_;
-  Stopwatch watch_;
+  double seconds_in_pieces() const;
+  void look_for(double seconds);
+  void sleep();
+
+  const std::size_t n_bytes_;
+  double look_seconds_ = 0;  // 0: it is time to sleep
+  Stopwatch since_look_;
+  Stopwatch since_ring_;
+  Doorbell bell_;
+  bool has_waited_ = false;
   int n_sleeps_ = 0;
+  int looks_left_ = 0;      // that come before a sleep at any rate
+  std::size_t rings_left_;  // that sleeps begin with
 };
 
 /// Returns when all requests, about so many bytes, are over, and makes them null. Local.

@@ -117,8 +117,10 @@ class Grower {
     GrowNode root{.rows = {0, rows_.size()}};
     root.total = quantise_gradients(gradients_.of_output(output_), rows_, context_.table_rows, quantisation_,
                                     hash64(options_.seed, kRoundingStream, tree_number), context_.n_threads, binned_);
-    root.total = context_.comm.all_reduce(root.total, comm::Reduction::kSum);
-    root.n_global_rows = context_.comm.all_reduce(std::uint64_t{rows_.size()}, comm::Reduction::kSum);
+    std::vector<std::int64_t> sums = {root.total, static_cast<std::int64_t>(rows_.size())};
+    context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+    root.total = sums[0];
+    root.n_global_rows = static_cast<std::uint64_t>(sums[1]);
     nodes_.push_back(root);
   }
 
@@ -251,14 +253,16 @@ class Grower {
     for (const std::size_t n : to_split) partings.push_back({nodes_[n].rows, nodes_[n].split});
     const std::vector<std::size_t> n_left = partition_rows(binned_, partings, context_.n_threads, rows_, scratch_);
     std::vector<std::uint64_t> n_global_left(n_left.begin(), n_left.end());
-    context_.comm.all_reduce(std::span(n_global_left), comm::Reduction::kSum);
+    const bool may_split_again =
+        std::ranges::any_of(to_split, [&](std::size_t n) { return nodes_[n].depth + 1 < options_.depth; });
+    if (may_split_again) context_.comm.all_reduce(std::span(n_global_left), comm::Reduction::kSum);
     for (std::size_t i = 0; i < to_split.size(); ++i) {
       GrowNode& parent = nodes_[to_split[i]];
       parent.left = nodes_.size();
       const std::size_t middle = parent.rows.begin + n_left[i];
       GrowNode left{.rows = {parent.rows.begin, middle},
                     .total = parent.split.left_cell,
-                    .n_global_rows = n_global_left[i],
+                    .n_global_rows = n_global_left[i],  // asked for only where it may be split again
                     .depth = parent.depth + 1};
       GrowNode right{.rows = {middle, parent.rows.end},
                      .total = parent.total - left.total,

@@ -2,8 +2,10 @@
 .DEFAULT_GOAL := help
 .PHONY: run test notebooks test-tensorboard bench bench-trees bench-communication format lint asan tsan fuzz clean help
 
-# ccache where there is one; in CI warnings are errors.
+# ccache where there is one, for all clones alike; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
 CONFIGURE = cmake -Wno-dev --log-level=NOTICE -DPODERE_WERROR=$(if $(CI),ON,OFF) --preset
 BUILD = cmake --build --preset
 

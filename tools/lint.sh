@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/lint.sh BUILD: formatting (mended by make format), floors of the rooms, clang-tidy over what the configured build
 # directory compiles (mended by tools/lint.sh BUILD --fix); of preset lint that is a room at a time, which takes a third.
+# What clang-tidy found nothing in is not looked at again while it stays the same (tidy.py).
 # With LINT_SINCE=commit, of any other preset, only sources changed since then are looked at. All parts run; the exit
 # code is 1 if one found something.
 set -uo pipefail
@@ -23,8 +24,7 @@ sources=$(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$build/compile_commands.json" |
 [[ -z ${LINT_SINCE:-} ]] ||
   sources=$(grep -xFf <(git diff --name-only --diff-filter=d "$LINT_SINCE" -- '*.cc' | sed "s#^#$PWD/#") <<<"$sources")
 [[ -z $sources ]] ||
-  xargs -P "$([[ $fix ]] && echo 1 || nproc)" -n 1 clang-tidy-14 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option $fix <<<"$sources" 2> >(
-    grep -vE '^[0-9]+ warnings? (generated|treated as error)|^Suppressed|^$' >&2) || found=1
+  xargs -P "$([[ $fix ]] && echo 1 || nproc)" -n 1 tools/tidy.py "$build" $fix <<<"$sources" || found=1
 
 ((found)) || echo "lint: nothing found"
 exit $found

@@ -55,6 +55,13 @@ def test_every_link_leads_somewhere(page):
     assert not list(broken_links(page, ROOT))
 
 
+def test_the_index_has_every_page():
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / name).resolve() for name in re.findall(r"\]\(([^)#\s]+)", without_code(index.read_text()))}
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page == index or page in linked, page.name
+
+
 HOUSE = """# The house
 ## What's `in_it`, and where?
 ### Twice

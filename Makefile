@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test notebooks test-tensorboard bench bench-trees bench-communication format lint asan tsan fuzz clean help
+.PHONY: run test notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
 
 # ccache where there is one, for all clones alike; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -61,6 +61,9 @@ lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SIN
 	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
 	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto
 	@tools/lint.sh build/$(if $(LINT_SINCE),release,lint)
+
+hooks:  ## let git check formatting and floors of what is staged before each commit
+	@git config core.hooksPath tools/hooks
 
 asan:  ## tests of parts, and of the command line those of bad input and failures, with the sanitizers of memory
 	@tools/setup.sh build test

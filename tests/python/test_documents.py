@@ -39,6 +39,13 @@ def test_the_session_of_the_readme_runs():
     assert float(done.stdout) > 0.7
 
 
+def test_the_example_of_the_index_runs(tmp_path):
+    example, = re.findall(r"```python\n(.*?)```", (ROOT / "docs/README.md").read_text(), re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.count("\n") == 3 and (tmp_path / "model.json").exists()
+
+
 def test_the_examples_of_the_docstrings_hold():
     for module in (_gbt, _session):
         tried = doctest.testmod(module)

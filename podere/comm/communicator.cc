@@ -176,7 +176,7 @@ void Communicator::all_reduce_raw(void* values, std::size_t n, ElementType type,
   const Counted counted(handle_->traffic, Collective::kAllReduce, 2 * shared_bytes(n * element_bytes(type)));
   if (size_ == 1) return;
   in_calls(n, [&](std::size_t first, int count) {
-    run_patiently("MPI_Iallreduce", n * element_bytes(type), [&](MPI_Request* request) {
+    run_patiently("MPI_Iallreduce", static_cast<std::size_t>(count) * element_bytes(type), [&](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, at(values, first, type), count, mpi_type(type), mpi_op(reduction),
                             handle_->comm, request);
     });
@@ -262,6 +262,7 @@ Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::s
                          &request->requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Iallreduce");
   });
+  ring_doorbells();
   return request;
 }
 
@@ -281,6 +282,7 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
   check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
                             &request->requests.emplace_back(MPI_REQUEST_NULL)),
         "MPI_Ireduce_scatter");
+  ring_doorbells();
   return request;
 }
 
@@ -300,6 +302,7 @@ Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* va
     });
     run += run_elements;
   }
+  ring_doorbells();
   return request;
 }
 

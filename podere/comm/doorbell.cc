@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <functional>
@@ -28,6 +29,7 @@ namespace {
 struct Bell {
   std::atomic<std::uint64_t> owner;  // a random number, by which others know that it is that rank's
   std::atomic<std::uint32_t> rings;  // a futex
+  std::atomic<std::uint32_t> rings_from_work;
   std::atomic<std::uint32_t> is_awaited;
   std::atomic<std::int32_t> processor;
 };
@@ -45,7 +47,7 @@ struct Address {
 struct Bells {
   Bell* own = nullptr;
   std::vector<Bell*> others;
-  bool are_all = false;
+  bool reach_all = false;
 } bells;
 
 Bell* map_bell(int file) {
@@ -56,17 +58,21 @@ Bell* map_bell(int file) {
 /// Of the processes that see each other on this machine; 0 if that cannot be told.
 std::uint64_t this_machine() {
   struct stat processes {};
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   if (boot.empty() || stat("/proc/self/ns/pid", &processes) != 0) return 0;
-  return hash64(std::hash<std::string>()(boot), processes.st_ino, 0) | 1;
+  return hash64(std::hash<std::string>()(boot + host.data()), processes.st_ino, 0) | 1;
 }
 
 Bell* open_bell(const Address& at) {
   const std::string path = "/proc/" + std::to_string(at.process) + "/fd/" + std::to_string(at.file);
   const int file = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return nullptr;
-  Bell* const bell = map_bell(file);
+  struct stat found {};
+  const bool may_be = fstat(file, &found) == 0 && found.st_size == sizeof(Bell);
+  Bell* const bell = may_be ? map_bell(file) : nullptr;
   ::close(file);
   if (bell == nullptr || bell->owner == at.owner) return bell;
   munmap(bell, sizeof(Bell));
@@ -77,9 +83,25 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
 }
 
+void ring(bool is_from_work) {
+  if (bells.own != nullptr) bells.own->processor.store(sched_getcpu(), std::memory_order_relaxed);
+  // Orders what was sent before the look at who sleeps; pairs with arm().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (Bell* const bell : bells.others) {
+    if (bell->is_awaited == 0) continue;
+    if (is_from_work) ++bell->rings_from_work;
+    ++bell->rings;
+    futex(bell->rings, FUTEX_WAKE, 1, nullptr);
+  }
+}
+
 }  // namespace
 
 void open_doorbells() {
+  int n_ranks = 0;
+  check(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks), "MPI_Comm_size");
+  bells.reach_all = n_ranks == 1;
+  if (n_ranks == 1) return;
   const int file = memfd_create("podere-doorbell", MFD_CLOEXEC);
   Address address{.machine = 0, .owner = 0, .process = getpid(), .file = file};
   if (file >= 0 && ftruncate(file, sizeof(Bell)) == 0) bells.own = map_bell(file);
@@ -89,8 +111,6 @@ void open_doorbells() {
     address.machine = this_machine();
     bells.own->owner = address.owner;
   }
-  int n_ranks = 0;
-  check(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks), "MPI_Comm_size");
   std::vector<Address> all(static_cast<std::size_t>(n_ranks));
   check(MPI_Allgather(&address, sizeof(Address), MPI_BYTE, all.data(), sizeof(Address), MPI_BYTE, MPI_COMM_WORLD),
         "MPI_Allgather");
@@ -98,10 +118,10 @@ void open_doorbells() {
     if (at.machine == 0 || at.machine != address.machine || at.process == address.process) continue;
     if (Bell* const bell = open_bell(at); bell != nullptr) bells.others.push_back(bell);
   }
-  // Whoever reaches all others is reached by them, or takes short sleeps on the word of one of them.
-  int are_all = bells.others.size() + 1 == all.size() ? 1 : 0;
-  check(MPI_Allreduce(MPI_IN_PLACE, &are_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-  bells.are_all = are_all != 0;
+  // Reach may be one-way: long sleeps need every rank to reach every other.
+  int reach_all = bells.others.size() + 1 == all.size() ? 1 : 0;
+  check(MPI_Allreduce(MPI_IN_PLACE, &reach_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+  bells.reach_all = reach_all != 0;
   if (file >= 0) ::close(file);
 }
 
@@ -111,17 +131,12 @@ void close_doorbells() {
   bells = {};
 }
 
-bool hears_all_ranks() { return bells.are_all; }
+bool hears_all_ranks() { return bells.reach_all; }
 
-void ring_doorbells() {
-  if (bells.own != nullptr) bells.own->processor.store(sched_getcpu(), std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // what was sent is there before who is asleep is asked
-  for (Bell* const bell : bells.others) {
-    if (bell->is_awaited == 0) continue;
-    ++bell->rings;
-    futex(bell->rings, FUTEX_WAKE, 1, nullptr);
-  }
-}
+std::uint32_t n_rings_from_work() { return bells.own != nullptr ? bells.own->rings_from_work.load() : 0; }
+
+void ring_doorbells() { ring(true); }
+void ring_back() { ring(false); }
 
 bool is_processor_needed() {
   const int here = sched_getcpu();
@@ -140,6 +155,7 @@ void Doorbell::arm() {
   if (bells.own == nullptr) return;
   rings_before_ = bells.own->rings;
   bells.own->is_awaited = 1;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // before the look that follows
 }
 
 bool Doorbell::sleep(std::chrono::microseconds longest) {
@@ -148,7 +164,8 @@ bool Doorbell::sleep(std::chrono::microseconds longest) {
     std::this_thread::sleep_for(longest);
     return false;
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(longest).count()};
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+  const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = std::chrono::nanoseconds(longest - seconds).count()};
   futex(bells.own->rings, FUTEX_WAIT, rings_before_, &timeout);
   bells.own->is_awaited = 0;
   return bells.own->rings != rings_before_;

@@ -11,17 +11,21 @@ namespace podere::comm {
 void open_doorbells();
 void close_doorbells();
 
-/// Whether all other ranks can wake this one.
+/// Whether all ranks can wake each other.
 bool hears_all_ranks();
 
-/// Wakes those who are in Doorbell::sleep(): for after each call of MPI that may have sent something. Costs a look at
-/// each rank of this machine, and a system call for each that sleeps.
+/// Wakes the ranks that are in Doorbell::sleep(). Call it after each call of MPI that may have sent something. Costs a
+/// look at each rank of this machine, and a system call for each that sleeps.
 void ring_doorbells();
+/// The same from a rank that is about to sleep: its look may have sent an answer, but it has done no work.
+void ring_back();
+/// How often ring_doorbells() of others has woken this rank.
+std::uint32_t n_rings_from_work();
 
 /// Whether a rank that is not asleep was last seen, at its last ring, on the processor that this one runs on.
 bool is_processor_needed();
 
-/// How one wait of this rank sleeps. Whoever looks for messages between arm() and sleep() misses none: a ring since
+/// How one wait of this rank sleeps. Look for messages between arm() and sleep(), and none is missed: a ring since
 /// arm() ends the sleep at once.
 class Doorbell {
  public:
@@ -32,7 +36,7 @@ class Doorbell {
 
   bool is_armed() const { return is_armed_; }
   void arm();
-  /// Returns whether somebody rang, or false after `longest`. Disarms.
+  /// Returns whether a rank rang, or false after `longest`. Disarms.
   bool sleep(std::chrono::microseconds longest);
 
  private:

@@ -23,6 +23,7 @@ constexpr int kTag = 0;
 
 struct Transfer::Request {
   MPI_Request request = MPI_REQUEST_NULL;
+  std::size_t n_bytes = 0;
 
   bool is_over() {
     int is_done = 0;
@@ -43,7 +44,7 @@ Transfer::~Transfer() {
 }
 
 void Transfer::wait() {
-  if (request_) await(std::span(&request_->request, 1));
+  if (request_) await(std::span(&request_->request, 1), request_->n_bytes);
   request_.reset();
 }
 
@@ -59,7 +60,7 @@ Messages::~Messages() = default;
 
 Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
   Transfer transfer;
-  transfer.request_ = std::make_unique<Transfer::Request>();
+  transfer.request_ = std::make_unique<Transfer::Request>(MPI_REQUEST_NULL, bytes.size());
   check(MPI_Isend(bytes.data(), to_count(bytes.size()), MPI_BYTE, to, kTag, handle_->comm, &transfer.request_->request),
         "MPI_Isend");
   ring_doorbells();
@@ -68,7 +69,7 @@ Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
 
 Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
   Transfer transfer;
-  transfer.request_ = std::make_unique<Transfer::Request>();
+  transfer.request_ = std::make_unique<Transfer::Request>(MPI_REQUEST_NULL, bytes.size());
   check(
       MPI_Irecv(bytes.data(), to_count(bytes.size()), MPI_BYTE, from, kTag, handle_->comm, &transfer.request_->request),
       "MPI_Irecv");
@@ -77,7 +78,11 @@ Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
 }
 
 std::size_t Messages::await_any(std::span<Transfer> transfers, std::size_t first) {
-  for (Patience patience;; patience.wait()) {
+  std::size_t most_bytes = 0;
+  for (const Transfer& transfer : transfers) {
+    if (transfer.request_) most_bytes = std::max(most_bytes, transfer.request_->n_bytes);
+  }
+  for (Patience patience(most_bytes);; patience.wait()) {
     for (std::size_t k = 0; k < transfers.size(); ++k) {
       const std::size_t i = (first + k) % transfers.size();
       if (!transfers[i].request_ || !transfers[i].request_->is_over()) continue;

@@ -14,24 +14,25 @@ using std::chrono::microseconds;
 constexpr double kLookSeconds = 150e-6;       // falling asleep and being woken takes half of that
 constexpr std::size_t kBytesInOneGo = 4096;   // more take several looks of both sides
 constexpr double kLookSecondsPerByte = 2e-9;  // a few times what memory takes
-constexpr int kLooks = 10;                    // that it takes to bring what was rung for through MPI
-constexpr microseconds kSleep(2000);
-constexpr microseconds kSleepUnheard(1);  // where not all can ring: the system makes 60 of it
-constexpr microseconds kLongSleepUnheard(100);
-constexpr int kBriefSleeps = 1000;
+constexpr int kLooks = 10;                    // that bring what was rung for through MPI, and the answer out
 
-// MPI moves a message on only when it is called: what it asks back for is sent by a look, of which the other rank must
-// hear too. That many rings take a message through. Ranks that all wait for another one would ring each other for
-// ever, so only a ring after a silence, which is of one that has worked, is answered by as many again.
+constexpr microseconds kSleep(2000);  // a ring ends it
+constexpr microseconds kBriefSleep(
+    1);  // where not all can ring, or a message takes too many: the system makes 60 of it
+constexpr microseconds kLaterSleep(100);
+constexpr int kBriefSleeps = 1000;  // a tenth of a second
+constexpr std::size_t kBytesByRings = 64 << 10;
+
+// MPI sends its answers only when it is called. So a rank rings before it sleeps, but only so often after others have
+// worked: two that wait for a third would ring each other for ever.
 constexpr std::size_t kRings = 8;
 constexpr std::size_t kBytesPerRing = 8192;
-constexpr double kSilenceSeconds = 200e-6;
 
 /// How long to look for others to come, by what this process has seen: where that is in vain the time becomes short;
 /// one look in so many stays long, and finds out when it is worth while again.
 class Eagerness {
  public:
-  double share() {
+  double next_share() {
     is_trial_ = ++n_looks_ % kLooksPerTrial == 0;
     return is_trial_ ? 1 : share_;
   }
@@ -57,8 +58,9 @@ Patience::~Patience() {
   if (has_waited_ && look_seconds_ > 0 && n_sleeps_ == 0) eagerness.note(true);
 }
 
-Patience::Patience(std::size_t n_bytes) : n_bytes_(n_bytes), rings_left_(kRings + n_bytes / kBytesPerRing) {
-  look_for(kLookSeconds * eagerness.share() + seconds_in_pieces());
+Patience::Patience(std::size_t n_bytes) : n_bytes_(n_bytes), rings_from_work_(n_rings_from_work()) {
+  expect_rings();
+  look_for(kLookSeconds * eagerness.next_share() + seconds_in_pieces());
 }
 
 double Patience::seconds_in_pieces() const {
@@ -76,6 +78,7 @@ void Patience::wait() {
     const bool is_over = since_look_.seconds() >= look_seconds_;
     if (!is_over && !is_processor_needed()) return;
     if (is_over && n_sleeps_ == 0) eagerness.note(false);
+    seconds_left_ = std::max(0.0, seconds_left_ - since_look_.seconds());
     look_seconds_ = 0;
   }
   if (looks_left_-- > 0) return;
@@ -86,21 +89,29 @@ void Patience::wait() {
   }
 }
 
+void Patience::expect_rings() {
+  rings_left_ = kRings + n_bytes_ / kBytesPerRing;
+  seconds_left_ = seconds_in_pieces();
+}
+
 void Patience::sleep() {
   if (rings_left_ > 0) {
     --rings_left_;
-    ring_doorbells();
+    ring_back();
   }
   ++n_sleeps_;
-  const microseconds unheard = n_sleeps_ > kBriefSleeps ? kLongSleepUnheard : kSleepUnheard;
-  const bool is_rung = bell_.sleep(hears_all_ranks() ? kSleep : unheard);
+  const microseconds brief = n_sleeps_ > kBriefSleeps ? kLaterSleep : kBriefSleep;
+  const bool is_rung = bell_.sleep(hears_all_ranks() && n_bytes_ <= kBytesByRings ? kSleep : brief);
   looks_left_ = kLooks;
   if (!is_rung) {
     rings_left_ = 0;
     return;
   }
-  if (since_ring_.restart() > kSilenceSeconds) rings_left_ = kRings + n_bytes_ / kBytesPerRing;
-  look_for(seconds_in_pieces());
+  if (const std::uint32_t rings = n_rings_from_work(); rings != rings_from_work_) {
+    rings_from_work_ = rings;
+    expect_rings();
+  }
+  look_for(seconds_left_);
 }
 
 void await(std::span<MPI_Request> requests, std::size_t n_bytes) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "podere/base/clock.h"
@@ -27,17 +28,20 @@ class Patience {
  private:
   double seconds_in_pieces() const;
   void look_for(double seconds);
+  void expect_rings();
   void sleep();
 
   const std::size_t n_bytes_;
   double look_seconds_ = 0;  // 0: it is time to sleep
   Stopwatch since_look_;
-  Stopwatch since_ring_;
   Doorbell bell_;
   bool has_waited_ = false;
   int n_sleeps_ = 0;
-  int looks_left_ = 0;      // that come before a sleep at any rate
-  std::size_t rings_left_;  // that sleeps begin with
+  int looks_left_ = 0;  // that come before a sleep at any rate
+  // Until others have worked again.
+  std::uint32_t rings_from_work_;
+  std::size_t rings_left_ = 0;  // that sleeps begin with
+  double seconds_left_ = 0;     // to look for pieces
 };
 
 /// Returns when all requests, about so many bytes, are over, and makes them null. Local.

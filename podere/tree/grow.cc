@@ -262,7 +262,7 @@ class Grower {
       const std::size_t middle = parent.rows.begin + n_left[i];
       GrowNode left{.rows = {parent.rows.begin, middle},
                     .total = parent.split.left_cell,
-                    .n_global_rows = n_global_left[i],  // asked for only where it may be split again
+                    .n_global_rows = n_global_left[i],  // of this rank alone where no child may be split
                     .depth = parent.depth + 1};
       GrowNode right{.rows = {middle, parent.rows.end},
                      .total = parent.total - left.total,

@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
 
 #include "podere/comm/communicator.h"
 #include "podere/comm/doorbell.h"
+#include "podere/comm/messages.h"
 
 namespace podere::comm {
 namespace {
@@ -48,6 +53,44 @@ TEST(DoorbellTest, IsNotRungForAnEarlierWait) {
   bell.arm();
   EXPECT_FALSE(bell.sleep(microseconds(1)));
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// How often this process has given its processor away of itself.
+long n_sleeps_so_far() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(DoorbellTest, RanksThatWaitForAnotherDoNotRingEachOther) {
+  const Communicator world = Communicator::world();
+  for (const std::size_t n : {1, 4000}) {  // in one go, and in pieces
+    std::vector<std::int64_t> values(n, 1);
+    world.barrier();
+    const long n_before = n_sleeps_so_far();
+    if (world.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    world.all_reduce(std::span(values), Reduction::kSum);
+    EXPECT_LT(n_sleeps_so_far() - n_before, 1500);  // in a circle they are more than 10,000
+    EXPECT_EQ(values, std::vector<std::int64_t>(n, world.size()));
+  }
+}
+
+TEST(DoorbellTest, ALongMessageReachesARankThatSleeps) {
+  const Communicator world = Communicator::world();
+  if (world.size() == 1) return;
+  const Messages messages(world);
+  constexpr std::size_t kBytes = 3 << 20;
+  std::vector<std::byte> bytes(kBytes, world.is_root() ? std::byte{7} : std::byte{0});
+  if (world.is_root()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (int to = 1; to < world.size(); ++to) messages.start_send(bytes, to).wait();
+  } else {
+    std::vector<Transfer> transfers;
+    transfers.push_back(messages.start_receive(bytes, 0));
+    EXPECT_EQ(Messages::await_any(transfers), 0U);
+    EXPECT_EQ(bytes, std::vector<std::byte>(kBytes, std::byte{7}));
+  }
+  world.barrier();
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Messages::~Messages() = default;
 
 Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
   Transfer transfer;
-  transfer.request_ = std::make_unique<Transfer::Request>(MPI_REQUEST_NULL, bytes.size());
+  transfer.request_ = std::make_unique<Transfer::Request>(Transfer::Request{MPI_REQUEST_NULL, bytes.size()});
   check(MPI_Isend(bytes.data(), to_count(bytes.size()), MPI_BYTE, to, kTag, handle_->comm, &transfer.request_->request),
         "MPI_Isend");
   ring_doorbells();
@@ -69,7 +69,7 @@ Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
 
 Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
   Transfer transfer;
-  transfer.request_ = std::make_unique<Transfer::Request>(MPI_REQUEST_NULL, bytes.size());
+  transfer.request_ = std::make_unique<Transfer::Request>(Transfer::Request{MPI_REQUEST_NULL, bytes.size()});
   check(
       MPI_Irecv(bytes.data(), to_count(bytes.size()), MPI_BYTE, from, kTag, handle_->comm, &transfer.request_->request),
       "MPI_Irecv");

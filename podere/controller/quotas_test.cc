@@ -1,6 +1,9 @@
 #include "podere/controller/quotas.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
 
 #include "podere/controller/test_objects.h"
 
@@ -192,6 +195,80 @@ TEST_F(QuotasTest, WaitingExecutorsOfAnOldTemplateDoNotTurnInCircles) {
   EXPECT_EQ(taken(pass), Wanted{}) << "until they are gone";
   EXPECT_EQ(pass.decision.removals.size(), 3U);
   EXPECT_EQ(pass.decision.outlooks[0].demand, 0) << "not more than was admitted";
+}
+
+int up_to(int most) { return *rc::gen::inRange(0, most + 1); }
+bool one_in(int n) { return up_to(n - 1) == 0; }
+
+/// It runs, waits, ends, or was taken for another.
+Json any_pod(const std::string& farm, int number) {
+  const bool waits = one_in(3);
+  Json pod =
+      test_pod("astro", fmt::format("{}-{}", farm, number), "farm-" + farm, waits ? "" : fmt::format("n{}", up_to(5)));
+  if (waits) {
+    if (one_in(3)) pod["metadata"]["annotations"] = {{kShowsMissing, "true"}};
+    if (one_in(3)) pod["metadata"]["annotations"] = {{kTemplateMark, "old"}};
+  } else if (one_in(3)) {
+    pod["metadata"]["deletionTimestamp"] = time_text(kTestNow + 20);
+  }
+  return pod;
+}
+
+/// hep has most of six nodes, of which farms of astro want some.
+TestCluster any_cluster() {
+  TestCluster cluster;
+  for (int n = 0; n < 6; ++n) {
+    cluster.add_node(test_node(fmt::format("n{}", n), 3 + up_to(1)));
+    for (int i = 0; i < 3; ++i) {
+      Json pod = test_pod("hep", fmt::format("h-{}-{}", n, i), "farm-h", fmt::format("n{}", n));
+      if (one_in(6)) {
+        pod["metadata"]["annotations"] = {{kReclaimedFor, fmt::format("astro/a{}", up_to(2))},
+                                          {kReclaimedForGuarantee, one_in(2) ? "true" : "false"},
+                                          {kReclaimDeadline, time_text(kTestNow + 20)}};
+      }
+      cluster.add_pod(pod);
+    }
+  }
+  cluster.add_farm(test_farm("hep", "h", 18, up_to(4)));
+  for (const std::string name : {"a0", "a1", "a2"}) {
+    const int wanted = up_to(8);
+    Json farm = test_farm("astro", name, wanted, up_to(wanted));
+    farm["spec"]["priority"] = up_to(1);
+    farm["spec"]["gang"] = one_in(4);
+    farm["spec"]["template"]["spec"] = test_pod_spec(one_in(4) ? "2" : "1");
+    cluster.add_farm(farm);
+    for (int i = up_to(2); i > 0; --i) cluster.add_pod(any_pod(name, i));
+  }
+  return cluster;
+}
+
+RC_GTEST_PROP(Quotas, AdmitAllThatSomebodyIsTakenFor, ()) {
+  const TestCluster cluster = any_cluster();
+  constexpr std::array kModes = {farm::Mode::kProportional, farm::Mode::kFairShare};
+  const ManagerObject manager{
+      .policy = {.mode = kModes.at(static_cast<std::size_t>(up_to(1))), .pending_pods = up_to(2)}};
+  QuotaFacts quota{.hard = {{"pods", 5 + up_to(9)}, {"cpu", 5000 + 1000 * up_to(9)}},
+                   .used = {{"pods", 6}, {"cpu", 6000}}};
+  QuotasByNamespace quotas;
+  quotas["astro"].emplace_back(kube::ObjectKey{"astro", "q"}, std::make_shared<const QuotaFacts>(quota));
+  Pass pass = test_pass(cluster, kTestNow, {"", "all"}, std::make_shared<const ManagerObject>(manager));
+  pass.decision = farm::decide(pass.cluster.state, pass.policy);
+  heed_quotas(pass, quotas, [&](const std::string& in_namespace) { return quotas[in_namespace]; });
+
+  RC_ASSERT(cuts_by_quotas(pass, quotas).empty());
+  const auto is_in_astro = [&](std::int32_t f) {
+    return pass.farm_key(static_cast<std::size_t>(f)).in_namespace == "astro";
+  };
+  const auto& reclaims = pass.decision.reclaims;
+  if (std::ranges::none_of(reclaims, [&](const auto& reclaim) { return is_in_astro(reclaim.for_farm); })) return;
+  bool makes = false;
+  for (const farm::Creation& creation : pass.decision.creations) {
+    if (creation.shows_missing || !is_in_astro(creation.farm)) continue;
+    makes = true;
+    quota.used["pods"] += 1;
+    quota.used["cpu"] += pass.farm(static_cast<std::size_t>(creation.farm)).needs->requests.at("cpu");
+  }
+  RC_ASSERT(!makes || (quota.used["pods"] <= quota.hard["pods"] && quota.used["cpu"] <= quota.hard["cpu"]));
 }
 
 }  // namespace

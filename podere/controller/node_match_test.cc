@@ -99,6 +99,17 @@ TEST(PodNeeds, AreWhatTheSchedulerCounts) {
   EXPECT_EQ(requests_of(limited), (Amounts{{"cpu", 1000}, {"memory", 1024}, {"pods", 1}}));
 }
 
+TEST(PodNeeds, HaveLimitsOfContainersTogether) {
+  const auto container = [](const Json& limits) {
+    return Json{{"name", "c"}, {"resources", {{"requests", {{"cpu", "1"}}}, {"limits", limits}}}};
+  };
+  Json spec = {{"containers", {container({{"cpu", "2"}}), container({{"cpu", "1"}, {"memory", "1Ki"}})}}};
+  EXPECT_EQ(pod_limits_of(spec), (Amounts{{"cpu", 3000}, {"memory", 1024}}));
+  spec["initContainers"] = Json::array({container({{"cpu", "4"}})});
+  spec["overhead"] = {{"cpu", "100m"}, {"ephemeral-storage", "1"}};
+  EXPECT_EQ(pod_limits_of(spec), (Amounts{{"cpu", 4100}, {"memory", 1024}}));
+}
+
 TEST(PodNeeds, EqualOnesAreOneInMemory) {
   NeedsTable table;
   const auto first = table.share(pod_needs_of(test_pod_spec()));

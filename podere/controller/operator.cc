@@ -48,7 +48,7 @@ double processor_seconds() {
 class Leadership {
  public:
   Leadership(const kube::Access& access, const OperatorOptions& options, const std::string& identity,
-             const kube::LeaderElection& election, Metrics& metrics)
+             const kube::LeaderElection& election, Metrics& metrics, bool watches_quotas)
       : options_(options),
         client_(access, kClient),
         metrics_(metrics),
@@ -66,6 +66,9 @@ class Leadership {
         nodes_(client_, watch_of(kube::kNodes), stores_.nodes),
         pods_(client_, watch_of(kube::kPods), stores_.pods),
         asked_(client_, watch_of(kube::kWhatIfs), questions_),
+        quotas_(watches_quotas
+                    ? std::make_unique<kube::Reflector>(client_, watch_of(kube::kResourceQuotas), stores_.quotas)
+                    : nullptr),
         worker_([this](const std::stop_token& stop) { work(stop); }) {}
 
   /// What was begun is finished, which takes a request or two.
@@ -78,7 +81,7 @@ class Leadership {
 
   bool has_synced() const {
     return managers_.has_synced() && farms_.has_synced() && nodes_.has_synced() && pods_.has_synced() &&
-           asked_.has_synced();
+           asked_.has_synced() && (quotas_ == nullptr || quotas_->has_synced());
   }
   /// Of the worker, since it came round last.
   double silent_seconds() const { return is_working_ ? clock_.seconds() - began_at_ : 0; }
@@ -89,6 +92,7 @@ class Leadership {
     metrics_.set_watches(kFarms.plural, farms_.counts());
     metrics_.set_watches(kube::kNodes.plural, nodes_.counts());
     metrics_.set_watches(kube::kPods.plural, pods_.counts());
+    if (quotas_ != nullptr) metrics_.set_watches(kube::kResourceQuotas.plural, quotas_->counts());
   }
 
  private:
@@ -155,6 +159,7 @@ class Leadership {
   kube::Reflector nodes_;
   kube::Reflector pods_;
   kube::Reflector asked_;
+  std::unique_ptr<kube::Reflector> quotas_;  // null: it may not see them
   const Stopwatch clock_;
   std::atomic<double> began_at_ = 0;
   std::atomic<bool> is_working_ = false;
@@ -163,9 +168,10 @@ class Leadership {
 
 class OperatorProcess {
  public:
-  OperatorProcess(const kube::Access& access, const OperatorOptions& options)
+  OperatorProcess(const kube::Access& access, const OperatorOptions& options, bool watches_quotas)
       : access_(access),
         options_(options),
+        watches_quotas_(watches_quotas),
         identity_(kube::unique_identity()),
         server_({.address = options.listen,
                  .fault_of_life = [this] { return fault_of_life(); },
@@ -186,7 +192,7 @@ class OperatorProcess {
     wait_while([this] { return !leads_; });
     if (options_.stop()) return;
     options_.log("leads");
-    set_leadership(std::make_unique<Leadership>(access_, options_, identity_, election, metrics_));
+    set_leadership(std::make_unique<Leadership>(access_, options_, identity_, election, metrics_, watches_quotas_));
     wait_while([] { return true; });
     options_.log("ends, and gives the lease back");
     set_leadership(nullptr);
@@ -232,6 +238,7 @@ class OperatorProcess {
 
   const kube::Access access_;
   const OperatorOptions& options_;
+  const bool watches_quotas_;
   const std::string identity_;
   Metrics metrics_;
   std::atomic<bool> leads_ = false;
@@ -243,12 +250,18 @@ class OperatorProcess {
 }  // namespace
 
 void run_operator(const kube::Access& access, const OperatorOptions& options) {
+  bool watches_quotas = false;
   {
     kube::Client client(access, kClient);
     options.log(fmt::format("{}: Kubernetes {}", access.origin, kube::check_access(client)));
     check_operator(client, {{options.lease_namespace, options.lease}, options.namespaces});
+    watches_quotas = may_watch_quotas(client);
   }
-  OperatorProcess(access, options).run();
+  if (!watches_quotas) {
+    options.log(
+        "may not list and watch resourcequotas: a quota that admits some of a farm's executors is seen too late");
+  }
+  OperatorProcess(access, options, watches_quotas).run();
 }
 
 }  // namespace podere::controller

@@ -7,9 +7,11 @@
 namespace podere::controller {
 namespace {
 
+Amounts limits_of_container(const Json& container) { return amounts_of(object_at(container, {"resources", "limits"})); }
+
 Amounts requests_of_container(const Json& container) {
   Amounts requests = amounts_of(object_at(container, {"resources", "requests"}));
-  requests.merge(amounts_of(object_at(container, {"resources", "limits"})));  // adds those that are not there
+  requests.merge(limits_of_container(container));  // adds those that are not there
   return requests;
 }
 
@@ -29,15 +31,15 @@ std::size_t hash_of(const Amounts& amounts) {
   return hash;
 }
 
-}  // namespace
-
-Amounts requests_of(const Json& pod_spec) {
+/// Of containers together, or of init containers at a time if that is more.
+template <typename OfContainer>
+Amounts total(const Json& pod_spec, const OfContainer& of_container) {
   Amounts running;
-  for (const Json& container : array_at(pod_spec, "containers")) add(running, requests_of_container(container));
+  for (const Json& container : array_at(pod_spec, "containers")) add(running, of_container(container));
   Amounts sidecars;
   Amounts starting;  // the most that init containers need, with the sidecars that run by then
   for (const Json& container : array_at(pod_spec, "initContainers")) {
-    const Amounts own = requests_of_container(container);
+    const Amounts own = of_container(container);
     if (kube::text_at(container, {"restartPolicy"}) == "Always") {
       add(sidecars, own);
       raise(starting, sidecars);
@@ -49,10 +51,25 @@ Amounts requests_of(const Json& pod_spec) {
   }
   add(running, sidecars);
   raise(running, starting);
-  for (const auto& [name, amount] : requests_of_container(pod_spec)) running[name] = amount;  // of the pod as a whole
-  add(running, amounts_of(object_at(pod_spec, {"overhead"})));
-  running["pods"] = 1;
+  for (const auto& [name, amount] : of_container(pod_spec)) running[name] = amount;  // of the pod as a whole
   return running;
+}
+
+}  // namespace
+
+Amounts requests_of(const Json& pod_spec) {
+  Amounts requests = total(pod_spec, requests_of_container);
+  add(requests, amounts_of(object_at(pod_spec, {"overhead"})));
+  requests["pods"] = 1;
+  return requests;
+}
+
+Amounts pod_limits_of(const Json& pod_spec) {
+  Amounts limits = total(pod_spec, limits_of_container);
+  for (const auto& [name, amount] : amounts_of(object_at(pod_spec, {"overhead"}))) {
+    if (limits.contains(name)) add(limits, {{name, amount}});
+  }
+  return limits;
 }
 
 PodNeeds pod_needs_of(const Json& pod_spec) { return {requests_of(pod_spec), node_rules_of(pod_spec)}; }

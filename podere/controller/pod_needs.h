@@ -22,6 +22,10 @@ struct PodNeeds {
 /// k8s.io/component-helpers, resource.PodRequests. Throws Error for what is no quantity.
 Amounts requests_of(const Json& pod_spec);
 
+/// The most that its containers may use, summed likewise; those without a limit count as none. Source: the same,
+/// resource.PodLimits. Throws Error for what is no quantity.
+Amounts pod_limits_of(const Json& pod_spec);
+
 PodNeeds pod_needs_of(const Json& pod_spec);
 
 /// Gives equal needs one place in memory: thousands of pods have some few. Thread-safe.

@@ -42,6 +42,7 @@ Stores::Stores(NeedsTable& needs, const std::function<void()>& on_change, std::v
       farms([&needs](const Json& farm) { return farm_object_of(farm, needs); },
             if_changed<FarmObject>(on_change, kAsksTheSame)),
       managers(manager_object_of, if_changed<ManagerObject>(on_change, kAsksTheSame)),
+      quotas(quota_facts_of, if_changed<QuotaFacts>(on_change, kIsEqual)),
       namespaces_(std::move(namespaces)) {}
 
 bool Stores::is_looked_after(const std::string& in_namespace) const {
@@ -111,6 +112,7 @@ double Reconciler::reconcile(const ObjectKey& key) {
   blockades_.find(pass);
   keys_.prepare(pass);
   decide(pass);
+  heed_quotas(pass);
   pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision, pass.refused_before});
   log_deeds(pass);
   blockades_.note_refusals(pass);
@@ -144,6 +146,26 @@ void Reconciler::decide(Pass& pass) {
   const Stopwatch since_start;
   pass.decision = farm::decide(pass.cluster.state, pass.policy);
   parts_.metrics.decided(since_start.seconds());
+}
+
+void Reconciler::heed_quotas(Pass& pass) {
+  if (parts_.stores.quotas.size() == 0) return;
+  controller::heed_quotas(pass, by_namespace(parts_.stores.quotas.all()),
+                          [this](const std::string& in_namespace) { return read_quotas(in_namespace); });
+}
+
+Objects<QuotaFacts> Reconciler::read_quotas(const std::string& in_namespace) {
+  Objects<QuotaFacts> quotas;
+  try {
+    for (const Json& quota : parts_.client.list(kube::kResourceQuotas, {.in_namespace = in_namespace})) {
+      quotas.emplace_back(kube::key_of(quota), std::make_shared<const QuotaFacts>(quota_facts_of(quota)));
+    }
+  } catch (const kube::ApiError& error) {
+    if (!error.is_forbidden()) throw;
+    parts_.log(fmt::format("quotas of namespace {}: {}", in_namespace, error.what()));  // the dry run is left
+    quotas.clear();
+  }
+  return quotas;
 }
 
 /// What was to be freed for farms whose pods the API server refuses was not: statuses are of what is decided without

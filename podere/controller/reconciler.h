@@ -10,6 +10,7 @@
 #include "podere/controller/farm_keys.h"
 #include "podere/controller/histories.h"
 #include "podere/controller/pass.h"
+#include "podere/controller/quotas.h"
 #include "podere/controller/reporter.h"
 #include "podere/kube/store.h"
 
@@ -29,6 +30,7 @@ struct Stores {
   kube::Store<NodeFacts> nodes;
   kube::Store<FarmObject> farms;
   kube::Store<ManagerObject> managers;
+  kube::Store<QuotaFacts> quotas;  ///< empty if the operator may not see them
 
  private:
   const std::vector<std::string> namespaces_;
@@ -60,6 +62,8 @@ class Reconciler {
   void settle_doubts(double now);
   ClusterView look();
   void decide(Pass& pass);
+  void heed_quotas(Pass& pass);
+  Objects<QuotaFacts> read_quotas(const std::string& in_namespace);
   static void decide_without_refused(Pass& pass);
   void log_deeds(const Pass& pass) const;
   void plan_next_look(Pass& pass) const;

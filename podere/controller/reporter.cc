@@ -37,6 +37,19 @@ Fault fault_of(const Pass& pass, std::size_t f) {
                       fmt::join(names, ", "))};
 }
 
+/// Of a farm of which fewer executors are made than it wants: what those wait for that are, and why not all are.
+std::string blocked_sentence(const Pass& pass, std::size_t f, std::int32_t wanted, const std::string& why) {
+  const farm::Outlook& outlook = pass.decision.outlooks[f];
+  const auto index = static_cast<std::int32_t>(f);
+  const std::vector<std::string> cuts = farm::cuts(pass.cluster.state, pass.decision, index);
+  std::vector<std::string> parts = farm::waits(pass.cluster.state, pass.decision, index);
+  parts.resize(parts.size() - cuts.size());  // which come last
+  parts.push_back(fmt::format("{} pending: {}", wanted - std::max(outlook.demand, outlook.held), why));
+  std::string text = fmt::format("{} of {} executors running. {}", outlook.held, wanted, fmt::join(parts, ". "));
+  for (const std::string& cut : cuts) text += "; " + cut;
+  return text;
+}
+
 Condition valid_condition(const Fault& fault, const std::string& warning, bool has_pods) {
   if (!fault.reason.empty()) return {"Valid", false, fault.reason, fault.message};
   if (!warning.empty()) return {"Valid", true, "NoRequests", warning};
@@ -144,14 +157,7 @@ bool Reporter::report_farm(const Pass& pass, std::size_t f, const std::string& s
   status.generation = farm.generation;
   status.selector = farm.selector.text();
   const bool is_blocked = !fault.message.empty() && asked.wanted.value_or(demand) > demand;
-  status.message = is_blocked ? fmt::format("{} of {} executors running. {} pending: {}", status.running, *asked.wanted,
-                                            status.pending, fault.message)
-                              : sentence;
-  if (is_blocked) {
-    for (const std::string& cut : farm::cuts(pass.cluster.state, pass.decision, static_cast<std::int32_t>(f))) {
-      status.message += "; " + cut;
-    }
-  }
+  status.message = is_blocked ? blocked_sentence(pass, f, *asked.wanted, fault.message) : sentence;
   for (const std::string& part : {is_blocked ? std::string() : fault.message, farm.warning, stuck,
                                   managed.holds ? std::string() : managed.message}) {
     if (!part.empty()) status.message += "; " + part;

@@ -29,10 +29,10 @@ class ReporterTest : public testing::Test {
     cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 2, 0));
     report(cluster, kTestNow, blocked_because);
   }
-  /// The status that a pass writes of a manager of all farms, of which astro/a is blocked for that reason, or of
-  /// astro/a.
+  /// The status that a pass writes of a manager of all farms, or of astro/a, of which for that reason no more than
+  /// `n_made` are made.
   Json status_of(const std::string& path, const TestCluster& cluster, const std::string& blocked_because = "",
-                 const std::vector<farm::Ceiling>& ceilings = {}) {
+                 const std::vector<farm::Ceiling>& ceilings = {}, int n_made = 0) {
     Pass pass =
         test_pass(cluster, kTestNow, {"", "all"},
                   std::make_shared<const ManagerObject>(manager_object_of(
@@ -40,7 +40,7 @@ class ReporterTest : public testing::Test {
     pass.cluster.state.ceilings = ceilings;
     if (!blocked_because.empty()) {
       pass.blocked_because["farm-a"] = blocked_because;
-      pass.cluster.state.farms[0].wanted = 0;
+      pass.cluster.state.farms[0].most_made = n_made;
     }
     pass.decision = farm::decide(pass.cluster.state, pass.policy);
     reporter_->report(pass);
@@ -177,6 +177,18 @@ TEST_F(ReporterTest, AFarmWhosePodsAreRefusedIsToldOfItsCeilingToo) {
             "0 of 8 executors running. 8 pending: exceeded quota: small; minExecutors 7 counts as 2: the ceiling of "
             "namespace "
             "astro on FarmManager all");
+}
+
+TEST_F(ReporterTest, AFarmOfWhichSomeExecutorsAreRefusedIsToldWhatTheOthersWaitFor) {
+  TestCluster cluster;
+  cluster.add_node(test_node("n", 2)).add_farm(test_farm("astro", "a", 5, 5)).add_farm(test_farm("hep", "b", 2, 0));
+  for (const char* const name : {"b-0", "b-1"}) cluster.add_pod(test_pod("hep", name, "farm-b", "n"));
+  const Json status = status_of("farms/a", cluster, "exceeded quota: small", {}, 2);
+  EXPECT_EQ(status.at("message"),
+            "0 of 5 executors running. 2 guaranteed pending: reclaiming from hep/b (2), done within 60 s. 3 pending: "
+            "exceeded quota: small");
+  EXPECT_EQ(condition(status, "Ready").at("reason"), "WaitsForDrain");
+  EXPECT_EQ(condition(status, "Valid").at("reason"), "QuotaExceeded");
 }
 
 TEST_F(ReporterTest, WhatIsToldOfFarmsThatHaveGoneIsForgotten) {

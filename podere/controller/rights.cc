@@ -51,6 +51,12 @@ constexpr std::array kOperatorRights = {
     Right{"update", "coordination.k8s.io", "leases", Where::kLease},
 };
 
+// It goes on without them.
+constexpr std::array kQuotaRights = {
+    Right{"list", "", "resourcequotas"},
+    Right{"watch", "", "resourcequotas"},
+};
+
 bool may(kube::Client& client, const Right& right, const std::string& in_namespace, const std::string& name) {
   static const kube::Resource kReviews{"authorization.k8s.io", "v1", "SelfSubjectAccessReview",
                                        "selfsubjectaccessreviews", false};
@@ -107,5 +113,7 @@ void check_operator(kube::Client& client, const OperatorPlaces& places) {
   }
   check_kinds(client);
 }
+
+bool may_watch_quotas(kube::Client& client) { return lacking_rights(client, kQuotaRights, {}).empty(); }
 
 }  // namespace podere::controller

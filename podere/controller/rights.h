@@ -18,4 +18,7 @@ struct OperatorPlaces {
 /// lacks a right that is needed: all that are lacking, on one line.
 void check_operator(kube::Client& client, const OperatorPlaces& places);
 
+/// Whether it may see quotas, which it can do without: then nobody knows beforehand which have room for some pods only.
+bool may_watch_quotas(kube::Client& client);
+
 }  // namespace podere::controller

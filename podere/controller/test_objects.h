@@ -79,6 +79,13 @@ inline Json test_adopting_farm(const std::string& in_namespace, const std::strin
   return farm;
 }
 
+/// As the API server has counted it.
+inline Json test_quota(const std::string& in_namespace, const std::string& name, const Json& hard, const Json& used) {
+  return {{"metadata", {{"namespace", in_namespace}, {"name", name}, {"resourceVersion", "1"}}},
+          {"spec", {{"hard", hard}}},
+          {"status", {{"hard", hard}, {"used", used}}}};
+}
+
 /// Collects objects into a view, in whatever order they come.
 class TestCluster {
  public:
@@ -125,7 +132,7 @@ inline Pass test_pass(const TestCluster& cluster, double now, const kube::Object
             .assignment = {.manager = std::vector<std::string>(n_farms, key.name),
                            .others = std::vector<std::vector<std::string>>(n_farms)},
             .manager = manager,
-            .policy = {},
+            .policy = manager ? manager->policy : farm::Policy(),
             .owners = find_owners(view)};
   pass.cluster = cluster.state();
   return pass;

@@ -55,6 +55,7 @@ inline const Resource kSecrets{"", "v1", "Secret", "secrets"};
 inline const Resource kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 inline const Resource kServices{"", "v1", "Service", "services"};
 inline const Resource kEvents{"", "v1", "Event", "events"};
+inline const Resource kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas"};
 inline const Resource kLeases{"coordination.k8s.io", "v1", "Lease", "leases"};
 
 /// The words at a path such as {"metadata", "uid"}; empty where there are none. The view is into `object`.

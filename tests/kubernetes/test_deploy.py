@@ -126,8 +126,9 @@ def test_bad_values_are_told():
 def test_the_operator_may_do_what_it_asks_for_and_nothing_else():
     asked = set()
     source = (ROOT / "podere/controller/rights.cc").read_text()
-    of_operator = re.search(r"kOperatorRights = \{(.*?)\};", source, re.DOTALL)[1]
-    for verb, group, resource in re.findall(r'Right\{"(\w+)", "([\w.]*)", "([\w/]+)"', of_operator):
+    of_operator = re.findall(r"k(?:Operator|Quota)Rights = \{(.*?)\};", source, re.DOTALL)
+    assert len(of_operator) == 2
+    for verb, group, resource in re.findall(r'Right\{"(\w+)", "([\w.]*)", "([\w/]+)"', "".join(of_operator)):
         asked.add((verb, group, resource))
     given = {(verb, group, resource) for manifest in rendered() if manifest["kind"] in ("Role", "ClusterRole")
              and manifest["metadata"]["name"].startswith("podere-operator") for rule in manifest["rules"]

@@ -258,6 +258,43 @@ def test_a_quota_that_refuses_pods_is_named_and_statuses_stay_true(operator, far
     assert (cms["ready"], cms["running"], cms["terminating"]) == (ROOMS, ROOMS, 0) and not farms.pods("cms", is_taken)
 
 
+def test_no_more_is_taken_than_a_quota_admits(operator, farms, cluster):
+    farms.farm("cms", ROOMS, 0, drain=3)
+    farms.has("cms", ROOMS)
+    narrow = Farms(cluster, farms.namespace + "-narrow")
+    cluster.kubectl("create", "namespace", narrow.namespace)
+    taken = {}
+    Watch(Api(cluster), f"/api/v1/namespaces/{farms.namespace}/pods",
+          lambda kind, pod, at: taken.update({pod["metadata"]["uid"]: pod["metadata"]["name"]} if is_taken(pod) else {}))
+    try:
+        for name, hard in ("wide", {"pods": 10}), ("small", {"requests.cpu": "15", "requests.memory": "64Gi"}):
+            narrow.kubectl("create", "-f", "-", given={"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name},
+                                                       "spec": {"hard": hard}})
+            wait_until(lambda: narrow.cluster.get("-n", narrow.namespace, f"resourcequota/{name}")
+                       .get("status", {}).get("used"), "it counts")
+        narrow.kubectl("create", "-f", "-", given=farms.object("sky", 5, 5))
+        wait_until(lambda: taken, "executors are taken")
+        narrow.has("sky", 3)
+        assert len(taken) == 3, taken
+        wait_until(lambda: narrow.condition("sky", "GuaranteeMet").get("reason") == "QuotaExceeded", "a condition says so")
+        assert narrow.status("sky")["message"].startswith(
+            "3 of 5 executors running. 2 pending: exceeded quota: small: requested: requests.cpu=4, used: requests.cpu=12, "
+            "limited: requests.cpu=15"), narrow.status("sky")
+        farms.kubectl("label", "pods", "--all", "looks=again")  # which makes it decide anew
+        farms.farm("other", 1, 0)
+        wait_until(lambda: farms.status("other"), "it has")
+        assert len(taken) == 3, taken
+
+        narrow.kubectl("patch", "resourcequota/small", "--type=merge", "-p", '{"spec": {"hard": {"requests.cpu": "20"}}}')
+        narrow.has("sky", 5)
+        wait_until(lambda: narrow.condition("sky", "GuaranteeMet").get("reason") == "Met", "a condition says so")
+        assert narrow.condition("sky", "Valid")["status"] == "True" and len(taken) == 5
+        assert not narrow.pods("sky", is_taken)
+    finally:
+        cluster.kubectl("delete", "namespace", narrow.namespace, "--wait=false")
+        wait_until(lambda: not narrow.pods(), "its rooms are free", 30)
+
+
 def test_what_is_cut_of_a_guarantee_is_shown_as_pending_pods(operator, farms):
     def shown():
         return farms.pods("sky", lambda pod: "podere.dev/shows-missing-guarantee" in pod["metadata"].get("annotations", {})

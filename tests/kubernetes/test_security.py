@@ -226,7 +226,8 @@ def test_the_status_of_a_farm_is_the_operators_alone(cluster, namespace, folder)
 def test_the_operator_may_write_what_it_needs_only(cluster, namespace):
     def may(*request, given=None):
         return allowed(cluster, "operator", *request, given=given)
-    assert may("get", "pods", "-A") and may("get", "nodes") and may("get", "farms", "-A")
+    assert may("get", "pods", "-A") and may("get", "nodes") and may("get", "farms", "-A") and may("get", "resourcequotas", "-A")
+    assert not may("-n", namespace, "create", "quota", "mine", "--hard=pods=1") and not may("get", "limitranges", "-A")
     assert not may("-n", namespace, "get", "secrets") and not may("-n", namespace, "get", "secret/any")
     assert not may("-n", namespace, "delete", "secrets", "--all") and not may("get", "configmaps", "-A")
     assert not may("-n", namespace, "create", "serviceaccount", "mine") and not may("cordon", "real")
@@ -280,6 +281,30 @@ def test_an_operator_of_some_namespaces_writes_nowhere_else(folder):
             farms["stars"].has("sky", 1)
             wait_until(lambda: farms["stars"].status("sky").get("ready") == 1, "its status")
             assert not farms["waves"].pods() and not farms["waves"].status("sky")
+            assert "forbidden" not in operator.said() and operator.metric("podere_operator_pass_failures_total") == 0
+            assert "resourcequotas" not in operator.said()
+
+
+def test_an_operator_that_may_not_see_quotas_goes_on_without(folder):
+    kinds = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    rights = [found for found in rendered() if found["kind"] in kinds]
+    for found in rights:
+        if "rules" in found:
+            found["rules"] = [rule for rule in found["rules"] if rule["resources"] != ["resourcequotas"]]
+    with started("blind", "--nodes", "1") as cluster:
+        cluster.know_farms()
+        for name in ("podere", "stars"):
+            cluster.kubectl("create", "namespace", name)
+        cluster.kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": rights})
+        cluster.kubectl("-n", "stars", "create", "quota", "small", "--hard=pods=1")
+        wait_until(lambda: cluster.get("-n", "stars", "resourcequota/small").get("status", {}).get("used"), "it counts")
+        config = service_account_config(cluster, "podere", folder)
+        with operating(cluster, "--namespace", "podere", kubeconfig=config) as operator:
+            operator.wait_for("may not list and watch resourcequotas").wait_for("knows")
+            farms = Farms(cluster, "stars")
+            farms.farm("sky", 2, 2)
+            farms.has("sky", 1)
+            wait_until(lambda: farms.condition("sky", "Ready").get("reason") == "QuotaExceeded", "as the API server says")
             assert "forbidden" not in operator.said() and operator.metric("podere_operator_pass_failures_total") == 0
 
 

@@ -102,7 +102,8 @@ void apply_ceilings(Ledger& ledger) {
       if (counts < account.allowed) account.guarantee_ceiling = c;
       account.allowed = std::min(account.allowed, counts);
     }
-    account.demand = parts.guaranteed[f] + parts.beyond[f];
+    // What a farm holds may stay as long as what leaves it less could run nowhere.
+    account.demand = std::max(parts.guaranteed[f] + parts.beyond[f], of_possible.guaranteed[f] + of_possible.beyond[f]);
     if (account.demand < demands[f]) account.demand_ceiling = ceilings.tightest(farm, parts.all.left, parts.all.sizes);
   }
 }

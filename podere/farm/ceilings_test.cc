@@ -99,5 +99,19 @@ TEST(Ceilings, OfNothingLetAFarmBorrowOnly) {
   EXPECT_EQ(outlook.held, 80);
 }
 
+TEST(Ceilings, NothingThatRunsEndsForWhatCannotRun) {
+  CappedCluster cluster;
+  const auto lab = cluster.add_farm("hep/lab", 0, 90);
+  cluster.state.pods.clear();
+  cluster.add_pods(cluster.eve, 8, 0);
+  cluster.state.farms[1].guaranteed = 0;
+  cluster.state.nodes[0].takes_pods = false;  // cordoned: all that is asked for beside waits for it
+  cluster.state.ceilings = {{.name = "namespace hep", .farms = {cluster.eve, lab}, .maximum = 10}};
+  EXPECT_EQ(cluster.outlook(cluster.eve).demand, 8) << "not an equal part, 5";
+  EXPECT_TRUE(cluster.decide().removals.empty());
+  cluster.state.nodes[0].takes_pods = true;
+  EXPECT_EQ(cluster.outlook(cluster.eve).demand, 5);
+}
+
 }  // namespace
 }  // namespace podere::farm

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/json_text.h"
 
 namespace podere {
@@ -39,7 +39,7 @@ void read_checked_json(const std::string& text, const std::string& name, const C
       throw_input_error("is not {} (no format \"{}\"){}", kind.words, kind.format, kind.advice);
     }
     std::int64_t version = 0;
-    read_value(file.at("version"), "version", version);
+    read_json(file.at("version"), "version", version);
     if (version > kind.newest_version) {
       throw_input_error("was written by a newer Podere (version {} of the format; this one reads up to {})", version,
                         kind.newest_version);

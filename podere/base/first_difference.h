@@ -40,13 +40,13 @@ std::string difference_in_words(const std::string& name, const T& was, const T& 
   return was == is ? "" : fmt::format("{} was {}, is {}", name, value_in_words(was), value_in_words(is));
 }
 
-/// difference_in_words of the first option, of those that visit_options(options, visit) visits, in which they differ;
+/// difference_in_words of the first option, of those that Options::visit_fields visits, in which they differ;
 /// name_of(name) is what users call it.
 template <typename Options, typename NameOf>
 std::string first_difference_of(const Options& was, const Options& is, const NameOf& name_of) {
   std::string difference;
-  visit_options(was, [&](const std::string& name, const auto& before) {
-    visit_options(is, [&](const std::string& same_name, const auto& now) {
+  Options::visit_fields(was, [&](const std::string& name, const auto& before) {
+    Options::visit_fields(is, [&](const std::string& same_name, const auto& now) {
       if constexpr (std::is_same_v<decltype(before), decltype(now)>) {
         if (difference.empty() && name == same_name) difference = difference_in_words(name_of(name), before, now);
       }

@@ -291,7 +291,7 @@ namespace {
 /// What only some formats have.
 void add_format_options(CLI::App& app, session::SourceSpec& source) {
   app.add_option_function<std::string>(
-         "--format", [&source](const std::string& text) { source.format = io::parse_file_format(text); },
+         "--format", [&source](const std::string& text) { source.format = parse_name<io::FileFormat>(text); },
          "csv, idx or libsvm [found out: libsvm by the names .libsvm, .svm and .svmlight]")
       ->check(CLI::IsMember({"auto", "csv", "idx", "libsvm"}))
       ->type_name("NAME");

@@ -8,6 +8,7 @@
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/session/describe_job.h"
 
 namespace podere::cli {
 namespace {

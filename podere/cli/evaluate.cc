@@ -9,6 +9,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/evaluate/roc_svg.h"
+#include "podere/session/evaluate_job.h"
 
 namespace podere::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
 #include "podere/evaluate/importance_svg.h"
+#include "podere/session/explain_job.h"
 
 namespace podere::cli {
 namespace {

@@ -31,13 +31,6 @@ namespace {
 constexpr int kHeartbeatSeconds = 2;
 constexpr double kSilenceSeconds = 30;
 
-/// Where training keeps what it has, if it was not told where.
-session::Job with_checkpoint(session::Job job, const std::filesystem::path& folder) {
-  auto* train = std::get_if<session::TrainJob>(&job);
-  if (train != nullptr && train->checkpoint.empty()) train->checkpoint = (folder / "checkpoint.json").string();
-  return job;
-}
-
 /// Looks, now and then, how many executors a file asks for. As long as it cannot be read, or says something else, what
 /// it said before counts; what is no number in two looks, so not in the middle of being written, is told once.
 class ExecutorsFile {
@@ -171,11 +164,11 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
 
 /// Of a job without a session.
 void check_tables_are_files(const session::Job& job) {
-  session::for_each_source(job, [](const session::SourceSpec& source) {
-    const auto name = session::kept_name(source.location);
-    if (!name) return;
+  for (const session::SourceSpec* source : job.sources()) {
+    const auto name = session::kept_name(source->location);
+    if (!name) continue;
     throw_input_error("there is no table called {}: tables are kept by sessions, name one with --session", *name);
-  });
+  }
 }
 
 }  // namespace
@@ -241,7 +234,7 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   session::Session session(std::move(options), progress);
   const double start_seconds = watch.seconds();
   const SeenFolder seen(group, folder);
-  session::Json result = session.run(with_checkpoint(job, seen.path()), progress);
+  session::Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), progress);
   progress.clear();
   if (keep) keep(result);
   session.end();

@@ -6,6 +6,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
+#include "podere/session/predict_job.h"
 
 namespace podere::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
+#include "podere/session/table_jobs.h"
 
 namespace podere::cli {
 namespace {

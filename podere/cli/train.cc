@@ -134,7 +134,7 @@ void check(TrainOptions& options) {
   const bool has_validation = !options.run.validation.empty();
   if (has_validation) options.tree.validation_fraction = 0;  // that of --from
   try {
-    if (options.objective) options.tree.objective = tree::parse_objective(*options.objective);
+    if (options.objective) options.tree.objective = parse_name<tree::Objective>(*options.objective);
     tree::validate(options.tree);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());

@@ -42,13 +42,12 @@ void read_layers(const std::string& text, std::vector<int>& widths) {
 
 /// Adds an option for one of a few names.
 template <typename Enum>
-void add_name(CLI::App& app, const char* option, Enum& value, Enum (*parse)(const std::string&),
-              const std::string& description) {
+void add_name(CLI::App& app, const char* option, Enum& value, const std::string& description) {
   app.add_option_function<std::string>(
          option,
-         [&value, parse](const std::string& text) {
+         [&value](const std::string& text) {
            try {
-             value = parse(text);
+             value = parse_name<Enum>(text);
            } catch (const InputError& error) {
              throw CLI::ValidationError(fmt::format("--{}", error.what()));
            }
@@ -79,11 +78,9 @@ void define_layers(CLI::App& app, neural::Options& network) {
          "--layers", [&network](const std::string& text) { read_layers(text, network.hidden); },
          fmt::format("Widths of the hidden layers, or none [{}]", fmt::join(network.hidden, ",")))
       ->type_name("N,N,...");
-  add_name(app, "--activation", network.activation, neural::parse_activation,
-           "Of hidden layers: identity, relu, sigmoid or tanh");
-  add_name(app, "--initialisation", network.initialisation, neural::parse_initialisation,
-           "Of the weights to start from: glorot, he or pytorch");
-  add_name(app, "--loss", network.loss, neural::parse_loss,
+  add_name(app, "--activation", network.activation, "Of hidden layers: identity, relu, sigmoid or tanh");
+  add_name(app, "--initialisation", network.initialisation, "Of the weights to start from: glorot, he or pytorch");
+  add_name(app, "--loss", network.loss,
            "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
   add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
             "Classes of cross-entropy; 0: the largest label plus one");
@@ -160,14 +157,13 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   define_from(app, options.run);
   define_layers(app, network);
   Adder add(app);
-  add_name(app, "--optimiser", network.optimiser, neural::parse_optimiser, "adam, adamw, sgd or lbfgs");
+  add_name(app, "--optimiser", network.optimiser, "adam, adamw, sgd or lbfgs");
   add.whole("--epochs,--iterations", network.epochs, 1, neural::kMaxEpochs,
             "Passes over the rows; of lbfgs iterations");
   add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
             "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
   add.real("--learning-rate", network.learning_rate, "Length of steps");
-  add_name(app, "--schedule", network.schedule, neural::parse_schedule,
-           "Of the learning rate: constant, exponential or cosine");
+  add_name(app, "--schedule", network.schedule, "Of the learning rate: constant, exponential or cosine");
   add.real("--learning-rate-decay", network.learning_rate_decay, "Of exponential: factor after each epoch");
   add.real("--momentum", network.momentum, "Of sgd");
   add.real("--tolerance", network.tolerance, "Of lbfgs: ends where the loss falls by less than this share");

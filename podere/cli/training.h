@@ -8,6 +8,7 @@
 
 #include "podere/cli/arguments.h"
 #include "podere/session/job.h"
+#include "podere/session/train_job.h"
 
 namespace podere::cli {
 

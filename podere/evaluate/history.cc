@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 
 namespace podere::evaluate {
 namespace {
@@ -31,11 +31,11 @@ nlohmann::ordered_json to_json(const History& history) {
 
 History history_from_json(const nlohmann::ordered_json& json) {
   History history;
-  read_value(json.at("train_loss"), "train_loss", history.train_loss);
-  read_value(json.at("validation_loss"), "validation_loss", history.validation_loss);
+  read_json(json.at("train_loss"), "train_loss", history.train_loss);
+  read_json(json.at("validation_loss"), "validation_loss", history.validation_loss);
   if (json.contains("later_train_loss")) {
-    read_value(json["later_train_loss"], "later_train_loss", history.later_train_loss);
-    read_value(json.at("later_validation_loss"), "later_validation_loss", history.later_validation_loss);
+    read_json(json["later_train_loss"], "later_train_loss", history.later_train_loss);
+    read_json(json.at("later_validation_loss"), "later_validation_loss", history.later_validation_loss);
   }
   return history;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "podere/base/error.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/json_text.h"
 #include "podere/base/nearest_name.h"
 #include "podere/base/printable.h"
@@ -36,7 +36,7 @@ void read_member(const Json& json, const char* name, T least, T most, T& value) 
   const auto member = json.find(name);
   if (member == json.end()) return;
   T read{};
-  read_value(*member, name, read);
+  read_json(*member, name, read);
   if (!(read >= least && read <= most))
     throw_input_error("'{}' is {}, which is not from {} to {}", name, read, least, most);
   value = read;
@@ -92,7 +92,7 @@ Json resources_json(const Resources& amounts, const std::vector<std::string>& re
 ExecutorNeeds read_executor(const Json& json, std::vector<std::string>& resources) {
   if (!json.is_object()) throw_input_error("'executor' is {}, which is not an object", printable(json.dump()));
   ExecutorNeeds executor{.requests = read_resources(json, resources, {"nodes"}), .nodes = {}};
-  if (json.contains("nodes")) read_value(json["nodes"], "nodes", executor.nodes);
+  if (json.contains("nodes")) read_json(json["nodes"], "nodes", executor.nodes);
   return executor;
 }
 
@@ -103,7 +103,7 @@ void read_farm_members(const Json& json, Farm& farm) {
   read_member(json, "maximum", 0, kMostExecutors, farm.maximum);
   read_member(json, "weight", 1e-6, 1e6, farm.weight);
   read_member(json, "priority", -kHighestPriority, kHighestPriority, farm.priority);
-  if (json.contains("gang")) read_value(json["gang"], "gang", farm.is_gang);
+  if (json.contains("gang")) read_json(json["gang"], "gang", farm.is_gang);
   read_member(json, "min_runtime_seconds", 0.0, kMostSeconds, farm.min_runtime_seconds);
   read_member(json, "drain_seconds", 0.0, kMostSeconds, farm.drain_seconds);
   if (farm.maximum < farm.guaranteed) {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "podere/base/error.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/printable.h"
 #include "podere/farm/cluster_json.h"
 
@@ -16,7 +16,7 @@ constexpr std::array<const char*, 4> kPhases = {"waiting", "starting", "ready", 
 
 Phase read_phase(const Json& json) {
   std::string word;
-  read_value(json, "phase", word);
+  read_json(json, "phase", word);
   const auto phase = std::ranges::find(kPhases, word);
   if (phase == kPhases.end()) throw_input_error("{} is not waiting, starting, ready or ending", printable(word));
   return static_cast<Phase>(phase - kPhases.begin());
@@ -24,7 +24,7 @@ Phase read_phase(const Json& json) {
 
 template <typename T>
 void read_member(const Json& json, const char* name, T& value) {
-  if (json.contains(name)) read_value(json[name], name, value);
+  if (json.contains(name)) read_json(json[name], name, value);
 }
 
 const Json& needed(const Json& json, const char* name) {
@@ -37,7 +37,7 @@ class StateReader {
   State read(const Json& json) {
     check_members(json, {"now", "nodes", "farms", "pods", "ceilings"});
     state_.node_sets = {NodeSet::all()};
-    read_value(needed(json, "now"), "now", state_.now);
+    read_json(needed(json, "now"), "now", state_.now);
     each(json, "nodes", [&](const Json& node) { read_node(node); });
     each(json, "farms", [&](const Json& farm) { read_farm(farm); });
     each(json, "pods", [&](const Json& pod) { read_pod(pod); });
@@ -62,7 +62,7 @@ class StateReader {
 
   static std::int32_t index_of(const std::map<std::string, std::int32_t>& names, const Json& json, const char* what) {
     std::string name;
-    read_value(json, what, name);
+    read_json(json, what, name);
     const auto found = names.find(name);
     if (found == names.end()) throw_input_error("there is no {} {}", what, printable(name));
     return found->second;
@@ -71,7 +71,7 @@ class StateReader {
   void read_node(const Json& json) {
     check_members(json, {"name", "allocatable", "used_by_others", "takes_pods"});
     Node node;
-    read_value(needed(json, "name"), "name", node.name);
+    read_json(needed(json, "name"), "name", node.name);
     node.allocatable = read_resources(needed(json, "allocatable"), state_.resources, {});
     if (json.contains("used_by_others"))
       node.used_by_others = read_resources(json["used_by_others"], state_.resources, {});
@@ -85,7 +85,7 @@ class StateReader {
         json, {"key", "guaranteed", "wanted", "maximum", "weight", "priority", "gang", "started", "min_runtime_seconds",
                "drain_seconds", "used_executor_seconds", "executor", "pods_made_by_others"});
     Farm farm;
-    read_value(needed(json, "key"), "key", farm.key);
+    read_json(needed(json, "key"), "key", farm.key);
     farm.maximum = kMostExecutors;
     read_farm_members(json, farm);
     read_member(json, "used_executor_seconds", farm.history.settled_usage);
@@ -105,7 +105,7 @@ class StateReader {
     bool is_for_share = false;
     read_member(json, "for_share", is_for_share);
     Pod pod{.for_guarantee = !is_for_share};
-    read_value(needed(json, "uid"), "uid", pod.uid);
+    read_json(needed(json, "uid"), "uid", pod.uid);
     pod.farm = index_of(farms_, needed(json, "farm"), "farm");
     pod.phase = read_phase(needed(json, "phase"));
     if (json.contains("node")) pod.node = index_of(nodes_, json["node"], "node");
@@ -128,11 +128,11 @@ class StateReader {
   void read_ceiling(const Json& json) {
     check_members(json, {"name", "farms", "guaranteed", "maximum"});
     Ceiling ceiling;
-    read_value(needed(json, "name"), "name", ceiling.name);
+    read_json(needed(json, "name"), "name", ceiling.name);
     read_member(json, "guaranteed", ceiling.guaranteed);
     read_member(json, "maximum", ceiling.maximum);
     std::vector<std::string> keys;
-    read_value(needed(json, "farms"), "farms", keys);
+    read_json(needed(json, "farms"), "farms", keys);
     for (const std::string& key : keys) ceiling.farms.push_back(index_of(farms_, Json(key), "farm"));
     state_.ceilings.push_back(std::move(ceiling));
   }

@@ -9,7 +9,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/printable.h"
 
 namespace podere::farm {
@@ -19,7 +19,7 @@ constexpr double kMostSeconds = 1e9;
 
 double read_seconds(const Json& json, const char* name) {
   double seconds = 0;
-  read_value(json, name, seconds);
+  read_json(json, name, seconds);
   if (!(seconds >= 0 && seconds <= kMostSeconds)) {
     throw_input_error("'{}' is {}, which is not from 0 to {:g} seconds", name, json.dump(), kMostSeconds);
   }
@@ -80,13 +80,13 @@ class TraceReader {
  private:
   static std::string read_name(const Json& json, const char* what) {
     std::string name;
-    read_value(json[what], what, name);
+    read_json(json[what], what, name);
     if (name.empty()) throw_input_error("a {} has no name", what);
     return name;
   }
 
   static bool read_flag(const Json& json, const char* name, bool otherwise) {
-    if (json.contains(name)) read_value(json[name], name, otherwise);
+    if (json.contains(name)) read_json(json[name], name, otherwise);
     return otherwise;
   }
 

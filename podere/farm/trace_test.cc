@@ -57,7 +57,7 @@ TEST(Trace, IsRefusedWithFileAndLine) {
   EXPECT_EQ(refused(node + R"({"at": 1, "farm": "a", "guaranteed": 3, "maximum": 2, "executor": {}})"),
             "t.jsonl:2: 'maximum' is 2, which is less than the 3 guaranteed");
   EXPECT_EQ(refused(node + R"({"at": 1, "farm": "a", "wanted": 2.5, "executor": {}})"),
-            "t.jsonl:2: 'wanted' is 2.5, which is not a number of its kind");
+            "t.jsonl:2: wanted must be a whole number, it is 2.5");
   EXPECT_EQ(refused(node + R"({"at": 1, "farm": "a", "wanted": -2, "executor": {}})"),
             "t.jsonl:2: 'wanted' is -2, which is not from 0 to 100000");
   EXPECT_EQ(refused(node + R"({"at": 1, "farm": "a", "executor": {"cpu": -2}})"),

@@ -52,9 +52,9 @@ TEST(FileFormat, FilesOfOtherKindsAreNamed) {
 
 TEST(FileFormat, HasANameEach) {
   for (const auto format : {FileFormat::kAuto, FileFormat::kCsv, FileFormat::kIdx, FileFormat::kLibsvm}) {
-    EXPECT_EQ(parse_file_format(to_string(format)), format);
+    EXPECT_EQ(parse_name<FileFormat>(to_string(format)), format);
   }
-  EXPECT_THROW(parse_file_format("hdf5"), InputError);
+  EXPECT_THROW(parse_name<FileFormat>("hdf5"), InputError);
 }
 
 }  // namespace

@@ -17,6 +17,12 @@ struct RemoteArray {
   std::string dtype = "float64";  ///< as of table::parse_element
   bool by_columns = false;        ///< a matrix column by column, not row by row
   bool operator==(const RemoteArray&) const = default;
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("url", self.url);
+    visit("dtype", self.dtype);
+    visit("by_columns", self.by_columns);
+  }
 };
 
 struct RemoteArrays {
@@ -28,6 +34,17 @@ struct RemoteArrays {
   std::optional<RemoteArray> weight;  ///< [n_rows]
   std::string label_name = "label";
   std::string weight_name = "weight";
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("token", self.token);
+    visit("n_rows", self.n_rows);
+    visit("features", self.features);
+    visit("values", self.values);
+    visit("label", self.label);
+    visit("weight", self.weight);
+    visit("label_name", self.label_name);
+    visit("weight_name", self.weight_name);
+  }
 };
 
 /// Each rank reads the bytes of its own rows, on several threads, and receives its rows_of() the table. Collective.

@@ -11,7 +11,7 @@
 #include "podere/base/base64.h"
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
 
 namespace podere::neural {
@@ -34,7 +34,7 @@ Json binary(const std::vector<T>& values) {
 template <typename T>
 std::vector<T> read_binary(const Json& json, const char* name) {
   std::string text;
-  read_value(json, name, text);
+  read_json(json, name, text);
   const std::vector<std::byte> bytes = from_base64(text);
   if (bytes.size() % sizeof(T) != 0) throw_input_error("'{}' is cut short", name);
   std::vector<T> values(bytes.size() / sizeof(T));
@@ -44,35 +44,16 @@ std::vector<T> read_binary(const Json& json, const char* name) {
 
 Json to_json(const Options& options) {
   Json json = Json::object();
-  visit_options(options, [&]<typename T>(const char* name, const T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      json[name] = to_string(value);
-    } else {
-      json[name] = value;
-    }
-  });
+  Options::visit_fields(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
   return json;
 }
-
-void read_option(const std::string& text, Initialisation& value) { value = parse_initialisation(text); }
-void read_option(const std::string& text, Loss& value) { value = parse_loss(text); }
-void read_option(const std::string& text, Activation& value) { value = parse_activation(text); }
-void read_option(const std::string& text, Optimiser& value) { value = parse_optimiser(text); }
-void read_option(const std::string& text, Schedule& value) { value = parse_schedule(text); }
 
 Options options_from_json(const Json& json) {
   if (!json.is_object()) throw_input_error("'options' is {}, which is not an object", json.dump());
   Options options;
   options.standardize_target = false;  // in files from before it was there
-  visit_options(options, [&]<typename T>(const char* name, T& value) {
-    if (!json.contains(name)) return;  // options that came later have their defaults
-    if constexpr (std::is_enum_v<T>) {
-      std::string text;
-      read_value(json[name], name, text);
-      read_option(text, value);
-    } else {
-      read_value(json[name], name, value);
-    }
+  Options::visit_fields(options, [&](const char* name, auto& value) {
+    if (json.contains(name)) read_json(json[name], name, value);  // options that came later have their defaults
   });
   return options;
 }
@@ -109,11 +90,11 @@ Model model_from_content(const Json& content) {
   Model model;
   model.schema = table::schema_from_json(content.at("schema"));
   model.options = options_from_json(content.at("options"));
-  read_value(content.at("scaling").at("mean"), "mean", model.scaling.mean);
-  read_value(content.at("scaling").at("scale"), "scale", model.scaling.scale);
+  read_json(content.at("scaling").at("mean"), "mean", model.scaling.mean);
+  read_json(content.at("scaling").at("scale"), "scale", model.scaling.scale);
   if (content.contains("target_scaling")) {
-    read_value(content["target_scaling"].at("mean"), "mean", model.target.mean);
-    read_value(content["target_scaling"].at("scale"), "scale", model.target.scale);
+    read_json(content["target_scaling"].at("mean"), "mean", model.target.mean);
+    read_json(content["target_scaling"].at("scale"), "scale", model.target.scale);
   }
   model.history = evaluate::history_from_json(content.at("history"));
   // Before anything is as large as they say.

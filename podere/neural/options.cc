@@ -14,21 +14,6 @@
 namespace podere::neural {
 namespace {
 
-// In the order of the enumerations.
-constexpr std::array kActivations = {"identity", "relu", "sigmoid", "tanh"};
-constexpr std::array kInitialisations = {"glorot", "he", "pytorch"};
-constexpr std::array kLosses = {"binary-cross-entropy", "cross-entropy", "squared-error"};
-constexpr std::array kOptimisers = {"lbfgs", "sgd", "adam", "adamw"};
-constexpr std::array kSchedules = {"constant", "exponential", "cosine"};
-
-template <typename Enum, std::size_t n>
-Enum parse(const char* what, const std::array<const char*, n>& names, const std::string& text) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (text == names[i]) return static_cast<Enum>(i);
-  }
-  throw_input_error("{} is {}, allowed are {}", what, printable(text), fmt::join(names, ", "));
-}
-
 void check(bool is_allowed, const char* name, double value, const char* allowed) {
   if (!is_allowed) throw_input_error("{} is {}, allowed is {}", name, value, allowed);
 }
@@ -79,7 +64,7 @@ void check_optimiser(const Options& o) {
   }
 }
 
-/// Of what visit_options calls `name`.
+/// Of what visit_fields calls `name`.
 std::string name_of_option(std::string name, const Options& o) {
   if (name == "hidden") return "layers";
   if (name == "n_classes") return "classes";
@@ -91,24 +76,9 @@ std::string name_of_option(std::string name, const Options& o) {
 
 }  // namespace
 
-std::string to_string(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
-std::string to_string(Initialisation initialisation) {
-  return kInitialisations.at(static_cast<std::size_t>(initialisation));
-}
-std::string to_string(Loss loss) { return kLosses.at(static_cast<std::size_t>(loss)); }
 std::string output_activation(Loss loss) {
   return loss == Loss::kBinaryCrossEntropy ? "sigmoid" : loss == Loss::kCrossEntropy ? "softmax" : "identity";
 }
-std::string to_string(Optimiser optimiser) { return kOptimisers.at(static_cast<std::size_t>(optimiser)); }
-std::string to_string(Schedule schedule) { return kSchedules.at(static_cast<std::size_t>(schedule)); }
-
-Activation parse_activation(const std::string& text) { return parse<Activation>("activation", kActivations, text); }
-Initialisation parse_initialisation(const std::string& text) {
-  return parse<Initialisation>("initialisation", kInitialisations, text);
-}
-Loss parse_loss(const std::string& text) { return parse<Loss>("loss", kLosses, text); }
-Optimiser parse_optimiser(const std::string& text) { return parse<Optimiser>("optimiser", kOptimisers, text); }
-Schedule parse_schedule(const std::string& text) { return parse<Schedule>("schedule", kSchedules, text); }
 
 std::string first_difference(const Options& was, const Options& is) {
   return first_difference_of(was, is, [&](const std::string& name) { return name_of_option(name, is); });

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "podere/base/enum_names.h"
+
 namespace podere::neural {
 
 inline constexpr int kMaxWidth = 4096;  ///< units of a layer, and features
@@ -39,19 +41,23 @@ enum class Schedule {
   kCosine,       ///< from learning_rate to 0 along half a cosine, over all epochs
 };
 
-std::string to_string(Activation activation);          ///< "identity", "relu", "sigmoid", "tanh"
-std::string to_string(Initialisation initialisation);  ///< "glorot", "he", "pytorch"
-std::string to_string(Loss loss);                      ///< "binary-cross-entropy", "cross-entropy", "squared-error"
+constexpr EnumNames<4> names_of(Activation /*enumeration*/) {
+  return {"activation", {"identity", "relu", "sigmoid", "tanh"}};
+}
+constexpr EnumNames<3> names_of(Initialisation /*enumeration*/) {
+  return {"initialisation", {"glorot", "he", "pytorch"}};
+}
+constexpr EnumNames<3> names_of(Loss /*enumeration*/) {
+  return {"loss", {"binary-cross-entropy", "cross-entropy", "squared-error"}};
+}
+constexpr EnumNames<4> names_of(Optimiser /*enumeration*/) { return {"optimiser", {"lbfgs", "sgd", "adam", "adamw"}}; }
+constexpr EnumNames<3> names_of(Schedule /*enumeration*/) {
+  return {"schedule", {"constant", "exponential", "cosine"}};
+}
+using podere::to_string;
+
 /// Of the last layer: "sigmoid", "softmax", "identity".
 std::string output_activation(Loss loss);
-std::string to_string(Optimiser optimiser);  ///< "lbfgs", "sgd", "adam", "adamw"
-std::string to_string(Schedule schedule);    ///< "constant", "exponential", "cosine"
-/// Inverses of to_string. Throw InputError for any other text.
-Activation parse_activation(const std::string& text);
-Initialisation parse_initialisation(const std::string& text);
-Loss parse_loss(const std::string& text);
-Optimiser parse_optimiser(const std::string& text);
-Schedule parse_schedule(const std::string& text);
 
 /// Names follow Keras and PyTorch where they agree. "step": a batch; for lbfgs all rows are one batch and one epoch.
 struct Options {
@@ -86,41 +92,40 @@ struct Options {
   int early_stopping_epochs = 0;   ///< stop after so many epochs without a lower validation loss; 0: never
   std::uint64_t seed = 0;
   bool operator==(const Options&) const = default;
-};
 
-/// Calls visit(name, member) for every number of the options, and for the widths, under the names that files use.
-template <typename OptionsOrConst, typename Visit>
-void visit_options(OptionsOrConst& options, Visit&& visit) {
-  visit("loss", options.loss);
-  visit("n_classes", options.n_classes);
-  visit("hidden", options.hidden);
-  visit("activation", options.activation);
-  visit("initialisation", options.initialisation);
-  visit("optimiser", options.optimiser);
-  visit("epochs", options.epochs);
-  visit("batch_size", options.batch_size);
-  visit("learning_rate", options.learning_rate);
-  visit("schedule", options.schedule);
-  visit("learning_rate_decay", options.learning_rate_decay);
-  visit("momentum", options.momentum);
-  visit("beta1", options.beta1);
-  visit("beta2", options.beta2);
-  visit("epsilon", options.epsilon);
-  visit("l2", options.l2);
-  visit("weight_decay", options.weight_decay);
-  visit("clip_norm", options.clip_norm);
-  visit("dropout", options.dropout);
-  visit("history", options.history);
-  visit("tolerance", options.tolerance);
-  visit("servers", options.servers);
-  visit("staleness", options.staleness);
-  visit("standardise", options.standardise);
-  visit("standardize_target", options.standardize_target);
-  visit("impute", options.impute);
-  visit("validation_fraction", options.validation_fraction);
-  visit("early_stopping_epochs", options.early_stopping_epochs);
-  visit("seed", options.seed);
-}
+  /// Calls visit(name, member) for each option, under the names that files use.
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("loss", self.loss);
+    visit("n_classes", self.n_classes);
+    visit("hidden", self.hidden);
+    visit("activation", self.activation);
+    visit("initialisation", self.initialisation);
+    visit("optimiser", self.optimiser);
+    visit("epochs", self.epochs);
+    visit("batch_size", self.batch_size);
+    visit("learning_rate", self.learning_rate);
+    visit("schedule", self.schedule);
+    visit("learning_rate_decay", self.learning_rate_decay);
+    visit("momentum", self.momentum);
+    visit("beta1", self.beta1);
+    visit("beta2", self.beta2);
+    visit("epsilon", self.epsilon);
+    visit("l2", self.l2);
+    visit("weight_decay", self.weight_decay);
+    visit("clip_norm", self.clip_norm);
+    visit("dropout", self.dropout);
+    visit("history", self.history);
+    visit("tolerance", self.tolerance);
+    visit("servers", self.servers);
+    visit("staleness", self.staleness);
+    visit("standardise", self.standardise);
+    visit("standardize_target", self.standardize_target);
+    visit("impute", self.impute);
+    visit("validation_fraction", self.validation_fraction);
+    visit("early_stopping_epochs", self.early_stopping_epochs);
+    visit("seed", self.seed);
+  }
+};
 
 /// "learning-rate was 0.01, is 0.02" of the first option in which they differ, by its name on the command line; empty
 /// if they are alike.

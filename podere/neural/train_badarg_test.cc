@@ -63,8 +63,9 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
   for (const BadOptions& bad : all) {
     EXPECT_EQ(refusal([&] { validate(bad.options); }), bad.says);
   }
-  EXPECT_EQ(refusal([] { parse_initialisation("zero"); }), "initialisation is 'zero', allowed are glorot, he, pytorch");
-  EXPECT_EQ(refusal([] { parse_activation("swish"); }),
+  EXPECT_EQ(refusal([] { parse_name<Initialisation>("zero"); }),
+            "initialisation is 'zero', allowed are glorot, he, pytorch");
+  EXPECT_EQ(refusal([] { parse_name<Activation>("swish"); }),
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
 }
 

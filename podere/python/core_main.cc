@@ -107,44 +107,19 @@ class Rows {
   table::Table table_;
 };
 
-/// A function that takes the options of `given` as they are visited, and counts them.
-auto taker(const py::dict& given, std::size_t& n_taken) {
-  return [&given, &n_taken](const char* name, auto& value) {
+/// The options that `given` names, enumerations by the names of their values.
+template <typename Options>
+Options options_of(const py::dict& given) {
+  Options options;
+  std::size_t n_taken = 0;
+  Options::visit_fields(options, [&]<typename T>(const char* name, T& value) {
     if (!given.contains(name)) return;
-    value = given[name].cast<std::decay_t<decltype(value)>>();
-    ++n_taken;
-  };
-}
-
-tree::Options options_of(const std::string& objective, const py::dict& given) {
-  tree::Options options;
-  options.objective = tree::parse_objective(objective);
-  std::size_t n_taken = 0;
-  tree::visit_options(options, taker(given, n_taken));
-  if (n_taken != given.size()) throw py::key_error("options of training that there are not");
-  return options;
-}
-
-neural::Initialisation parse(const std::string& text, neural::Initialisation) {
-  return neural::parse_initialisation(text);
-}
-neural::Loss parse(const std::string& text, neural::Loss) { return neural::parse_loss(text); }
-neural::Activation parse(const std::string& text, neural::Activation) { return neural::parse_activation(text); }
-neural::Optimiser parse(const std::string& text, neural::Optimiser) { return neural::parse_optimiser(text); }
-neural::Schedule parse(const std::string& text, neural::Schedule) { return neural::parse_schedule(text); }
-
-neural::Options network_options_of(const py::dict& given) {
-  neural::Options options;
-  std::size_t n_taken = 0;
-  const auto take = taker(given, n_taken);
-  neural::visit_options(options, [&]<typename T>(const char* name, T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      std::string text = to_string(value);
-      take(name, text);
-      value = parse(text, value);
+    if constexpr (NamedEnum<T>) {
+      value = parse_name<T>(given[name].cast<std::string>());
     } else {
-      take(name, value);
+      value = given[name].cast<T>();
     }
+    ++n_taken;
   });
   if (n_taken != given.size()) throw py::key_error("options of training that there are not");
   return options;
@@ -152,7 +127,8 @@ neural::Options network_options_of(const py::dict& given) {
 
 tree::Model train(Rows& rows, const Rows* validation, const std::string& objective, const py::dict& given,
                   const tree::Model* base, int n_threads, py::object show) {
-  const tree::Options options = options_of(objective, given);
+  auto options = options_of<tree::Options>(given);
+  options.objective = parse_name<tree::Objective>(objective);
   SignalProgress progress(std::move(show));
   std::optional<tree::Model> model;
   {
@@ -167,7 +143,7 @@ tree::Model train(Rows& rows, const Rows* validation, const std::string& objecti
 
 neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& given, const neural::Model* base,
                             int n_threads, py::object show) {
-  const neural::Options options = network_options_of(given);
+  const neural::Options options = options_of<neural::Options>(given);
   SignalProgress progress(std::move(show));
   std::optional<neural::Model> model;
   {
@@ -186,7 +162,7 @@ using Numbers = std::map<std::string, py::array_t<double>>;
 /// Returns the model, its history with that of `base` before it, and what the optimiser has now.
 std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict& given, const neural::Model* base,
                                                       const Numbers& before, int n_threads) {
-  const neural::Options options = network_options_of(given);
+  const neural::Options options = options_of<neural::Options>(given);
   neural::TrainState state;
   for (const auto& [name, values] : before) state.numbers[name].assign(values.data(), values.data() + values.size());
   SignalProgress progress;

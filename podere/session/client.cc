@@ -8,22 +8,12 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/session/event.h"
-#include "podere/session/kept_tables.h"
 #include "podere/session/session_folder.h"
 
 namespace podere::session {
 namespace {
 
 constexpr int kHelloMs = 5000;
-
-void make_absolute(std::string& path) {
-  if (!path.empty()) path = std::filesystem::absolute(path).string();
-}
-
-void make_absolute(SourceSpec& source) {
-  if (!kept_name(source.location) && !parse_collider(source.location)) make_absolute(source.location);
-  make_absolute(source.labels);
-}
 
 LineSocket connect(const std::string& name) {
   const SessionPlace place(name);
@@ -42,18 +32,8 @@ LineSocket connect(const std::string& name) {
 }  // namespace
 
 Job with_absolute_paths(Job job) {
-  for_each_source(job, [](SourceSpec& source) { make_absolute(source); });
-  std::visit(
-      [](auto& any) {
-        if constexpr (requires { any.model; }) make_absolute(any.model);
-        if constexpr (requires { any.output; }) make_absolute(any.output);
-      },
-      job);
-  if (auto* train = std::get_if<TrainJob>(&job)) {
-    make_absolute(train->from);
-    make_absolute(train->checkpoint);
-    make_absolute(train->tensorboard);
-  }
+  for (SourceSpec* source : job.sources()) make_absolute(*source);
+  for (const auto& [use, path] : job.paths()) *path = std::filesystem::absolute(*path).string();
   return job;
 }
 

@@ -1,21 +1,23 @@
 // What is in a table.
+#include "podere/session/describe_job.h"
+
 #include "podere/base/clock.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/table/describe.h"
 #include "podere/table/labels.h"
 
 namespace podere::session {
 
-Json run(const DescribeJob& job, const Workplace& at) {
-  const comm::Communicator& comm = at.comm;
-  const int n_threads = at.n_threads;
+Json run(const DescribeJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
   const Stopwatch watch;
   SourceSpec source = job.table;
   source.csv.counts_texts = job.label_values == 0;
   io::ReadFacts facts;
-  const JobTable loaded = table_of(source, false, at, &facts);
+  const JobTable loaded = table_of(source, false, context, &facts);
   const table::Table& table = *loaded;
-  at.progress.report({"describe", 0, 1, {}});
+  context.progress.report({"describe", 0, 1, {}});
   Json result = {{"rows", table.n_global_rows()}, {"load_seconds", watch.seconds()}};
   if (job.label_values > 0) {
     const auto values = table::label_values(table, job.label_values, comm);

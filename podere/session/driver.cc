@@ -113,8 +113,7 @@ void Driver::await_start(Progress& progress) {
 Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {
   const Json id = ++last_id_;
   executors_.send_line(order_line(id, job));
-  const auto* train = std::get_if<TrainJob>(&job);
-  const bool keeps_checkpoints = train != nullptr && !train->checkpoint.empty();
+  const bool keeps_checkpoints = !job.path(PathUse::kCheckpoint).empty();
   bool has_begun = false;  // before, executors would take these for orders about a job that waits
   bool is_cancelled = false;
   bool is_paused = false;

@@ -1,17 +1,11 @@
 // The driver against executors that are a few lines of shell.
 #include "podere/session/driver.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <thread>
-
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/session/describe_job.h"
 #include "podere/session/event_stream.h"
+#include "podere/session/train_job.h"
 
 namespace podere::session {
 namespace {

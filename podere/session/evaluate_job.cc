@@ -1,4 +1,6 @@
 // How good a model is on a table.
+#include "podere/session/evaluate_job.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -6,7 +8,7 @@
 #include "podere/base/clock.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/session/training_label.h"
 #include "podere/table/features.h"
 #include "podere/tree/predict.h"
@@ -119,10 +121,10 @@ class Stages {
 
 }  // namespace
 
-Json run(const EvaluateJob& job, const Workplace& at) {
-  const comm::Communicator& comm = at.comm;
-  const int n_threads = at.n_threads;
-  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, at);
+Json run(const EvaluateJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, context);
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
   const table::LabelRules rules = label_rules_of(loaded.model);
@@ -132,7 +134,7 @@ Json run(const EvaluateJob& job, const Workplace& at) {
                  {"rows", table.n_global_rows()},
                  {"objective", objective_of(loaded.model)}};
   if (job.staged == 0) {
-    at.progress.report({"evaluate", 0, 1, {}});
+    context.progress.report({"evaluate", 0, 1, {}});
     std::vector<float> predictions;
     comm.agree(
         [&] { predictions = predictions_of(loaded.model, margins_of(loaded.model, table, n_threads), n_threads); });
@@ -145,7 +147,7 @@ Json run(const EvaluateJob& job, const Workplace& at) {
     comm.agree([&] { margins.emplace(model, table, n_threads); });
     Json stages = Json::array();
     for (std::size_t stage = 0; stage < n_stages; ++stage) {
-      at.progress.report({"evaluate", stage, n_stages, {}});
+      context.progress.report({"evaluate", stage, n_stages, {}});
       const std::size_t last = std::min((stage + 1) * job.staged, n_rounds);
       const bool is_last = stage + 1 == n_stages;
       Json measures = measure(comm, loaded.model, tree::predictions_of(model, margins->add_rounds(last), n_threads),

@@ -22,7 +22,7 @@
 #include "podere/session/event.h"
 #include "podere/session/event_stream.h"
 #include "podere/session/fault.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/session/task_metrics.h"
 
 namespace podere::session {
@@ -140,12 +140,11 @@ std::jthread heartbeat(int rank, double interval_seconds) {
   });
 }
 
-Outcome attempt(const Json& json, const Workplace& at) {
+Outcome attempt(const Json& json, const JobContext& context) {
   try {
-    const Job job = job_from_json(json);
-    Json result = std::visit([&](const auto& j) { return run(j, at); }, job);
+    Json result = job_from_json(json).execute(context);
     const auto facts = result.find("facts");
-    if (!at.files.empty()) (facts != result.end() ? *facts : result)["files"] = at.files;
+    if (!context.files.empty()) (facts != result.end() ? *facts : result)["files"] = context.files;
     return {.result = std::move(result), .message = {}};
   } catch (...) {
     return failure_in_hand();

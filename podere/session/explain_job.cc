@@ -1,4 +1,6 @@
 // SHAP values as a table, written by all ranks side by side into one file, and what they say of each feature.
+#include "podere/session/explain_job.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 #include "podere/base/parallel.h"
 #include "podere/comm/exact_reduce.h"
 #include "podere/io/write_csv.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/table/features.h"
 #include "podere/tree/permutation_importance.h"
 #include "podere/tree/predict.h"
@@ -159,26 +161,26 @@ void add_permutation(const tree::PermutationImportance& importance, Json& result
 
 }  // namespace
 
-Json run(const ExplainJob& job, const Workplace& at) {
-  const comm::Communicator& comm = at.comm;
-  const int n_threads = at.n_threads;
+Json run(const ExplainJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
   const bool needs_label = job.permutation_repeats != 0;
-  const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, at);
+  const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, context);
   const tree::Model& model = need_trees(loaded.model, job.model);
   const table::Table& table = *loaded.table;
   Stopwatch watch;
   comm.agree([&] { check_weights(table); });
 
   Explanation explanation(job, model, table, n_threads);
-  comm.agree([&] { explanation.run(comm.is_root(), at.progress); });
-  if (!job.output.empty()) at.progress.count_rows(0, table.n_rows());
+  comm.agree([&] { explanation.run(comm.is_root(), context.progress); });
+  if (!job.output.empty()) context.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},       {"objective", tree::to_string(model.options.objective)},
                  {"bias", tree::shap_bias(model)},      {"features", features_of(model, explanation.means(comm))},
                  {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};
   if (needs_label) {
-    add_permutation(
-        tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads, at.progress),
-        result);
+    add_permutation(tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads,
+                                                 context.progress),
+                    result);
     result["permutation_seconds"] = watch.seconds();
   }
   result["unknown_categories"] = loaded.facts.unknown;

@@ -1,23 +1,19 @@
 #include "podere/session/inputs.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "podere/base/error.h"
 
 namespace podere::session {
 
 Inputs::Inputs(const Job& job) {
-  for_each_source(job, [&](const SourceSpec& source) {
-    add(source.location);
-    for (const std::string& path : label_files_of(source)) add(path);
-  });
-  std::visit(
-      [&](const auto& any) {
-        if constexpr (requires { any.model; }) add(any.model);
-        if constexpr (requires { any.from; }) add(any.from);
-      },
-      job);
+  for (const SourceSpec* source : job.sources()) {
+    add(source->location);
+    for (const std::string& path : label_files_of(*source)) add(path);
+  }
+  for (const auto& [use, path] : job.paths()) {
+    if (use == PathUse::kInput) add(path);
+  }
 }
 
 bool Inputs::are_unchanged() const {

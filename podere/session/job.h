@@ -1,18 +1,18 @@
-// What executors can be asked to do, as values and as JSON.
+// What executors can be asked to do: jobs of many kinds, as values and as JSON.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <concepts>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "podere/neural/options.h"
+#include "podere/base/json_fields.h"
 #include "podere/session/source.h"
-#include "podere/table/standardise.h"
-#include "podere/tree/options.h"
 
 namespace podere::session {
 
@@ -24,128 +24,134 @@ std::string to_text(const Json& json);
 /// A number of a result; NaN for null, as which JSON has what is not finite.
 double real(const Json& json);
 
-// Wherever a job has a table, it may be a kept one: location "table:NAME" and nothing else.
+struct JobContext;
 
-/// Result: "model" (the model file's content) and "facts".
-struct TrainJob {
-  SourceSpec table;
-  std::optional<SourceSpec> validation;
-  tree::Options options;                   ///< of boosted trees
-  std::optional<neural::Options> network;  ///< a network instead
-  std::string from;                        ///< path of a model that is to be continued; empty: none
-  bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with
-                            ///< `from`, not for a network
-  std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
-  double checkpoint_seconds = 2;     ///< least time between two of them
-  std::size_t checkpoint_steps = 0;  ///< of a network: keeps one after every so many steps as well; 0: does not
-  std::string tensorboard;           ///< folder into which rank 0 writes what TensorBoard shows of the run; empty: none
-  std::size_t summary_steps = 0;     ///< steps, or rounds of trees, between two summaries there; 0: a twentieth of an
-                                     ///< epoch, a round
-  std::size_t max_steps = 0;         ///< of a network: ends after so many steps, and keeps a checkpoint; 0: does not
+/// What a path in a job is for. A job has at most one of each but inputs.
+enum class PathUse {
+  kInput,       ///< a file that is read
+  kOutput,      ///< an existing, empty file that all executors can write to, side by side
+  kCheckpoint,  ///< a file that rank 0 keeps, and that the job resumes from
+  kFolder,      ///< rank 0 writes into it
+  kCache,       ///< a folder where the rows of a table lie on disk too; the session chooses it
 };
 
-/// Result: "rows" and the measures that fit the model's objective.
-struct EvaluateJob {
-  SourceSpec table;
-  std::string model;           ///< path
-  std::size_t roc_points = 0;  ///< at most so many points of the ROC curve are returned
-  std::size_t rounds = 0;      ///< of the model that count, the first ones; 0: all
-  std::size_t staged = 0;      ///< "stages": measures after every so many rounds and the last; 0: none
-};
-
-/// Writes one line of text per row to `output`, which must be there: numbers with commas between. Result: "rows".
-struct PredictJob {
-  SourceSpec table;
-  std::string model;   ///< path
-  std::string output;  ///< path of an existing, empty file that all executors can write to
-  bool margin = false;
-  std::size_t rounds = 0;  ///< as for EvaluateJob
-};
-
-/// Result: "rows" and "columns", with "texts" where there are any among the numbers; or, if that is asked for,
-/// "label_values" alone: all different ones, rising, or null if there are more or NaN among them.
-struct DescribeJob {
-  SourceSpec table;
-  std::size_t label_values = 0;  ///< the most that are told; 0: none
-};
-
-/// SHAP values, and permutation importance if asked for. Result: "rows", "objective", "bias" (one per output),
-/// "features" by name with their mean absolute value, "measure" and "baseline" of permutation. With an output, which
-/// must be there, a table of comma-separated values goes to it: a line of names, then a line per row.
-struct ExplainJob {
-  SourceSpec table;
-  std::string model;            ///< path
-  std::string output;           ///< as of PredictJob; empty: nothing is written
-  int permutation_repeats = 0;  ///< 0: no permutation importance; else the table needs a label
-  std::uint64_t seed = 0;       ///< of the permutations
-};
-
-/// Keeps a table in the executors' memory, for jobs whose location is then "table:NAME". Result: "tables", a list of
-/// the tables made, each with "name", "rows", "features", "label", "weight", "categorical" and "memory_bytes", and
-/// "fingerprint" where arrays were read.
-struct LoadJob {
-  SourceSpec table;
-  std::string name;
-  std::string cache;         ///< folder where the rows lie on disk too, or are put for the next time; empty: none
-  bool only_cached = false;  ///< the source is another by now, and is not read
-  /// Of arrays: the "fingerprint" of the first time, in the result. Read again, they must have it still.
-  std::optional<std::uint64_t> fingerprint = {};
-};
-
-/// Keeps two tables: rows of `table` for the first with probability `fraction`, the others for the second, as
-/// table::split shares them out. Result: "tables", as of LoadJob.
-struct SplitJob {
-  SourceSpec table;
-  double fraction = 0.9;
-  std::uint64_t seed = 0;
-  std::string first;
-  std::string second;
-};
-
-/// Keeps another table made from `table`, in this order: rows by number, rows by an expression, features by name,
-/// features on a common scale. Result: "tables", as of LoadJob, and "scaling" where features were standardised.
-struct TransformJob {
-  SourceSpec table;
-  std::string name;
-  std::uint64_t first_row = 0;
-  std::optional<std::uint64_t> last_row;  ///< rows [first_row, last_row); unset: to the end
-  std::string where;                      ///< as of table::rows_where; empty: all rows
-  std::vector<std::string> select;        ///< empty: all features
-  bool standardise = false;
-  std::optional<table::Scaling> scaling;  ///< of another table, by which to standardise; unset: its own
-};
-
-/// Writes the table as delimited text to `output`, which must be there. Result: "rows".
-struct SaveJob {
-  SourceSpec table;
-  std::string output;  ///< as of PredictJob
-};
-
-/// Gives the memory of a kept table back. Result: nothing.
-struct DropJob {
-  std::string name;
-};
-
-using Job = std::variant<TrainJob, EvaluateJob, PredictJob, DescribeJob, ExplainJob, LoadJob, SplitJob, TransformJob,
-                         SaveJob, DropJob>;
-
-/// Calls `take` with each table that a job reads.
-template <typename AnyJob, typename Take>
-void for_each_source(AnyJob& job, const Take& take) {
-  std::visit(
-      [&](auto& any) {
-        if constexpr (requires { any.table; }) take(any.table);
-        if constexpr (requires { any.validation; }) {
-          if (any.validation) take(*any.validation);
-        }
-      },
-      job);
+/// A kind of job: a plain struct with `static constexpr const char* kKind`, its name, and
+/// `static void visit_fields(auto& self, auto&& visit)`, which calls visit("name", self.member), or for a path
+/// visit("name", self.member, PathUse::...). `Json run(const Kind& job, const JobContext& context)` beside it is what
+/// executors do: collective; returns the result, which only counts on rank 0; throws InputError or Error.
+/// Where a session has to know of more, it asks these, which a kind may have:
+///   std::string dropped_table() const           the name of the table that it drops
+///   void note_result(const Json& result)        what the same job must find when it is run again
+///   void use_cache_only()                       its inputs have changed: what is in its cache is all that counts
+template <typename Kind>
+concept JobKind = requires {
+  { Kind::kKind } -> std::convertible_to<const char*>;
 }
+&&HasFields<Kind>;
+
+/// A job of any kind. Wherever it has a table, that may be a kept one: location "table:NAME" and nothing else.
+class Job {
+ public:
+  template <JobKind Kind>
+  Job(Kind kind) : held_(std::make_unique<Held<Kind>>(std::move(kind))) {}  // a job of a kind is a job
+  Job(const Job& other) : held_(other.held_->clone()) {}
+  Job(Job&&) noexcept = default;
+  Job& operator=(Job other) noexcept {
+    held_.swap(other.held_);
+    return *this;
+  }
+  ~Job() = default;
+
+  std::string kind() const { return held_->kind(); }
+
+  /// The tables that it reads.
+  std::vector<SourceSpec*> sources() { return held_->parts().sources; }
+  std::vector<const SourceSpec*> sources() const;
+  /// The paths that are set, those in tables excepted.
+  std::vector<std::pair<PathUse, std::string*>> paths();
+  std::vector<std::pair<PathUse, std::string>> paths() const;
+  /// The one path of that use, set or not; null for a kind that has none.
+  std::string* path(PathUse use);
+  /// The same; empty for a kind that has none.
+  std::string path(PathUse use) const;
+
+  std::string dropped_table() const { return held_->dropped_table(); }
+  void note_result(const Json& result) { held_->note_result(result); }
+  void use_cache_only() { held_->use_cache_only(); }
+
+  /// What executors do.
+  Json execute(const JobContext& context) const { return held_->execute(context); }
+
+  friend Json to_json(const Job& job);
+  friend Job job_from_json(const Json& json);
+
+ private:
+  struct Parts {
+    std::vector<SourceSpec*> sources;
+    std::vector<std::pair<PathUse, std::string*>> paths;
+    void add(SourceSpec& source) { sources.push_back(&source); }
+    void add(std::optional<SourceSpec>& source) {
+      if (source) sources.push_back(&*source);
+    }
+    void add(std::string& path, PathUse use) { paths.emplace_back(use, &path); }
+    void add(auto& /*value*/) {}
+  };
+  class Any {
+   public:
+    virtual ~Any() = default;
+    virtual std::unique_ptr<Any> clone() const = 0;
+    virtual const char* kind() const = 0;
+    virtual Json fields() const = 0;
+    virtual void read(const Json& fields) = 0;
+    virtual Parts parts() = 0;
+    virtual Json execute(const JobContext& context) const = 0;
+    virtual std::string dropped_table() const = 0;
+    virtual void note_result(const Json& result) = 0;
+    virtual void use_cache_only() = 0;
+  };
+  template <JobKind Kind>
+  class Held;
+  /// What is pointed to belongs to this job, which only gives out what may not be changed.
+  Parts parts() const { return held_->parts(); }
+
+  std::unique_ptr<Any> held_;
+};
+
+template <JobKind Kind>
+class Job::Held : public Any {
+ public:
+  explicit Held(Kind job) : job_(std::move(job)) {}
+  std::unique_ptr<Any> clone() const override { return std::make_unique<Held>(job_); }
+  const char* kind() const override { return Kind::kKind; }
+  Json fields() const override { return json_of_fields(job_); }
+  void read(const Json& fields) override { read_json(fields, std::string("job: ") + Kind::kKind, job_); }
+  Parts parts() override {
+    Parts parts;
+    Kind::visit_fields(job_, [&](const char*, auto& member, auto... use) { parts.add(member, use...); });
+    return parts;
+  }
+  Json execute(const JobContext& context) const override { return run(job_, context); }
+  std::string dropped_table() const override {
+    if constexpr (requires { job_.dropped_table(); }) return job_.dropped_table();
+    return {};
+  }
+  void note_result(const Json& result) override {
+    if constexpr (requires { job_.note_result(result); }) job_.note_result(result);
+  }
+  void use_cache_only() override {
+    if constexpr (requires { job_.use_cache_only(); }) job_.use_cache_only();
+  }
+
+ private:
+  Kind job_;
+};
 
 /// {"kind": "train", ...}; what has its default is left out.
 Json to_json(const Job& job);
-
 /// Inverse of to_json. Throws InputError that names what is unknown, missing or of the wrong type.
 Job job_from_json(const Json& json);
+
+/// With `path` as its checkpoint, if it is of a kind that keeps one and names none.
+Job with_checkpoint(Job job, const std::string& path);
 
 }  // namespace podere::session

@@ -5,6 +5,12 @@
 #include <cmath>
 
 #include "podere/base/error.h"
+#include "podere/session/describe_job.h"
+#include "podere/session/evaluate_job.h"
+#include "podere/session/explain_job.h"
+#include "podere/session/predict_job.h"
+#include "podere/session/table_jobs.h"
+#include "podere/session/train_job.h"
 
 namespace podere::session {
 namespace {
@@ -69,24 +75,24 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   const Json json = to_json(job);
   const Job back = job_from_json(Json::parse(json.dump()));
   EXPECT_EQ(to_json(back), json);
-  const auto& read = std::get<TrainJob>(back);
-  EXPECT_EQ(read.table.csv.delimiter, ';');
-  EXPECT_EQ(read.table.csv.header, false);
-  EXPECT_EQ(read.table.csv.columns, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(read.table.csv.drop, (std::vector<std::string>{"c"}));
-  EXPECT_EQ(read.table.csv.last_row, 50u);
-  EXPECT_EQ(read.table.format, io::FileFormat::kIdx);
-  EXPECT_EQ(read.table.labels, "labels");
-  EXPECT_EQ(read.table.n_features, 9u);
-  EXPECT_TRUE(read.table.zero_based);
-  EXPECT_EQ(read.validation->location, "collider:1e3?seed=7");
-  EXPECT_EQ(read.options.objective, tree::Objective::kSoftmax);
-  EXPECT_EQ(read.options.seed, 18446744073709551615u);
-  EXPECT_EQ(read.options.class_weight, (std::vector<double>{1, 2.5}));
-  EXPECT_EQ(read.options.base_score, 0.25);
-  EXPECT_EQ(read.from, "old.json");
+  const Json& table = json["table"];
+  EXPECT_EQ(table["delimiter"], ";");
+  EXPECT_EQ(table["header"], false);
+  EXPECT_EQ(table["columns"], Json({"a", "b"}));
+  EXPECT_EQ(table["drop"], Json::array({"c"}));
+  EXPECT_EQ(table["last_row"], 50);
+  EXPECT_EQ(table["format"], "idx");
+  EXPECT_EQ(table["labels"], "labels");
+  EXPECT_EQ(table["n_features"], 9);
+  EXPECT_EQ(table["zero_based"], true);
+  EXPECT_EQ(json["validation"]["location"], "collider:1e3?seed=7");
+  EXPECT_EQ(json["options"]["objective"], "softmax");
+  EXPECT_EQ(json["options"]["seed"], 18446744073709551615u);
+  EXPECT_EQ(json["options"]["class_weight"], Json({1, 2.5}));
+  EXPECT_EQ(json["options"]["base_score"], 0.25);
+  EXPECT_EQ(json["from"], "old.json");
   EXPECT_EQ(json["options"].size(), 24u) << "an option that does not travel";
-  EXPECT_EQ(read.options.interactions, "a,b;c");
+  EXPECT_EQ(json["options"]["interactions"], "a,b;c");
   EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 
@@ -104,14 +110,28 @@ TEST(Job, KeepsNumbersThatAreNone) {
   EXPECT_EQ(refusal(json.dump()), "job: split.fraction must be a number, it is null");
 }
 
+TEST(Job, KnowsItsTablesAndPaths) {
+  TrainJob train = full_train_job();
+  train.checkpoint = "kept.json";
+  Job job = train;
+  ASSERT_EQ(job.sources().size(), 2u);
+  EXPECT_EQ(job.sources()[1]->location, "collider:1e3?seed=7");
+  const Job copy = job;
+  *job.path(PathUse::kCheckpoint) = "another.json";
+  EXPECT_EQ(copy.paths(), (std::vector<std::pair<PathUse, std::string>>{{PathUse::kInput, "old.json"},
+                                                                        {PathUse::kCheckpoint, "kept.json"}}));
+  EXPECT_EQ(with_checkpoint(copy, "fallback").path(PathUse::kCheckpoint), "kept.json");
+  EXPECT_EQ(with_checkpoint(TrainJob(), "fallback").path(PathUse::kCheckpoint), "fallback");
+  EXPECT_EQ(to_json(with_checkpoint(DropJob{"a"}, "fallback")), to_json(DropJob{"a"}));
+}
+
 TEST(Job, WithAFieldOfAStrangeNameIsRefusedInOneLine) {
   EXPECT_EQ(refusal(R"({"kind":"drop","a\nb":1})"), "job: drop has no 'a\\x0ab'");
 }
 
 TEST(Job, OfEachKindIsRecognised) {
-  std::size_t index = 0;
   for (const char* kind : {"train", "evaluate", "predict", "describe", "explain"}) {
-    EXPECT_EQ(job_from_json(Json{{"kind", kind}, {"table", {{"location", "x"}}}}).index(), index++);
+    EXPECT_EQ(job_from_json(Json{{"kind", kind}, {"table", {{"location", "x"}}}}).kind(), kind);
   }
 }
 

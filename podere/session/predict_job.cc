@@ -1,4 +1,6 @@
 // Predictions as text, written by all ranks side by side into one file.
+#include "podere/session/predict_job.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
@@ -6,7 +8,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/io/write_lines.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 
 namespace podere::session {
 namespace {
@@ -25,27 +27,27 @@ void format_rows(const std::vector<float>& values, std::size_t n_outputs, std::s
 
 }  // namespace
 
-Json run(const PredictJob& job, const Workplace& at) {
-  const comm::Communicator& comm = at.comm;
-  const int n_threads = at.n_threads;
-  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, at);
+Json run(const PredictJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, context);
   const Model& model = loaded.model;
   const table::Table& table = *loaded.table;
   Stopwatch watch;
-  at.progress.report({"predict", 0, 1, {}});
+  context.progress.report({"predict", 0, 1, {}});
   std::vector<float> values;
   comm.agree([&] {
     values = margins_of(model, table, n_threads);
     if (!job.margin) values = predictions_of(model, std::move(values), n_threads);
   });
   const double predict_seconds = watch.restart();
-  at.progress.report({"write", 0, 1, {}});
+  context.progress.report({"write", 0, 1, {}});
 
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
     format_rows(values, n_outputs_of(model), begin, end, text);
   };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
-  at.progress.count_rows(0, table.n_rows());
+  context.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},
                  {"unknown_categories", loaded.facts.unknown},
                  {"load_seconds", loaded.load_seconds},

@@ -162,11 +162,9 @@ void Server::do_job(const JobQueue::Ordered& order) {
   };
   const std::string checkpoint = fmt::format("{}/{}.json", options_.checkpoints, order.number);
   try {
-    Job job = job_from_json(order.job);
-    kind = to_json(job).at("kind").get<std::string>();
-    auto* train = std::get_if<TrainJob>(&job);
-    if (train != nullptr && train->checkpoint.empty()) train->checkpoint = checkpoint;
-    Json result = session_.run(job, events);
+    const Job job = job_from_json(order.job);
+    kind = job.kind();
+    Json result = session_.run(with_checkpoint(job, checkpoint), events);
     const bool is_cancelled = doorman_->jobs().is_cancelled(order.number);
     finish(is_cancelled ? State::kCancelled : State::kDone, "", result.at("metrics"));
     refresh();  // before the answer: its table is there

@@ -1,16 +1,9 @@
 // The server with executors that are a few lines of shell.
 #include "podere/session/server.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <future>
-#include <thread>
-
 #include "podere/base/temporary_folder.h"
 #include "podere/session/client.h"
+#include "podere/session/table_jobs.h"
 
 namespace podere::session {
 namespace {

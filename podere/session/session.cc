@@ -20,20 +20,15 @@ namespace {
 
 /// What a job writes itself begins anew with it.
 void empty_outputs(const Job& job) {
-  std::visit(
-      [](const auto& any) {
-        if constexpr (requires { any.output; }) {
-          if (std::filesystem::is_regular_file(any.output)) std::filesystem::resize_file(any.output, 0);
-        }
-      },
-      job);
+  const std::string output = job.path(PathUse::kOutput);
+  if (std::filesystem::is_regular_file(output)) std::filesystem::resize_file(output, 0);
 }
 
 /// The checkpoint from which the job will resume; empty: none.
 std::string checkpoint_there(const Job& job) {
-  const auto* train = std::get_if<TrainJob>(&job);
+  const std::string path = job.path(PathUse::kCheckpoint);
   std::error_code is_none;
-  return train != nullptr && std::filesystem::exists(train->checkpoint, is_none) ? train->checkpoint : "";
+  return std::filesystem::exists(path, is_none) ? path : "";
 }
 
 }  // namespace
@@ -202,11 +197,10 @@ void Session::restore_tables(Progress& progress) {
     try {
       if (is_possible) {
         Job job = step.job;
-        auto* load = std::get_if<LoadJob>(&job);
-        if (load != nullptr && !load->cache.empty()) {
-          load->only_cached = !step.inputs.are_unchanged();
-        } else {
+        if (std::as_const(job).path(PathUse::kCache).empty()) {
           step.inputs.check_unchanged();
+        } else if (!step.inputs.are_unchanged()) {
+          job.use_cache_only();
         }
         driver_->run(job, restoring);
       }
@@ -229,18 +223,15 @@ void Session::replace_group(Progress& progress, Progress& restoring) {
 }
 
 Job Session::with_cache(Job job) {
-  auto* load = std::get_if<LoadJob>(&job);
-  if (options_.cache.empty() || load == nullptr) return job;
-  if (load->table.arrays || parse_collider(load->table.location)) return job;  // as soon made again
-  load->cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
+  std::string* const cache = job.path(PathUse::kCache);
+  if (options_.cache.empty() || cache == nullptr || is_made_in_memory(*job.sources().at(0))) return job;
+  *cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
   return job;
 }
 
 void Session::sweep_cache() const {
   std::set<std::filesystem::path> needed;
-  for (const TableLog::Step& step : log_.steps()) {
-    if (const auto* load = std::get_if<LoadJob>(&step.job)) needed.insert(load->cache);
-  }
+  for (const TableLog::Step& step : log_.steps()) needed.insert(step.job.path(PathUse::kCache));
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(options_.cache, error)) {
     std::error_code ignored;
@@ -289,7 +280,7 @@ Json Session::run(const Job& ordered, Progress& progress) {
       log_.note(job, inputs, result);
       if (!options_.cache.empty()) sweep_cache();
       result["metrics"] =
-          job_metrics(to_json(job).at("kind"), result.value("tasks", Json::array()), watch.losses, elapsed.seconds());
+          job_metrics(job.kind(), result.value("tasks", Json::array()), watch.losses, elapsed.seconds());
       result.erase("tasks");
       result["losses"] = std::move(watch.losses);
       return result;

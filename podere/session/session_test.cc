@@ -1,15 +1,15 @@
 // The session against executors that are a few lines of shell. A file counts how often they were started.
 #include "podere/session/session.h"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/session/describe_job.h"
+#include "podere/session/evaluate_job.h"
 #include "podere/session/executor.h"
+#include "podere/session/predict_job.h"
+#include "podere/session/table_jobs.h"
+#include "podere/session/train_job.h"
 
 namespace podere::session {
 namespace {

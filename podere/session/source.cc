@@ -129,6 +129,16 @@ std::optional<ColliderSource> parse_collider(const std::string& location) {
   return ColliderSource{*n_events, *seed};
 }
 
+void make_absolute(SourceSpec& spec) {
+  const auto change = [](std::string& path) {
+    if (!path.empty()) path = std::filesystem::absolute(path).string();
+  };
+  if (!kept_name(spec.location) && !parse_collider(spec.location)) change(spec.location);
+  change(spec.labels);
+}
+
+bool is_made_in_memory(const SourceSpec& spec) { return spec.arrays || parse_collider(spec.location); }
+
 bool chooses_how_to_read(const SourceSpec& spec) {
   return std::ranges::any_of(choices_of(spec), [](std::string_view choice) { return choice != "missing"; });
 }

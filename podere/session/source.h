@@ -32,6 +32,26 @@ struct SourceSpec {
       {};  ///< of an IDX file: the file of its labels; empty: one of io::label_files_of, if it is there
   std::optional<std::uint64_t> n_features = {};  ///< of a libsvm file: as of io::LibsvmOptions
   bool zero_based = false;                       ///< the same
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("location", self.location);
+    visit("label", self.csv.label);
+    visit("weight", self.csv.weight);
+    visit("columns", self.csv.columns);
+    visit("drop", self.csv.drop);
+    visit("categorical", self.csv.categorical);
+    visit("delimiter", self.csv.delimiter);
+    visit("header", self.csv.header);
+    visit("missing", self.csv.missing);
+    visit("first_row", self.csv.first_row);
+    visit("last_row", self.csv.last_row);
+    visit("arrays", self.arrays);
+    visit("classes", self.classes);
+    visit("format", self.format);
+    visit("labels", self.labels);
+    visit("n_features", self.n_features);
+    visit("zero_based", self.zero_based);
+  }
 };
 
 /// What "collider:N?seed=S" says; nothing for a path. Throws InputError for a text that begins with "collider:" but
@@ -42,6 +62,12 @@ struct ColliderSource {
   bool operator==(const ColliderSource&) const = default;
 };
 std::optional<ColliderSource> parse_collider(const std::string& location);
+
+/// The same source, seen from another working folder.
+void make_absolute(SourceSpec& spec);
+
+/// Whether the rows are as soon made again as read from a disk.
+bool is_made_in_memory(const SourceSpec& spec);
 
 /// Whether anything is chosen but rows and texts for missing values.
 bool chooses_how_to_read(const SourceSpec& spec);

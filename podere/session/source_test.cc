@@ -9,6 +9,7 @@
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/collider/higgs.h"
+#include "podere/session/describe_job.h"
 #include "podere/session/inputs.h"
 
 namespace podere::session {

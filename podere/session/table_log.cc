@@ -10,29 +10,25 @@ namespace podere::session {
 
 std::vector<std::string> tables_used(const Job& job) {
   std::vector<std::string> names;
-  for_each_source(job, [&](const SourceSpec& source) {
-    if (const auto name = kept_name(source.location)) names.push_back(*name);
-  });
-  if (const auto* drop = std::get_if<DropJob>(&job)) names.push_back(drop->name);
+  for (const SourceSpec* source : job.sources()) {
+    if (const auto name = kept_name(source->location)) names.push_back(*name);
+  }
+  if (const std::string dropped = job.dropped_table(); !dropped.empty()) names.push_back(dropped);
   return names;
 }
 
 void TableLog::note(const Job& job, const Inputs& inputs, const Json& result) {
   const auto made = result.find("tables");
-  const auto* drop = std::get_if<DropJob>(&job);
-  if (made == result.end() && drop == nullptr) return;
+  const std::string dropped = job.dropped_table();
+  if (made == result.end() && dropped.empty()) return;
   Step step{job, inputs, ++last_number_, {}};
-  if (auto* load = std::get_if<LoadJob>(&step.job); load != nullptr && result.contains("fingerprint")) {
-    load->fingerprint = result.at("fingerprint").get<std::uint64_t>();
-  }
+  step.job.note_result(result);
   for (const std::string& name : tables_used(job)) {
     if (const auto maker = maker_.find(name); maker != maker_.end()) step.needs.push_back(maker->second);
   }
   steps_.push_back(std::move(step));
-  if (drop != nullptr) {
-    maker_.erase(drop->name);
-    tables_.erase(drop->name);
-  }
+  maker_.erase(dropped);
+  tables_.erase(dropped);
   for (const Json& table : made == result.end() ? Json::array() : *made) {
     const auto name = table.at("name").get<std::string>();
     maker_[name] = last_number_;
@@ -45,7 +41,7 @@ void TableLog::note(const Job& job, const Inputs& inputs, const Json& result) {
 void TableLog::forget_what_is_not_needed() {
   std::set<int> needed;
   for (const auto& [name, number] : maker_) needed.insert(number);
-  const auto is_drop = [](const Step& step) { return std::holds_alternative<DropJob>(step.job); };
+  const auto is_drop = [](const Step& step) { return !step.job.dropped_table().empty(); };
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     if (!is_drop(*step) && needed.contains(step->number)) needed.insert(step->needs.begin(), step->needs.end());
   }

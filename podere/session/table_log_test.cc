@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
+#include "podere/session/describe_job.h"
+#include "podere/session/table_jobs.h"
 
 namespace podere::session {
 namespace {

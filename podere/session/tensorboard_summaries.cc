@@ -28,18 +28,14 @@ EventFile::Moment moment_of(std::size_t n_steps) {
 
 /// A table in Markdown.
 template <typename Options>
-std::string options_text(const std::string& objective, const Options& options) {
-  std::string text = "| option | value |\n|---|---|\n| objective | " + objective + " |\n";
-  visit_options(options, [&]<typename T>(const char* name, const T& value) {
-    std::string value_text;
-    if constexpr (std::is_enum_v<T>) {
-      value_text = to_string(value);
-    } else if constexpr (requires { value.has_value(); }) {
-      value_text = value ? to_text(Json(*value)) : "";
-    } else {
-      value_text = to_text(Json(value));
-    }
-    text += fmt::format("| {} | {} |\n", name, value_text);
+std::string options_text(const Options& options) {
+  std::string text = "| option | value |\n|---|---|\n";
+  Options::visit_fields(options, [&](const char* name, const auto& value) {
+    const Json json = json_of(value);
+    text += fmt::format("| {} | {} |\n", name,
+                        json.is_null()     ? ""
+                        : json.is_string() ? json.get<std::string>()
+                                           : to_text(json));
   });
   return text;
 }
@@ -95,9 +91,7 @@ void TensorboardSummaries::tell_round(const ProgressStep& step) {
   if (step.phase != "train") return;
   if (!std::exchange(has_begun_, true)) {
     begin(step.done);
-    write([&](EventFile& file) {
-      file.text(moment_of(0), "options", options_text(tree::to_string(job_.options.objective), job_.options));
-    });
+    write([&](EventFile& file) { file.text(moment_of(0), "options", options_text(job_.options)); });
     return;
   }
   if (step.metrics.empty() || step.done % std::max<std::size_t>(job_.summary_steps, 1) != 0) return;
@@ -125,9 +119,7 @@ void TensorboardSummaries::begin_network(const neural::AfterStep& after) {
   const auto n_epochs = static_cast<std::size_t>(after.options.epochs);
   epochs_apart_ = (n_epochs + kShownHistograms - 1) / kShownHistograms;
   begin(after.n_steps - after.n_taken);
-  write([&](EventFile& file) {
-    file.text(moment_of(0), "options", options_text(to_string(after.options.loss), after.options));
-  });
+  write([&](EventFile& file) { file.text(moment_of(0), "options", options_text(after.options)); });
   write([&](EventFile& file) { file.graph(moment_of(0).wall_time, graph_of(after.options, after.layout)); });
 }
 

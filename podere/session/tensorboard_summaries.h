@@ -11,6 +11,7 @@
 #include "podere/io/event_file.h"
 #include "podere/neural/hooks.h"
 #include "podere/session/job.h"
+#include "podere/session/train_job.h"
 
 namespace podere::session {
 

@@ -1,4 +1,6 @@
 // Training: tables in, a model and the facts of the run out.
+#include "podere/session/train_job.h"
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -6,9 +8,10 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/session/checkpoint.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/session/recording_progress.h"
 #include "podere/session/tensorboard_summaries.h"
+#include "podere/session/train_network_job.h"
 #include "podere/session/training_label.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/train.h"
@@ -17,7 +20,7 @@ namespace podere::session {
 namespace {
 
 /// The table of a job, held here or not. What is held lies in `memory`.
-std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const Workplace& at,
+std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const JobContext& context,
                                             io::ReadFacts& facts, std::optional<JobTable>& memory) {
   if (job.low_memory) {
     if (kept_name(job.table.location)) {
@@ -26,18 +29,18 @@ std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Mod
           job.table.location);
     }
     if (!job.table.classes.empty()) throw_input_error("{}: classes are for what is in memory", job.table.location);
-    at.progress.report({"read", 0, 1, {}});
-    auto rows = open(job.table, at.comm, at.n_threads, &facts);
-    note_file(job.table, facts, at);
-    at.progress.count_rows(rows->labels().n_rows(), 0);
+    context.progress.report({"read", 0, 1, {}});
+    auto rows = open(job.table, context.comm, context.n_threads, &facts);
+    note_file(job.table, facts, context);
+    context.progress.count_rows(rows->labels().n_rows(), 0);
     return rows;
   }
   if (from != nullptr) {
-    const SourceSpec source = with_format(job.table, at.comm);
-    memory.emplace(table_for_model(source, true, from->schema, at, facts));
+    const SourceSpec source = with_format(job.table, context.comm);
+    memory.emplace(table_for_model(source, true, from->schema, context, facts));
     check_label_name(source, **memory, from->schema);
   } else {
-    memory.emplace(table_of(job.table, true, at, &facts));
+    memory.emplace(table_of(job.table, true, context, &facts));
   }
   return memory->rows();
 }
@@ -63,21 +66,21 @@ Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
 
 }  // namespace
 
-Json run(const TrainJob& job, const Workplace& at) {
-  if (job.network) return train_network(job, at);
-  const comm::Communicator& comm = at.comm;
-  const int n_threads = at.n_threads;
+Json run(const TrainJob& job, const JobContext& context) {
+  if (job.network) return train_network(job, context);
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
   tree::validate(job.options);
-  TensorboardSummaries summaries(job, comm, at.progress);
+  TensorboardSummaries summaries(job, comm, context.progress);
   const Stopwatch load_watch;
   io::ReadFacts facts_read;
   std::optional<tree::Model> from;
   if (!job.from.empty()) {
-    at.progress.report({"read", 0, 1, {}});
+    context.progress.report({"read", 0, 1, {}});
     from = need_trees(load_shared_model(job.from, comm), job.from);
   }
   std::optional<JobTable> memory;
-  const auto rows = open_rows(job, from ? &*from : nullptr, at, facts_read, memory);
+  const auto rows = open_rows(job, from ? &*from : nullptr, context, facts_read, memory);
   const LabelWanted wanted{tree::label_rules(job.options), "--objective " + tree::to_string(job.options.objective),
                            "--objective squared-error"};
   check_label_guess(job.table, rows->labels(), facts_read.label, wanted, comm);
@@ -86,12 +89,12 @@ Json run(const TrainJob& job, const Workplace& at) {
   std::optional<JobTable> validation;
   if (job.validation) {
     io::ReadFacts of_validation;
-    validation.emplace(validation_table(job, rows->schema(), at, of_validation));
+    validation.emplace(validation_table(job, rows->schema(), context, of_validation));
     for (const auto& [column, n] : of_validation.unknown) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
-  RecordingProgress recorder(at.progress, [&](const ProgressStep& step) { summaries.tell_round(step); });
+  RecordingProgress recorder(context.progress, [&](const ProgressStep& step) { summaries.tell_round(step); });
   tree::TrainTimes times;
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   std::optional<tree::Model> so_far;

@@ -1,4 +1,6 @@
 // Training of networks: tables in, a model and the facts of the run out.
+#include "podere/session/train_network_job.h"
+
 #include <fmt/ranges.h>
 
 #include <optional>
@@ -8,9 +10,10 @@
 #include "podere/neural/labels.h"
 #include "podere/neural/train.h"
 #include "podere/session/checkpoint.h"
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 #include "podere/session/recording_progress.h"
 #include "podere/session/tensorboard_summaries.h"
+#include "podere/session/train_job.h"
 #include "podere/session/training_label.h"
 
 namespace podere::session {
@@ -90,23 +93,23 @@ Json tell_servers(const neural::Options& options, const neural::ServersReport& r
 
 }  // namespace
 
-Json train_network(const TrainJob& job, const Workplace& at) {
-  const comm::Communicator& comm = at.comm;
+Json train_network(const TrainJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
   const neural::Options& options = *job.network;
   neural::validate(options);
   if (job.low_memory) throw InputError("low-memory is for boosted trees, networks hold the rows");
-  TensorboardSummaries summaries(job, comm, at.progress);
+  TensorboardSummaries summaries(job, comm, context.progress);
   const Stopwatch load_watch;
   std::optional<Model> from;
   if (!job.from.empty()) {
-    at.progress.report({"read", 0, 1, {}});
+    context.progress.report({"read", 0, 1, {}});
     from = load_shared_model(job.from, comm);
     need_network(*from, job.from);
   }
   io::ReadFacts facts_read;
   const SourceSpec source = with_format(job.table, comm);
-  JobTable table =
-      from ? table_for_model(source, true, schema_of(*from), at, facts_read) : table_of(source, true, at, &facts_read);
+  JobTable table = from ? table_for_model(source, true, schema_of(*from), context, facts_read)
+                        : table_of(source, true, context, &facts_read);
   if (from) check_label_name(source, *table, schema_of(*from));
   const LabelWanted wanted{neural::label_rules(options), "--loss " + neural::to_string(options.loss),
                            "--loss squared-error"};
@@ -114,10 +117,10 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   Json label = describe_label(source, *table, facts_read.label, wanted.rules.kind, comm);
   std::optional<JobTable> validation;
   io::ReadFacts of_validation;
-  if (job.validation) validation.emplace(validation_table(job, table->schema(), at, of_validation));
+  if (job.validation) validation.emplace(validation_table(job, table->schema(), context, of_validation));
   const double load_seconds = load_watch.seconds();
 
-  RecordingProgress recorder(at.progress);
+  RecordingProgress recorder(context.progress);
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
   std::optional<neural::Checkpoint> so_far;
   checkpoint.read([&](const std::string& text) { so_far = neural::checkpoint_from_text(text, job.checkpoint); });
@@ -132,12 +135,12 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   const neural::Hook note_curve = [&](const neural::AfterStep& after) { curve.note(after); };
   const neural::Hook tell_summaries = [&](const neural::AfterStep& after) { summaries.tell_step(after); };
   neural::TrainReport report;
-  const neural::Model model =
-      neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm, at.n_threads, recorder, &report,
-                    {.base = from ? &std::get<neural::Model>(*from) : nullptr,
-                     .checkpoint = so_far ? &*so_far : nullptr,
-                     .hooks = {keep_checkpoints, note_curve, tell_summaries},
-                     .max_steps = job.max_steps});
+  const neural::Model model = neural::train(*table.rows(), validation ? &**validation : nullptr, options, comm,
+                                            context.n_threads, recorder, &report,
+                                            {.base = from ? &std::get<neural::Model>(*from) : nullptr,
+                                             .checkpoint = so_far ? &*so_far : nullptr,
+                                             .hooks = {keep_checkpoints, note_curve, tell_summaries},
+                                             .max_steps = job.max_steps});
 
   const bool validates = validation || options.validation_fraction > 0;
   const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
@@ -166,7 +169,7 @@ Json train_network(const TrainJob& job, const Workplace& at) {
   for (const auto& [name, value] : recorder.metrics(model.history.train_loss.size() * report.steps_per_epoch)) {
     if (name != "epoch") facts[name] = value;
   }
-  facts.update(resources(comm, at.n_threads));
+  facts.update(resources(comm, context.n_threads));
   return {{"facts", std::move(facts)}, {"model", comm.is_root() ? neural::to_text(model) : ""}};
 }
 

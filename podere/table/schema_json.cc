@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 
 namespace podere::table {
 namespace {
@@ -49,7 +49,7 @@ Schema schema_from_json(const Json& json) {
   if (!json.contains("categories")) return schema;
   for (const Json& column : json["categories"]) {
     std::size_t feature = 0;
-    read_value(column.at("feature"), "feature", feature);
+    read_json(column.at("feature"), "feature", feature);
     if (feature >= schema.features.size()) throw InputError("there are categories of a feature that is not there");
     if (!schema.categories.emplace(feature, dictionary_from_json(column)).second)
       throw InputError("a feature has its categories twice");

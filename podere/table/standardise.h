@@ -14,6 +14,11 @@ struct Scaling {
   std::vector<double> mean;
   std::vector<double> scale;  ///< finite, above 0
   bool operator==(const Scaling&) const = default;
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("mean", self.mean);
+    visit("scale", self.scale);
+  }
 };
 
 /// Mean and population standard deviation of the finite values of each feature, whatever their weight. Missing and

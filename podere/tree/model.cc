@@ -12,7 +12,7 @@
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
-#include "podere/base/json_number.h"
+#include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
 
 namespace podere::tree {
@@ -24,23 +24,17 @@ constexpr const char* kConvertAdvice = "; podere convert makes one of a model of
 constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, kConvertAdvice};
 constexpr int kVersionWithoutCategories = 1;  // which older programs read
 
-template <typename T>
-Json json_of(const T& value) {
-  return value;
-}
-Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 Json to_json(const Options& options) {
-  Json json{{"objective", to_string(options.objective)}};
-  visit_options(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
+  Json json = Json::object();
+  Options::visit_fields(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
   return json;
 }
 
 Options options_from_json(const Json& json) {
   Options options;
-  options.objective = parse_objective(json.at("objective").get<std::string>());
-  visit_options(options, [&](const char* name, auto& value) {
-    if (json.contains(name)) read_value(json[name], name, value);  // options that came later have their defaults
+  options.objective = parse_name<Objective>(json.at("objective").get<std::string>());
+  Options::visit_fields(options, [&](const char* name, auto& value) {
+    if (json.contains(name)) read_json(json[name], name, value);  // options that came later have their defaults
   });
   return options;
 }
@@ -69,7 +63,7 @@ template <typename T>
 void read_column(const Json& json, const char* name, Tree& tree, T Node::*member) {
   const Json& values = json.at(name);
   if (values.size() != tree.nodes.size()) throw_input_error("a tree's '{}' has the wrong length", name);
-  for (std::size_t i = 0; i < values.size(); ++i) read_value(values[i], name, tree.nodes[i].*member);
+  for (std::size_t i = 0; i < values.size(); ++i) read_json(values[i], name, tree.nodes[i].*member);
 }
 
 Tree tree_from_json(const Json& json) {
@@ -86,7 +80,7 @@ Tree tree_from_json(const Json& json) {
   read_column(json, "category_set", tree, &Node::category_set);
   for (const Json& codes : json["category_sets"]) {
     std::vector<std::int32_t>& set = tree.category_sets.emplace_back(codes.size());
-    for (std::size_t i = 0; i < set.size(); ++i) read_value(codes[i], "category_sets", set[i]);
+    for (std::size_t i = 0; i < set.size(); ++i) read_json(codes[i], "category_sets", set[i]);
   }
   return tree;
 }
@@ -151,8 +145,8 @@ Model model_from_content(const Json& content) {
   for (const Json& tree : content.at("trees")) model.trees.push_back(tree_from_json(tree));
   if (content.contains("rows")) {
     model.rows.emplace();
-    read_value(content["rows"].at("count"), "count", model.rows->n_rows);
-    read_value(content["rows"].at("hash"), "hash", model.rows->hash);
+    read_json(content["rows"].at("count"), "count", model.rows->n_rows);
+    read_json(content["rows"].at("hash"), "hash", model.rows->hash);
   }
   validate(model);
   return model;

@@ -124,7 +124,7 @@ TEST(ModelTest, NumbersOfAnotherKindAreRefused) {
     EXPECT_EQ(refusal_of_content("\"left\":[1", fmt::format("\"left\":[{}", number)).substr(0, 18),
               "m.json: 'left' is ");
   }
-  EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"), "m.json: 'seed' is -1, which is not a number of its kind");
+  EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"), "m.json: seed must be a whole number from 0, it is -1");
   EXPECT_EQ(refusal_of_content("\"n_trees\":2", "\"n_trees\":4294967298").substr(0, 21), "m.json: 'n_trees' is ");
   EXPECT_EQ(refusal_of_content("\"left\":[1", "\"left\":[1"), "accepted");
 }

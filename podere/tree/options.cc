@@ -13,14 +13,6 @@
 namespace podere::tree {
 namespace {
 
-constexpr std::array<std::pair<Objective, const char*>, 5> kObjectiveNames{{
-    {Objective::kBinaryLogistic, "logistic"},
-    {Objective::kSquaredError, "squared-error"},
-    {Objective::kSoftmax, "softmax"},
-    {Objective::kPoisson, "poisson"},
-    {Objective::kQuantile, "quantile"},
-}};
-
 void check(bool is_allowed, const char* name, double value, const char* allowed) {
   if (!is_allowed) throw_input_error("{} is {}, allowed is {}", name, value, allowed);
 }
@@ -72,7 +64,7 @@ void check_base_score(Objective objective, double score) {
   }
 }
 
-/// Of what visit_options calls `name`.
+/// Of what visit_fields calls `name`.
 std::string name_of_option(std::string name) {
   if (name == "n_classes") return "classes";
   if (name == "n_trees") return "trees";
@@ -82,21 +74,6 @@ std::string name_of_option(std::string name) {
 }
 
 }  // namespace
-
-std::string to_string(Objective objective) {
-  for (const auto& [value, name] : kObjectiveNames) {
-    if (value == objective) return name;
-  }
-  throw Error("unknown objective");
-}
-
-Objective parse_objective(const std::string& text) {
-  for (const auto& [value, name] : kObjectiveNames) {
-    if (text == name) return value;
-  }
-  throw_input_error("objective is {}, allowed are logistic, squared-error, softmax, poisson and quantile",
-                    printable(text));
-}
 
 std::string first_difference(const Options& was, const Options& is) {
   if (was.objective != is.objective) return difference_in_words("objective", was.objective, is.objective);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "podere/base/enum_names.h"
+
 namespace podere::tree {
 
 inline constexpr int kMaxTrees = 100000;
@@ -22,10 +24,10 @@ enum class Objective {
   kQuantile,        ///< label any finite number; the margin is the prediction
 };
 
-/// "logistic", "squared-error", "softmax", "poisson", "quantile".
-std::string to_string(Objective objective);
-/// Throws InputError for any other text.
-Objective parse_objective(const std::string& text);
+constexpr EnumNames<5> names_of(Objective /*enumeration*/) {
+  return {"objective", {"logistic", "squared-error", "softmax", "poisson", "quantile"}};
+}
+using podere::to_string;
 
 /// Names follow XGBoost and LightGBM where they agree.
 struct Options {
@@ -54,35 +56,35 @@ struct Options {
   std::string monotone;      ///< "pt:+1,eta:-1": features with which predictions only rise, only fall; not for softmax
   std::string interactions;  ///< "a,b;c,d,e": features that may meet on a path; those not named meet none
   bool operator==(const Options&) const = default;
-};
 
-/// Calls visit(name, member) for every option but the objective, under the names that files use.
-template <typename OptionsOrConst, typename Visit>
-void visit_options(OptionsOrConst& options, Visit&& visit) {
-  visit("n_classes", options.n_classes);
-  visit("quantile", options.quantile);
-  visit("max_delta_step", options.max_delta_step);
-  visit("class_weight", options.class_weight);
-  visit("balance_classes", options.balance_classes);
-  visit("scale_pos_weight", options.scale_pos_weight);
-  visit("base_score", options.base_score);
-  visit("n_trees", options.n_trees);
-  visit("depth", options.depth);
-  visit("max_leaves", options.max_leaves);
-  visit("best_first", options.best_first);
-  visit("bins", options.bins);
-  visit("learning_rate", options.learning_rate);
-  visit("lambda", options.lambda);
-  visit("min_child_weight", options.min_child_weight);
-  visit("min_gain", options.min_gain);
-  visit("subsample", options.subsample);
-  visit("column_subsample", options.column_subsample);
-  visit("validation_fraction", options.validation_fraction);
-  visit("early_stopping_rounds", options.early_stopping_rounds);
-  visit("seed", options.seed);
-  visit("monotone", options.monotone);
-  visit("interactions", options.interactions);
-}
+  /// Calls visit(name, member) for each option, under the names that files use.
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("objective", self.objective);
+    visit("n_classes", self.n_classes);
+    visit("quantile", self.quantile);
+    visit("max_delta_step", self.max_delta_step);
+    visit("class_weight", self.class_weight);
+    visit("balance_classes", self.balance_classes);
+    visit("scale_pos_weight", self.scale_pos_weight);
+    visit("base_score", self.base_score);
+    visit("n_trees", self.n_trees);
+    visit("depth", self.depth);
+    visit("max_leaves", self.max_leaves);
+    visit("best_first", self.best_first);
+    visit("bins", self.bins);
+    visit("learning_rate", self.learning_rate);
+    visit("lambda", self.lambda);
+    visit("min_child_weight", self.min_child_weight);
+    visit("min_gain", self.min_gain);
+    visit("subsample", self.subsample);
+    visit("column_subsample", self.column_subsample);
+    visit("validation_fraction", self.validation_fraction);
+    visit("early_stopping_rounds", self.early_stopping_rounds);
+    visit("seed", self.seed);
+    visit("monotone", self.monotone);
+    visit("interactions", self.interactions);
+  }
+};
 
 /// "depth was 6, is 8" of the first option in which they differ, by its name on the command line; empty if they are
 /// alike.

@@ -1,4 +1,4 @@
-// What executors do for each kind of job. One file each.
+// What executors have to do a job with, and what most kinds of jobs begin with.
 #pragma once
 
 #include "podere/base/progress.h"
@@ -6,11 +6,12 @@
 #include "podere/session/job.h"
 #include "podere/session/kept_tables.h"
 #include "podere/session/model.h"
+#include "podere/session/train_job.h"
 
 namespace podere::session {
 
 /// What an executor has to do a job with.
-struct Workplace {
+struct JobContext {
   const comm::Communicator& comm;
   int n_threads;
   Progress& progress;
@@ -18,29 +19,16 @@ struct Workplace {
   Json& files;  ///< what results have as "files": what was decided about each file that was read, see note_file
 };
 
-/// Adds what was found in the file of `spec` to at.files: "file" and "first_line", "names" or "row", where nobody had
+/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where nobody had
 /// said which. Nothing where nothing was decided. Local.
-void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const Workplace& at);
-
-/// Runs a job on this group and returns its result, which only counts on rank 0. Collective. Throws InputError or
-/// Error.
-Json run(const TrainJob& job, const Workplace& at);
-Json run(const EvaluateJob& job, const Workplace& at);
-Json run(const PredictJob& job, const Workplace& at);
-Json run(const ExplainJob& job, const Workplace& at);
-Json run(const DescribeJob& job, const Workplace& at);
-Json run(const LoadJob& job, const Workplace& at);
-Json run(const SplitJob& job, const Workplace& at);
-Json run(const TransformJob& job, const Workplace& at);
-Json run(const SaveJob& job, const Workplace& at);
-Json run(const DropJob& job, const Workplace& at);
+void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
 /// The table of a job: kept, or loaded as session::load does, after a report of the phase "read". What was found in a
 /// file goes to `facts`, where wanted.
-JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts* facts = nullptr);
+JobTable table_of(const SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts = nullptr);
 /// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
 /// counted in `facts`.
-JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const JobContext& context,
                          io::ReadFacts& facts);
 
 /// A model and a table to use it on.
@@ -53,7 +41,7 @@ struct ModelAndTable {
 
 /// load_shared_model, table_for_model and, where a label is needed, check_label_name.
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
-                                   bool needs_label, const Workplace& at);
+                                   bool needs_label, const JobContext& context);
 
 /// The first column of delimited text is the label only as long as nobody chose another, and the model may remember
 /// better. `spec` is as with_format has it.
@@ -63,10 +51,7 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
 /// The rows that training is watched on: as table_for_model, but where they are not of the kind of the rows trained on,
 /// whose schema is `trained`, with another label, or without the columns that are needed, or of places, not names, more
 /// of them than are. Throws InputError on all ranks.
-JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at, io::ReadFacts& facts);
-
-/// Training of a network, in a file of its own.
-Json train_network(const TrainJob& job, const Workplace& at);
+JobTable validation_table(const TrainJob& job, const table::Schema& trained, const JobContext& context, io::ReadFacts& facts);
 
 /// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
 Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm);

@@ -1,4 +1,4 @@
-#include "podere/session/jobs.h"
+#include "podere/session/job_context.h"
 
 #include <utility>
 
@@ -12,44 +12,44 @@ namespace podere::session {
 namespace {
 
 /// A table of the job's own.
-JobTable load_counted(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts& facts) {
-  at.progress.report({"read", 0, 1, {}});
-  table::Table table = load(spec, needs_label, at.comm, at.n_threads, &facts);
-  note_file(spec, facts, at);
-  at.progress.count_rows(table.n_rows(), 0);
+JobTable load_counted(const SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts& facts) {
+  context.progress.report({"read", 0, 1, {}});
+  table::Table table = load(spec, needs_label, context.comm, context.n_threads, &facts);
+  note_file(spec, facts, context);
+  context.progress.count_rows(table.n_rows(), 0);
   return JobTable(std::move(table));
 }
 
-JobTable with_classes(JobTable table, const SourceSpec& spec, const Workplace& at) {
+JobTable with_classes(JobTable table, const SourceSpec& spec, const JobContext& context) {
   if (spec.classes.empty()) return table;
-  at.comm.agree([&] { table.number_labels(spec.classes, at.n_threads); });
+  context.comm.agree([&] { table.number_labels(spec.classes, context.n_threads); });
   return table;
 }
 
 }  // namespace
 
-void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const Workplace& at) {
+void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context) {
   if (!facts.found_header) return;
-  at.files.push_back({{"file", spec.location}, {"first_line", *facts.found_header ? "names" : "row"}});
+  context.files.push_back({{"file", spec.location}, {"first_line", *facts.found_header ? "names" : "row"}});
 }
 
-JobTable table_of(const SourceSpec& spec, bool needs_label, const Workplace& at, io::ReadFacts* facts) {
-  if (kept_name(spec.location)) return with_classes(JobTable(at.tables.find(spec, needs_label)), spec, at);
+JobTable table_of(const SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts) {
+  if (kept_name(spec.location)) return with_classes(JobTable(context.tables.find(spec, needs_label)), spec, context);
   io::ReadFacts found;
-  JobTable table = load_counted(spec, needs_label, at, found);
+  JobTable table = load_counted(spec, needs_label, context, found);
   if (facts != nullptr) *facts = std::move(found);
-  return with_classes(std::move(table), spec, at);
+  return with_classes(std::move(table), spec, context);
 }
 
-JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const Workplace& at,
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const JobContext& context,
                          io::ReadFacts& facts) {
   if (kept_name(spec.location)) {
-    return with_classes(coded_as(at.tables.find(spec, needs_label), model, at.comm, facts.unknown), spec, at);
+    return with_classes(coded_as(context.tables.find(spec, needs_label), model, context.comm, facts.unknown), spec, context);
   }
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
-  JobTable table = load_counted(coded, needs_label, at, facts);
-  return with_classes(std::move(table), spec, at);
+  JobTable table = load_counted(coded, needs_label, context, facts);
+  return with_classes(std::move(table), spec, context);
 }
 
 void check_label_name(const SourceSpec& spec, const table::Table& table, const table::Schema& model) {
@@ -76,12 +76,12 @@ void check_as_many(const SourceSpec& spec, const table::Schema& found, const tab
 
 }  // namespace
 
-JobTable validation_table(const TrainJob& job, const table::Schema& trained, const Workplace& at,
+JobTable validation_table(const TrainJob& job, const table::Schema& trained, const JobContext& context,
                           io::ReadFacts& facts) {
-  SourceSpec spec = with_format(*job.validation, at.comm);
+  SourceSpec spec = with_format(*job.validation, context.comm);
   // The labels of what is kept are numbered already.
   if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
-  JobTable table = table_for_model(spec, true, trained, at, facts);
+  JobTable table = table_for_model(spec, true, trained, context, facts);
   try {
     check_as_many(spec, table->schema(), trained);
     table::match_features(trained, table->schema());
@@ -93,13 +93,13 @@ JobTable validation_table(const TrainJob& job, const table::Schema& trained, con
 }
 
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
-                                   bool needs_label, const Workplace& at) {
-  at.progress.report({"read", 0, 1, {}});
-  Model of_file = load_shared_model(model, at.comm, rounds);
+                                   bool needs_label, const JobContext& context) {
+  context.progress.report({"read", 0, 1, {}});
+  Model of_file = load_shared_model(model, context.comm, rounds);
   const Stopwatch watch;
   io::ReadFacts facts;
-  const SourceSpec source = with_format(spec, at.comm);
-  JobTable table = table_for_model(source, needs_label, schema_of(of_file), at, facts);
+  const SourceSpec source = with_format(spec, context.comm);
+  JobTable table = table_for_model(source, needs_label, schema_of(of_file), context, facts);
   const double load_seconds = watch.seconds();
   if (needs_label) check_label_name(source, *table, schema_of(of_file));
   return {std::move(of_file), std::move(table), std::move(facts), load_seconds};

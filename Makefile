@@ -56,7 +56,7 @@ format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
 	@git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
 
-lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
+lint:  ## check formatting, floors of rooms, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
 	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
 	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto

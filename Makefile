@@ -1,6 +1,6 @@
 # Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
 .DEFAULT_GOAL := help
-.PHONY: run test notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
+.PHONY: run test wheel deb notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
 
 # ccache where there is one, for all clones alike; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -20,6 +20,18 @@ test:  ## set up, build, run all tests
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
 	@ctest --preset release
+
+wheel:  ## a wheel of the program and the Python package, for Debian's Python, in dist/
+	@tools/setup.sh build package
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere podere_core
+	@packaging/wheel.sh build/release dist
+
+deb:  ## a Debian package of the program and the Python package, in dist/
+	@tools/setup.sh build package
+	@$(CONFIGURE) release -DBUILD_TESTING=OFF
+	@$(BUILD) release --target podere podere_core
+	@packaging/deb.sh build/release dist
 
 test-tensorboard:  ## what --tensorboard writes, in the newest TensorBoard (of PyPI) and a real browser
 	@tools/setup.sh build tensorboard
@@ -56,7 +68,7 @@ format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
 	@git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
 
-lint:  ## check formatting, floors of rooms, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
+lint:  ## check formatting, floors of rooms, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
 	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
 	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/lint.sh BUILD: formatting (mended by make format), floors of the rooms, clang-tidy over what the configured build
+# tools/lint.sh BUILD: formatting (mended by make format), floors of the rooms, the Python package (circles of imports, ruff,
+# mypy; the latter two are left out where PyPI is not to be had, but not in CI), clang-tidy over what the configured build
 # directory compiles (mended by tools/lint.sh BUILD --fix); of preset lint that is a room at a time, which takes a third.
 # What clang-tidy found nothing in is not looked at again while it stays the same (tidy.py).
 # With LINT_SINCE=commit, of any other preset, only sources changed since then are looked at. All parts run; the exit
@@ -15,6 +16,16 @@ git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 --dry-run --Werror || fo
 
 echo "lint: rooms"
 tools/check_rooms.py || found=1
+
+echo "lint: Python"
+tools/check_imports.py || found=1
+if python_tools=$(tools/python_tools.sh); then
+  "$python_tools/ruff" check --quiet python/podere tools || found=1
+  "$python_tools/mypy" --no-error-summary || found=1
+else
+  echo "lint: ruff and mypy are not to be had, so the Python package is not checked by them" >&2
+  [[ -z ${CI:-} ]] || found=1
+fi
 
 echo "lint: clang-tidy"
 # Tests are left out: gtest's macros take half of the time and give most of the false alarms. Fuzz targets are no part

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [kubernetes] [bench] [fresh].
+# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [package] [kubernetes] [bench] [fresh];
+# tools/setup.sh wheel is for those who install a wheel.
 # Does nothing if they are all there. Without root or sudo it prints what is missing and ends with exit code 2.
 set -euo pipefail
 
@@ -11,8 +12,13 @@ declare -A group=(
            bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev libyaml-cpp-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch python3-venv
+          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch python3-venv dpkg-dev
           iproute2 openssl openssh-client openssh-server slurm-wlm munge"
+  [package]="python3-venv dpkg-dev"
+  # What a wheel needs to run: a Debian package brings them along.
+  [wheel]="openmpi-bin python3-venv libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhwy1 libisal2 libmuparser2v5 libonnx1
+           libopenmpi3 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libprotobuf32 libssl3 libstdc++6 libyaml-cpp0.7
+           zlib1g"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
                 openssl procps python3 python3-pytest python3-yaml"
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"

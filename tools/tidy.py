@@ -24,7 +24,8 @@ def preprocessed(build, source):
     words = [w for w in shlex.split(entry["command"])[1:] if w != "-c"]
     if "-o" in words:
         del words[words.index("-o"):words.index("-o") + 2]
-    run = subprocess.run([CLANG, *words, "-E", "-CC", "-w", "-Wno-unknown-warning-option"], cwd=entry["directory"], capture_output=True)
+    run = subprocess.run([CLANG, *words, "-E", "-CC", "-w", "-Wno-unknown-warning-option"], cwd=entry["directory"],
+                         capture_output=True, check=False)
     return None if run.returncode else run.stdout + " ".join(words).encode()
 
 
@@ -43,7 +44,7 @@ def main():
             mark.touch()
             return 0
     run = subprocess.run([TIDY, "-p", str(build), "--quiet", "--extra-arg=-Wno-unknown-warning-option", *fix, str(source)],
-                         capture_output=True, text=True)
+                         capture_output=True, text=True, check=False)
     sys.stdout.write(run.stdout)
     sys.stderr.writelines(line + "\n" for line in run.stderr.splitlines() if not FEW.match(line))
     if run.returncode == 0 and not run.stdout.strip() and mark:

@@ -2,16 +2,21 @@
 from __future__ import annotations
 
 import contextlib
-from numbers import Integral, Real
-from typing import Any, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from . import _core
+from ._parameters import place_of
 from ._sklearn import check_array, remember_or_check_features
+from ._table import Table
 
 #: Texts of the categories of a feature, sorted; None where its values are their codes.
 Categories = dict[int, "list[str] | None"]
@@ -20,11 +25,6 @@ Categories = dict[int, "list[str] | None"]
 def is_frame(X: Any) -> bool:
     """Whether X is a DataFrame of pandas."""
     return all(hasattr(X, name) for name in ("iloc", "columns", "dtypes"))
-
-
-def is_table(X: Any) -> bool:
-    """Whether X is a Table of a session."""
-    return hasattr(X, "session") and hasattr(X, "_spec")
 
 
 def as_frame(X: Any) -> Any:
@@ -54,13 +54,13 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     With `reset` its width and names are remembered in the estimator, else compared with them.
     """
-    if is_table(X):
+    if isinstance(X, Table):
         raise TypeError(f"X is the table {X.name} of a session, allowed here are arrays, DataFrames and sparse matrices: "
                         "X.to_pandas() makes a DataFrame, session.fit(model, X) trains on the executors")
     X = as_frame(X)
     if is_frame(X):
         remember_or_check_features(estimator, X, reset=reset)
-        for count, what in zip(X.shape, ("sample", "feature")):
+        for count, what in zip(X.shape, ("sample", "feature"), strict=True):
             if count == 0:
                 raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
         return X
@@ -69,13 +69,13 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     return checked
 
 
-def check_weight(sample_weight: Any, X: Any) -> np.ndarray | None:
+def check_weight(sample_weight: Any, X: Any) -> NDArray[Any] | None:
     """Weights [n_rows] as float64; negative ones are allowed."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
         return np.full(X.shape[0], float(sample_weight))
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights: NDArray[np.float64] = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"sample_weight has {weights.ndim} dimensions, allowed is one: a weight for each row")
     check_consistent_length(X, weights)
@@ -96,6 +96,14 @@ def feature_names(estimator: Any, base: Any = None) -> list[str]:
     return [f"f{i}" for i in range(estimator.n_features_in_)]
 
 
+def free_name(name: Any, default: str, taken: Sequence[str]) -> str:
+    """What a column is called: its own name or the default, with underscores behind it while others have that."""
+    free: str = name if isinstance(name, str) and name else default
+    while free in taken:
+        free += "_"
+    return free
+
+
 def check_different(names: Sequence[str]) -> None:
     """Of the columns of X."""
     if len(set(names)) < len(names):
@@ -113,34 +121,24 @@ def _comparing() -> Iterator[None]:
                          "texts") from None
 
 
-def check_labels(labels: np.ndarray) -> None:
+def check_labels(labels: NDArray[Any]) -> None:
     """Of classification."""
     with _comparing():
         check_classification_targets(labels)
 
 
-def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The different labels, rising, and the place among them of each."""
     with _comparing():
         return np.unique(labels, return_inverse=True)
 
 
-def are_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def are_among(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """Whether each of some labels is one of the classes. A text is no number."""
     of_numbers = [values.dtype.kind in "biuf" for values in (labels, classes)]
     if of_numbers[0] != of_numbers[1]:  # which NumPy compares with a warning
         labels, classes = labels.astype(object), classes.astype(object)
     return np.isin(labels, classes)
-
-
-def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
-    """Where a feature stands that a parameter gives by name or by position."""
-    if isinstance(feature, str) and feature in names:
-        return names.index(feature)
-    if isinstance(feature, Integral) and not isinstance(feature, bool) and 0 <= int(feature) < len(names):
-        return int(feature)
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    raise ValueError(f"{parameter} names the feature {feature!r}; there are {shown} (positions 0 to {len(names) - 1})")
 
 
 # Categories -----------------------------------------------------------------------------------------------------------
@@ -187,18 +185,19 @@ def _texts(column: Any, name: str) -> list[str]:
     column = column if _is_category(column) else column.astype("category")
     codes = column.cat.codes.to_numpy()
     texts = sorted(_text_of(column.cat.categories[code]) for code in np.unique(codes[codes >= 0]))
-    for text, following in zip(texts, texts[1:]):
+    for text, following in itertools.pairwise(texts):
         if text == following:
             raise ValueError(f"column {name!r} of X has two categories that read {text!r}, allowed are different texts")
     return texts
 
 
-def _codes(column: Any, texts: Sequence[str]) -> np.ndarray:
+def _codes(column: Any, texts: Sequence[str]) -> NDArray[Any]:
     """The place of each value's text among `texts`; NaN for what is missing or was not there in training."""
     column = column if _is_category(column) else column.astype("category")
     place = {text: i for i, text in enumerate(texts)}
     codes = [place.get(_text_of(category), np.nan) for category in column.cat.categories]
-    return np.array([*codes, np.nan], np.float32)[column.cat.codes.to_numpy()]  # code -1, missing, takes the last
+    places: NDArray[np.intp] = column.cat.codes.to_numpy()
+    return np.array([*codes, np.nan], np.float32)[places]  # code -1, missing, takes the last
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -222,11 +221,9 @@ def make_rows(X: Any, names: Sequence[str], categories: Categories, n_threads: i
 
 
 def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categories, n_threads: int) -> None:
-    first = X.iloc[:, 0]
-    if not categories and all(dtype == first.dtype for dtype in X.dtypes) and _is_plain(first.dtype):
-        if first.to_numpy().strides[0] != first.dtype.itemsize or X.shape[1] == 1:
-            rows.set_features(X.to_numpy(), 0, n_threads)  # one array, row by row: pandas does not copy it
-            return
+    if not categories and _is_one_array(X):
+        rows.set_features(X.to_numpy(), 0, n_threads)
+        return
     for place in range(X.shape[1]):
         column = X.iloc[:, place]
         texts = categories.get(place)
@@ -234,24 +231,33 @@ def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categ
         rows.set_features(values, place, n_threads)
 
 
+def _is_one_array(X: Any) -> bool:
+    """Whether a DataFrame holds its numbers row by row, so that pandas does not copy them."""
+    first = X.iloc[:, 0]
+    if not _is_plain(first.dtype) or any(dtype != first.dtype for dtype in X.dtypes):
+        return False
+    return bool(first.to_numpy().strides[0] != first.dtype.itemsize or X.shape[1] == 1)
+
+
 def _is_plain(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
-def _numbers(column: Any, name: str) -> np.ndarray:
+def _numbers(column: Any, name: str) -> NDArray[Any]:
     """The numbers of a column; pandas' NA is NaN."""
     if _is_plain(column.dtype):
         return _native(column.to_numpy())
     try:
         if getattr(column.dtype, "kind", "O") in "biufO" and not _is_category(column):
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            return numbers
     except (TypeError, ValueError):
         pass
     raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; boosted trees take texts as "
                      "categories where the column's dtype is category or categorical_features names it")
 
 
-def _native(values: np.ndarray) -> np.ndarray:
+def _native(values: NDArray[Any]) -> NDArray[Any]:
     """As it is, if Podere reads such numbers."""
     if values.dtype.isnative and not (values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8)):
         return values

@@ -15,8 +15,9 @@ import tempfile
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from . import _core
 from ._progress import Progress, step_text
@@ -81,10 +82,12 @@ class _Program:
 
     def __init__(self, name: str, options: list[str]) -> None:
         command = [find_program(), "session", "start", name, "--foreground", "--owned", *options]
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the program runs
         # In a session of its own, so that Ctrl-C in a terminal reaches this process alone.
         self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                          stderr=self._log, start_new_session=True)
+        assert self._process.stdin is not None
+        self._stdin = self._process.stdin  # which it watches: when that is closed, its owner has gone
 
     def connect(self, name: str, progress: Progress) -> socket.socket:
         """Waits until the executors are there."""
@@ -118,14 +121,15 @@ class _Program:
 
     def let_go(self) -> None:
         """In a forked child, where the program is not its own."""
-        self._process.stdin.close()  # or it would not notice when its owner has gone
+        self._stdin.close()  # or it would not notice when its owner has gone
         self._process.returncode = 0  # so that nobody waits for it
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        for order in (lambda: None, self._process.terminate, self._process.kill):
-            order()
+            self._stdin.close()
+        for order in (None, self._process.terminate, self._process.kill):
+            if order is not None:
+                order()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_SECONDS)
                 break
@@ -218,10 +222,9 @@ class Connection:
 
     def ask(self, **order: Any) -> Any:
         """The answer to a question that is no job."""
-        with self._order(order) as (_, events):
-            with self._changed:
-                self._changed.wait_for(lambda: events or self._gone)
-                return self._answer(events)
+        with self._order(order) as (_, events), self._changed:
+            self._changed.wait_for(lambda: events or self._gone)
+            return self._answer(events)
 
     def run(self, job: dict[str, Any], progress: Progress, keep: bool = False) -> dict[str, Any]:
         """The result of a job. Python's lock is free meanwhile.
@@ -248,8 +251,9 @@ class Connection:
                     interrupt = error
                     self._send({"cancel": number})
             if interrupt is None:
-                return self._answer(events)
-        result = events[0].get("result") if events else None
+                answer: dict[str, Any] = self._answer(events)
+                return answer
+        result: dict[str, Any] | None = events[0].get("result") if events else None
         if keep and result is not None:
             return result
         for table in (result or {}).get("tables", []):

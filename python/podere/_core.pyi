@@ -1,5 +1,6 @@
 """The C++ below the estimators. Not for users: it changes as they need."""
-from typing import Any, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy
 import numpy.typing
@@ -98,8 +99,8 @@ def train_network(
     """As train. `base` is where the weights start."""
 
 def partial_fit_network(
-    rows: Rows, options: Mapping[str, Any], base: Network | None, before: Mapping[str, np.ndarray], n_threads: int
-) -> tuple[Network, dict[str, np.ndarray]]:
+    rows: Rows, options: Mapping[str, Any], base: Network | None, before: Mapping[str, numpy.typing.NDArray[Any]], n_threads: int
+) -> tuple[Network, dict[str, numpy.typing.NDArray[Any]]]:
     """As train_network, with what the optimiser had before (empty: nothing) and has afterwards."""
 
 def usable_cores() -> int: ...

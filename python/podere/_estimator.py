@@ -4,19 +4,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from . import _arrays, _core, _parameters, _progress
+from . import _arrays, _core, _models, _parameters, _progress
 from ._sklearn import check_array
-
-if TYPE_CHECKING:
-    from ._session import Session
-    from ._table import Table
+from ._stored_table import StoredTable
+from ._table import Table, stored_table, table_of
 
 _PICKLE_VERSION = 1
 _ROC_POINTS = 1000  # at most, of a figure
@@ -25,23 +25,9 @@ _ROC_POINTS = 1000  # at most, of a figure
 class Target:
     """Labels [n_samples] and what their column is called, if it has a name."""
 
-    def __init__(self, values: np.ndarray, name: Any) -> None:
+    def __init__(self, values: NDArray[Any], name: Any) -> None:
         self.values = values
         self.name = name
-
-
-def _free_name(name: Any, default: str, taken: Sequence[str]) -> str:
-    name = name if isinstance(name, str) and name else default
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _session_of(table: Any) -> Session:
-    if not hasattr(table, "session"):
-        raise TypeError(f"table is {type(table).__name__}, allowed is a Table of a session; for arrays there are "
-                        "predict and score")
-    return table.session
 
 
 def _check_eval_set(eval_set: Any) -> tuple[Any, Any, Any] | None:
@@ -55,14 +41,15 @@ def _check_eval_set(eval_set: Any) -> tuple[Any, Any, Any] | None:
     return (*eval_set, None)[:3]
 
 
-class Estimator(BaseEstimator):
+class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator that holds its model as `_model`, of the type `_MODEL`, and names the model's objectives in
     `_OBJECTIVES`."""
 
     _MODEL: Any = _core.Model
+    _model: _core._AnyModel  # of fitted ones
     _OBJECTIVES: tuple[str, ...] = ()
     n_features_in_: int
-    feature_names_in_: np.ndarray
+    feature_names_in_: NDArray[Any]
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         if y is None:
@@ -73,12 +60,12 @@ class Estimator(BaseEstimator):
         check_consistent_length(X, y)
         return X, Target(y, y_name), _arrays.check_weight(sample_weight, X)
 
-    def _make_rows(self, X: Any, labels: np.ndarray, weight: np.ndarray | None, names: Sequence[str],
+    def _make_rows(self, X: Any, labels: NDArray[Any], weight: NDArray[Any] | None, names: Sequence[str],
                    categories: _arrays.Categories, threads: int, y: Any = None,
                    sample_weight: Any = None) -> _core.Rows:
         """A table of what _check_rows returned; its columns have the names that `y` and `sample_weight` have."""
-        label_name = _free_name(getattr(y, "name", None), "label", names)
-        weight_name = _free_name(getattr(sample_weight, "name", None), "weight", [*names, label_name])
+        label_name = _arrays.free_name(getattr(y, "name", None), "label", names)
+        weight_name = _arrays.free_name(getattr(sample_weight, "name", None), "weight", [*names, label_name])
         rows = _arrays.make_rows(X, names, categories, threads, label_name, None if weight is None else weight_name)
         rows.set_label(labels, threads)
         if weight is not None:
@@ -106,11 +93,11 @@ class Estimator(BaseEstimator):
         -------
         self
         """
-        if _arrays.is_table(X):
+        if isinstance(X, Table):
             if y is not None or sample_weight is not None:
                 raise ValueError("X is a table of a session, which has its own label and weight: fit(table) trains on "
                                  "these")
-            return X.session.fit(self, X, validation=eval_set)
+            return fit_on_table(self, X, eval_set, _models.Run())
         with self._kept_if_it_fails(), _progress.shown(self.verbose) as show:
             threads = _parameters.n_threads(self.n_jobs)
             X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
@@ -130,20 +117,17 @@ class Estimator(BaseEstimator):
             self._model = self._train(rows, validation_rows, objective, options, threads, show)
         return self
 
-    def _fit_elsewhere(self, table: Table, has_validation: bool,
-                       train: Callable[[dict[str, Any], "np.ndarray | None"], str]) -> Any:
-        """As fit, on the rows of a table; `train` makes the text of a model of what a job says and, if there are any,
-        classes."""
+    def _fit_on_table(self, table: StoredTable, validation: StoredTable | None, run: _models.Run) -> None:
+        """As fit, on the executors that keep a table."""
         with self._kept_if_it_fails():
-            names = table.features
-            options = self._make_options(names, has_validation)
+            names = table.facts["features"]
+            options = self._make_options(names, validation is not None)
             self._check_categories(table)
             self._learn_target_of(table)
             job = self._job_of(self._choose_objective(options), options)
-            text = train(job, getattr(self, "classes_", None))
+            text = _models.train(table, validation, job, getattr(self, "classes_", None), run)
             self._model = self._MODEL.from_text(text, f"model of table {table.name}")
             self._take_names(names)
-        return self
 
     def _base(self) -> Any:
         """The model that fit goes on from, if it does."""
@@ -153,11 +137,11 @@ class Estimator(BaseEstimator):
         if _parameters.flag("warm_start", self.warm_start):
             raise ValueError("warm_start is True, allowed in a session is False")
 
-    def _check_target(self, objective: str, labels: np.ndarray) -> None:
+    def _check_target(self, objective: str, labels: NDArray[Any]) -> None:
         """Refuses labels that the objective does not allow."""
 
     @property
-    def history_(self) -> dict[str, np.ndarray]:
+    def history_(self) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
         return {"train_loss": np.array(self._model.train_loss),
                 "validation_loss": np.array(self._model.validation_loss)}
@@ -176,11 +160,11 @@ class Estimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
+    def _predict(self, X: Any, *, margins: bool) -> NDArray[Any]:
         """[n_outputs x n_samples]"""
         check_is_fitted(self)
-        if _arrays.is_table(X):
-            return X.session._predict(self, X, margins)
+        if isinstance(X, Table):
+            return _models.predict(self._model.to_text(), stored_table(X), margins=margins)
         threads = _parameters.n_threads(self.n_jobs)
         return self._model.predict(self._rows_of(X, threads), margins, threads).astype(np.float64)
 
@@ -233,10 +217,10 @@ class Estimator(BaseEstimator):
         dict
             "rows" and what fits the objective, such as "auc", "accuracy", "log_loss" and "confusion".
         """
-        return _session_of(table).evaluate(self, table)
+        return evaluate_on_table(self, table)
 
     def _refuse_to_score(self, X: Any) -> None:
-        if _arrays.is_table(X):
+        if isinstance(X, Table):
             raise TypeError(f"X is the table {X.name} of a session, which has its own label: evaluate(X) measures the "
                             "model on it")
 
@@ -275,26 +259,48 @@ class Estimator(BaseEstimator):
         return tags
 
 
-class Classifier(ClassifierMixin, Estimator):
+# On tables, for estimators and sessions alike -------------------------------------------------------------------------
+
+def fit_on_table(estimator: Estimator, table: Table, validation: Any, run: _models.Run) -> Estimator:
+    """The estimator, fitted by the executors that keep `table`; `validation` is a Table of theirs or None."""
+    jobs = stored_table(table).jobs
+    validated_on = None if validation is None else table_of(jobs, validation, "validation")
+    estimator._fit_on_table(stored_table(table), validated_on, run)
+    return estimator
+
+
+def evaluate_on_table(estimator: Estimator, table: Any, roc_points: int = 0) -> dict[str, Any]:
+    """As Session.evaluate."""
+    if not isinstance(table, Table):
+        raise TypeError(f"table is {type(table).__name__}, allowed is a Table of a session; for arrays there are "
+                        "predict and score")
+    check_is_fitted(estimator)
+    return _models.evaluate(estimator._model.to_text(), stored_table(table), getattr(estimator, "classes_", None),
+                            roc_points)
+
+
+class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator of classes, whose labels may be anything that sorts."""
+
+    classes_: NDArray[Any]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on arrays, as scikit-learn has it; `evaluate` is for tables of a session."""
         self._refuse_to_score(X)
         return float(super().score(X, y, sample_weight))
 
-    def _learn_target(self, y: Target) -> np.ndarray:
+    def _learn_target(self, y: Target) -> NDArray[Any]:
         return self._learn_classes(y)
 
-    def _learn_target_of(self, table: Table) -> None:
-        self.classes_ = table._find_classes()
+    def _learn_target_of(self, table: StoredTable) -> None:
+        self.classes_ = table.classes()
 
     def _count_classes(self) -> int:
         if len(self.classes_) > 1000:
             raise ValueError(f"y has {len(self.classes_)} classes, allowed are at most 1000")
         return len(self.classes_)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes, in the order of classes_.
 
         Parameters
@@ -307,12 +313,13 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._probabilities(self._predict(X, margins=False))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of predict_proba, of shape (n_samples, n_classes)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """Margins: sums of what the trees say, or what the last layer adds up. Log odds of the second of two classes; of more, one for each.
 
         Parameters
@@ -326,7 +333,7 @@ class Classifier(ClassifierMixin, Estimator):
         margins = self._predict(X, margins=True)
         return margins[0] if len(margins) == 1 else np.ascontiguousarray(margins.T)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row.
 
         Parameters
@@ -360,7 +367,7 @@ class Classifier(ClassifierMixin, Estimator):
             from matplotlib import pyplot
         except ImportError:
             raise ImportError("plot_roc needs matplotlib, which is not installed") from None
-        measures = _session_of(table).evaluate(self, table, roc_points=_ROC_POINTS)
+        measures = evaluate_on_table(self, table, _ROC_POINTS)
         if ax is None:
             ax = pyplot.subplots()[1]
         auc = f"AUC {measures['auc']:.4f}"
@@ -371,17 +378,19 @@ class Classifier(ClassifierMixin, Estimator):
         return ax
 
     @staticmethod
-    def _probabilities(predictions: np.ndarray) -> np.ndarray:
+    def _probabilities(predictions: NDArray[Any]) -> NDArray[Any]:
         """[n_samples x n_classes] of predictions [n_outputs x n_samples]."""
         if len(predictions) == 1:
             predictions = np.stack([1 - predictions[0], predictions[0]])
         return np.ascontiguousarray(predictions.T)
 
-    def _choose(self, margins: np.ndarray) -> np.ndarray:
+    def _choose(self, margins: NDArray[Any]) -> NDArray[Any]:
         """The most likely classes [n_samples] by margins [n_outputs x n_samples]."""
-        return self.classes_[(margins[0] > 0).astype(int) if len(margins) == 1 else margins.argmax(axis=0)]
+        places = (margins[0] > 0).astype(int) if len(margins) == 1 else margins.argmax(axis=0)
+        chosen: NDArray[Any] = self.classes_[places]
+        return chosen
 
-    def _learn_classes(self, y: Target) -> np.ndarray:
+    def _learn_classes(self, y: Target) -> NDArray[Any]:
         """Sets classes_; the place among them of each label [n_samples]."""
         _arrays.check_labels(y.values)
         if self._base() is not None:
@@ -391,7 +400,7 @@ class Classifier(ClassifierMixin, Estimator):
             raise ValueError(f"y has one class, {self.classes_[:1].tolist()[0]!r}, allowed are at least two")
         return labels
 
-    def _encode(self, y: Target, what: str = "eval_set", classes: str = "y") -> np.ndarray:
+    def _encode(self, y: Target, what: str = "eval_set", classes: str = "y") -> NDArray[Any]:
         """Places among classes_ [n_samples]."""
         unknown = ~_arrays.are_among(y.values, self.classes_)
         if unknown.any():
@@ -417,7 +426,7 @@ class Classifier(ClassifierMixin, Estimator):
         self.classes_ = np.array(classes)
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator of numbers."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -425,14 +434,14 @@ class Regressor(RegressorMixin, Estimator):
         self._refuse_to_score(X)
         return float(super().score(X, y, sample_weight))
 
-    def _learn_target(self, y: Target) -> np.ndarray:
+    def _learn_target(self, y: Target) -> NDArray[Any]:
         return self._encode(y)
 
-    def _learn_target_of(self, table: Table) -> None:
-        if table._classes is not None:
+    def _learn_target_of(self, table: StoredTable) -> None:
+        if table.origin.classes is not None:
             raise ValueError(f"the label of the table {table.name} holds classes, allowed are numbers")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The mean, or the quantile, for each row.
 
         Parameters
@@ -443,8 +452,10 @@ class Regressor(RegressorMixin, Estimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._predict(X, margins=False)[0]
+        values: NDArray[Any] = self._predict(X, margins=False)[0]
+        return values
 
-    def _encode(self, y: Target) -> np.ndarray:
+    def _encode(self, y: Target) -> NDArray[Any]:
         """Finite numbers [n_samples]."""
-        return check_array(y.values, ensure_2d=False, dtype=np.float64, input_name="y")
+        numbers: NDArray[np.float64] = check_array(y.values, ensure_2d=False, dtype=np.float64, input_name="y")
+        return numbers

@@ -1,9 +1,11 @@
 """Why boosted trees predict what they do."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Explanation:
@@ -18,11 +20,11 @@ class Explanation:
     feature_names : list of str
     """
 
-    def __init__(self, shares: np.ndarray, feature_names: Sequence[str], classes: np.ndarray | None) -> None:
-        self.values = np.moveaxis(shares[:, :, :-1], 1, 2)
-        self.base_values = shares[0, :, -1]
+    def __init__(self, shares: NDArray[Any], feature_names: Sequence[str], classes: NDArray[Any] | None) -> None:
+        self.values: NDArray[np.float64] = np.moveaxis(shares[:, :, :-1], 1, 2)
+        self.base_values: NDArray[np.float64] | float = shares[0, :, -1]
         if shares.shape[1] == 1:
-            self.values, self.base_values = self.values[:, :, 0], float(self.base_values[0])
+            self.values, self.base_values = self.values[:, :, 0], float(shares[0, 0, -1])
         self.feature_names = list(feature_names)
         self._classes = classes
 
@@ -52,9 +54,9 @@ class Explanation:
         means = np.abs(self.values).mean(axis=0).reshape(len(self.feature_names), -1)  # of each class
         order = np.argsort(-means.sum(axis=1), kind="stable")[:max_features][::-1]
         left = np.zeros(len(order))
-        for k in range(means.shape[1]):
-            ax.barh([self.feature_names[j] for j in order], means[order, k], left=left,
-                    label=None if means.shape[1] == 1 else str(self._classes[k]))
+        labels = [None] if self._classes is None or means.shape[1] == 1 else list(map(str, self._classes))
+        for k, label in enumerate(labels):
+            ax.barh([self.feature_names[j] for j in order], means[order, k], left=left, label=label)
             left += means[order, k]
         if means.shape[1] > 1:
             ax.legend(title="class")

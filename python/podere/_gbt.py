@@ -1,17 +1,17 @@
 """Gradient-boosted trees with scikit-learn's interface."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
 from ._estimator import Classifier, Estimator, Regressor
 from ._explanation import Explanation
-
-if TYPE_CHECKING:
-    from ._table import Table
+from ._stored_table import StoredTable
 
 #: Objectives of XGBoost, LightGBM and scikit-learn, as `podere help names` has them, and what they are here.
 _OTHER_OBJECTIVES = {
@@ -108,6 +108,8 @@ def _document(per_class: str, own: str, attributes: str) -> Any:
 class _GBT(Estimator):
     """What both estimators do."""
 
+    _model: _core.Model
+
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
         base = self._base()
         return _parameters.tree_options(self, names, has_eval_set, 0 if base is None else base.n_rounds)
@@ -124,17 +126,18 @@ class _GBT(Estimator):
         self._refuse_warm_start()
         return {"options": {**options, "objective": objective}}
 
-    def _check_categories(self, table: Table) -> None:
+    def _check_categories(self, table: StoredTable) -> None:
         """Whether a table has the categories that this estimator asks for, if it asks."""
         if self.categorical_features is None:
             return
-        asked = {table.features[place] for place in _arrays.find_places(self.categorical_features, table.features)}
-        if asked != set(table.categorical):
+        names, categorical = table.facts["features"], table.facts["categorical"]
+        asked = {names[place] for place in _arrays.find_places(self.categorical_features, names)}
+        if asked != set(categorical):
             raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "
-                             f"{sorted(table.categorical)}: which columns hold categories is said when a table is made")
+                             f"{sorted(categorical)}: which columns hold categories is said when a table is made")
 
     @property
-    def feature_importances_(self) -> np.ndarray:
+    def feature_importances_(self) -> NDArray[Any]:
         check_is_fitted(self)
         gain = np.array(self._model.gain)
         return gain / gain.sum() if gain.sum() > 0 else gain
@@ -282,6 +285,6 @@ class GBTRegressor(Regressor, _GBT):
         options["max_delta_step"] = _parameters.real("max_delta_step", self.max_delta_step, "a number above 0", above=0)
         return objective
 
-    def _check_target(self, objective: str, labels: np.ndarray) -> None:
+    def _check_target(self, objective: str, labels: NDArray[Any]) -> None:
         if objective == "poisson" and (labels < 0).any():
             raise ValueError(f"y has {labels[labels < 0][0]}, allowed with objective 'poisson' are numbers from 0")

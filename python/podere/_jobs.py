@@ -1,62 +1,90 @@
-"""What orders of any kind to a session have in common."""
+"""Jobs on the executors of a session, whatever they do."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import secrets
 import tempfile
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any, TypedDict
 
 from ._connection import Connection
 from ._parameters import absolute
 from ._progress import make_progress
-from ._table import Table
 
 
-class Jobs:
-    """The part of a session that runs jobs. Its attributes are set by the session."""
+class Status(TypedDict):
+    """What a session says of itself."""
 
-    _connection: Connection
-    _shows: bool  # how far jobs are
-    _token: str  # begins the names that are made up here
-    _numbers: Iterator[int]  # and goes on in them
+    session: str
+    process: int
+    executors: int
+    cores: int
+    prometheus: str | None
+    shared_folder: str | None
+    tables: list[Any]
+    jobs: list[dict[str, Any]]
+
+
+class JobRunner:
+    """Runs jobs over a connection, one after another, and shows how far they are. Thread-safe."""
+
+    def __init__(self, connection: Connection, shows_progress: bool) -> None:
+        self._connection = connection
+        self._shows_progress = shows_progress
+        self._prefix = secrets.token_hex(2)  # of names that are made up here
+        self._numbers = itertools.count(1)
+        self._arrays: dict[str, tuple[Any, ...]] = {}  # behind tables that have names of their own
 
     @property
-    def name(self) -> str:
-        """What it is called."""
+    def session_name(self) -> str:
         return self._connection.name
 
     @property
-    def status(self) -> dict[str, Any]:
-        """What there is: "session", "process" (of the driver), "executors", "cores", "tables", "jobs"."""
-        return self._connection.ask(ask="status")
+    def status(self) -> Status:
+        status: Status = self._connection.ask(ask="status")
+        return status
 
-    def _run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
-        progress = make_progress(self._shows)
+    def run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
+        """The result of a job; `keep` is that of Connection.run."""
+        progress = make_progress(self._shows_progress)
         try:
             return self._connection.run(job, progress, keep)
         finally:
             progress.clear()
 
-    def _new_name(self, name: str | None = None) -> str:
-        return f"{self._token}-{next(self._numbers)}" if name is None else str(name)
+    # Tables
 
-    def _own(self, table: Any, what: str = "table") -> Table:
-        if not isinstance(table, Table):
-            raise TypeError(f"{what} is {type(table).__name__}, allowed is a Table, as read_csv() and put(X, y) make")
-        if table.session.name != self.name:
-            raise ValueError(f"{what} {table.name} is kept by the session {table.session.name}, this is {self.name}")
-        return table
+    def table_name(self, name: str | None = None) -> str:
+        """What a table will be called: as asked, or a name that no other has."""
+        return f"{self._prefix}-{next(self._numbers)}" if name is None else str(name)
 
-    def _place_for(self, name: str, path: Any) -> str:
+    def drop_later(self, table: str) -> None:
+        """Gives a table's memory back soon; allowed in finalizers."""
+        self._connection.drop_later(table)
+
+    def keep_arrays(self, table: str, arrays: tuple[Any, ...]) -> None:
+        """Arrays that a table which stays is made from, should it have to be made again."""
+        self._arrays[table] = arrays
+
+    def drop(self, table: str) -> None:
+        """Gives a table's memory back now, with its arrays."""
+        self.run({"kind": "drop", "name": table})
+        self._arrays.pop(table, None)
+
+    # Files
+
+    def output_path(self, name: str, path: Any) -> str:
         """Of a file that executors will write: in a folder that is there, as far as can be seen from here."""
-        place = absolute(name, path)
-        folder = os.path.dirname(place)
+        output = absolute(name, path)
+        folder = os.path.dirname(output)
         if self.status["shared_folder"] is None and not os.path.isdir(folder):
             raise ValueError(f"{name} is {path!r}: there is no folder {folder}")
-        return place
+        return output
 
     @contextlib.contextmanager
-    def _shared_file(self) -> Iterator[str]:
+    def shared_file(self) -> Iterator[str]:
         """An empty file that executors can open: in memory of this process, or where they see it from elsewhere."""
         folder = self.status["shared_folder"]
         if folder is None:

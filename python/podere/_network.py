@@ -1,17 +1,17 @@
 """Dense networks with scikit-learn's interface."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
 from ._estimator import Classifier, Estimator, Regressor, Target
-
-if TYPE_CHECKING:
-    from ._table import Table
+from ._stored_table import StoredTable
 
 _NN = """
     Parameters
@@ -139,8 +139,11 @@ _CLASSES = """        classes : array of shape (n_classes,) or None, default=Non
 """
 
 
-def _document_partial_fit(classes: str = "") -> Any:
-    def document(method: Any) -> Any:
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _document_partial_fit(classes: str = "") -> Callable[[_Method], _Method]:
+    def document(method: _Method) -> _Method:
         method.__doc__ = _PARTIAL_FIT.format(classes=classes)
         return method
     return document
@@ -150,11 +153,12 @@ class _Network(Estimator):
     """What all networks do."""
 
     _MODEL = _core.Network
+    _model: _core.Network
 
     def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
         return _arrays.find_categories(X, names, None)
 
-    def _check_categories(self, table: Table) -> None:
+    def _check_categories(self, table: StoredTable) -> None:
         pass  # the executors refuse them
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
@@ -165,18 +169,18 @@ class _Network(Estimator):
         self._refuse_warm_start()
         return {"network": {**options, "loss": objective}}
 
-    def _predict(self, X: Any, *, margins: bool) -> np.ndarray:
+    def _predict(self, X: Any, *, margins: bool) -> NDArray[Any]:
         values = super()._predict(X, margins=margins)
         # Log odds of the second of two classes that have an output each.
         return values[1:] - values[:1] if margins and len(values) == 2 else values
 
     @property
-    def coefs_(self) -> list[np.ndarray]:
+    def coefs_(self) -> list[NDArray[Any]]:
         check_is_fitted(self)
         return [layer[:, :-1].T for layer in self._model.layers]
 
     @property
-    def intercepts_(self) -> list[np.ndarray]:
+    def intercepts_(self) -> list[NDArray[Any]]:
         check_is_fitted(self)
         return [layer[:, -1] for layer in self._model.layers]
 
@@ -210,7 +214,7 @@ class _GradientDescent(_Network):
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
         return _parameters.nn_options(self, has_eval_set)
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, learn: Callable[[Target], np.ndarray]) -> Any:
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, learn: Callable[[Target], NDArray[Any]]) -> Any:
         """One epoch; `learn` makes labels of y."""
         if self.early_stopping_epochs is not None:
             raise ValueError(f"early_stopping_epochs is {self.early_stopping_epochs!r}, allowed in partial_fit is None")
@@ -228,10 +232,11 @@ class _GradientDescent(_Network):
             rows = self._make_rows(X, labels, weight, names, self._find_categories(X, names), threads, y, sample_weight)
             del X, y, weight, labels
             kept = getattr(self, "_optimiser", None)  # and whose it is: fit and load_model make other models
-            goes_on = base is not None and kept is not None and kept["solver"] == self.solver and all(
-                np.array_equal(a, b) for a, b in zip(kept["layers"], base.layers))
-            self._model, numbers = _core.partial_fit_network(rows, options, base, kept["numbers"] if goes_on else {},
-                                                             threads)
+            before = {}
+            if base is not None and kept is not None and kept["solver"] == self.solver and all(
+                    np.array_equal(a, b) for a, b in zip(kept["layers"], base.layers, strict=False)):
+                before = kept["numbers"]
+            self._model, numbers = _core.partial_fit_network(rows, options, base, before, threads)
             self._optimiser = {"solver": self.solver, "layers": self._model.layers, "numbers": numbers}
         return self
 
@@ -266,7 +271,7 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
 
     @_document_partial_fit(_CLASSES)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        def learn(y: Target) -> np.ndarray:
+        def learn(y: Target) -> NDArray[Any]:
             if _check_partial_fit_first_call(self, classes) and len(self.classes_) < 2:
                 raise ValueError(f"classes is {classes!r}, allowed are at least two")
             _arrays.check_labels(y.values)

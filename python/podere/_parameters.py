@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Mapping, Sequence
+from typing import Any, TypeVar
 
 from numpy import bool_
 from sklearn.utils import check_random_state
 
 from . import _core
-from ._arrays import place_of
 
+_Value = TypeVar("_Value")
 _INF = float("inf")
 _MOST_THREADS = 4096  # as --cores has it
 _PENALTY = "a number from 0 to 1e12"
@@ -37,7 +38,7 @@ def real(name: str, value: Any, allowed: str, above: float = -_INF, least: float
     try:
         number = float(value)
     except OverflowError:  # a whole number
-        number = _INF if value > 0 else -_INF
+        number = _INF if value > 0 else -_INF  # type: ignore[operator]  # numbers.Real has no order for mypy
     if not (math.isfinite(number) and above < number < below and least <= number <= most):
         raise ValueError(f"{name} is {value!r}, allowed is {allowed}")
     return number
@@ -51,10 +52,21 @@ def absolute(name: str, path: Any) -> str:
     return os.path.abspath(text)
 
 
-def choice(name: str, value: Any, allowed: Mapping[str, Any], elsewhere: Mapping[str, str] = {}) -> Any:
+def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
+    """Where a feature stands that a parameter gives by name or by position."""
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    if isinstance(feature, Integral) and not isinstance(feature, bool) and 0 <= int(feature) < len(names):
+        return int(feature)
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    raise ValueError(f"{parameter} names the feature {feature!r}; there are {shown} (positions 0 to {len(names) - 1})")
+
+
+def choice(name: str, value: Any, allowed: Mapping[str, _Value],
+           elsewhere: Mapping[str, str] | None = None) -> _Value:
     """What stands for a text. `elsewhere` has texts of other libraries, and what to use instead."""
     if not isinstance(value, str) or value not in allowed:
-        own = f"; of {value!r} the counterpart is {elsewhere[value]}" if value in elsewhere else ""
+        own = f"; of {value!r} the counterpart is {elsewhere[value]}" if elsewhere and value in elsewhere else ""
         raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}{own}")
     return allowed[value]
 
@@ -73,7 +85,7 @@ def n_threads(n_jobs: Any) -> int:
         raise TypeError(f"n_jobs is {n_jobs!r}, allowed is a whole number or None")
     if n_jobs == 0:
         raise ValueError("n_jobs is 0, allowed is 1 or more, None or -1 for all usable cores, -2 for all but one, ...")
-    if n_jobs > _MOST_THREADS:
+    if int(n_jobs) > _MOST_THREADS:
         raise ValueError(f"n_jobs is {n_jobs}, allowed is at most {_MOST_THREADS}")
     return int(n_jobs) if int(n_jobs) > 0 else max(1, _core.usable_cores() + 1 + int(n_jobs))
 
@@ -132,10 +144,12 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rou
     stopping = whole("early_stopping_rounds", p.early_stopping_rounds, 1, 100000, none=0)
     fraction = real("validation_fraction", p.validation_fraction, "a number above 0, below 1", above=0, below=1)
     share = "a number above 0, at most 1"
+    n_trees = whole("n_estimators", p.n_estimators, 1, 100000) - n_rounds
+    max_leaves = whole("max_leaves", p.max_leaves, 0, 2**31 - 1)
     options = {
-        "n_trees": whole("n_estimators", p.n_estimators, 1, 100000) - n_rounds,
+        "n_trees": n_trees,
         "depth": whole("max_depth", p.max_depth, 1, 30, none=30),
-        "max_leaves": whole("max_leaves", p.max_leaves, 0, 2**31 - 1),
+        "max_leaves": max_leaves,
         "best_first": best_first,
         "bins": whole("max_bins", p.max_bins, 2, 256),
         "learning_rate": real("learning_rate", p.learning_rate, share, above=0, most=1),
@@ -150,12 +164,12 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rou
         "interactions": interaction_text(p.interaction_constraints, names),
         "seed": seed_of(p.random_state),
     }
-    if options["n_trees"] < 1:
+    if n_trees < 1:
         raise ValueError(f"n_estimators is {p.n_estimators}, allowed is more than {n_rounds}, the rounds of the model that "
                          "warm_start goes on from")
-    if options["max_leaves"] == 1:
+    if max_leaves == 1:
         raise ValueError("max_leaves is 1, allowed is 0 (no limit) or at least 2")
-    if best_first and options["max_leaves"] == 0:
+    if best_first and max_leaves == 0:
         raise ValueError("max_leaves is 0, allowed is at least 2 where grow_policy is 'lossguide'")
     if p.base_score is not None:
         options["base_score"] = real("base_score", p.base_score, "a finite number or None")

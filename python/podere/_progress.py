@@ -6,8 +6,9 @@ import html
 import shutil
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any
 
 _BAR_CELLS = 24
 _DRAW_SECONDS = 0.1
@@ -21,7 +22,7 @@ _UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore":
 def step_text(event: Mapping[str, Any]) -> str:
     """What a progress event says, in words: "training: 12 of 50 trees, loss 0.5310"."""
     phase, done, total = event.get("phase", ""), event.get("done", 0), event.get("total", 0)
-    text = _WORDS.get(phase, phase)
+    text: str = _WORDS.get(phase, phase)
     unit = event["unit"] + "s" if event.get("unit") else _UNITS.get(phase, "steps")
     if total > 1:
         text += f": {done:,} of {total:,} {unit}"

@@ -8,11 +8,13 @@ import secrets
 import socketserver
 import threading
 import weakref
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from ._arrays import as_frame, check_different, classes_of, is_frame
 
@@ -22,12 +24,12 @@ _MOST_COPIED = 1 << 24  # bytes of an array with gaps that are put together at o
 class ServedArray:
     """An array whose bytes are served as long as somebody has this. It must not be changed meanwhile."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: NDArray[Any]) -> None:
         self.by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous
         self._values = values.T if self.by_columns else values  # row by row now, with or without gaps
         self.dtype = values.dtype.name
         self.n_bytes = values.nbytes
-        self._bytes = memoryview(self._values).cast("B") if self._values.flags.c_contiguous else None
+        self._bytes = self._values.data.cast("B") if self._values.flags.c_contiguous else None
         self.path = f"/{secrets.token_hex(8)}"
 
     def pieces(self, begin: int, end: int) -> Any:
@@ -38,7 +40,7 @@ class ServedArray:
         row_bytes = self.n_bytes // len(self._values)
         step = max(1, _MOST_COPIED // row_bytes)
         for row in range(begin // row_bytes, -(-end // row_bytes), step):
-            part = memoryview(np.ascontiguousarray(self._values[row:row + step])).cast("B")
+            part = np.ascontiguousarray(self._values[row:row + step]).data.cast("B")
             first = row * row_bytes
             yield part[max(begin - first, 0):end - first]
 
@@ -86,7 +88,8 @@ class ArrayServer(ThreadingHTTPServer):
 
     def server_bind(self) -> None:
         socketserver.TCPServer.server_bind(self)  # HTTPServer's asks for the name of this machine
-        self.server_name, self.server_port = self.server_address[:2]
+        address, self.server_port = self.socket.getsockname()
+        self.server_name = str(address)
 
     def handle_error(self, *_: Any) -> None:
         pass  # an executor went away
@@ -106,7 +109,7 @@ def array_server(process: int) -> ArrayServer:
 
 # What is put ----------------------------------------------------------------------------------------------------------
 
-def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[np.ndarray, list[str]]:
+def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[NDArray[Any], list[str]]:
     """Numbers [n_rows x n_features] and the names of the features."""
     if scipy.sparse.issparse(X):
         raise TypeError("X is sparse, allowed are arrays and DataFrames: X.toarray() makes one")
@@ -114,7 +117,7 @@ def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[np.ndarray
     X = as_frame(X)
     if is_frame(X):
         names = [str(name) for name in X.columns]
-        for name, dtype in zip(names, X.dtypes):
+        for name, dtype in zip(names, X.dtypes, strict=True):
             if getattr(dtype, "kind", "O") not in "biufO" or dtype.name in ("category", "string"):
                 raise ValueError(f"column {name!r} of X is of {dtype}, allowed are numbers; read_csv takes categories")
         is_plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
@@ -129,33 +132,33 @@ def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[np.ndarray
     return values, names
 
 
-def numbers_of(values: Any, name: str, n_dimensions: int, n_rows: int | None = None) -> np.ndarray:
+def numbers_of(values: Any, name: str, n_dimensions: int, n_rows: int | None = None) -> NDArray[Any]:
     """An array of numbers that executors read as it is."""
-    values = _numbers_of(lambda: np.asarray(values), name)
-    if values.ndim != n_dimensions:
+    numbers = _numbers_of(lambda: np.asarray(values), name)
+    if numbers.ndim != n_dimensions:
         allowed = "(n_rows, n_features)" if n_dimensions == 2 else "(n_rows,)"
-        raise ValueError(f"{name} has the shape {values.shape}, allowed is {allowed}")
-    if n_rows is not None and len(values) != n_rows:
-        raise ValueError(f"{name} has {len(values)} values, X has {n_rows} rows")
-    if values.size == 0:
-        raise ValueError(f"{name} has the shape {values.shape}, allowed is at least one row and one column")
-    if values.dtype.kind == "O":
-        values = _numbers_of(lambda: values.astype(np.float64), name)
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} is of {values.dtype}, allowed are numbers")
-    if not values.dtype.isnative or (values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8)):
-        values = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype.newbyteorder("="))
-    return values
+        raise ValueError(f"{name} has the shape {numbers.shape}, allowed is {allowed}")
+    if n_rows is not None and len(numbers) != n_rows:
+        raise ValueError(f"{name} has {len(numbers)} values, X has {n_rows} rows")
+    if numbers.size == 0:
+        raise ValueError(f"{name} has the shape {numbers.shape}, allowed is at least one row and one column")
+    if numbers.dtype.kind == "O":
+        numbers = _numbers_of(lambda: numbers.astype(np.float64), name)
+    if numbers.dtype.kind not in "biuf":
+        raise ValueError(f"{name} is of {numbers.dtype}, allowed are numbers")
+    if not numbers.dtype.isnative or (numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8)):
+        numbers = numbers.astype(np.float64 if numbers.dtype.kind == "f" else numbers.dtype.newbyteorder("="))
+    return numbers
 
 
-def _numbers_of(make: Any, name: str) -> np.ndarray:
+def _numbers_of(make: Callable[[], NDArray[Any]], name: str) -> NDArray[Any]:
     try:
         return make()
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} does not become an array of numbers: {str(error).splitlines()[0]}") from None
 
 
-def labels_of(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+def labels_of(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Labels [n_rows]; of texts and truth values their places among the classes, and these."""
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:

@@ -2,24 +2,30 @@
 from __future__ import annotations
 
 import html
-import itertools
 import os
 import re
 import secrets
 import weakref
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
+
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ._connection import Connection
-from ._models import Models
-from ._parameters import whole
+from ._estimator import Estimator, evaluate_on_table, fit_on_table
+from ._jobs import JobRunner
+from ._models import Run
+from ._parameters import absolute, whole
 from ._progress import make_progress
-from ._reading import Reading
-from ._table import Table
+from ._reading import csv_source, location_source, put_arrays
+from ._stored_table import Facts, Origin, StoredTable
+from ._table import Table, table_of
 
 
 def _executors_text(executors: Any) -> str:
-    if isinstance(executors, Integral) and not isinstance(executors, bool) and executors >= 1:
+    if isinstance(executors, Integral) and not isinstance(executors, bool) and int(executors) >= 1:
         return str(int(executors))
     if isinstance(executors, str) and re.fullmatch("[0-9]+(:[0-9]+)?", executors):
         return executors
@@ -37,7 +43,7 @@ def _count(name: str, value: Any) -> int:
     return whole(name, value, 1, 2**31 - 1)
 
 
-class Session(Reading, Models):
+class Session:
     """Executors of this process: they keep tables, train on them, and end with it.
 
     >>> import podere
@@ -99,8 +105,7 @@ class Session(Reading, Models):
         return session
 
     def _attach(self, name: str, start: list[str] | None, progress: bool) -> None:
-        self._shows = bool(progress)
-        shown = make_progress(self._shows)
+        shown = make_progress(bool(progress))
         if start is not None:
             n = start[1].split(":")[-1]
             shown.show(f"starting {n} executor{'' if n == '1' else 's'}")
@@ -108,42 +113,248 @@ class Session(Reading, Models):
             self._connection = Connection(name, start, shown)
         finally:
             shown.clear()
-        self._token = secrets.token_hex(2)
-        self._numbers = itertools.count(1)
-        self._put = {}
+        self._jobs = JobRunner(self._connection, bool(progress))
         self._finalizer = weakref.finalize(self, self._connection.close)
+
+    # What is there
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._connection.name
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What there is: "session", "process" (of the driver), "executors", "cores", "tables", "jobs"."""
+        return {**self._jobs.status}
 
     @property
     def executors(self) -> int:
         """How many there are."""
-        return self.status["executors"]
+        return self._jobs.status["executors"]
 
     @property
     def cores(self) -> int:
         """Threads of each executor."""
-        return self.status["cores"]
+        return self._jobs.status["cores"]
 
     @property
     def prometheus(self) -> str | None:
         """Where Prometheus finds what jobs cost; None if nobody asked for it."""
-        return self.status["prometheus"]
+        return self._jobs.status["prometheus"]
 
     @property
     def tables(self) -> dict[str, Table]:
         """All tables that the session keeps, by name, those of others too. To have one here does not keep it there."""
-        return {facts["name"]: Table(self, facts, False) for facts in self.status["tables"]}
+        return {facts["name"]: self._table(facts, Origin(), is_temporary=False) for facts in self._jobs.status["tables"]}
+
+    # Tables
+
+    def read_csv(self, path: str | os.PathLike[str], label: str | int | None = None, weight: str | int | None = None,
+                 columns: Sequence[str | int] | None = None, categorical: Sequence[str | int] | None = None,
+                 header: bool | None = None, delimiter: str | None = None, missing: Sequence[str] | None = None,
+                 rows: slice | None = None, name: str | None = None,
+                 drop: Sequence[str | int] | None = None) -> Table:
+        """Read a file of delimited text, plain or gzip, into the executors' memory.
+
+        Parameters
+        ----------
+        path : path
+            Executors read it themselves: all must see it.
+        label, weight : str, int or None
+            Columns, by name or by position from 0; None: there is none.
+        columns : list or None
+            Features to keep, in this order; None: all but label and weight.
+        categorical : list or None
+            Features whose fields are texts.
+        header : bool or None
+            Whether the first line holds names; None finds out, see `Table.first_line`, and refuses what is in doubt.
+        delimiter : str or None
+            One character; None finds out.
+        missing : list of str or None
+            Fields that stand for missing values; None: empty ones, NA, NaN and the like.
+        rows : slice or None
+            Such as slice(0, 1000); None: all.
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+        drop : list or None
+            Columns to leave out, by name or by position; not with `columns`.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file, line and column; of texts among numbers it names all columns that hold any.
+        """
+        source = csv_source(path, rows=rows, columns={"label": label, "weight": weight},
+                            lists={"columns": columns, "drop": drop, "categorical": categorical, "missing": missing},
+                            choices={"header": header, "delimiter": delimiter})
+        return self._load(source, name)
+
+    def read(self, location: str | os.PathLike[str], *, format: str | None = None, columns: Sequence[str] | None = None,
+             labels: str | os.PathLike[str] | None = None, n_features: int | None = None, zero_based: bool = False,
+             rows: slice | None = None, name: str | None = None) -> Table:
+        """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
+
+        Files are IDX, which MNIST has, or libsvm (SVMlight), plain or gzip; of delimited text all columns are features
+        here: use `read_csv`. The label of all but delimited text is called "label".
+
+        Parameters
+        ----------
+        location : str or path
+            Executors read a file themselves: all must see it.
+        format : "csv", "idx", "libsvm" or None
+            None finds out: IDX by the first bytes, libsvm by the names .libsvm, .svm and .svmlight, with or without .gz.
+        columns : list or None
+            Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
+        labels : path or None
+            Of an IDX file: the file of its labels; None: train-labels-idx1-ubyte.gz beside train-images-idx3-ubyte.gz
+            and the like, if it is there.
+        n_features : int or None
+            Of a libsvm file; None: as many as its largest index asks for.
+        zero_based : bool
+            Whether indices of a libsvm file count from 0 and not from 1.
+        rows : slice or None
+            Such as slice(0, 1000); None: all.
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file and line, or byte.
+        """
+        return self._load(location_source(location, format=format, columns=columns, labels=labels,
+                                          n_features=n_features, zero_based=zero_based, rows=rows), name)
+
+    def put(self, X: Any, y: Any = None, sample_weight: Any = None, feature_names: Sequence[str] | None = None,
+            name: str | None = None) -> Table:
+        """Bring arrays of this process into the executors' memory; each reads the rows that it keeps.
+
+        The arrays are read again when executors are lost, so they must not be changed while the table, or one made
+        from it, is there: arrays that were are refused then. They are not copied unless they have gaps or are of a type that executors do not read.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_rows, n_features)
+            Numbers of any type and layout; NaN is a missing value, infinity an error.
+        y : array of shape (n_rows,) or None
+            Labels: numbers, truth values or texts. Classification takes any whole numbers as classes.
+        sample_weight : array of shape (n_rows,) or None
+        feature_names : list of str or None
+            None: the columns of a DataFrame, or f0, f1, ...
+        name : str or None
+            Of the table; one without a name is dropped when nobody has it any more.
+        """
+        arrays = put_arrays(X, y, sample_weight, feature_names)
+        table_name = self._jobs.table_name(name)
+        source = {"location": f"put:{table_name}", "arrays": arrays.description}
+        facts, = self._jobs.run({"kind": "load", "table": source, "name": table_name})["tables"]
+        if name is not None:
+            self._jobs.keep_arrays(table_name, arrays.origin.arrays)
+        return self._table(facts, arrays.origin, is_temporary=name is None)
+
+    def _load(self, source: dict[str, Any], name: str | None) -> Table:
+        result = self._jobs.run({"kind": "load", "table": source, "name": self._jobs.table_name(name)})
+        facts, = result["tables"]
+        for file in result.get("files", []):
+            facts["first_line"] = file["first_line"]
+        return self._table(facts, Origin(), is_temporary=name is None)
+
+    def _table(self, facts: Facts, origin: Origin, *, is_temporary: bool) -> Table:
+        return Table(self, StoredTable(self._jobs, facts, origin, is_temporary=is_temporary))
+
+    # Models
+
+    def fit(self, estimator: Any, table: Table, validation: Table | None = None,
+            checkpoint: str | os.PathLike[str] | None = None, on_interrupt: str = "raise",
+            tensorboard: str | os.PathLike[str] | None = None) -> Any:
+        """Train on the executors: the model that estimator.fit gives for the same rows, byte for byte.
+
+        Parameters
+        ----------
+        estimator : GBTClassifier, GBTRegressor, NNClassifier, NNRegressor or MLPClassifier
+            Its `n_jobs` is not asked: the session has its cores. Classes are the labels that occur in the table.
+        table : Table with a label
+        validation : Table or None
+            What `eval_set` is to estimator.fit.
+        checkpoint : path or None
+            Keeps the model so far there, and goes on from it if it is there; None keeps it with the session.
+        on_interrupt : {"raise", "keep"}
+            Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the model
+            so far.
+        tensorboard : path or None
+            Folder for TensorBoard to show the run from, while it goes on: `--tensorboard` of the command line.
+
+        Returns
+        -------
+        estimator
+            The same object, now fitted. It predicts here as well as on tables.
+        """
+        if not isinstance(estimator, Estimator):
+            raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier, GBTRegressor, "
+                            "NNClassifier, NNRegressor and MLPClassifier")
+        if on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt is {on_interrupt!r}, allowed are 'raise', 'keep'")
+        table_of(self._jobs, table)
+        if validation is not None:
+            table_of(self._jobs, validation, "validation")
+        return fit_on_table(estimator, table, validation, Run(
+            checkpoint=None if checkpoint is None else self._jobs.output_path("checkpoint", checkpoint),
+            tensorboard=None if tensorboard is None else absolute("tensorboard", tensorboard),
+            keep_on_interrupt=on_interrupt == "keep"))
+
+    def evaluate(self, model: Any, table: Table, *, roc_points: int = 0) -> dict[str, Any]:
+        """How good a fitted estimator is on a table.
+
+        Returns
+        -------
+        dict
+            "rows" and what fits the objective: "auc", "accuracy", "log_loss", "confusion" (array of shape (n_classes,
+            n_classes), true by predicted), or "root_mean_squared_error" and others. With `roc_points`, "roc": an array
+            of shape (n_points, 3) of threshold, false positive rate and true positive rate.
+        """
+        self._check(model, table)
+        return evaluate_on_table(model, table, roc_points)
+
+    def predict(self, model: Any, table: Table) -> NDArray[Any]:
+        """What model.predict gives for the rows of a table, computed by the executors.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        self._check(model, table)
+        values: NDArray[Any] = model.predict(table)
+        return values
+
+    def predict_proba(self, model: Any, table: Table) -> NDArray[Any]:
+        """What model.predict_proba gives for the rows of a table: of shape (n_rows, n_classes)."""
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(f"{type(model).__name__} has no probabilities")
+        self._check(model, table)
+        values: NDArray[Any] = model.predict_proba(table)
+        return values
+
+    def _check(self, model: Any, table: Any) -> None:
+        if not isinstance(model, Estimator):
+            raise TypeError(f"{type(model).__name__} is no estimator of Podere")
+        check_is_fitted(model)
+        table_of(self._jobs, table)
+
+    # Jobs and executors
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
         """What was asked for, the last ones of many: "job" (a number), "kind", "state", "seconds", "progress"."""
-        return self.status["jobs"]
+        return self._jobs.status["jobs"]
 
     def log(self, job: int | None = None) -> list[str]:
         """What happened in a job, line by line, such as losses of executors; None is the last job that has begun.
 
         (But for those that drop tables which nobody has any more.)
         """
-        return self._told_of(job, "running", "done", "failed", "cancelled").get("log", [])
+        lines: list[str] = self._told_of(job, "running", "done", "failed", "cancelled").get("log", [])
+        return lines
 
     def metrics(self, job: int | None = None) -> dict[str, Any]:
         """What a job cost: seconds of work, waiting and CPU, bytes, rows, memory. None is the last job that is done.
@@ -165,7 +376,8 @@ class Session(Reading, Models):
             if not numbers:
                 return {}
             job = numbers[-1]
-        return self._connection.ask(ask="job", job=_count("job", job))
+        told: dict[str, Any] = self._connection.ask(ask="job", job=_count("job", job))
+        return told
 
     def cancel(self, job: int) -> None:
         """Stop a job, of another thread or process. Training keeps the trees it has."""
@@ -191,10 +403,10 @@ class Session(Reading, Models):
         if self._finalizer.detach() is not None:
             self._connection.close(stop=True)
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -1,21 +1,15 @@
-"""Tables that lie in the executors' memory."""
+"""Tables of a session as users see them."""
 from __future__ import annotations
 
 import html
 import math
 import os
-import weakref
-from typing import TYPE_CHECKING, Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
+from ._jobs import JobRunner
 from ._parameters import absolute, whole
-
-if TYPE_CHECKING:
-    from ._session import Session
-
-_MOST_CLASSES = 1000
-_MOST_EXACT = 1 << 24  # whole numbers below are exact as float32
+from ._stored_table import StoredTable
 
 
 class Table:
@@ -43,62 +37,51 @@ class Table:
         Some of the rows: `table.rows[1000:2000]` is a Table.
     """
 
-    def __init__(self, session: Session, facts: dict[str, Any], is_dropped: bool,
-                 scaling: dict[str, Any] | None = None, classes: np.ndarray | None = None,
-                 label_dtype: Any = np.int64, served: tuple[Any, ...] = ()) -> None:
+    # The session is kept alive by its tables. It stands above them, so its class is not named here.
+    def __init__(self, session: Any, stored: StoredTable) -> None:
         self._session = session
-        self._facts = facts
-        self._scaling = scaling
-        self._classes = classes  # whose places the label column holds, where it does
-        self._label_dtype = label_dtype  # of labels that are numbers, as they were put
-        self._served = served  # arrays of this process that it is made of, should it have to be made again
-        self._found_classes: np.ndarray | None = None
-        self._summary: list[dict[str, Any]] | None = None
-        self._finalizer = weakref.finalize(self, session._connection.drop_later, facts["name"])
-        self._finalizer.atexit = False
-        if not is_dropped:
-            self._finalizer.detach()
+        self._stored = stored
 
     @property
-    def session(self) -> Session:
+    def session(self) -> Any:
         """Whose executors keep it."""
         return self._session
 
     @property
     def name(self) -> str:
-        return self._facts["name"]
+        return self._stored.facts["name"]
 
     @property
     def n_rows(self) -> int:
-        return self._facts["rows"]
+        return self._stored.facts["rows"]
 
     @property
     def features(self) -> list[str]:
-        return list(self._facts["features"])
+        return list(self._stored.facts["features"])
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.n_rows, len(self._facts["features"])
+        return self.n_rows, len(self._stored.facts["features"])
 
     @property
     def label(self) -> str | None:
-        return self._facts["label"]
+        return self._stored.facts["label"]
 
     @property
     def weight(self) -> str | None:
-        return self._facts["weight"]
+        return self._stored.facts["weight"]
 
     @property
     def categorical(self) -> list[str]:
-        return list(self._facts["categorical"])
+        return list(self._stored.facts["categorical"])
 
     @property
     def first_line(self) -> str | None:
-        return self._facts.get("first_line")
+        return self._stored.facts.get("first_line")
 
     @property
     def memory_bytes(self) -> int:
-        return self._facts["memory_bytes"]
+        return self._stored.facts["memory_bytes"]
 
     def __len__(self) -> int:
         return self.n_rows
@@ -133,7 +116,7 @@ class Table:
             "missing" and "infinite", and a "histogram" of 16 bins of equal width from minimum to maximum.
         """
         columns = {column["name"]: {key: math.nan if value is None else value
-                                    for key, value in column.items() if key != "name"} for column in self._describe()}
+                                    for key, value in column.items() if key != "name"} for column in self._stored.columns()}
         try:
             import pandas
         except ImportError:
@@ -149,8 +132,8 @@ class Table:
             import pandas
         except ImportError:
             raise ImportError("to_pandas needs pandas, which is not installed") from None
-        with self._session._shared_file() as path:
-            self._job("save", output=path)
+        with self._stored.jobs.shared_file() as path:
+            self._stored.run("save", output=path)
             return pandas.read_csv(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -160,7 +143,7 @@ class Table:
         with open(partial, "xb"):
             pass
         try:
-            self._job("save", output=partial)
+            self._stored.run("save", output=partial)
             os.replace(partial, path)
         except BaseException:
             os.unlink(partial)
@@ -173,11 +156,11 @@ class Table:
 
         The same rows on any number of executors.
         """
-        names = self._session._new_name(), self._session._new_name()
-        result = self._job("split", fraction=float(fraction), seed=whole("seed", seed, 0, 2**64 - 1), first=names[0],
-                           second=names[1])
-        first, second = (self._made(facts, True, self._scaling) for facts in result["tables"])
-        return first, second
+        jobs, scaling = self._stored.jobs, self._stored.scaling
+        result = self._stored.run("split", fraction=float(fraction), seed=whole("seed", seed, 0, 2**64 - 1),
+                                  first=jobs.table_name(), second=jobs.table_name())
+        first, second = (self._stored.derived(facts, scaling, is_temporary=True) for facts in result["tables"])
+        return Table(self._session, first), Table(self._session, second)
 
     def select(self, features: Sequence[str], *, name: str | None = None) -> Table:
         """These features alone, in this order, with label and weight."""
@@ -202,9 +185,9 @@ class Table:
         """
         if like is None:
             return self._transform(name, standardise=True)
-        if not isinstance(like, Table) or like._scaling is None:
+        if not isinstance(like, Table) or like._stored.scaling is None:
             raise ValueError("like is not a table that standardise() made, or that was made from one")
-        return self._transform(name, standardise=True, scaling=like._scaling)
+        return self._transform(name, standardise=True, scaling=like._stored.scaling)
 
     @property
     def rows(self) -> _Rows:
@@ -212,71 +195,25 @@ class Table:
 
     def drop(self) -> None:
         """Give its memory back now."""
-        self._session._run({"kind": "drop", "name": self.name})
-        self._finalizer.detach()
-        self._session._put.pop(self.name, None)
+        self._stored.drop()
 
     def _transform(self, name: str | None, **choices: Any) -> Table:
-        result = self._job("transform", name=self._session._new_name(name), **choices)
-        facts, = result["tables"]
-        if name is not None and self._served:
-            self._session._put[facts["name"]] = self._served
-        scaling = result.get("scaling") or (None if "select" in choices else self._scaling)
-        return self._made(facts, name is None, scaling)
+        return Table(self._session, self._stored.transform(name, **choices))
 
-    def _made(self, facts: dict[str, Any], is_dropped: bool, scaling: dict[str, Any] | None) -> Table:
-        """A table that was made from this one."""
-        return Table(self._session, facts, is_dropped, scaling, self._classes, self._label_dtype, self._served)
 
-    def _spec(self, classes: np.ndarray | None = None) -> dict[str, Any]:
-        """What a job says of this table; with labels as places among `classes` [n_classes]."""
-        spec: dict[str, Any] = {"location": f"table:{self.name}"}
-        if classes is not None:
-            values = self._label_values(classes.tolist())
-            if values != list(range(len(values))):
-                spec["classes"] = values
-        return spec
+def stored_table(table: Table) -> StoredTable:
+    """What is behind a table, for the rest of the package."""
+    return table._stored
 
-    def _job(self, kind: str, **fields: Any) -> dict[str, Any]:
-        return self._session._run({"kind": kind, "table": self._spec(), **fields})
 
-    def _describe(self) -> list[dict[str, Any]]:
-        if self._summary is None:
-            self._summary = self._job("describe")["columns"]
-        return self._summary
-
-    def _find_classes(self) -> np.ndarray:
-        """The labels of a table for classification [n_classes], rising: those it was put with, or those that occur."""
-        if self._classes is not None:
-            return self._classes
-        if self._found_classes is not None:
-            return self._found_classes
-        if self.label is None:
-            raise ValueError(f"the table {self.name} has no label: say which column it is when the table is made")
-        values = self._job("describe", label_values=_MOST_CLASSES)["label_values"]
-        if values is None:
-            raise ValueError(f"the label {self.label!r} has more than {_MOST_CLASSES} different values, or missing ones: "
-                             "for numbers there are GBTRegressor and NNRegressor")
-        if not all(value.is_integer() for value in map(float, values)):
-            fraction = next(value for value in values if not float(value).is_integer())
-            raise ValueError(f"the label {self.label!r} has values such as {fraction:g}: allowed for classes are whole "
-                             "numbers; for others there are GBTRegressor and NNRegressor")
-        if max(map(abs, values)) >= _MOST_EXACT:
-            raise ValueError(f"the label {self.label!r} has values beyond 2^24, which tables hold rounded: put texts as "
-                             "labels")
-        if len(values) < 2:
-            raise ValueError(f"the label {self.label!r} is {values[0]:g} in all rows, allowed are at least two classes")
-        self._found_classes = np.array(values).astype(self._label_dtype)
-        return self._found_classes
-
-    def _label_values(self, classes: Sequence[Any]) -> list[float]:
-        """What stands in the label column for each of some classes; numbers that do not occur for those it lacks."""
-        if self._classes is not None:
-            places = {label: place for place, label in enumerate(self._classes.tolist())}
-            return [places.get(label, -1 - k) for k, label in enumerate(classes)]
-        if not all(isinstance(label, (int, float)) for label in classes):  # the table holds their places
-            return list(range(len(classes)))
-        return [float(label) for label in classes]
+def table_of(jobs: JobRunner, table: Any, name: str = "table") -> StoredTable:
+    """As stored_table, of a parameter called `name` that is to be a table of one session."""
+    if not isinstance(table, Table):
+        raise TypeError(f"{name} is {type(table).__name__}, allowed is a Table, as read_csv() and put(X, y) make")
+    kept_by = table._stored.jobs.session_name
+    if kept_by != jobs.session_name:
+        raise ValueError(f"{name} {table.name} is kept by the session {kept_by}, this is {jobs.session_name}")
+    return table._stored
 
 
 class _Rows:

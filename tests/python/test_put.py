@@ -229,7 +229,7 @@ def load(session, **changes):
     for key, value in changes.items():
         target = arrays if key in arrays else arrays["values"]
         target[key] = value
-    return session._run({"kind": "load", "name": session._new_name(), "table": {"location": "put:x", "arrays": arrays}})
+    return session._jobs.run({"kind": "load", "name": session._jobs.table_name(), "table": {"location": "put:x", "arrays": arrays}})
 
 
 def test_only_who_has_the_token_gets_bytes_and_only_those_that_there_are(session):

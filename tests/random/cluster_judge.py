@@ -65,6 +65,37 @@ def divided_fairly(room, farms, asked):
             for key, n in divided(part, {f.key: asked[f.key] for f in farms if f.namespace == namespace}).items()}
 
 
+def ceilings_of(manager, namespace):
+    """Of a FarmManager's spec."""
+    ceilings = manager.get("ceilings", [])
+    named = [c for c in ceilings if any(n == namespace or n.endswith("*") and namespace.startswith(n[:-1]) for n in c.get("namespaces", []))]
+    return named or [c for c in ceilings if not c.get("namespaces")]
+
+
+OF_MANAGER = {"drainSeconds": ("maxDrainSeconds", 300), "minRuntimeSeconds": ("maxMinRuntimeSeconds", 3600), "priority": ("maxPriority", 0)}
+
+
+def most_of_each(manager, namespace, field):
+    """What a farm may have of a field that ceilings have in place of the manager's."""
+    most, default = OF_MANAGER[field]
+    return min((c[field] for c in ceilings_of(manager, namespace) if field in c), default=manager.get(most, default))
+
+
+def fields_above(manager, namespace, before, spec):
+    """What the admission policy refuses of a farm that was `before` and becomes `spec`: fields above a ceiling, by themselves, and above
+    what they were. None for their defaults. manager: a spec; empty: without the policy."""
+    above = set()
+    for field in ("minExecutors", "weight", *OF_MANAGER) if manager else ():
+        if field not in spec or (field, spec[field]) in (("weight", 1), ("drainSeconds", 60), ("priority", 0)):
+            continue
+        most = [c[field] for c in ceilings_of(manager, namespace) if field in c]
+        if field in OF_MANAGER:
+            most = [most_of_each(manager, namespace, field)]
+        if any(spec[field] > n for n in most) and not (field in before and spec[field] <= before[field]):
+            above.add(field)
+    return above
+
+
 class Farm:
     def __init__(self, item, pods):
         self.key, self.namespace, self.spec = key_of(item), item["metadata"]["namespace"], item["spec"]
@@ -119,18 +150,14 @@ class View:
         self.due = self.least_guarantees()
 
     def ceilings_of(self, namespace):
-        """(ceiling, the namespaces that share it)."""
-        named = [c for c in self.ceilings if any(n == namespace or n.endswith("*") and namespace.startswith(n[:-1])
-                                                 for n in c.get("namespaces", []))]
-        return named or [c for c in self.ceilings if not c.get("namespaces")]
+        return ceilings_of(self.manager["spec"], namespace)
 
     def sharing(self, ceiling, namespace):
         return [f for f in self.farms.values() if ceiling in self.ceilings_of(f.namespace) and
                 (ceiling.get("namespaces") or f.namespace == namespace)]
 
     def drain_limit(self, namespace):
-        limits = [c["drainSeconds"] for c in self.ceilings_of(namespace) if "drainSeconds" in c]
-        return min(limits) if limits else self.manager["spec"].get("maxDrainSeconds", 300)
+        return most_of_each(self.manager["spec"], namespace, "drainSeconds")
 
     def most_executors(self, farm):
         """Whether the ceilings leave it none beyond what there is."""
@@ -169,8 +196,7 @@ class View:
 
     def may_go(self, farm):
         """Borrowed executors by node that have run as long as their farm may protect them."""
-        limits = [c["minRuntimeSeconds"] for c in self.ceilings_of(farm.namespace) if "minRuntimeSeconds" in c]
-        safe = min(farm.spec.get("minRuntimeSeconds", 0), *(limits or [self.manager["spec"].get("maxMinRuntimeSeconds", 3600)]))
+        safe = min(farm.spec.get("minRuntimeSeconds", 0), most_of_each(self.manager["spec"], farm.namespace, "minRuntimeSeconds"))
         return collections.Counter(p["spec"]["nodeName"] for p in farm.running
                                    if ready_since(p) is None or self.now - ready_since(p) > safe + 2)
 

@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "kubernetes"))
 import live  # noqa: E402
 from api import Api, Refused, Watch  # noqa: E402
-from cluster_judge import View, annotation, cpu_of, is_ending, is_over, judge, judge_sentence  # noqa: E402
+from cluster_judge import View, annotation, cpu_of, fields_above, is_ending, is_over, judge, judge_sentence  # noqa: E402
 from fault_proxy import FAIR, Proxy, Weather  # noqa: E402
 
 NAMESPACES = ["astro", "bio", "hep", "course-a", "course-b"]
@@ -25,6 +25,7 @@ ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybind
 WEATHERS = {"slow": Weather(delay=(0.2, 2), part=0.7), "refused": Weather(refused=(409, 429, 500), part=0.6), "cut": Weather(cut="reset"),
             "silent": Weather(cut="silent"), "lost": Weather(loses_answers=True), "aged": Weather(ages_watches=True, part=0.9)}
 SETTLE_SECONDS, QUIET_SECONDS, RETRY_SECONDS = 75, 1.2, 4
+POLICY_SECONDS = 15  # until the API server judges by an admission policy, or by ceilings, that have changed
 FAKE = {"nodeSelector": {"podere.test/node": "fake"}}
 
 
@@ -57,7 +58,9 @@ class World:
         self.farms, self.nodes = Watch(self.api, PODERE + "/farms"), Watch(self.api, CORE + "/nodes")
         self.pods = None
         self.pods = Watch(self.api, CORE + "/pods", self.note)
-        self.findings, self.first_seen, self.still_open, self.policy_since = [], {}, set(), time.time()
+        self.findings, self.first_seen, self.still_open = [], {}, set()
+        self.has_policy, self.rules = True, [(time.time(), {})]  # from when on, and the manager's spec; {}: without the policy
+        self.note_rules()
 
     def install(self):
         cluster = self.cluster
@@ -113,6 +116,14 @@ class World:
     def view(self):
         manager = next(m for m in self.managers.all() if m["metadata"]["name"] == "everybody")
         return View(self.farms.all(), self.pods.all(), self.nodes.all(), self.quotas.all(), manager)
+
+    def note_rules(self):
+        self.rules.append((time.time(), self.api.get(MANAGER)["spec"] if self.has_policy else {}))
+
+    def late_rules(self):
+        """By which the API server may judge now: {} if by none."""
+        ends = [since for since, _ in self.rules[1:]] + [time.time()]
+        return [manager for (_, manager), end in zip(self.rules, ends) if time.time() - end < POLICY_SECONDS]
 
     # After each operation.
 
@@ -213,25 +224,23 @@ class World:
         self.write_farm(farm, spec, lambda: self.users[f"editor-{namespace}"].patch(of(namespace, "farms", name), {"spec": spec}))
 
     def write_farm(self, farm, spec, write):
-        """What is above a ceiling by itself is refused while the admission policy is there, also if it was before."""
+        """What is above a ceiling by itself, and above what it was, is refused where the admission policy is in force."""
         view, namespace = self.view(), farm.split("/")[0]
         known = view.farms[farm].spec if farm in view.farms else {}
-        changes, spec = {**known, **spec} != known, {**known, **spec}
-        says = {name: spec[name] for name in ("minExecutors", "weight", "drainSeconds", "minRuntimeSeconds") if name in spec}
-        says = {name: n for name, n in says.items() if (name, n) not in (("weight", 1), ("drainSeconds", 60))}  # defaults
-        ceilings, most = view.ceilings_of(namespace), {"drainSeconds": "maxDrainSeconds", "minRuntimeSeconds": "maxMinRuntimeSeconds"}
-        above = changes and any(
-            n > c[name] for name, n in says.items()
-            for c in [c for c in ceilings if name in c] or ([{name: view.manager["spec"][most[name]]}] if name in most else []))
+        spec = {**known, **spec}
         try:
             write()
         except Refused as refused:
-            if refused.status != 404 and not (refused.status == 422 and (above or "must be" in str(refused))):
+            above = set().union(*(fields_above(manager, namespace, known, spec) for manager in self.late_rules()))
+            is_above = any(f"{field} is above the ceiling" in str(refused) for field in above)
+            is_odd_gang = "a gang needs" in str(refused) and spec.get("gang") and not (spec.get("minExecutors") and "template" in spec)
+            if refused.status != 404 and not (refused.status == 422 and (is_above or is_odd_gang or "must be" in str(refused))):
                 self.find(f"refused: {refused}")
             print(f"  refused: {refused.status}", flush=True)
         else:
-            if above and self.policy_since and time.time() - self.policy_since > 15:
-                self.find(f"admitted: above a ceiling: {spec}", view)
+            above = set.intersection(*(fields_above(manager, namespace, known, spec) for manager in self.late_rules()))
+            if above:
+                self.find(f"admitted: {', '.join(sorted(above))} above a ceiling: was {known}, is {spec}", view)
 
     def do_scale(self, namespace, executors):
         try:
@@ -312,19 +321,23 @@ class World:
         self.cluster.do("up", "apiserver")
         live.wait_until(lambda: self.cluster.call("status").returncode == 0, "the API server is back")
         time.sleep(3)
+        self.rules.append((time.time(), {}))  # which it knows by and by
+        self.note_rules()
 
     def do_manager(self, spec):
         self.api.patch(MANAGER, {"spec": spec})
+        self.note_rules()
 
     def do_policy(self, on):
-        if on == bool(self.policy_since):
+        if on == self.has_policy:
             return
         if on:
             self.api.create(ADMISSION, next(t for t in yaml.safe_load_all((live.DEPLOY / "operator.yaml").read_text())
                                             if t["kind"] == "ValidatingAdmissionPolicyBinding"))
         else:
             self.api.delete(ADMISSION + "/podere-farm-ceilings")
-        self.policy_since = time.time() if on else 0
+        self.has_policy = on
+        self.note_rules()
         time.sleep(3)
 
     def do_secret(self, namespace):

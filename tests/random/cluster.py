@@ -45,9 +45,9 @@ class Chooser:
 
     def spec(self):
         cpu = self.random.choices([4, 2, 8, 0, 64], [14, 4, 3, 1, 1])[0]
-        spec = {"executors": self.of([0, 1, 3, 4, 6, 8, 10]), "minExecutors": self.of([0, 1, 2, 2, 3, 4]), "drainSeconds": self.of([0, 3, 5, 10]),
+        spec = {"executors": self.of([0, 1, 3, 4, 6, 8, 10]), "minExecutors": self.of([0, 0, 1, 2, 2, 3, 4]), "drainSeconds": self.of([0, 3, 5, 10]),
                 "template": template(cpu, self.of([1, 1, 3, None]))}
-        if self.random.random() < 0.15:
+        if self.random.random() < 0.08:
             spec["minExecutors"] = self.of([7, 50, 100000])
         if self.random.random() < 0.1:
             spec["drainSeconds"] = 86400
@@ -92,7 +92,7 @@ class Chooser:
         return {"farm": self.of(self.known()), "grace": self.of([None, 0, 86400])} if self.known() else None
 
     def strangers(self):
-        return {"namespace": self.of(["default", *NAMESPACES]), "name": self.of(["d1", "d2"]), "replicas": self.of([0, 0, 1, 2, 3, 6]),
+        return {"namespace": self.of(["default", *NAMESPACES]), "name": self.of(["d1", "d2"]), "replicas": self.of([0, 0, 0, 1, 2, 6]),
                 "cpu": self.of([2, 4, 8]), "labels": self.of([{}, {"adopt": "me"}])}
 
     def node(self):

@@ -276,7 +276,7 @@ def judge_gangs(view, short):
             yield ROOM_SECONDS, f"part: {farm.key} has {len(farm.staying)} executors, {farm.ask} are to start together"
         missing = farm.ask - len(farm.staying)
         is_let = view.by_ceilings.get(farm.key) == farm.ask <= farm.let and view.most_executors(farm, missing)
-        if is_let and not short and view.rooms_for(farm, False) >= missing and not view.is_held_back(farm):
+        if is_let and missing > 0 and not short and view.rooms_for(farm, False) >= missing and not view.is_held_back(farm):
             yield ROOM_SECONDS, f"gang: {farm.key} has {len(farm.staying)} of {farm.ask}, and there is free room for {missing} more"
 
 

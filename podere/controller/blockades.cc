@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "podere/base/error.h"
+#include "podere/controller/farm_status.h"
 #include "podere/controller/json.h"
 
 namespace podere::controller {
@@ -30,9 +32,32 @@ double retry_seconds(int n_failures) {
   return std::min(kLongestRetrySeconds, kFirstRetrySeconds * std::exp2(std::min(n_failures - 1, 30)));
 }
 
+/// How many executors of a farm, in the view, are of use that are not there: all that a gang starts with.
+std::int32_t n_of_use(const Pass& pass, std::int32_t f, const FarmObject& farm) {
+  if (!farm.is_gang) return 1;
+  std::int32_t missing = std::min({farm.guaranteed, farm.wanted.value_or(0), farm.maximum});
+  for (std::size_t i = 0; i < pass.view.pods.size(); ++i) {
+    const PodFacts& pod = *pass.view.pods[i].second;
+    missing -= pass.owners.farm_of_pod[i] == f && !pod.is_ending && !pod.is_finished;
+  }
+  return std::max(1, missing);
+}
+
+bool is_admitted(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f) {
+  const auto& [key, farm] = pass.view.farms[static_cast<std::size_t>(f)];
+  const auto found = quotas.find(key.in_namespace);
+  if (found == quotas.end() || !farm->has_template()) return true;
+  QuotaRoom room(found->second);
+  const QuotaCharge charge = quota_charge_of(object_at(*farm->pod, {"spec"}));
+  for (std::int32_t n = n_of_use(pass, f, *farm); n > 0; --n) {
+    if (!room.take(charge).empty()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-void Blockades::find(Pass& pass) {
+void Blockades::find(Pass& pass, const QuotasByNamespace& quotas) {
   find_crash_loops(pass);
   for (const std::int32_t f : pass.scope.farms) {
     const auto& [key, object] = pass.view.farms[static_cast<std::size_t>(f)];
@@ -45,11 +70,22 @@ void Blockades::find(Pass& pass) {
     const auto refusal = refusals_.find(farm.uid);
     if (refusal == refusals_.end() || refusal->second.generation != farm.generation) continue;
     pass.refused_before.insert(farm.uid);
+    heed(quotas, pass, f, refusal->second);
     if (refusal->second.retry_at <= pass.now) continue;
     pass.scope.blocked.insert(farm.uid);
     pass.scope.full_namespaces.insert(key.in_namespace);
     pass.blocked_because[farm.uid] = refusal->second.why;
     pass.look_again_at(refusal->second.retry_at);
+  }
+}
+
+/// A quota that a watch has not seen full yet has admitted them all the time: what it says now means nothing.
+void Blockades::heed(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal) {
+  if (refusal_reason(refusal.why) != "QuotaExceeded") return;
+  if (!is_admitted(quotas, pass, f)) {
+    refusal.was_full = true;
+  } else if (refusal.was_full) {
+    refusal.retry_at = std::min(refusal.retry_at, pass.now);
   }
 }
 
@@ -104,6 +140,7 @@ void Blockades::note_refusals(Pass& pass) {
     if (refusal.generation != farm.generation) refusal = {.why = "", .generation = farm.generation};
     refusal.why = why_refused(refused->second);
     refusal.retry_at = pass.now + retry_seconds(++refusal.n_times);
+    refusal.was_full = false;
     pass.scope.blocked.insert(farm.uid);
     pass.blocked_because[farm.uid] = refusal.why;
     pass.look_again_at(refusal.retry_at);

@@ -7,18 +7,20 @@
 #include <string>
 
 #include "podere/controller/pass.h"
+#include "podere/controller/quotas.h"
 
 namespace podere::controller {
 
 /// Why: the API server refuses them (a template that it does not take, a quota, a namespace that is going), or they end
-/// by themselves. They are tried again ever later; a farm that was changed at once.
+/// by themselves. They are tried again ever later; at once where a farm was changed, or a quota that was full admits
+/// them.
 class Blockades {
  public:
   Blockades(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
 
   /// Before a decision: fills in the scope's `blocked`, `full_namespaces` and `unshown`. Deletes what is left of all
-  /// but the last executors that ended by themselves.
-  void find(Pass& pass);
+  /// but the last executors that ended by themselves. `quotas`: as watches have them, which may be behind.
+  void find(Pass& pass, const QuotasByNamespace& quotas);
   /// After it was carried out.
   void note_refusals(Pass& pass);
 
@@ -28,7 +30,9 @@ class Blockades {
     std::int64_t generation = 0;
     double retry_at = 0;
     int n_times = 0;
+    bool was_full = false;  // a quota that is known, since then
   };
+  static void heed(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal);
   void find_crash_loops(Pass& pass);
   void note_unshown(Pass& pass, std::size_t f);
   void remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished);

@@ -39,15 +39,20 @@ class BlockadesTest : public testing::Test {
     return pod;
   }
   /// The farm's pods are refused in a pass at that time.
-  void refuse(double now, const TestCluster& cluster) {
+  void refuse(double now, const TestCluster& cluster, const std::string& why = "exceeded quota") {
     Pass pass = pass_at(now, cluster);
-    pass.result.refusals[0] = "exceeded quota";
+    pass.result.refusals[0] = why;
     blockades_.note_refusals(pass);
     EXPECT_TRUE(pass.blocked_because.contains("farm-a"));
   }
+  static constexpr const char* kFull = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
+  void quota(std::int64_t hard, std::int64_t used) {
+    const QuotaFacts facts{.hard = {{"pods", hard}}, .used = {{"pods", used}}};
+    quotas_["astro"] = {{{"astro", "small"}, std::make_shared<const QuotaFacts>(facts)}};
+  }
   bool is_blocked(double now, const TestCluster& cluster) {
     Pass pass = pass_at(now, cluster);
-    blockades_.find(pass);
+    blockades_.find(pass, quotas_);
     return pass.scope.blocked.contains("farm-a");
   }
 
@@ -61,6 +66,7 @@ class BlockadesTest : public testing::Test {
   kube::Client client_{kube::access_to(server_), {.max_retries = 0}};
   Metrics metrics_;
   Writer writer_{client_, [] { return true; }, metrics_};
+  QuotasByNamespace quotas_;
   Blockades blockades_{writer_, [](const std::string& line) { ADD_FAILURE() << line; }};
 };
 
@@ -85,7 +91,7 @@ TEST_F(BlockadesTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAre
   double now = kTestNow;
   const auto most_shown = [&] {
     Pass pass = pass_at(now, cluster);
-    blockades_.find(pass);
+    blockades_.find(pass, quotas_);
     return cluster_state(pass.view, pass.owners, pass.scope, now).state.farms[0].most_shown;
   };
   EXPECT_EQ(most_shown(), farm::kNoCeiling);
@@ -116,12 +122,58 @@ TEST_F(BlockadesTest, AQuotaIsNamed) {
             "exceeded quota: small: requested: pods=1, used: pods=2, limited: pods=2 (HTTP status 403)");
 }
 
+TEST_F(BlockadesTest, WhatAQuotaRefusedIsTriedAtOnceWhenItWasFullAndAdmitsIt) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, kFull);
+  quota(2, 1);  // the watch is behind
+  EXPECT_TRUE(is_blocked(kTestNow + 1, cluster));
+  EXPECT_TRUE(is_blocked(kTestNow + 2, cluster));
+  quota(2, 2);
+  EXPECT_TRUE(is_blocked(kTestNow + 3, cluster));
+  quota(3, 2);  // it is raised
+  EXPECT_FALSE(is_blocked(kTestNow + 4, cluster));
+  EXPECT_FALSE(is_blocked(kTestNow + 5, cluster)) << "it was tried";
+
+  refuse(kTestNow + 6, cluster, kFull);  // others were first
+  EXPECT_TRUE(is_blocked(kTestNow + 7, cluster));
+  quota(3, 3);
+  EXPECT_TRUE(is_blocked(kTestNow + 8, cluster));
+  quotas_.clear();
+  EXPECT_FALSE(is_blocked(kTestNow + 9, cluster));
+}
+
+TEST_F(BlockadesTest, OfAGangAllIsAdmittedBeforeItIsTriedAgain) {
+  Json gang = farm();
+  gang["spec"]["gang"] = true;
+  gang["spec"]["executors"] = gang["spec"]["minExecutors"] = 4;
+  TestCluster cluster;
+  cluster.add_farm(gang);
+  quota(3, 3);
+  for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, kFull);
+  EXPECT_TRUE(is_blocked(kTestNow + 1, cluster));
+  quota(3, 0);  // what was made of it went
+  EXPECT_TRUE(is_blocked(kTestNow + 2, cluster));
+  quota(4, 0);
+  EXPECT_FALSE(is_blocked(kTestNow + 3, cluster));
+}
+
+TEST_F(BlockadesTest, AQuotaIsNoMatterOfATemplateThatIsRefused) {
+  TestCluster cluster;
+  cluster.add_farm(farm());
+  quota(2, 2);
+  for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, "a template that the server does not take");
+  EXPECT_TRUE(is_blocked(kTestNow + 1, cluster));
+  quotas_.clear();
+  EXPECT_TRUE(is_blocked(kTestNow + 2, cluster));
+}
+
 TEST_F(BlockadesTest, APassLooksAgainWhenARefusalEnds) {
   TestCluster cluster;
   cluster.add_farm(farm());
   refuse(kTestNow, cluster);
   Pass pass = pass_at(kTestNow + 1, cluster);
-  blockades_.find(pass);
+  blockades_.find(pass, quotas_);
   EXPECT_DOUBLE_EQ(pass.next_look, kTestNow + 5);
   EXPECT_EQ(pass.blocked_because.at("farm-a"), "the API server makes no pods of it: exceeded quota");
   EXPECT_TRUE(pass.refused_before.contains("farm-a"));
@@ -144,12 +196,12 @@ TEST_F(BlockadesTest, ARefusalIsForgottenOncePodsAreMadeAndNotWhileNoneIsTried) 
   cluster.add_farm(farm());
   for (int i = 0; i < 4; ++i) refuse(kTestNow, cluster);
   Pass blocked = pass_at(kTestNow + 1, cluster);
-  blockades_.find(blocked);
+  blockades_.find(blocked, quotas_);
   blockades_.note_refusals(blocked);
   EXPECT_TRUE(is_blocked(kTestNow + 39, cluster));
 
   Pass tried = pass_at(kTestNow + 41, cluster);
-  blockades_.find(tried);
+  blockades_.find(tried, quotas_);
   blockades_.note_refusals(tried);
   refuse(kTestNow + 42, cluster);
   EXPECT_FALSE(is_blocked(kTestNow + 48, cluster));

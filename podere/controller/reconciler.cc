@@ -109,7 +109,7 @@ double Reconciler::reconcile(const ObjectKey& key) {
   }
   pass.scope.has_guarantees = manager != nullptr;
   if (manager != nullptr) pass.scope.limits = manager->limits;
-  blockades_.find(pass);
+  blockades_.find(pass, by_namespace(parts_.stores.quotas.all()));
   keys_.prepare(pass);
   decide(pass);
   heed_quotas(pass);

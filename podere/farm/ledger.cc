@@ -51,6 +51,7 @@ Ledger::Ledger(const State& the_state, const Policy& the_policy, const std::vect
       room(the_state),
       accounts(the_state.farms.size()),
       is_leaving(the_state.pods.size()),
+      given_from(the_state.nodes.size()),
       shape_is_noted_(the_state.shapes.size()) {
   usable.reserve(state.nodes.size());
   for (const Node& node : state.nodes) {

@@ -67,6 +67,7 @@ struct Ledger {
   std::vector<Resources> usable;         // of each node, by farms' executors
   std::vector<std::int32_t> flights;     // taken for a farm and not gone: by that, and by node
   std::vector<std::uint8_t> is_leaving;  // pods: ending, taken, or to go by this decision
+  std::vector<double> given_from;        // of each node: when all that go by this decision can be taken
   std::vector<Need> needs;               // below guarantees, then below shares
   Decision decision;
 

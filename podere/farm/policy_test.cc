@@ -285,6 +285,26 @@ TEST(Victims, RunTheirLeastTimeAndTheSentenceSaysUntilWhen) {
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
 }
 
+TEST(Victims, OfWhichTwoFarmsGetTheRoomRunTheirLeastTimeAndBothSentencesSayUntilWhen) {
+  TestCluster cluster;
+  cluster.add_node(2);
+  const auto two = cluster.add_shape(2);
+  const auto lent = cluster.add_farm("lent", 0, 1, two);
+  cluster.state.farms[lent].min_runtime_seconds = 600;
+  cluster.add_pods(lent, 1, 0, two);
+  cluster.last_pod().ready_since = 900;
+  const auto first = cluster.add_farm("first", 1, 1);
+  const auto second = cluster.add_farm("second", 1, 1);  // its executor fits where the one of 2 cores was, too
+  const Decision early = cluster.decide();
+  EXPECT_TRUE(early.reclaims.empty());
+  for (const std::int32_t farm : {first, second}) {
+    EXPECT_EQ(early.outlooks[farm].retry_at, 1500);
+    EXPECT_EQ(sentences(cluster.state, early)[farm],
+              "0 of 1 executors running. 1 guaranteed pending: executors can be reclaimed in 500 s, after their "
+              "minRuntimeSeconds");
+  }
+}
+
 TEST(Victims, OnOneNodeAreAsFewAsCanBe) {
   TestCluster cluster;
   cluster.add_node(4);

@@ -66,6 +66,7 @@ class Taker {
   bool use_left_over(Need& need);
   std::int32_t next_victim(Donor& donor, std::int32_t shape);
   void take(std::span<const std::int32_t> pods, Need& need);
+  void wait_until(double from, Need& need) const;
   void settle(Need& need, std::int32_t node);
 
   void find_pods_of_nodes();
@@ -81,9 +82,15 @@ class Taker {
 bool Taker::use_left_over(Need& need) {
   const std::int32_t node = ledger_.room.find_later(need.shape, Room::Kept::kUsed);
   if (node < 0) return false;
-  need.wait = counts_runtime_ ? Wait::kDrain : Wait::kRuntime;
+  wait_until(ledger_.given_from[node], need);
   settle(need, node);
   return true;
+}
+
+/// `from`: when whoever gives the room can be taken.
+void Taker::wait_until(double from, Need& need) const {
+  need.from = from;
+  need.wait = from > ledger_.state.now ? Wait::kRuntime : Wait::kDrain;
 }
 
 void Taker::settle(Need& need, std::int32_t node) {
@@ -94,10 +101,12 @@ void Taker::settle(Need& need, std::int32_t node) {
 /// Takes pods for a need, or makes a note to do so when all of them have run their time.
 void Taker::take(std::span<const std::int32_t> pods, Need& need) {
   const double now = ledger_.state.now;
-  for (const std::int32_t pod : pods) need.from = std::max(need.from, ledger_.takeable_from(pod));
-  need.wait = need.from > now ? Wait::kRuntime : Wait::kDrain;
+  double from = 0;
+  for (const std::int32_t pod : pods) from = std::max(from, ledger_.takeable_from(pod));
+  wait_until(from, need);
   for (const std::int32_t index : pods) {
     const Pod& pod = ledger_.pod(index);
+    ledger_.given_from[pod.node] = std::max(ledger_.given_from[pod.node], from);
     ledger_.is_leaving[index] = 1;
     ++ledger_.accounts[pod.farm].given;
     ledger_.room.end_pod(pod.node, ledger_.shape(pod.shape).requests);

@@ -15,6 +15,7 @@ import collections
 import json
 import pathlib
 import random
+import re
 import shutil
 import sys
 import time
@@ -32,7 +33,7 @@ class Chooser:
         self.of = self.random.choice
 
     def next(self):
-        kinds = {"farm": 14, "change": 26, "scale": 8, "remove": 4, "end_executor": 4, "strangers": 8, "node": 8, "quota": 5, "operator": 4,
+        kinds = {"farm": 14, "change": 26, "scale": 8, "remove": 4, "end_executor": 4, "strangers": 8, "node": 8, "quota": 8, "operator": 4,
                  "weather": 6, "server": 1, "manager": 5, "policy": 3, "secret": 2, "hostile": 2, "ask": 5, "adopted": 2, "rest": 2}
         kinds["farm"] *= 6 if len(self.known()) < 6 else 1
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
@@ -44,9 +45,9 @@ class Chooser:
 
     def spec(self):
         cpu = self.random.choices([4, 2, 8, 0, 64], [14, 4, 3, 1, 1])[0]
-        spec = {"executors": self.of([0, 1, 3, 4, 6, 8, 10]), "minExecutors": self.of([0, 1, 2, 2, 3, 4]), "drainSeconds": self.of([0, 3, 5, 10]),
+        spec = {"executors": self.of([0, 1, 3, 4, 6, 8, 10]), "minExecutors": self.of([0, 0, 1, 2, 2, 3, 4]), "drainSeconds": self.of([0, 3, 5, 10]),
                 "template": template(cpu, self.of([1, 1, 3, None]))}
-        if self.random.random() < 0.15:
+        if self.random.random() < 0.08:
             spec["minExecutors"] = self.of([7, 50, 100000])
         if self.random.random() < 0.1:
             spec["drainSeconds"] = 86400
@@ -57,6 +58,10 @@ class Chooser:
             spec["maxExecutors"] = max(spec["minExecutors"], self.of([2, 4, 6]))
         if self.random.random() < 0.2:
             spec["weight"] = self.of([0.001, 2, 1000])
+        if self.random.random() < 0.4:
+            spec["priority"] = self.of([-5, 0, 3, 10, 1000])
+        if self.random.random() < 0.4 and spec["minExecutors"]:
+            spec["gang"] = True
         return spec
 
     def farm(self):
@@ -72,8 +77,10 @@ class Chooser:
 
     def change(self):
         made = [key for key in self.known() if not key.endswith("/adopted")]
-        spec, what = self.spec(), self.of(["executors", "executors", "executors", "minExecutors", "drainSeconds", "template", "weight"])
-        return {"farm": self.of(made), "spec": {what: spec.get(what, 1)}} if made else None
+        spec, what = self.spec(), self.of(["executors", "executors", "executors", "minExecutors", "drainSeconds", "template", "weight",
+                                                  "priority", "gang"])
+        default = {"priority": self.of([-5, 5]), "gang": self.of([True, False])}.get(what, 1)
+        return {"farm": self.of(made), "spec": {what: spec.get(what, default)}} if made else None
 
     def scale(self):
         return {"namespace": self.of(NAMESPACES), "executors": self.of([0, 1, 2, 4, 6])}
@@ -85,14 +92,16 @@ class Chooser:
         return {"farm": self.of(self.known()), "grace": self.of([None, 0, 86400])} if self.known() else None
 
     def strangers(self):
-        return {"namespace": self.of(["default", *NAMESPACES]), "name": self.of(["d1", "d2"]), "replicas": self.of([0, 0, 1, 2, 3, 6]),
+        return {"namespace": self.of(["default", *NAMESPACES]), "name": self.of(["d1", "d2"]), "replicas": self.of([0, 0, 0, 1, 2, 6]),
                 "cpu": self.of([2, 4, 8]), "labels": self.of([{}, {"adopt": "me"}])}
 
     def node(self):
         return {"name": self.of(NODES[1:]), "act": self.of(["cordon", "uncordon", "uncordon", "drain", "remove", "add", "add"])}
 
     def quota(self):
-        return {"namespace": self.of(NAMESPACES), "hard": self.of([{}, {}, {}, {"pods": "2"}, {"pods": "0"}, {"requests.cpu": "8"}])}
+        return {"namespace": self.of(NAMESPACES), "hard": self.of([
+            {}, {}, {}, {"pods": "2"}, {"pods": "0"}, {"pods": "5"}, {"requests.cpu": "8"}, {"requests.cpu": "14"},
+            {"requests.cpu": "26", "pods": "6"}])}
 
     def operator(self):
         return {"act": self.of(["kill", "kill", "end"])}
@@ -104,15 +113,16 @@ class Chooser:
         return {"seconds": self.of([1, 4])}
 
     def manager(self):
-        limits = [{"maxDrainSeconds": self.of([0, 5, 12])}, {"maxMinRuntimeSeconds": self.of([5, 3600])},
+        limits = [{"maxDrainSeconds": self.of([0, 5, 12])}, {"maxMinRuntimeSeconds": self.of([5, 3600])}, {"maxPriority": self.of([0, 5, 10])},
                   {"mode": self.of(["Proportional", "Proportional", "FairShare", "HistoryAware"])}]
         ceilings = [{"name": "each", "minExecutors": self.of([1, 3, 6])}]
         if self.random.random() < 0.7:
-            ceilings.append({"name": "course", "namespaces": ["course-*"], "minExecutors": 4, "maxExecutors": self.of([4, 8])})
+            ceilings.append({"name": "course", "namespaces": ["course-*"], "minExecutors": 4, "maxExecutors": self.of([4, 8]),
+                             "priority": self.of([-10, 5])})
         if self.random.random() < 0.5:
             ceilings.append({"name": "physics", "namespaces": ["astro", "hep"], "minExecutors": self.of([4, 8]), "weight": 2})
         if self.random.random() < 0.3:
-            ceilings.append({"name": "hep", "namespaces": ["hep"], "minExecutors": 3, "drainSeconds": 20})
+            ceilings.append({"name": "hep", "namespaces": ["hep"], "minExecutors": 3, "drainSeconds": 20, "priority": self.of([3, 20])})
         return {"spec": self.of([*limits, {"ceilings": ceilings}, {"ceilings": ceilings}])}
 
     def policy(self):
@@ -135,11 +145,8 @@ class Chooser:
 
 def operations(arguments, world):
     if arguments.replay:
-        for line in arguments.replay.read_text().splitlines():
-            number, _, rest = line.partition(" ")
-            if number.isdigit():
-                kind, given = rest.split(" ", 1)
-                yield int(number), kind, json.loads(given)
+        for number, kind, given in re.findall(r"^(\d+) (\w+) ({.*})$", arguments.replay.read_text(), re.M):
+            yield int(number), kind, json.loads(given)
         return
     chooser = Chooser(arguments.seed, world)
     for number in range(1, arguments.operations + 1):
@@ -173,6 +180,7 @@ def main():
                 world.operator.kill()
     print(f"seed {arguments.seed}: {sum(done.values())} operations in {time.time() - began:.0f} s: "
           + ", ".join(f"{n} {kind}" for kind, n in sorted(done.items())))
+    print("seen: " + ", ".join(f"{n} {what}" for what, n in sorted(world.seen.items())))
     for number, text in world.findings:
         print(f"found at {number}: {text}")
     print(f"{len(world.findings)} findings")

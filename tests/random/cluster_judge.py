@@ -65,8 +65,39 @@ def divided_fairly(room, farms, asked):
             for key, n in divided(part, {f.key: asked[f.key] for f in farms if f.namespace == namespace}).items()}
 
 
+def ceilings_of(manager, namespace):
+    """Of a FarmManager's spec."""
+    ceilings = manager.get("ceilings", [])
+    named = [c for c in ceilings if any(n == namespace or n.endswith("*") and namespace.startswith(n[:-1]) for n in c.get("namespaces", []))]
+    return named or [c for c in ceilings if not c.get("namespaces")]
+
+
+OF_MANAGER = {"drainSeconds": ("maxDrainSeconds", 300), "minRuntimeSeconds": ("maxMinRuntimeSeconds", 3600), "priority": ("maxPriority", 0)}
+
+
+def most_of_each(manager, namespace, field):
+    """What a farm may have of a field that ceilings have in place of the manager's."""
+    most, default = OF_MANAGER[field]
+    return min((c[field] for c in ceilings_of(manager, namespace) if field in c), default=manager.get(most, default))
+
+
+def fields_above(manager, namespace, before, spec):
+    """What the admission policy refuses of a farm that was `before` and becomes `spec`: fields above a ceiling, by themselves, and above
+    what they were. None for their defaults. manager: a spec; empty: without the policy."""
+    above = set()
+    for field in ("minExecutors", "weight", *OF_MANAGER) if manager else ():
+        if field not in spec or (field, spec[field]) in (("weight", 1), ("drainSeconds", 60), ("priority", 0)):
+            continue
+        most = [c[field] for c in ceilings_of(manager, namespace) if field in c]
+        if field in OF_MANAGER:
+            most = [most_of_each(manager, namespace, field)]
+        if any(spec[field] > n for n in most) and not (field in before and spec[field] <= before[field]):
+            above.add(field)
+    return above
+
+
 class Farm:
-    def __init__(self, item, pods):
+    def __init__(self, item, pods, manager):
         self.key, self.namespace, self.spec = key_of(item), item["metadata"]["namespace"], item["spec"]
         self.generation, self.status = item["metadata"]["generation"], item.get("status", {})
         self.has_template = "template" in self.spec
@@ -85,12 +116,15 @@ class Farm:
         self.ask = min(self.spec.get("minExecutors", 0), self.wanted)
         self.counted = min(self.ask, *claimed) if claimed else self.ask  # at most, by what its status says
         self.borrowed = max(0, len(self.running) - self.counted)
+        self.priority = min(self.spec.get("priority", 0), most_of_each(manager, self.namespace, "priority"))
+        self.is_gang = bool(self.spec.get("gang")) and self.has_template
+        self.starts_whole = self.is_gang and self.ask > 0  # until it has started
 
 
 class View:
-    """What there is at one moment. manager: as the API has it."""
+    """What there is at one moment. manager: as the API has it; started: keys of gangs that had all that they ask for, and some since."""
 
-    def __init__(self, farms, pods, nodes, quotas, manager):
+    def __init__(self, farms, pods, nodes, quotas, manager, started):
         self.now, self.manager, self.ceilings = time.time(), manager, manager["spec"].get("ceilings", [])
         of_farm = collections.defaultdict(list)
         self.strangers = []
@@ -102,7 +136,9 @@ class View:
             for label in pod["metadata"].get("labels", {}).items():
                 owner = owner or selectors.get((pod["metadata"]["namespace"], label))
             (of_farm[owner] if owner else self.strangers).append(pod)
-        self.farms = {key_of(item): Farm(item, of_farm[key_of(item)]) for item in farms}
+        self.farms = {key_of(item): Farm(item, of_farm[key_of(item)], manager["spec"]) for item in farms}
+        for farm in self.farms.values():
+            farm.starts_whole = farm.starts_whole and farm.key not in started and len(farm.running) < farm.ask
         self.quotas = {q["metadata"]["namespace"]: q for q in quotas}
         self.nodes = {n["metadata"]["name"]: amount(n["status"]["allocatable"]["cpu"]) for n in nodes
                       if not n["spec"].get("unschedulable") and not n["metadata"].get("deletionTimestamp")}
@@ -119,29 +155,25 @@ class View:
         self.due = self.least_guarantees()
 
     def ceilings_of(self, namespace):
-        """(ceiling, the namespaces that share it)."""
-        named = [c for c in self.ceilings if any(n == namespace or n.endswith("*") and namespace.startswith(n[:-1])
-                                                 for n in c.get("namespaces", []))]
-        return named or [c for c in self.ceilings if not c.get("namespaces")]
+        return ceilings_of(self.manager["spec"], namespace)
 
     def sharing(self, ceiling, namespace):
         return [f for f in self.farms.values() if ceiling in self.ceilings_of(f.namespace) and
                 (ceiling.get("namespaces") or f.namespace == namespace)]
 
     def drain_limit(self, namespace):
-        limits = [c["drainSeconds"] for c in self.ceilings_of(namespace) if "drainSeconds" in c]
-        return min(limits) if limits else self.manager["spec"].get("maxDrainSeconds", 300)
+        return most_of_each(self.manager["spec"], namespace, "drainSeconds")
 
-    def most_executors(self, farm):
-        """Whether the ceilings leave it none beyond what there is."""
-        return all(sum(len(f.staying) for f in self.sharing(c, farm.namespace)) < c["maxExecutors"]
+    def most_executors(self, farm, more=1):
+        """Whether the ceilings leave it so many beyond what there is."""
+        return all(sum(len(f.staying) for f in self.sharing(c, farm.namespace)) + more <= c["maxExecutors"]
                    for c in self.ceilings_of(farm.namespace) if "maxExecutors" in c)
 
     def fits_empty(self, farm):
         return any(room >= farm.cpu for room in self.nodes.values())
 
     def least_guarantees(self):
-        """What each farm is guaranteed at least, whatever others ask for."""
+        """What each farm is guaranteed at least, whatever others ask for. Of a gang that has not started, all or nothing."""
         asking = [f for f in self.farms.values() if f.has_template and f.ask and self.fits_empty(f)]
         least = {f.key: f.ask for f in asking}
         for farm in asking:
@@ -155,52 +187,76 @@ class View:
         largest = max((f.cpu for f in sized), default=1)
         rooms = sum(max(0, math.floor((room - self.by_strangers[name]) / largest)) for name, room in self.nodes.items())
         part = divided_fairly(rooms, sized, {f.key: f.ask for f in sized})
-        return {key: min(n, part.get(key, n)) for key, n in least.items()}
+        least = {key: min(n, part.get(key, n)) for key, n in least.items()}
+        return {key: 0 if self.farms[key].starts_whole and n < self.farms[key].ask else n for key, n in least.items()}
+
+    def quota_admits(self, farm):
+        """How many more of its executors, as the quota counts now."""
+        quota = self.quotas.get(farm.namespace, {})
+        hard, used = quota.get("spec", {}).get("hard", {}), quota.get("status", {}).get("used", {})
+        left = {name: amount(n) - amount(used.get(name)) for name, n in hard.items()}
+        if "requests.cpu" in left and not farm.cpu:
+            return 0  # it must be said
+        return math.floor(min((left[name] / n for name, n in (("pods", 1), ("requests.cpu", farm.cpu)) if name in left), default=100000))
 
     def is_held_back(self, farm):
         """By what is no matter of room: a quota that is full, a template that is refused, a secret of others."""
-        hard = self.quotas.get(farm.namespace, {}).get("spec", {}).get("hard", {})
-        used = self.quotas.get(farm.namespace, {}).get("status", {}).get("used", {})
-        if "pods" in hard and int(used.get("pods", 0)) >= int(hard["pods"]):
-            return True
-        if "requests.cpu" in hard and (not farm.cpu or amount(used.get("requests.cpu")) + farm.cpu > amount(hard["requests.cpu"])):
+        if self.quota_admits(farm) < (max(1, farm.ask - len(farm.staying)) if farm.starts_whole else 1):
             return True
         return farm.conditions.get("Ready", {}).get("reason") == "NoPodsAreMade"
 
     def may_go(self, farm):
-        """Borrowed executors by node that have run as long as their farm may protect them."""
-        limits = [c["minRuntimeSeconds"] for c in self.ceilings_of(farm.namespace) if "minRuntimeSeconds" in c]
-        safe = min(farm.spec.get("minRuntimeSeconds", 0), *(limits or [self.manager["spec"].get("maxMinRuntimeSeconds", 3600)]))
-        return collections.Counter(p["spec"]["nodeName"] for p in farm.running
-                                   if ready_since(p) is None or self.now - ready_since(p) > safe + 2)
+        """Cores of executors that have run as long as their farm may protect them, by node, on nodes that take others."""
+        safe = min(farm.spec.get("minRuntimeSeconds", 0), most_of_each(self.manager["spec"], farm.namespace, "minRuntimeSeconds"))
+        cores = collections.defaultdict(list)
+        for pod in farm.running:
+            if pod["spec"]["nodeName"] in self.nodes and (ready_since(pod) is None or self.now - ready_since(pod) > safe + 2):
+                cores[pod["spec"]["nodeName"]].append(cpu_of(pod["spec"]))
+        return cores
+
+    def could_give(self, farm, cpu):
+        """Whether it has executors that it is not guaranteed, whatever counts of that, and one of them makes room for so many cores."""
+        return len(farm.running) > farm.ask and any(each >= cpu for cores in self.may_go(farm).values() for each in cores)
+
+    def room_on(self, name, farm, lenders):
+        """Of a node, if others gave back what they borrow; lenders: those that do."""
+        room = self.nodes[name] - self.used[name]
+        return room + sum(sum(sorted(self.may_go(f)[name])[:f.borrowed]) for f in lenders if f is not farm)
 
     def room_for(self, farm, with_borrowed):
         """A node on which one more executor would run: at once, or if others gave back what they borrow."""
-        for name, room in self.nodes.items():
-            free = room - self.used[name]
-            if with_borrowed:
-                free += sum(min(self.may_go(f)[name], f.borrowed) * f.cpu for f in self.farms.values() if f is not farm)
-            if free >= farm.cpu:
-                return name
-        return None
+        lenders = self.farms.values() if with_borrowed else ()
+        return next((name for name in self.nodes if self.room_on(name, farm, lenders) >= farm.cpu), None)
+
+    def rooms_for(self, farm, with_borrowed):
+        """How many more would run, likewise; what a farm borrows on several nodes counts once."""
+        rooms = sum(max(0, math.floor(self.room_on(name, farm, ()) / farm.cpu)) for name in self.nodes) if farm.cpu else 0
+        if with_borrowed and farm.cpu:
+            rooms += sum(min(f.borrowed, sum(each >= farm.cpu for cores in self.may_go(f).values() for each in cores))
+                         for f in self.farms.values() if f is not farm)
+        return rooms
 
 
 def judge_room(view):
-    short = []
-    for farm in view.farms.values():
-        missing = view.due.get(farm.key, 0) - len(farm.staying)
+    short = [f for f in view.farms.values() if view.due.get(f.key, 0) > len(f.staying) and not view.is_held_back(f)]
+    for farm in short:
+        missing = view.due[farm.key] - len(farm.staying)
         coming = sum(annotation(p, "reclaimed-for") == farm.key for f in view.farms.values() for p in f.ending)
-        if missing <= 0 or view.is_held_back(farm):
+        if missing <= coming or view.compete or not view.most_executors(farm, missing if farm.starts_whole else 1):
             continue
-        short.append(farm)
         node = view.room_for(farm, True)
-        if missing > coming and node and not view.compete and view.most_executors(farm):
+        if not farm.starts_whole and node:
             yield ROOM_SECONDS, f"short: {farm.key} has {len(farm.staying)} of {view.due[farm.key]} while {node} has room or lends it"
+        if farm.starts_whole and len(short) == 1 and view.rooms_for(farm, True) >= missing:
+            yield ROOM_SECONDS, f"gang: {farm.key} has {len(farm.staying)} of {farm.ask}, and room for {missing} more is there or lent"
+    yield from judge_gangs(view, short)
     for farm in view.farms.values():
         node = view.room_for(farm, False)
         if (not short and farm.has_template and len(farm.staying) < farm.let and node and not view.is_held_back(farm)
-                and view.most_executors(farm)):
+                and view.most_executors(farm) and not farm.starts_whole):
             yield ROOM_SECONDS, f"idle: {farm.key} has {len(farm.staying)} of {farm.let}, {node} has room for one more"
+        if not short and not view.compete and len(farm.staying) < farm.let:
+            yield from judge_priority(view, farm)
         for pod in farm.ending:
             left = seconds(pod["metadata"]["deletionTimestamp"]) - view.now
             if left > view.drain_limit(farm.namespace) + 3:
@@ -211,6 +267,33 @@ def judge_room(view):
             yield view.drain_limit(pod["metadata"]["namespace"]) + 30, f"left: {key_of(pod)} of the deleted farm {owners[0]['name']}"
 
 
+def judge_gangs(view, short):
+    """A gang has no executor till all have room, and starts where they have."""
+    for farm in view.farms.values():
+        if not farm.starts_whole:
+            continue
+        if farm.staying:
+            yield ROOM_SECONDS, f"part: {farm.key} has {len(farm.staying)} executors, {farm.ask} are to start together"
+        missing = farm.ask - len(farm.staying)
+        is_let = view.by_ceilings.get(farm.key) == farm.ask <= farm.let and view.most_executors(farm, missing)
+        if is_let and missing > 0 and not short and view.rooms_for(farm, False) >= missing and not view.is_held_back(farm):
+            yield ROOM_SECONDS, f"gang: {farm.key} has {len(farm.staying)} of {farm.ask}, and there is free room for {missing} more"
+
+
+def judge_priority(view, farm):
+    """Whoever is of lower priority gives lent room to it, unless a guarantee waits."""
+    if any(len(f.running) < f.counted for f in view.farms.values()):
+        return
+    coming = sum(annotation(p, "reclaimed-for") == farm.key for f in view.farms.values() for p in f.ending)
+    if (not farm.has_template or farm.starts_whole or view.is_held_back(farm) or farm.let - len(farm.staying) <= coming
+            or not view.most_executors(farm)):
+        return
+    for other in view.farms.values():
+        if other.priority < farm.priority and view.could_give(other, farm.cpu):
+            yield ROOM_SECONDS, (f"rank: {farm.key} of priority {farm.priority} has {len(farm.staying)} of {farm.let}, "
+                                 f"{other.key} of {other.priority} has {len(other.running)}, guaranteed {other.ask} at most")
+
+
 def judge_ceilings(view):
     for ceiling in view.ceilings:
         for namespace in {f.namespace for f in view.farms.values() if ceiling in view.ceilings_of(f.namespace)}:
@@ -218,11 +301,12 @@ def judge_ceilings(view):
             has = sum(len(f.staying) for f in farms)
             if has > ceiling.get("maxExecutors", has) and all(f.has_template for f in farms):
                 yield ROOM_SECONDS, f"ceiling: {ceiling['name']} allows {ceiling['maxExecutors']} executors, {namespace} has {has}"
-            counted = sum(f.counted for f in farms if not view.is_held_back(f))
+            asking = [f for f in farms if not view.is_held_back(f) and not f.starts_whole]  # others have what is left to those
+            counted = sum(f.counted for f in asking)
             if counted > ceiling.get("minExecutors", counted):
                 yield STATUS_SECONDS, (f"ceiling: {ceiling['name']} allows guarantees of {ceiling['minExecutors']}, "
                                        f"statuses of {namespace} say {counted}")
-            let = sum(f.let for f in farms if not view.is_held_back(f))
+            let = sum(f.let for f in asking)
             if let > ceiling.get("maxExecutors", let) and all(f.has_template for f in farms):
                 yield STATUS_SECONDS, f"ceiling: {ceiling['name']} allows {ceiling['maxExecutors']}, statuses of {namespace} say {let}"
     for key, n in view.by_ceilings.items():
@@ -232,7 +316,7 @@ def judge_ceilings(view):
 
 
 ODD = (r"if it wanted (\d+) executors? and not \1\b", r"\b0 (guaranteed )?pending", r"\((0|-\d+)\)", r"within -", r"\bnan\b|\binf\b|e\+",
-       r"\d\.\d+ of ")
+       r"\d\.\d+ of ", r"reclaimed in 0 s")
 
 
 def judge_sentence(who, text, others):
@@ -270,6 +354,9 @@ def judge_status(view, farm):
     met = farm.conditions.get("GuaranteeMet", {}).get("status")
     if met == "True" and len(farm.running) < view.due.get(farm.key, 0) or met == "False" and len(farm.running) >= farm.ask:
         yield f"status: {farm.key} GuaranteeMet {met} with {len(farm.running)}, between {view.due.get(farm.key, 0)} and {farm.ask} due: {text}"
+    start = re.search(r"gang start needs room for all (\d+), there is room for (\d+|none)", text)
+    if start and (int(start[1]) != farm.ask or (start[2] != "none" and int(start[2]) >= farm.ask)):
+        yield f"status: {farm.key} is a gang of {farm.ask}: {text}"
     yield from judge_reason(view, farm, ready.get("reason"))
     yield from judge_sentence(farm.key, text, view.farms)
     hidden = any(view.is_held_back(f) for f in view.farms.values())  # what counts of their guarantees is not said
@@ -294,6 +381,7 @@ def judge_reason(view, farm, reason):
     wrong = {
         "QuotaExceeded": farm.namespace not in view.quotas or view.quotas[farm.namespace]["metadata"]["name"] not in farm.message,
         "FitsNowhere": view.fits_empty(farm),
+        "NoRoomForGang": not farm.starts_whole,
         "HeldByOthers": not any(view.by_strangers[name] for name in view.nodes),
         "NoRoom": not kept and not view.is_held_back(farm) and view.room_for(farm, False) and view.most_executors(farm),
         "WaitsForDrain": not any(f.ending for f in view.farms.values()) and not any(is_ending(p) for p in view.strangers),
@@ -301,7 +389,8 @@ def judge_reason(view, farm, reason):
         "WaitsForRunTime": not any(f.spec.get("minRuntimeSeconds") for f in view.farms.values() if f is not farm)}
     if wrong.get(reason):
         yield f"reason: {farm.key} {reason}, which is not so: {farm.message}"
-    if farm.cpu == 0 and farm.conditions.get("Valid", {}).get("reason") != "NoRequests":
+    valid = farm.conditions.get("Valid", {})  # of which a fault is told first
+    if farm.cpu == 0 and not (valid.get("reason") == "NoRequests" or valid.get("status") == "False" and "requests no" in farm.message):
         yield f"reason: {farm.key} requests nothing and is not warned of it"
 
 

@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "kubernetes"))
 import live  # noqa: E402
 from api import Api, Refused, Watch  # noqa: E402
-from cluster_judge import View, annotation, cpu_of, is_ending, is_over, judge, judge_sentence  # noqa: E402
+from cluster_judge import View, annotation, cpu_of, fields_above, is_ending, is_over, judge, judge_sentence, key_of  # noqa: E402
+from cluster_taken import Taken, judge_taken  # noqa: E402
 from fault_proxy import FAIR, Proxy, Weather  # noqa: E402
 
 NAMESPACES = ["astro", "bio", "hep", "course-a", "course-b"]
@@ -25,6 +26,7 @@ ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybind
 WEATHERS = {"slow": Weather(delay=(0.2, 2), part=0.7), "refused": Weather(refused=(409, 429, 500), part=0.6), "cut": Weather(cut="reset"),
             "silent": Weather(cut="silent"), "lost": Weather(loses_answers=True), "aged": Weather(ages_watches=True, part=0.9)}
 SETTLE_SECONDS, QUIET_SECONDS, RETRY_SECONDS = 75, 1.2, 4
+POLICY_SECONDS = 15  # until the API server judges by an admission policy, or by ceilings, that have changed
 FAKE = {"nodeSelector": {"podere.test/node": "fake"}}
 
 
@@ -52,20 +54,22 @@ class World:
         self.proxy = Proxy(Api(cluster, "operator"), seed)
         self.operator, self.operators = None, []
         self.start_operator()
-        self.lost, self.taken, self.counted = collections.Counter(), [], set()
+        self.lost, self.taken, self.counted, self.started = collections.Counter(), [], set(), set()
+        self.seen = collections.Counter()  # how often what is judged came up
         self.quotas, self.managers = Watch(self.api, CORE + "/resourcequotas"), Watch(self.api, PODERE + "/farmmanagers")
         self.farms, self.nodes = Watch(self.api, PODERE + "/farms"), Watch(self.api, CORE + "/nodes")
         self.pods = None
         self.pods = Watch(self.api, CORE + "/pods", self.note)
-        self.findings, self.first_seen, self.still_open, self.policy_since = [], {}, set(), time.time()
-
+        self.findings, self.first_seen, self.still_open = [], {}, set()
+        self.has_policy, self.rules = True, [(time.time(), {})]  # from when on, and the manager's spec; {}: without the policy
+        self.note_rules()
     def install(self):
         cluster = self.cluster
         cluster.know_farms()
         things = [t for t in yaml.safe_load_all((live.DEPLOY / "operator.yaml").read_text()) if t["kind"] != "Deployment"]
         cluster.kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": things})
         cluster.operator_user()
-        self.api.patch(MANAGER, {"spec": {"retrySeconds": RETRY_SECONDS, "maxDrainSeconds": 12, "ceilings": [
+        self.api.patch(MANAGER, {"spec": {"retrySeconds": RETRY_SECONDS, "maxDrainSeconds": 12, "maxPriority": 5, "ceilings": [
             {"name": "each", "minExecutors": 6}, {"name": "course", "namespaces": ["course-*"], "minExecutors": 4, "maxExecutors": 8}]}})
         cluster.kubectl("create", "clusterrolebinding", "observer", "--clusterrole=podere-farm-observer", "--user=observer")
         self.users = {"observer": self.user("observer"), "operator": Api(cluster, "operator")}
@@ -95,24 +99,53 @@ class World:
     # What watches see meanwhile.
 
     def note(self, kind, pod, _at):
-        """Each pod that goes: taken by the operator for somebody, or lost to whatever else."""
+        """Each pod that goes: taken by the operator for somebody, or lost to whatever else. And gangs that have started by it."""
         owner = next((o["name"] for o in pod["metadata"].get("ownerReferences", []) if o["kind"] == "Farm"), None)
+        if not owner or self.pods is None:
+            return
+        key = f"{pod['metadata']['namespace']}/{owner}"
+        self.note_start(key)
         uid, taken_for = pod["metadata"]["uid"], annotation(pod, "reclaimed-for")
-        if not owner or uid in self.counted or not (taken_for or kind == "DELETED" or is_ending(pod)) or self.pods is None:
+        if uid in self.counted or not (taken_for or kind == "DELETED" or is_ending(pod)):
             return
         self.counted.add(uid)
-        key = f"{pod['metadata']['namespace']}/{owner}"
         if not taken_for:
             self.lost[key] += 1
             return
-        left = sum(not is_ending(p) and not is_over(p) and p["metadata"]["uid"] not in self.counted and
-                   p["metadata"]["namespace"] == pod["metadata"]["namespace"] and
-                   any(o["name"] == owner for o in p["metadata"].get("ownerReferences", [])) for p in self.pods.objects.values())
-        self.taken.append((key, taken_for, annotation(pod, "reclaimed-for-guarantee") == "true", left, cpu_of(pod["spec"])))
+        left = sum(p["metadata"]["uid"] not in self.counted for p in self.executors(key))
+        self.taken.append(Taken(key, taken_for, annotation(pod, "reclaimed-for-guarantee") == "true", left, cpu_of(pod["spec"])))
+
+    def executors(self, key):
+        """Pods of a farm that are to stay, in the midst of a change of one."""
+        namespace, name = key.split("/")
+        return [p for p in list(self.pods.objects.values()) if not is_ending(p) and not is_over(p) and
+                p["metadata"]["namespace"] == namespace and any(o["name"] == name for o in p["metadata"].get("ownerReferences", []))]
+
+    def note_start(self, key):
+        """Between two looks a gang may have started, or lost all."""
+        namespace, name = key.split("/")
+        spec = next((f["spec"] for f in self.farms.all() if f["metadata"]["namespace"] == namespace and f["metadata"]["name"] == name), {})
+        running = sum("nodeName" in p["spec"] and not annotation(p, "reclaimed-for") for p in self.executors(key))
+        if running == 0:
+            self.started.discard(key)
+        elif running >= min(spec.get(n, 100000) for n in ("minExecutors", "executors", "maxExecutors")):
+            self.seen["gangs started"] += bool(spec.get("gang")) and key not in self.started
+            self.started.add(key)
 
     def view(self):
         manager = next(m for m in self.managers.all() if m["metadata"]["name"] == "everybody")
-        return View(self.farms.all(), self.pods.all(), self.nodes.all(), self.quotas.all(), manager)
+        for farm in self.farms.all():
+            with self.pods.lock:
+                self.note_start(key_of(farm))
+        return View(self.farms.all(), self.pods.all(), self.nodes.all(), self.quotas.all(), manager, set(self.started))
+
+    def note_rules(self):
+        self.rules.append((time.time(), self.api.get(MANAGER)["spec"] if self.has_policy else {}))
+
+    def late_rules(self):
+        """By which the API server may judge now: {} if by none."""
+        ends = [since for since, _ in self.rules[1:]] + [time.time()]
+        return [manager for (_, manager), end in zip(self.rules, ends) if time.time() - end < POLICY_SECONDS]
 
     # After each operation.
 
@@ -137,7 +170,7 @@ class World:
             view = self.view()
             views.append(view)
             open_now = {re.sub(r"\d+ s\b", "", text): (patience, text) for patience, text in judge(view)}
-            self.first_seen = {k: self.first_seen.get(k, view.now) for k in open_now}
+            self.first_seen = {k: self.first_seen.get(k, view.now) if self.leads() else view.now for k in open_now}
             for k, (patience, text) in open_now.items():
                 if view.now - self.first_seen[k] > patience and k not in said:
                     said.add(k)
@@ -150,30 +183,18 @@ class World:
                 break
         else:
             print(f"  unsettled after {SETTLE_SECONDS} s", flush=True)
+            if not self.leads():
+                self.find(f"crash: the operator does not lead: {self.operator.said()[-500:]}")
         self.still_open = said & set(open_now)
-        self.judge_taken(views)
-        self.judge_operator()
-
-    def judge_taken(self, views):
         taken, self.taken = self.taken, []
         lost, self.lost = self.lost, collections.Counter()
-        for key, taken_for, _, left, _ in taken:
-            floor = min((v.due.get(key, 0) for v in views), default=0)
-            if left + lost[key] < floor:
-                self.find(f"below: {key} keeps {left} of {floor} guaranteed after one was taken for {taken_for}", views[-1])
-        for waiting in {t[1] for t in taken}:
-            cpu = [cpu for _, w, is_guarantee, _, cpu in taken if w == waiting and is_guarantee]
-            of_waiting = [v.farms[waiting] for v in views if waiting in v.farms]
-            if not cpu or not of_waiting or views[0].compete or views[-1].compete:
-                continue
-            coming = sum(annotation(p, "reclaimed-for") == waiting for f in views[0].farms.values() for p in f.ending)
-            missing = max(f.ask - len(f.running) for f in of_waiting) + lost[waiting] - coming
-            each = max(f.cpu for f in of_waiting)
-            enough = missing if len({each, *cpu}) == 1 else 1.5 * missing
-            if sum(min(1, c / each) if each else 1 for c in cpu) > enough:
-                self.find(f"more: {len(cpu)} taken for {waiting}, of {cpu} cores, which missed {missing} of {each} cores", views[-1])
-            if all(v.is_held_back(v.farms[waiting]) for v in views if waiting in v.farms) and len(of_waiting) == len(views):
-                self.find(f"vain: {len(cpu)} taken for {waiting}, whose pods are refused", views[-1])
+        self.seen += collections.Counter("taken for guarantees" if one.is_guarantee else "taken for shares" for one in taken)
+        stand = [f for f in views[-1].farms.values() if len(f.staying) < f.let]
+        self.seen["gangs held back"] += sum(f.starts_whole and not f.staying for f in stand)
+        self.seen["admitted in part"] += sum(views[-1].is_held_back(f) and bool(f.staying) for f in stand)
+        for text in judge_taken(taken, lost, views):
+            self.find(text, views[-1])
+        self.judge_operator()
 
     def tend(self):
         """What a Deployment does: an operator that ended is started again. It may end when it lost its lease, or found no API server."""
@@ -182,6 +203,10 @@ class World:
             if ended not in (1, 2) or not re.search("the lease is lost|Empty reply|refused|timed out", self.operator.said()[-300:]):
                 self.find(f"crash: the operator ended with {ended}: {self.operator.said()[-500:]}")
             self.start_operator()
+
+    def leads(self):
+        """Till then nobody does anything."""
+        return re.search("Z leads$", self.operator.said(), re.M)
 
     def judge_operator(self):
         lines = collections.Counter(re.sub(r"\d+", "#", line[25:]) for line in self.operator.said().splitlines()[self.n_said:])
@@ -213,25 +238,23 @@ class World:
         self.write_farm(farm, spec, lambda: self.users[f"editor-{namespace}"].patch(of(namespace, "farms", name), {"spec": spec}))
 
     def write_farm(self, farm, spec, write):
-        """What is above a ceiling by itself is refused while the admission policy is there, also if it was before."""
+        """What is above a ceiling by itself, and above what it was, is refused where the admission policy is in force."""
         view, namespace = self.view(), farm.split("/")[0]
         known = view.farms[farm].spec if farm in view.farms else {}
-        changes, spec = {**known, **spec} != known, {**known, **spec}
-        says = {name: spec[name] for name in ("minExecutors", "weight", "drainSeconds", "minRuntimeSeconds") if name in spec}
-        says = {name: n for name, n in says.items() if (name, n) not in (("weight", 1), ("drainSeconds", 60))}  # defaults
-        ceilings, most = view.ceilings_of(namespace), {"drainSeconds": "maxDrainSeconds", "minRuntimeSeconds": "maxMinRuntimeSeconds"}
-        above = changes and any(
-            n > c[name] for name, n in says.items()
-            for c in [c for c in ceilings if name in c] or ([{name: view.manager["spec"][most[name]]}] if name in most else []))
+        spec = {**known, **spec}
         try:
             write()
         except Refused as refused:
-            if refused.status != 404 and not (refused.status == 422 and (above or "must be" in str(refused))):
+            above = set().union(*(fields_above(manager, namespace, known, spec) for manager in self.late_rules()))
+            is_above = any(f"{field} is above the ceiling" in str(refused) for field in above)
+            is_odd_gang = "a gang needs" in str(refused) and spec.get("gang") and not (spec.get("minExecutors") and "template" in spec)
+            if refused.status != 404 and not (refused.status == 422 and (is_above or is_odd_gang or "must be" in str(refused))):
                 self.find(f"refused: {refused}")
             print(f"  refused: {refused.status}", flush=True)
         else:
-            if above and self.policy_since and time.time() - self.policy_since > 15:
-                self.find(f"admitted: above a ceiling: {spec}", view)
+            above = set.intersection(*(fields_above(manager, namespace, known, spec) for manager in self.late_rules()))
+            if above:
+                self.find(f"admitted: {', '.join(sorted(above))} above a ceiling: was {known}, is {spec}", view)
 
     def do_scale(self, namespace, executors):
         try:
@@ -282,12 +305,18 @@ class World:
                 raise
 
     def do_quota(self, namespace, hard):
+        """One that is there is changed; {}: it goes."""
+        path, body = of(namespace, "resourcequotas", "room"), {"metadata": {"name": "room"}, "spec": {"hard": hard}}
         try:
-            self.api.delete(of(namespace, "resourcequotas", "room"))
-        except Refused:
-            pass
-        if hard:
-            self.api.create(of(namespace, "resourcequotas"), {"metadata": {"name": "room"}, "spec": {"hard": hard}})
+            if hard:
+                self.api.ask("PUT", path, body)
+            else:
+                self.api.delete(path)
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            if hard:
+                self.api.create(of(namespace, "resourcequotas"), body)
 
     def do_operator(self, act):
         if act == "kill":
@@ -312,19 +341,23 @@ class World:
         self.cluster.do("up", "apiserver")
         live.wait_until(lambda: self.cluster.call("status").returncode == 0, "the API server is back")
         time.sleep(3)
+        self.rules.append((time.time(), {}))  # which it knows by and by
+        self.note_rules()
 
     def do_manager(self, spec):
         self.api.patch(MANAGER, {"spec": spec})
+        self.note_rules()
 
     def do_policy(self, on):
-        if on == bool(self.policy_since):
+        if on == self.has_policy:
             return
         if on:
             self.api.create(ADMISSION, next(t for t in yaml.safe_load_all((live.DEPLOY / "operator.yaml").read_text())
                                             if t["kind"] == "ValidatingAdmissionPolicyBinding"))
         else:
             self.api.delete(ADMISSION + "/podere-farm-ceilings")
-        self.policy_since = time.time() if on else 0
+        self.has_policy = on
+        self.note_rules()
         time.sleep(3)
 
     def do_secret(self, namespace):

@@ -444,8 +444,8 @@ void ceilings_are_kept(const State& state, const Decision& decision) {
   }
 }
 
-/// Whatever a farm asks for, others have what they ask for, or an equal part of the room. No cluster here has a tenth of
-/// what it asks for; more would be as unreasonable, and takes decide() longer.
+/// Whatever a farm asks for, others have what they ask for, or an equal part of the room. No cluster here has a tenth
+/// of what it asks for; more would be as unreasonable, and takes decide() longer.
 void an_unreasonable_guarantee_takes_nothing(const State& state, const Decision& decision, const Policy& policy) {
   const int n_farms = static_cast<int>(state.farms.size());
   int room = 0;

@@ -8,6 +8,8 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
 CONFIGURE = cmake -Wno-dev --log-level=NOTICE -DPODERE_WERROR=$(if $(CI),ON,OFF) --preset
 BUILD = cmake --build --preset
+# CTEST=: builds and runs no test.
+CTEST = ctest --preset
 
 run:  ## set up, build, train on real and on generated collision events
 	@tools/setup.sh build
@@ -19,7 +21,7 @@ test:  ## set up, build, run all tests
 	@tools/setup.sh build test kubernetes
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
-	@ctest --preset release
+	@$(CTEST) release
 
 wheel:  ## a wheel of the program and the Python package, for Debian's Python, in dist/
 	@tools/setup.sh build package
@@ -81,13 +83,13 @@ asan:  ## tests of parts, and of the command line those of bad input and failure
 	@tools/setup.sh build test
 	@$(CONFIGURE) asan
 	@$(BUILD) asan
-	@ctest --preset asan
+	@$(CTEST) asan
 
 tsan:  ## the tests of threads and ranks under the thread sanitizer
 	@tools/setup.sh build test
 	@$(CONFIGURE) tsan
 	@$(BUILD) tsan
-	@ctest --preset tsan
+	@$(CTEST) tsan
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each
 	@tools/setup.sh build test

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export build=$PWD/$1 FUZZ_SECONDS=${FUZZ_SECONDS:-60}
-export ASAN_OPTIONS=fast_unwind_on_malloc=0:intercept_tls_get_addr=0
+export ASAN_OPTIONS=intercept_tls_get_addr=0
 export LSAN_OPTIONS=suppressions=$PWD/tools/sanitizers/lsan.supp:print_suppressions=0
 shopt -s nullglob
 targets=("$build"/fuzzers/*)

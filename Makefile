@@ -8,8 +8,6 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
 CONFIGURE = cmake -Wno-dev --log-level=NOTICE -DPODERE_WERROR=$(if $(CI),ON,OFF) --preset
 BUILD = cmake --build --preset
-# CTEST=: builds and runs no test.
-CTEST = ctest --preset
 
 run:  ## set up, build, train on real and on generated collision events
 	@tools/setup.sh build
@@ -21,7 +19,7 @@ test:  ## set up, build, run all tests
 	@tools/setup.sh build test kubernetes
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
-	@$(CTEST) release
+	@ctest --preset release
 
 wheel:  ## a wheel of the program and the Python package, for Debian's Python, in dist/
 	@tools/setup.sh build package
@@ -83,13 +81,13 @@ asan:  ## tests of parts, and of the command line those of bad input and failure
 	@tools/setup.sh build test
 	@$(CONFIGURE) asan
 	@$(BUILD) asan
-	@$(CTEST) asan
+	@ctest --preset asan
 
 tsan:  ## the tests of threads and ranks under the thread sanitizer
 	@tools/setup.sh build test
 	@$(CONFIGURE) tsan
 	@$(BUILD) tsan
-	@$(CTEST) tsan
+	@ctest --preset tsan
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each
 	@tools/setup.sh build test

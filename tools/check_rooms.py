@@ -2,7 +2,8 @@
 """Holds the rule of the rooms: check_rooms.py [root]. The floors are the table in podere/README.md.
 
 A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
-included as "podere/<room>/..."; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
+included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules; only
+podere/catalog names an algorithm of examples/; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
 than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
 """
 import re
@@ -13,6 +14,8 @@ FLOOR_ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`(\w+)`\s*\|")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?\s*(?:LIBRARIES[^)]*)?\)")
 MPI_ROOM = "comm"
+FOLDERS = ("podere", "examples")  # of rooms
+CATALOG = "catalog"
 
 
 def read_floors(readme: Path) -> tuple[dict[str, int], dict[str, int]]:
@@ -43,9 +46,12 @@ def breach_of_floors(room: str, used: str, floors: dict[str, int]) -> str | None
 def check_include(path: Path, room: str, header: str, floors: dict[str, int], depends: dict[str, int]) -> str | None:
     if header == "mpi.h":
         return None if room == MPI_ROOM else f"only '{MPI_ROOM}' may include <mpi.h>"
-    if not header.startswith("podere/"):
+    folder = header.split("/")[0]
+    if folder not in FOLDERS:
         return f'"{header}" is not written as "podere/<room>/..."' if (path.parent / header).exists() else None
     used = header.split("/")[1]
+    if folder == "examples" and used != room and room != CATALOG:
+        return f"only '{CATALOG}' may include what lies in examples/"
     breach = breach_of_floors(room, used, floors)
     if not breach and used != room and used not in depends:
         return f"'{room}' includes '{used}' and its CMakeLists.txt does not name it in DEPENDS"
@@ -70,7 +76,8 @@ def check_room(folder: Path, floors: dict[str, int]):
 def check(root: Path):
     readme = root / "podere" / "README.md"
     floors, lines = read_floors(readme)
-    folders = {folder.name: folder for folder in (root / "podere").iterdir() if any(folder.glob("*.*"))}
+    folders = {folder.name: folder for rooms in FOLDERS if (root / rooms).exists()
+               for folder in (root / rooms).iterdir() if any(folder.glob("*.*"))}
     for room in sorted(floors.keys() - folders.keys()):
         yield readme, lines[room], f"room '{room}' has a floor but no folder"
     for room, folder in sorted(folders.items()):

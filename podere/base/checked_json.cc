@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -21,6 +22,11 @@ std::string checksum(const Json& content) {
 }
 
 }  // namespace
+
+bool is_of_kind(const std::string& text, const CheckedJsonKind& kind) {
+  // The format comes first, perhaps spaced by another program; what users named comes later.
+  return std::string_view(text).substr(0, 64).find(fmt::format("\"{}\"", kind.format)) != std::string_view::npos;
+}
 
 std::string checked_json_text(const CheckedJsonKind& kind, int version, Json content) {
   std::string sum = checksum(content);

@@ -15,6 +15,9 @@ struct CheckedJsonKind {
   const char* advice = "";  ///< what to do with a file of another kind, such as "; convert it"
 };
 
+/// Whether a text is meant to be of that kind, whole or not.
+bool is_of_kind(const std::string& text, const CheckedJsonKind& kind);
+
 /// The text of a file, with a line break at its end.
 std::string checked_json_text(const CheckedJsonKind& kind, int version, nlohmann::ordered_json content);
 

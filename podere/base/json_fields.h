@@ -51,6 +51,14 @@ nlohmann::ordered_json json_of(const T& value) {
   }
 }
 
+/// An object with all fields.
+template <HasFields T>
+nlohmann::ordered_json json_of_all_fields(const T& value) {
+  auto object = nlohmann::ordered_json::object();
+  T::visit_fields(value, [&](const char* name, const auto& member, auto...) { object[name] = json_of(member); });
+  return object;
+}
+
 /// An object without the fields that have their defaults.
 template <HasFields T>
 nlohmann::ordered_json json_of_fields(const T& value) {
@@ -107,7 +115,8 @@ void read_json(const nlohmann::ordered_json& json, const std::string& where, T& 
     if (!json.is_array()) refuse_json(where, "a list", json);
     value.resize(json.size());
     for (std::size_t i = 0; i < json.size(); ++i) read_json(json[i], where, value[i]);
-  } else if constexpr (std::is_same_v<T, nlohmann::ordered_json>) {
+  } else if constexpr (std::is_same_v<T, nlohmann::ordered_json>) {  // for others to read
+    if (!json.is_object()) refuse_json(where, "an object", json);
     value = json;
   } else {
     static_assert(HasFields<T>);

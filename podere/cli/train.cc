@@ -4,6 +4,7 @@
 #include <set>
 
 #include "podere/base/error.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
@@ -115,7 +116,8 @@ void define_gbt(CLI::App& app, TrainOptions& options) {
          "Model to continue; options that are not given, but for --trees, are those of its training")
       ->check(file_name())
       ->type_name("MODEL");
-  add_data_options(app, options.run, options.tree.validation_fraction);
+  add_data_options(app, options.run);
+  add_long_run_options(app, options.run, options.tree.validation_fraction);
   add_categorical_option(app, options.run.source);
   app.get_option("--categorical")->excludes("--from");  // which remembers its own
   app.add_flag("--low-memory", options.low_memory, "Hold bins instead of DATA, which is read three times")
@@ -157,7 +159,8 @@ std::string trees_text(const session::Json& facts) {
 int run_gbt(TrainOptions& options) {
   check(options);
   session::TrainJob job = job_of(options.run);
-  job.options = options.tree;
+  job.algorithm = "trees";
+  job.options = json_of_fields(options.tree);
   job.low_memory = options.low_memory;
   const TrainingWords words{
       [](const session::Json& facts) -> std::vector<std::pair<std::string, std::string>> {
@@ -173,6 +176,7 @@ void add_train(CLI::App& app, Command& chosen) {
   CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
   add_command<TrainOptions>(*train, chosen, "gbt", "Gradient-boosted trees", define_gbt, run_gbt);
   add_train_networks(*train, chosen);
+  add_train_others(*train, chosen);
 }
 
 }  // namespace podere::cli

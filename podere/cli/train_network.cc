@@ -6,11 +6,12 @@
 #include <numeric>
 
 #include "podere/base/error.h"
+#include "podere/base/json_fields.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
-#include "podere/neural/options.h"
+#include "podere/neural/algorithm.h"
 #include "podere/neural/parameter_servers.h"
 #include "podere/session/session.h"
 
@@ -153,7 +154,8 @@ void settle_servers(NetworkOptions& options) {
 
 void define_nn(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
-  add_data_options(app, options.run, network.validation_fraction);
+  add_data_options(app, options.run);
+  add_long_run_options(app, options.run, network.validation_fraction);
   define_from(app, options.run);
   define_layers(app, network);
   Adder add(app);
@@ -193,7 +195,8 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   network.loss = neural::Loss::kCrossEntropy;
   network.optimiser = neural::Optimiser::kLbfgs;
   network.epochs = 100;
-  add_data_options(app, options.run, network.validation_fraction);
+  add_data_options(app, options.run);
+  add_long_run_options(app, options.run, network.validation_fraction);
   define_from(app, options.run);
   define_layers(app, network);
   Adder add(app);
@@ -268,9 +271,8 @@ int run_network(NetworkOptions& options) {
     throw_input_error("--early-stopping needs --validation or --validation-fraction");
   }
   session::TrainJob job = job_of(options.run);
-  job.network = options.network;
-  job.max_steps = options.max_steps;
-  job.checkpoint_steps = options.checkpoint_steps;
+  job.algorithm = "network";
+  job.options = json_of_fields(neural::JobOptions{options.network, options.max_steps, options.checkpoint_steps});
   const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{

@@ -54,7 +54,7 @@ void print_facts(const session::Json& facts, const TrainingWords& words, int des
   for (auto& line : words.lines(facts)) lines.push_back(std::move(line));
   lines.emplace_back("to start", seconds("start"));
   lines.emplace_back("to load", seconds("load"));
-  lines.emplace_back(std::string("to ") + words.prepare_name, seconds(words.prepare_name));
+  if (!words.prepare_name.empty()) lines.emplace_back("to " + words.prepare_name, seconds(words.prepare_name));
   lines.emplace_back("to train", seconds("train"));
   for (const char* name : {"loss", "validation_loss", "validation_accuracy", "validation_auc"}) {
     if (!facts.contains(name)) continue;
@@ -67,7 +67,7 @@ void print_facts(const session::Json& facts, const TrainingWords& words, int des
 
 }  // namespace
 
-void add_data_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
+void add_data_options(CLI::App& app, TrainingOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
       "Column of the label, by name or by position from 0 [label, target, class or y, or the first]");
@@ -75,6 +75,17 @@ void add_data_options(CLI::App& app, TrainingOptions& options, double& validatio
       ->required()
       ->transform(output_file())
       ->type_name("MODEL");
+  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
+                         ->check(file_name())
+                         ->type_name("DATA");
+  app.add_option("--validation-labels", options.validation_labels,
+                 "IDX: file of their labels [as of DATA, by its name]")
+      ->needs(validation)
+      ->check(file_name())
+      ->type_name("FILE");
+}
+
+void add_long_run_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
   app.add_option("--checkpoint", options.checkpoint,
                  "Keep the model so far here; the same command goes on from it [in a temporary folder]")
       ->check(file_name())
@@ -91,17 +102,9 @@ void add_data_options(CLI::App& app, TrainingOptions& options, double& validatio
       ->transform(count())
       ->needs(tensorboard)
       ->type_name("N");
-  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
-                         ->check(file_name())
-                         ->type_name("DATA");
-  app.add_option("--validation-labels", options.validation_labels,
-                 "IDX: file of their labels [as of DATA, by its name]")
-      ->needs(validation)
-      ->check(file_name())
-      ->type_name("FILE");
   app.add_option("--validation-fraction", validation_fraction, "Share of rows to validate on instead [0]")
       ->check(real_number())
-      ->excludes(validation)
+      ->excludes("--validation")
       ->type_name("X");
 }
 

@@ -26,8 +26,10 @@ struct TrainingOptions {
   std::string model;
 };
 
-/// DATA with what says how to read it, --output, checkpoints, and rows to validate on. Before the model's own options.
-void add_data_options(CLI::App& app, TrainingOptions& options, double& validation_fraction);
+/// DATA with what says how to read it, --output, and data to validate on. Before the model's own options.
+void add_data_options(CLI::App& app, TrainingOptions& options);
+/// Checkpoints, TensorBoard, and a share of the rows to validate on: of algorithms that take many rounds or steps.
+void add_long_run_options(CLI::App& app, TrainingOptions& options, double& validation_fraction);
 /// Executors, output, metrics. After the model's own options.
 void add_run_options(CLI::App& app, TrainingOptions& options);
 
@@ -41,7 +43,8 @@ session::TrainJob job_of(const TrainingOptions& options);
 struct TrainingWords {
   /// Lines about the model, such as {"trees", "50"}, and about the seconds between loading and training.
   std::function<std::vector<std::pair<std::string, std::string>>(const session::Json& facts)> lines;
-  const char* prepare_name;                                       ///< such as "bin": of "to bin" and "bin_seconds"
+  /// Such as "bin": of "to bin" and "bin_seconds"; empty: there are none.
+  std::string prepare_name;
   std::function<std::string(const session::Json& facts)> so_far;  ///< such as "12 trees"
 };
 

@@ -9,15 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "podere/algorithm/summaries.h"
+
 namespace podere::io {
 
-/// An operator or a constant of a graph. Names with slashes lie in boxes: "layer_1/weights" in "layer_1".
-struct GraphNode {
-  std::string name;
-  std::string op;                   ///< such as "MatMul"
-  std::vector<std::string> inputs;  ///< names of nodes
-  std::vector<std::int64_t> shape;  ///< of the output; -1: any
-};
+using algorithm::GraphNode;
 
 /// Whether there are such files in `folder` already. Throws InputError unless more can be made there, or it can be
 /// made.

@@ -42,12 +42,6 @@ std::vector<T> read_binary(const Json& json, const char* name) {
   return values;
 }
 
-Json to_json(const Options& options) {
-  Json json = Json::object();
-  Options::visit_fields(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
-  return json;
-}
-
 Options options_from_json(const Json& json) {
   if (!json.is_object()) throw_input_error("'options' is {}, which is not an object", json.dump());
   Options options;
@@ -79,7 +73,7 @@ Json content_of(const Model& model) {
   for_each_place(model.layout,
                  [&](std::size_t place, std::size_t in_file) { weights[in_file] = model.weights[place]; });
   return {{"schema", table::to_json(model.schema)},
-          {"options", to_json(model.options)},
+          {"options", json_of_all_fields(model.options)},
           {"scaling", {{"mean", model.scaling.mean}, {"scale", model.scaling.scale}}},
           {"target_scaling", {{"mean", model.target.mean}, {"scale", model.target.scale}}},
           {"history", evaluate::to_json(model.history)},
@@ -179,9 +173,6 @@ Checkpoint checkpoint_from_text(const std::string& text, const std::string& name
   return checkpoint;
 }
 
-bool is_network_text(const std::string& text) {
-  // The format comes first, perhaps spaced by another program; features come later.
-  return std::string_view(text).substr(0, 64).find(fmt::format("\"{}\"", kKind.format)) != std::string_view::npos;
-}
+bool is_network_text(const std::string& text) { return is_of_kind(text, kKind); }
 
 }  // namespace podere::neural

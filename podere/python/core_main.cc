@@ -4,15 +4,19 @@
 #include <pybind11/stl.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "podere/algorithm/algorithm.h"
+#include "podere/algorithm/model_file.h"
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/machine.h"
+#include "podere/catalog/catalog.h"
 #include "podere/comm/communicator.h"
 #include "podere/neural/model.h"
 #include "podere/neural/predict.h"
@@ -156,6 +160,51 @@ neural::Model train_network(Rows& rows, const Rows* validation, const py::dict& 
   return std::move(*model);
 }
 
+/// An array that holds `values`, without a copy.
+template <typename T>
+py::array_t<T> array_of(std::vector<T> values, const std::vector<std::size_t>& shape) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  const T* const begin = kept->data();
+  const py::capsule owner(kept.release(), [](void* held) { delete static_cast<std::vector<T>*>(held); });
+  return py::array_t<T>(shape, begin, owner);
+}
+
+/// A model of any algorithm of the catalog. pybind11 holds no pointers to const.
+using AnyModel = algorithm::Model;
+
+std::shared_ptr<AnyModel> share(std::unique_ptr<const AnyModel> model) {
+  return std::const_pointer_cast<AnyModel>(std::shared_ptr<const AnyModel>(std::move(model)));
+}
+
+std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, const Rows* validation,
+                                    const std::string& options, int n_threads, py::object show) {
+  const auto trainer = catalog::algorithm_called(algorithm).trainer(algorithm::Json::parse(options));
+  SignalProgress progress(std::move(show));
+  algorithm::Summaries no_summaries;
+  std::shared_ptr<AnyModel> model;
+  {
+    const py::gil_scoped_release unlocked;
+    const comm::Communicator alone = comm::Communicator::self();
+    model = share(trainer
+                      ->train(table::HeldRows(std::move(rows.table())),
+                              validation != nullptr ? &validation->table() : nullptr,
+                              {.comm = alone, .n_threads = n_threads, .progress = progress, .summaries = no_summaries})
+                      .model);
+  }
+  progress.finish();
+  return model;
+}
+
+py::array_t<float> predict_any(const AnyModel& model, const Rows& rows, bool margins, int n_threads) {
+  std::vector<float> values;
+  {
+    const py::gil_scoped_release unlocked;
+    values = model.margins(rows.table(), n_threads);
+    if (!margins) values = model.predictions(std::move(values), n_threads);
+  }
+  return array_of(std::move(values), {model.n_outputs(), rows.table().n_rows()});
+}
+
 using Numbers = std::map<std::string, py::array_t<double>>;
 
 /// An epoch from the weights of `base`, or from the start, and from what the optimiser had after the one before.
@@ -200,15 +249,6 @@ std::vector<float> margins_of(const neural::Model& model, const table::Table& ta
   return neural::predict_outputs(model, table, n_threads);
 }
 
-/// An array that holds `values`, without a copy.
-template <typename T>
-py::array_t<T> array_of(std::vector<T> values, const std::vector<std::size_t>& shape) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  const T* const begin = kept->data();
-  const py::capsule owner(kept.release(), [](void* held) { delete static_cast<std::vector<T>*>(held); });
-  return py::array_t<T>(shape, begin, owner);
-}
-
 /// What margins or predictions are, [n_outputs x n_rows].
 template <typename Model>
 py::array_t<float> predict(const Model& model, const Rows& rows, bool margins, int n_threads) {
@@ -246,7 +286,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 std::string read_model_text(const std::string& path) {
   const py::gil_scoped_release unlocked;
-  return tree::read_model_text(path);
+  return algorithm::read_model_text(path);
 }
 
 void define_rows(py::module_& module) {
@@ -295,6 +335,20 @@ py::class_<Model> define_model(py::module_& module, const char* name,
 }
 
 void define_models(py::module_& module) {
+  py::class_<AnyModel, std::shared_ptr<AnyModel>>(module, "AnyModel")
+      .def_static(
+          "from_text",
+          [](const std::string& text, const std::string& file) {
+            const py::gil_scoped_release unlocked;
+            return share(catalog::model_from_text(text, file));
+          },
+          py::arg("text"), py::arg("name"))
+      .def("to_text", &AnyModel::to_text, py::call_guard<py::gil_scoped_release>())
+      .def("predict", &predict_any, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def_property_readonly("objective", &AnyModel::objective)
+      .def_property_readonly("n_outputs", &AnyModel::n_outputs)
+      .def_property_readonly("features", [](const AnyModel& model) { return model.schema().features; })
+      .def_property_readonly("categories", [](const AnyModel& model) { return model.schema().categories; });
   define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
       .def("explain", &explain, py::arg("rows"), py::arg("n_threads"))
@@ -331,6 +385,8 @@ PYBIND11_MODULE(_core, module) {
   });
   define_rows(module);
   define_models(module);
+  module.def("train_any", &train_any, py::arg("algorithm"), py::arg("rows"), py::arg("validation").none(true),
+             py::arg("options"), py::arg("n_threads"), py::arg("show").none(true));
   module.def("train", &train, py::arg("rows"), py::arg("validation").none(true), py::arg("objective"),
              py::arg("options"), py::arg("base").none(true), py::arg("n_threads"), py::arg("show"));
   module.def("train_network", &train_network, py::arg("rows"), py::arg("validation").none(true), py::arg("options"),

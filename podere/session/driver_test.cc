@@ -1,6 +1,14 @@
 // The driver against executors that are a few lines of shell.
 #include "podere/session/driver.h"
 
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/session/describe_job.h"
@@ -10,7 +18,7 @@
 namespace podere::session {
 namespace {
 
-constexpr const char* kReady = R"(echo '{"event":"ready","protocol":1,"executors":1}'; )";
+constexpr const char* kReady = R"(echo '{"event":"ready","protocol":2,"executors":1}'; )";
 
 class RecordedProgress : public Progress {
  public:
@@ -183,9 +191,9 @@ TEST_P(EventWithAWrongMember, IsToldInOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     , EventWithAWrongMember,
     testing::Values(R"({"event":5})", R"({"event":null})", R"({"event":["ready"]})",
-                    R"({"event":"ready","protocol":"1","executors":1})", R"({"event":"ready","protocol":1.5})",
-                    R"({"event":"ready","protocol":1,"executors":-1})", R"({"event":"ready","executors":99999999999})",
-                    R"({"event":"ready","protocol":1,"executors":null})", R"({"event":"failed","message":5})",
+                    R"({"event":"ready","protocol":"2","executors":1})", R"({"event":"ready","protocol":2.5})",
+                    R"({"event":"ready","protocol":2,"executors":-1})", R"({"event":"ready","executors":99999999999})",
+                    R"({"event":"ready","protocol":2,"executors":null})", R"({"event":"failed","message":5})",
                     R"({"event":"failed","message":"x","kind":true})", R"({"event":7,"id":1})",
                     R"({"event":"progress","id":1,"phase":3})", R"({"event":"progress","id":1,"done":-1})",
                     R"({"event":"progress","id":1,"done":"2"})", R"({"event":"progress","id":1,"total":0.5})",
@@ -230,7 +238,7 @@ TEST(Driver, LooksAtASilentProcessBeforeItIsCalledLost) {
 
 TEST(Driver, DoesNotTakeItsOwnAbsenceForSilenceOfExecutors) {
   RecordedProgress progress;
-  const std::string two_alive = R"(echo '{"event":"ready","protocol":1,"executors":2}'
+  const std::string two_alive = R"(echo '{"event":"ready","protocol":2,"executors":2}'
     (while sleep 0.1; do echo podere-alive 0; echo podere-alive 1; done) >&2 & cat; kill $!)";
   Driver driver(shell(two_alive), {.n_executors = 2, .silence_seconds = 2}, progress);
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));

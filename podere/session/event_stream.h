@@ -16,7 +16,7 @@
 namespace podere::session {
 
 /// Version of the protocol, told in the "ready" event.
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 /// How each rank tells on standard error, now and then, that it is there: this, its number, its process and its host,
 /// with spaces between. Not on standard output, where it could fall into the middle of another rank's event.

@@ -16,9 +16,6 @@
 #include "podere/io/write_csv.h"
 #include "podere/session/job_context.h"
 #include "podere/table/features.h"
-#include "podere/tree/permutation_importance.h"
-#include "podere/tree/predict.h"
-#include "podere/tree/shap.h"
 
 namespace podere::session {
 namespace {
@@ -30,11 +27,11 @@ constexpr double kLeastShown = 1e-99;  // smaller ones would need a third digit 
 constexpr std::size_t kValuesPerCall = 1 << 20;
 
 /// "a,b,bias", or "class0:a,class0:b,class0:bias,class1:a,..." for several outputs.
-std::string header_line(const tree::Model& model) {
+std::string header_line(const algorithm::Model& model) {
   std::string line;
   for (std::size_t k = 0; k < model.n_outputs(); ++k) {
     const std::string block = model.n_outputs() > 1 ? fmt::format("class{}:", k) : "";
-    for (const std::string& name : model.schema.features) line += io::field_of(block + name) + ",";
+    for (const std::string& name : model.schema().features) line += io::field_of(block + name) + ",";
     line += block + "bias,";
   }
   line.back() = '\n';
@@ -55,12 +52,14 @@ std::string value_lines(std::span<const double> values, std::size_t n_columns) {
 /// Goes through the rows held here, block by block.
 class Explanation {
  public:
-  Explanation(const ExplainJob& job, const tree::Model& model, const table::Table& table, int n_threads)
+  Explanation(const ExplainJob& job, const algorithm::Model& model, const algorithm::Explainable& explainable,
+              const table::Table& table, int n_threads)
       : job_(job),
         model_(model),
+        explainable_(explainable),
         table_(table),
         n_threads_(n_threads),
-        features_(table::feature_columns(model.schema, table)),
+        features_(table::feature_columns(model.schema(), table)),
         header_(header_line(model)),
         n_columns_(model.n_outputs() * (features_.size() + 1)),
         sums_(static_cast<std::size_t>(n_threads), std::vector<ExactSum>(n_columns_ + 1)) {}
@@ -101,7 +100,7 @@ class Explanation {
     for (std::size_t first = begin; first < end; first += step) {
       const std::size_t n = std::min(step, end - first);
       values.resize(n * n_columns_);
-      tree::shap_values(model_, features_, first, first + n, values);
+      explainable_.shap_values(features_, first, first + n, values);
       for (std::size_t i = 0; i < n; ++i) {
         const double weight = table_.weight().empty() ? 1 : table_.weight()[first + i];
         for (std::size_t c = 0; c < n_columns_; ++c) block[c] += weight * std::abs(values[i * n_columns_ + c]);
@@ -115,7 +114,8 @@ class Explanation {
   }
 
   const ExplainJob& job_;
-  const tree::Model& model_;
+  const algorithm::Model& model_;
+  const algorithm::Explainable& explainable_;
   const table::Table& table_;
   int n_threads_;
   std::vector<std::span<const float>> features_;
@@ -134,8 +134,8 @@ void check_weights(const table::Table& table) {
 }
 
 /// `means` [n_outputs x (n_features + 1)].
-Json features_of(const tree::Model& model, const std::vector<double>& means) {
-  const std::size_t n_features = model.schema.features.size();
+Json features_of(const algorithm::Model& model, const std::vector<double>& means) {
+  const std::size_t n_features = model.schema().features.size();
   Json features = Json::array();
   for (std::size_t j = 0; j < n_features; ++j) {
     double sum = 0;
@@ -144,13 +144,13 @@ Json features_of(const tree::Model& model, const std::vector<double>& means) {
       by_class.push_back(means[k * (n_features + 1) + j]);
       sum += means[k * (n_features + 1) + j];
     }
-    features.push_back({{"name", model.schema.features[j]}, {"mean_abs_shap", sum}});
+    features.push_back({{"name", model.schema().features[j]}, {"mean_abs_shap", sum}});
     if (model.n_outputs() > 1) features.back()["mean_abs_shap_by_class"] = std::move(by_class);
   }
   return features;
 }
 
-void add_permutation(const tree::PermutationImportance& importance, Json& result) {
+void add_permutation(const algorithm::PermutationImportance& importance, Json& result) {
   result["measure"] = importance.measure;
   result["baseline"] = importance.baseline;
   for (std::size_t j = 0; j < importance.mean.size(); ++j) {
@@ -166,21 +166,22 @@ Json run(const ExplainJob& job, const JobContext& context) {
   const int n_threads = context.n_threads;
   const bool needs_label = job.permutation_repeats != 0;
   const ModelAndTable loaded = load_model_and_table(job.model, 0, job.table, needs_label, context);
-  const tree::Model& model = need_trees(loaded.model, job.model);
+  const algorithm::Model& model = *loaded.model;
+  const algorithm::Explainable& explainable = need_explainable(model, job.model);
   const table::Table& table = *loaded.table;
   Stopwatch watch;
   comm.agree([&] { check_weights(table); });
 
-  Explanation explanation(job, model, table, n_threads);
+  Explanation explanation(job, model, explainable, table, n_threads);
   comm.agree([&] { explanation.run(comm.is_root(), context.progress); });
   if (!job.output.empty()) context.progress.count_rows(0, table.n_rows());
-  Json result = {{"rows", table.n_global_rows()},       {"objective", tree::to_string(model.options.objective)},
-                 {"bias", tree::shap_bias(model)},      {"features", features_of(model, explanation.means(comm))},
+  Json result = {{"rows", table.n_global_rows()},       {"objective", model.objective()},
+                 {"bias", explainable.bias()},          {"features", features_of(model, explanation.means(comm))},
                  {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};
   if (needs_label) {
-    add_permutation(tree::permutation_importance(model, table, job.permutation_repeats, job.seed, comm, n_threads,
-                                                 context.progress),
-                    result);
+    add_permutation(
+        explainable.permutation_importance(table, job.permutation_repeats, job.seed, comm, n_threads, context.progress),
+        result);
     result["permutation_seconds"] = watch.seconds();
   }
   result["unknown_categories"] = loaded.facts.unknown;

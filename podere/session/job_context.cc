@@ -41,10 +41,11 @@ JobTable table_of(const SourceSpec& spec, bool needs_label, const JobContext& co
   return with_classes(std::move(table), spec, context);
 }
 
-JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const JobContext& context,
-                         io::ReadFacts& facts) {
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
+                         const JobContext& context, io::ReadFacts& facts) {
   if (kept_name(spec.location)) {
-    return with_classes(coded_as(context.tables.find(spec, needs_label), model, context.comm, facts.unknown), spec, context);
+    return with_classes(coded_as(context.tables.find(spec, needs_label), model, context.comm, facts.unknown), spec,
+                        context);
   }
   SourceSpec coded = spec;
   coded.csv.coded_as = model;
@@ -76,11 +77,11 @@ void check_as_many(const SourceSpec& spec, const table::Schema& found, const tab
 
 }  // namespace
 
-JobTable validation_table(const TrainJob& job, const table::Schema& trained, const JobContext& context,
-                          io::ReadFacts& facts) {
-  SourceSpec spec = with_format(*job.validation, context.comm);
+JobTable validation_table(const SourceSpec& validation, const SourceSpec& training, const table::Schema& trained,
+                          const JobContext& context, io::ReadFacts& facts) {
+  SourceSpec spec = with_format(validation, context.comm);
   // The labels of what is kept are numbered already.
-  if (kept_name(spec.location) && spec.location == job.table.location) spec.classes.clear();
+  if (kept_name(spec.location) && spec.location == training.location) spec.classes.clear();
   JobTable table = table_for_model(spec, true, trained, context, facts);
   try {
     check_as_many(spec, table->schema(), trained);
@@ -95,26 +96,14 @@ JobTable validation_table(const TrainJob& job, const table::Schema& trained, con
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const SourceSpec& spec,
                                    bool needs_label, const JobContext& context) {
   context.progress.report({"read", 0, 1, {}});
-  Model of_file = load_shared_model(model, context.comm, rounds);
+  auto of_file = load_shared_model(model, context.comm, rounds);
   const Stopwatch watch;
   io::ReadFacts facts;
   const SourceSpec source = with_format(spec, context.comm);
-  JobTable table = table_for_model(source, needs_label, schema_of(of_file), context, facts);
+  JobTable table = table_for_model(source, needs_label, of_file->schema(), context, facts);
   const double load_seconds = watch.seconds();
-  if (needs_label) check_label_name(source, *table, schema_of(of_file));
+  if (needs_label) check_label_name(source, *table, of_file->schema());
   return {std::move(of_file), std::move(table), std::move(facts), load_seconds};
-}
-
-Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
-  Json told = Json::object();
-  for (std::size_t k = 0; k < comm::kCollectives; ++k) {
-    if (traffic[k].calls == 0) continue;
-    told[std::string(comm::to_string(static_cast<comm::Collective>(k)))] = {
-        {"calls", traffic[k].calls},
-        {"bytes", comm.all_reduce(traffic[k].bytes, comm::Reduction::kMax)},
-        {"seconds", comm.all_reduce(traffic[k].seconds, comm::Reduction::kMax)}};
-  }
-  return told;
 }
 
 Json resources(const comm::Communicator& comm, int n_threads) {

@@ -1,12 +1,14 @@
 // What executors have to do a job with, and what most kinds of jobs begin with.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/session/job.h"
 #include "podere/session/kept_tables.h"
 #include "podere/session/model.h"
-#include "podere/session/train_job.h"
 
 namespace podere::session {
 
@@ -19,8 +21,8 @@ struct JobContext {
   Json& files;  ///< what results have as "files": what was decided about each file that was read, see note_file
 };
 
-/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where nobody had
-/// said which. Nothing where nothing was decided. Local.
+/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where nobody
+/// had said which. Nothing where nothing was decided. Local.
 void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
 /// The table of a job: kept, or loaded as session::load does, after a report of the phase "read". What was found in a
@@ -28,12 +30,12 @@ void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const JobCont
 JobTable table_of(const SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts = nullptr);
 /// The same for a table to be used with `model`, whose categories it gets. Texts that the model does not know are
 /// counted in `facts`.
-JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model, const JobContext& context,
-                         io::ReadFacts& facts);
+JobTable table_for_model(const SourceSpec& spec, bool needs_label, const table::Schema& model,
+                         const JobContext& context, io::ReadFacts& facts);
 
 /// A model and a table to use it on.
 struct ModelAndTable {
-  Model model;
+  std::unique_ptr<const algorithm::Model> model;
   JobTable table;
   io::ReadFacts facts;  ///< `unknown` of it is what results have as "unknown_categories"
   double load_seconds;  ///< of the table
@@ -51,10 +53,8 @@ void check_label_name(const SourceSpec& spec, const table::Table& table, const t
 /// The rows that training is watched on: as table_for_model, but where they are not of the kind of the rows trained on,
 /// whose schema is `trained`, with another label, or without the columns that are needed, or of places, not names, more
 /// of them than are. Throws InputError on all ranks.
-JobTable validation_table(const TrainJob& job, const table::Schema& trained, const JobContext& context, io::ReadFacts& facts);
-
-/// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
-Json tell_communication(const comm::TrafficByKind& traffic, const comm::Communicator& comm);
+JobTable validation_table(const SourceSpec& validation, const SourceSpec& training, const table::Schema& trained,
+                          const JobContext& context, io::ReadFacts& facts);
 
 /// "executors", "cores" and "peak_memory_bytes" (of the executor that used most). Collective.
 Json resources(const comm::Communicator& comm, int n_threads);

@@ -42,30 +42,12 @@ TrainJob full_train_job() {
   train.table.n_features = 9;
   train.table.zero_based = true;
   train.validation = SourceSpec{"collider:1e3?seed=7", {.last_row = 10}};
-  train.options = {.objective = tree::Objective::kSoftmax,
-                   .n_classes = 3,
-                   .quantile = 0.9,
-                   .max_delta_step = 0.5,
-                   .class_weight = {1, 2.5},
-                   .balance_classes = true,
-                   .scale_pos_weight = 3,
-                   .base_score = 0.25,
-                   .n_trees = 7,
-                   .depth = 4,
-                   .max_leaves = 9,
-                   .best_first = true,
-                   .bins = 16,
-                   .learning_rate = 0.3,
-                   .lambda = 2.5,
-                   .min_child_weight = 0.5,
-                   .min_gain = 0.25,
-                   .subsample = 0.5,
-                   .column_subsample = 0.75,
-                   .validation_fraction = 0.125,
-                   .early_stopping_rounds = 3,
-                   .seed = 18446744073709551615u,
-                   .monotone = "a:+1",
-                   .interactions = "a,b;c"};
+  train.algorithm = "network";
+  train.options = {{"hidden", {10, 3}}, {"seed", 18446744073709551615u}};
+  train.low_memory = true;
+  train.checkpoint_seconds = 0.5;
+  train.summary_steps = 8;
+  train.tensorboard = "board";
   train.from = "old.json";
   return train;
 }
@@ -86,14 +68,9 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
   EXPECT_EQ(table["n_features"], 9);
   EXPECT_EQ(table["zero_based"], true);
   EXPECT_EQ(json["validation"]["location"], "collider:1e3?seed=7");
-  EXPECT_EQ(json["options"]["objective"], "softmax");
-  EXPECT_EQ(json["options"]["seed"], 18446744073709551615u);
-  EXPECT_EQ(json["options"]["class_weight"], Json({1, 2.5}));
-  EXPECT_EQ(json["options"]["base_score"], 0.25);
+  EXPECT_EQ(json["algorithm"], "network");
+  EXPECT_EQ(json["options"], full_train_job().options);
   EXPECT_EQ(json["from"], "old.json");
-  EXPECT_EQ(json["options"].size(), 24u) << "an option that does not travel";
-  EXPECT_EQ(json["options"]["interactions"], "a,b;c");
-  EXPECT_EQ(json["options"]["n_trees"], 7) << "another name than in the model file";
 }
 
 TEST(Job, LeavesOutWhatHasItsDefault) {
@@ -118,10 +95,12 @@ TEST(Job, KnowsItsTablesAndPaths) {
   EXPECT_EQ(job.sources()[1]->location, "collider:1e3?seed=7");
   const Job copy = job;
   *job.path(PathUse::kCheckpoint) = "another.json";
-  EXPECT_EQ(copy.paths(), (std::vector<std::pair<PathUse, std::string>>{{PathUse::kInput, "old.json"},
-                                                                        {PathUse::kCheckpoint, "kept.json"}}));
-  EXPECT_EQ(with_checkpoint(copy, "fallback").path(PathUse::kCheckpoint), "kept.json");
-  EXPECT_EQ(with_checkpoint(TrainJob(), "fallback").path(PathUse::kCheckpoint), "fallback");
+  EXPECT_EQ(copy.paths(),
+            (std::vector<std::pair<PathUse, std::string>>{
+                {PathUse::kInput, "old.json"}, {PathUse::kCheckpoint, "kept.json"}, {PathUse::kFolder, "board"}}));
+  const auto checkpoint_of = [](const Job& of) { return of.path(PathUse::kCheckpoint); };
+  EXPECT_EQ(checkpoint_of(with_checkpoint(copy, "fallback")), "kept.json");
+  EXPECT_EQ(checkpoint_of(with_checkpoint(TrainJob(), "fallback")), "fallback");
   EXPECT_EQ(to_json(with_checkpoint(DropJob{"a"}, "fallback")), to_json(DropJob{"a"}));
 }
 
@@ -150,20 +129,17 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair(R"({"kind":"fly"})", "kind must be"),
                     std::pair(R"({"kind":null})", "kind must be a text, it is null"),
                     std::pair(R"({"kind":"describe"})", "describe.table.location is missing"),
-                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"dept":3}})", "no 'dept'"),
-                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":"deep"}})",
-                              "job: train.options.depth must be a whole number, it is \"deep\""),
-                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":1e99}})", "options.depth"),
-                    std::pair(R"({"kind":"train","table":{"location":"x"},"options":{"depth":4294967297}})",
-                              "options.depth"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"low_memory":1})",
+                              "job: train.low_memory must be true or false, it is 1"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"optoins":{}})", "no 'optoins'"),
                     std::pair(R"({"kind":"train","table":{"location":"x","first_row":-1}})", "table.first_row"),
                     std::pair(R"({"kind":"train","table":{"location":"x","delimiter":",,"}})", "table.delimiter")));
 
-/// Calls `visit(object, name)` for each member of `json` and of the objects in it.
+/// Calls `visit(object, name)` for each member of `json` and of the objects in it, options of an algorithm excepted.
 template <typename Visit>
 void visit_members(Json& json, Visit&& visit) {
   for (auto& [name, value] : json.items()) {
-    if (value.is_object()) visit_members(value, visit);
+    if (value.is_object() && name != "options") visit_members(value, visit);
     visit(value, name);
   }
 }

@@ -31,20 +31,20 @@ Json run(const PredictJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const int n_threads = context.n_threads;
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, context);
-  const Model& model = loaded.model;
+  const algorithm::Model& model = *loaded.model;
   const table::Table& table = *loaded.table;
   Stopwatch watch;
   context.progress.report({"predict", 0, 1, {}});
   std::vector<float> values;
   comm.agree([&] {
-    values = margins_of(model, table, n_threads);
-    if (!job.margin) values = predictions_of(model, std::move(values), n_threads);
+    values = model.margins(table, n_threads);
+    if (!job.margin) values = model.predictions(std::move(values), n_threads);
   });
   const double predict_seconds = watch.restart();
   context.progress.report({"write", 0, 1, {}});
 
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
-    format_rows(values, n_outputs_of(model), begin, end, text);
+    format_rows(values, model.n_outputs(), begin, end, text);
   };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
   context.progress.count_rows(0, table.n_rows());

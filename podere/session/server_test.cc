@@ -1,6 +1,14 @@
 // The server with executors that are a few lines of shell.
 #include "podere/session/server.h"
 
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <thread>
+
 #include "podere/base/temporary_folder.h"
 #include "podere/session/client.h"
 #include "podere/session/table_jobs.h"
@@ -8,7 +16,7 @@
 namespace podere::session {
 namespace {
 
-constexpr const char* kReadyForOrders = R"(echo '{"event":"ready","protocol":1,"executors":1}'; read order; )";
+constexpr const char* kReadyForOrders = R"(echo '{"event":"ready","protocol":2,"executors":1}'; read order; )";
 
 TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
   const TemporaryFolder folder(testing::TempDir());

@@ -1,6 +1,11 @@
 // The session against executors that are a few lines of shell. A file counts how often they were started.
 #include "podere/session/session.h"
 
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
@@ -39,7 +44,7 @@ class SessionTest : public testing::Test {
     options.launch = [this, scripts](int n) {
       launched.push_back(n);
       const std::string ready =
-          fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+          fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
       return CommandLine{{"sh", "-c", ready + scripts[std::min(launched.size(), scripts.size()) - 1]}};
     };
     return {std::move(options), progress};
@@ -187,7 +192,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
   options.wanted = [&] { return launched.empty() ? Wanted{1, 1} : Wanted{3, 2}; };
   options.launch = [&](int n) {
     launched.push_back(n);
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     return CommandLine{{"sh", "-c", ready + (n == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
   };
   Session session(std::move(options), progress);
@@ -206,7 +211,7 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
   options.launch = [&](int n) {
     launched.push_back(n);
     const bool comes_up = launched.size() == 1 || static_cast<int>(launched.size()) > 1 + n_failing;
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     const std::string does =
         launched.size() == 1 ? train_event(0) + train_event(4) + kRankTwoKilled : train_event(4) + kResult;
     return CommandLine{{"sh", "-c", comes_up ? ready + does : "echo 'no room for a while' >&2; exit 1"}};
@@ -251,7 +256,7 @@ TEST_F(SessionTest, AFirstGroupThatEndsWithoutAWordIsALossAsOthersAre) {
   Session::Options options{.n_executors = 3, .least = 1};
   options.launch = [&](int n) {
     launched.push_back(n);
-    return CommandLine{{"sh", "-c", n > 1 ? "exit 1" : R"(echo '{"event":"ready","protocol":1,"executors":1}'; cat)"}};
+    return CommandLine{{"sh", "-c", n > 1 ? "exit 1" : R"(echo '{"event":"ready","protocol":2,"executors":1}'; cat)"}};
   };
   EXPECT_EQ(Session(options, progress).n_executors(), 1);
   EXPECT_EQ(launched, (std::vector<int>{3, 2, 1}));
@@ -295,7 +300,7 @@ TEST_F(SessionTest, AFirstGroupThatHangsIsALossAsOthersAre) {
   Session::Options options{.n_executors = 3, .least = 1, .driver = {.start_seconds = 0.3, .load = [] { return 0.0; }}};
   options.launch = [&](int n) {
     launched.push_back(n);
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; cat)", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; cat)", n);
     return CommandLine{{"sh", "-c", n > 1 ? "sleep 100" : ready}};
   };
   EXPECT_EQ(Session(options, progress).n_executors(), 1);
@@ -315,7 +320,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = progress.steps.empty() ? 0 : 1}; };
   options.launch = [&](int n) {
     launched.push_back(n);
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     return CommandLine{
         {"sh", "-c", ready + (launched.size() == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
   };
@@ -347,7 +352,7 @@ class FarmThatShrinks {
     options.launch = [this](int n) {
       launched.push_back(n);
       hangs_ = launched.size() % 2 == 1;
-      const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; )", n);
+      const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; )", n);
       const std::string dies = "kill -9 $$";
       const std::string works = "read order; " + kResult;
       return CommandLine{{"sh", "-c", hangs_ ? "sleep 1000" : ready + (launched.size() == 2 ? dies : works)}};
@@ -396,7 +401,7 @@ TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {
   };
   options.launch = [&](int n) {
     launched.push_back(n);
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; )", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; )", n);
     return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? "kill -9 $$" : "read order; " + kResult)}};
   };
   Session session(std::move(options), progress);
@@ -452,7 +457,7 @@ TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
   Session::Options options{.n_executors = 2, .driver = {.silence_seconds = 0.6, .load = [] { return 0.0; }}};
   options.launch = [this](int n) {
     launched.push_back(n);
-    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":1,"executors":{}}}'; read order; )", n);
+    const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     const std::string speaks_for_rank_0 = "while :; do echo podere-alive 0 >&2; sleep 0.1; done";
     return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? speaks_for_rank_0 : train_event(0) + kResult)}};
   };

@@ -1,4 +1,4 @@
-// What training tells TensorBoard on its way.
+// Summaries of a run in files of TensorBoard.
 #pragma once
 
 #include <cstddef>
@@ -6,49 +6,39 @@
 #include <optional>
 #include <string>
 
+#include "podere/algorithm/summaries.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/io/event_file.h"
-#include "podere/neural/hooks.h"
-#include "podere/session/job.h"
-#include "podere/session/train_job.h"
 
 namespace podere::session {
 
-/// With job.tensorboard, rank 0 writes into a file of that folder, which it makes once there is something to tell;
-/// without, and on other ranks, nothing is done.
-/// Steps that were lost with an executor are told again by the group that makes up for them. What cannot be written any
-/// more, for want of room, is warned of once, and the run goes on.
-class TensorboardSummaries {
+/// Rank 0 writes into a file of `folder`, which it makes once there is something to write; without a folder, and on
+/// other ranks, nothing is done. Steps that were lost with an executor are written again by the group that makes up for
+/// them. What cannot be written any more, for want of room, is warned of once, and the run continues.
+class TensorboardSummaries final : public algorithm::Summaries {
  public:
-  /// All outlive this. Collective. Throws InputError on all ranks if there can be no such folder.
-  TensorboardSummaries(const TrainJob& job, const comm::Communicator& comm, Progress& progress);
+  /// `comm` and `progress` outlive this. Collective. Throws InputError on all ranks if there can be no such folder.
+  TensorboardSummaries(const std::string& folder, std::size_t steps_apart, const comm::Communicator& comm,
+                       Progress& progress);
 
-  /// Of trees: the options first, then losses and AUC of rounds job.summary_steps apart, or of all. Of phases other
-  /// than "train" nothing.
-  void tell_round(const ProgressStep& step);
-  /// Of a network: "loss", its mean over the steps since the last time, and "learning_rate", job.summary_steps apart or
-  /// a twentieth of an epoch; after each epoch the measures of validation and histograms of each layer's weights and
-  /// biases, of no more epochs than TensorBoard shows; at the first step the options and the graph of the network.
-  void tell_step(const neural::AfterStep& after);
+  bool are_wanted() const override { return is_on_; }
+  std::size_t steps_apart() const override { return steps_apart_; }
+  void begin(std::size_t n_steps, const algorithm::Json& options) override;
+  void scalars(std::size_t step, std::span<const std::pair<std::string, double>> values) override;
+  void histogram(std::size_t step, const std::string& tag, std::span<const float> values) override;
+  void graph(std::span<const algorithm::GraphNode> nodes) override;
 
  private:
-  void write(const std::function<void(io::EventFile& file)>& tell);
-  /// What other runs, or groups that were lost, told of later steps does not count any more.
-  void begin(std::size_t n_steps);
-  void begin_network(const neural::AfterStep& after);
-  void tell_epoch(const neural::AfterStep& after);
+  void write(const std::function<void(io::EventFile& file)>& act);
 
-  const TrainJob& job_;
+  const std::string folder_;
+  const std::size_t steps_apart_;
   Progress& progress_;
-  bool is_on_;
+  const bool is_on_;
   std::optional<io::EventFile> file_;
   bool has_files_ = false;  // of others, in the folder
-  bool has_begun_ = false;
   bool has_warned_ = false;
-  double loss_ = 0;  // summed over the steps since they were told
-  double n_steps_ = 0;
-  std::size_t epochs_apart_ = 1;  // of histograms
 };
 
 }  // namespace podere::session

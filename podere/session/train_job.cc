@@ -1,131 +1,156 @@
-// Training: tables in, a model and the facts of the run out.
 #include "podere/session/train_job.h"
 
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "podere/algorithm/algorithm.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/catalog/catalog.h"
 #include "podere/session/checkpoint.h"
 #include "podere/session/job_context.h"
-#include "podere/session/recording_progress.h"
+#include "podere/session/measures.h"
 #include "podere/session/tensorboard_summaries.h"
-#include "podere/session/train_network_job.h"
 #include "podere/session/training_label.h"
-#include "podere/tree/labels.h"
-#include "podere/tree/train.h"
 
 namespace podere::session {
 namespace {
 
-/// The table of a job, held here or not. What is held lies in `memory`.
-std::unique_ptr<table::RowSource> open_rows(const TrainJob& job, const tree::Model* from, const JobContext& context,
-                                            io::ReadFacts& facts, std::optional<JobTable>& memory) {
-  if (job.low_memory) {
-    if (kept_name(job.table.location)) {
+/// The options of a job for its algorithm. Throws InputError.
+std::unique_ptr<const algorithm::Trainer> trainer_of(const TrainJob& job) {
+  auto trainer = catalog::algorithm_called(job.algorithm).trainer(job.options);
+  if (!job.low_memory || trainer->can_stream()) return trainer;
+  throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
+}
+
+std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const algorithm::Trainer& trainer,
+                                                  const JobContext& context) {
+  if (job.from.empty()) return nullptr;
+  context.progress.report({"read", 0, 1, {}});
+  auto base = load_shared_model(job.from, context.comm);
+  trainer.check_base(*base, job.from);
+  return base;
+}
+
+/// The rows of a job, in memory or not.
+class TrainingRows {
+ public:
+  TrainingRows(const TrainJob& job, const algorithm::Model* base, const JobContext& context) {
+    if (job.low_memory) {
+      source_ = job.table;
+      rows_ = open_rows(context);
+      return;
+    }
+    source_ = with_format(job.table, context.comm);
+    memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
+                                    : table_of(source_, true, context, &facts_));
+    if (base != nullptr) check_label_name(source_, **memory_, base->schema());
+    rows_ = memory_->rows();
+  }
+
+  const SourceSpec& source() const { return source_; }
+  const io::ReadFacts& facts() const { return facts_; }
+  const table::RowSource& operator*() const { return *rows_; }
+  const table::RowSource* operator->() const { return rows_.get(); }
+
+ private:
+  std::unique_ptr<table::RowSource> open_rows(const JobContext& context) {
+    if (kept_name(source_.location)) {
       throw_input_error(
           "{}: --low-memory is for files and events; a session's table is in memory already: leave it out",
-          job.table.location);
+          source_.location);
     }
-    if (!job.table.classes.empty()) throw_input_error("{}: classes are for what is in memory", job.table.location);
+    if (!source_.classes.empty()) throw_input_error("{}: classes are for what is in memory", source_.location);
     context.progress.report({"read", 0, 1, {}});
-    auto rows = open(job.table, context.comm, context.n_threads, &facts);
-    note_file(job.table, facts, context);
+    auto rows = open(source_, context.comm, context.n_threads, &facts_);
+    note_file(source_, facts_, context);
     context.progress.count_rows(rows->labels().n_rows(), 0);
     return rows;
   }
-  if (from != nullptr) {
-    const SourceSpec source = with_format(job.table, context.comm);
-    memory.emplace(table_for_model(source, true, from->schema, context, facts));
-    check_label_name(source, **memory, from->schema);
-  } else {
-    memory.emplace(table_of(job.table, true, context, &facts));
-  }
-  return memory->rows();
-}
 
-std::uint64_t count_training_rows(const table::Table& table, const tree::Options& options,
+  SourceSpec source_;
+  io::ReadFacts facts_;
+  std::optional<JobTable> memory_;
+  std::unique_ptr<table::RowSource> rows_;
+};
+
+std::uint64_t count_training_rows(const table::Table& table, const algorithm::Trainer& trainer,
                                   const comm::Communicator& comm) {
   std::uint64_t n_rows = 0;
-  for (std::size_t i = 0; i < table.n_rows(); ++i) n_rows += tree::is_training_row(table.global({i}), options) ? 1 : 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) n_rows += trainer.is_training_row(table.global({i})) ? 1 : 0;
   return comm.all_reduce(n_rows, comm::Reduction::kSum);
 }
 
-/// How many rounds there were, and which of them is the model's last.
-Json tell_rounds(const RecordingProgress& recorder, const tree::Model& model) {
-  const std::size_t n_kept = model.n_rounds();
-  const auto patience = static_cast<std::size_t>(model.options.early_stopping_rounds);
-  const bool is_cut_short = recorder.n_done() < static_cast<std::size_t>(model.options.n_trees);
-  return {{"trees", n_kept},
-          {"rounds_run", recorder.n_done()},
-          {"best_round", patience > 0 ? Json(n_kept) : Json()},
-          {"stopped_early", patience > 0 && is_cut_short && recorder.n_done() - n_kept >= patience},
-          {"was_stopped", recorder.is_stopped()}};
+/// Of an algorithm that does not look at validation data itself. Collective.
+Json validation_measures(const algorithm::Model& model, const table::Table& table, const comm::Communicator& comm,
+                         int n_threads) {
+  table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
+  std::vector<float> predictions;
+  comm.agree([&] { predictions = model.predictions(model.margins(table, n_threads), n_threads); });
+  Json facts = Json::object();
+  const Json measures = measure(comm, model, predictions, table, 0);
+  for (const auto& [name, value] : measures.items()) {
+    if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
+  }
+  return facts;
 }
 
 }  // namespace
 
 Json run(const TrainJob& job, const JobContext& context) {
-  if (job.network) return train_network(job, context);
   const comm::Communicator& comm = context.comm;
-  const int n_threads = context.n_threads;
-  tree::validate(job.options);
-  TensorboardSummaries summaries(job, comm, context.progress);
+  const auto trainer = trainer_of(job);
+  TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
   const Stopwatch load_watch;
-  io::ReadFacts facts_read;
-  std::optional<tree::Model> from;
-  if (!job.from.empty()) {
-    context.progress.report({"read", 0, 1, {}});
-    from = need_trees(load_shared_model(job.from, comm), job.from);
-  }
-  std::optional<JobTable> memory;
-  const auto rows = open_rows(job, from ? &*from : nullptr, context, facts_read, memory);
-  const LabelWanted wanted{tree::label_rules(job.options), "--objective " + tree::to_string(job.options.objective),
-                           "--objective squared-error"};
-  check_label_guess(job.table, rows->labels(), facts_read.label, wanted, comm);
-  Json label = describe_label(job.table, rows->labels(), facts_read.label, wanted.rules.kind, comm);
-  io::UnknownTexts& unknown = facts_read.unknown;
+  const auto base = load_base(job, *trainer, context);
+  const TrainingRows rows(job, base.get(), context);
+  const table::Table& labels = rows->labels();
+  const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  check_label_guess(rows.source(), labels, rows.facts().label, wanted, comm);
+  Json label = describe_label(rows.source(), labels, rows.facts().label, wanted.rules.kind, comm);
+  io::UnknownTexts unknown = rows.facts().unknown;
   std::optional<JobTable> validation;
   if (job.validation) {
-    io::ReadFacts of_validation;
-    validation.emplace(validation_table(job, rows->schema(), context, of_validation));
-    for (const auto& [column, n] : of_validation.unknown) unknown[column] += n;
+    io::ReadFacts found;
+    validation.emplace(validation_table(*job.validation, job.table, rows->schema(), context, found));
+    for (const auto& [column, n] : found.unknown) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();
 
-  RecordingProgress recorder(context.progress, [&](const ProgressStep& step) { summaries.tell_round(step); });
-  tree::TrainTimes times;
-  Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, recorder);
-  std::optional<tree::Model> so_far;
-  checkpoint.read([&](const std::string& text) { so_far = tree::from_text(text, job.checkpoint); });
-  const tree::Model model =
-      tree::train(*rows, validation ? &**validation : nullptr, job.options, comm, n_threads, recorder, &times,
-                  {.base = from ? &*from : nullptr,
-                   .checkpoint = so_far ? &*so_far : nullptr,
-                   .offer = [&](const tree::Model& grown) { checkpoint.offer([&] { return tree::to_text(grown); }); }});
+  Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, context.progress);
+  std::unique_ptr<const algorithm::Checkpoint> so_far;
+  checkpoint.read([&](const std::string& text) { so_far = trainer->read_checkpoint(text, job.checkpoint); });
+  const std::uint64_t n_rows = labels.n_global_rows();
+  const std::uint64_t n_training = count_training_rows(labels, *trainer, comm);
+  const algorithm::Trained trained =
+      trainer->train(*rows, validation ? &**validation : nullptr,
+                     {.comm = comm,
+                      .n_threads = context.n_threads,
+                      .progress = context.progress,
+                      .base = base.get(),
+                      .checkpoint = so_far.get(),
+                      .offer = [&](const auto& make_text, bool is_wanted) { checkpoint.offer(make_text, is_wanted); },
+                      .summaries = summaries});
 
-  const std::uint64_t n_training = count_training_rows(rows->labels(), job.options, comm);
-  const std::uint64_t n_rows = rows->labels().n_global_rows();
+  const bool validates = validation || trainer->validation_fraction() > 0;
   const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
-  const bool validates = validation || job.options.validation_fraction > 0;
   Json facts = {{"label", std::move(label)},
                 {"rows", n_rows},
                 {"training_rows", n_training},
                 {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", rows->schema().features.size()},
-                {"objective", tree::to_string(model.options.objective)},
-                {"load_seconds", load_seconds},
-                {"bin_seconds", times.bin_seconds},
-                {"train_seconds", times.boost_seconds},
-                {"communication", tell_communication(times.boost_traffic, comm)}};
-  facts.update(tell_rounds(recorder, model));
-  if (validation || from) facts["unknown_categories"] = unknown;
-  facts["loss"] = model.history.train_loss.back();
-  if (validates) facts["validation_loss"] = model.history.validation_loss.back();
-  for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;
-  facts.update(resources(comm, n_threads));
-  return {{"facts", std::move(facts)}, {"model", comm.is_root() ? tree::to_text(model) : ""}};
+                {"objective", trainer->objective()},
+                {"load_seconds", load_seconds}};
+  facts.update(trained.facts);
+  if (validation && !facts.contains("validation_loss")) {
+    facts.update(validation_measures(*trained.model, **validation, comm, context.n_threads));
+  }
+  facts["checkpoint_failed"] = checkpoint.has_failed();
+  if (validation || base) facts["unknown_categories"] = unknown;
+  facts.update(resources(comm, context.n_threads));
+  return {{"facts", std::move(facts)}, {"model", comm.is_root() ? trained.model->to_text() : ""}};
 }
 
 }  // namespace podere::session

@@ -5,9 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "podere/neural/options.h"
 #include "podere/session/job.h"
-#include "podere/tree/options.h"
 
 namespace podere::session {
 
@@ -17,30 +15,26 @@ struct TrainJob {
 
   SourceSpec table;
   std::optional<SourceSpec> validation;
-  tree::Options options;                   ///< of boosted trees
-  std::optional<neural::Options> network;  ///< a network instead
-  std::string from;                        ///< path of a model that is to be continued; empty: none
+  std::string algorithm = "trees";  ///< as catalog::algorithm_called knows it
+  Json options = Json::object();    ///< of the algorithm; those that are absent have their defaults
+  std::string from;                 ///< path of a model that is to be continued; empty: none
   bool low_memory = false;  ///< the features of `table` are not held: it is read, or made, three times; not with
-                            ///< `from`, not for a network
+                            ///< `from`, and not for all algorithms
   std::string checkpoint;   ///< path where rank 0 keeps the model so far, and goes on from if it is there; empty: none
-  double checkpoint_seconds = 2;     ///< least time between two of them
-  std::size_t checkpoint_steps = 0;  ///< of a network: keeps one after every so many steps as well; 0: does not
-  std::string tensorboard;           ///< folder into which rank 0 writes what TensorBoard shows of the run; empty: none
-  std::size_t summary_steps = 0;     ///< steps, or rounds of trees, between two summaries there; 0: a twentieth of an
-                                     ///< epoch, a round
-  std::size_t max_steps = 0;         ///< of a network: ends after so many steps, and keeps a checkpoint; 0: does not
+  double checkpoint_seconds = 2;  ///< least time between two of them
+  std::string tensorboard;        ///< folder into which rank 0 writes what TensorBoard shows of the run; empty: none
+  std::size_t summary_steps = 0;  ///< steps, or rounds of trees, between two summaries there; 0: a twentieth of an
+                                  ///< epoch, a round
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
     visit("validation", self.validation);
+    visit("algorithm", self.algorithm);
     visit("options", self.options);
-    visit("network", self.network);
     visit("from", self.from, PathUse::kInput);
     visit("low_memory", self.low_memory);
     visit("checkpoint", self.checkpoint, PathUse::kCheckpoint);
     visit("checkpoint_seconds", self.checkpoint_seconds);
-    visit("checkpoint_steps", self.checkpoint_steps);
-    visit("max_steps", self.max_steps);
     visit("tensorboard", self.tensorboard, PathUse::kFolder);
     visit("summary_steps", self.summary_steps);
   }

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 #include <utility>
 
+#include "podere/algorithm/model_file.h"
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
-#include "podere/base/file_traffic.h"
 #include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
 
@@ -20,15 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kConvertAdvice = "; podere convert makes one of a model of XGBoost or LightGBM";
-constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, kConvertAdvice};
+constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, algorithm::kConvertAdvice};
 constexpr int kVersionWithoutCategories = 1;  // which older programs read
-
-Json to_json(const Options& options) {
-  Json json = Json::object();
-  Options::visit_fields(options, [&](const char* name, const auto& value) { json[name] = json_of(value); });
-  return json;
-}
 
 Options options_from_json(const Json& json) {
   Options options;
@@ -128,7 +119,7 @@ Json content_of(const Model& model) {
   Json trees = Json::array();
   for (const Tree& tree : model.trees) trees.push_back(to_json(tree));
   Json content{{"schema", table::to_json(model.schema)},
-               {"options", to_json(model.options)},
+               {"options", json_of_all_fields(model.options)},
                {"base_margin", model.base_margin},
                {"history", evaluate::to_json(model.history)},
                {"trees", std::move(trees)}};
@@ -183,6 +174,8 @@ Importance importance(const Model& model) {
   return result;
 }
 
+bool is_trees_text(const std::string& text) { return is_of_kind(text, kKind); }
+
 std::string to_text(const Model& model) {
   return checked_json_text(kKind, model.schema.categories.empty() ? kVersionWithoutCategories : kKind.newest_version,
                            content_of(model));
@@ -194,26 +187,6 @@ Model from_text(const std::string& text, const std::string& name) {
   return model;
 }
 
-std::string read_model_text(const std::filesystem::path& path) {
-  std::error_code unknown;  // what cannot be looked at cannot be opened either
-  const auto status = std::filesystem::status(path, unknown);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw_input_error("{}: is not a file but a directory, a pipe or a device", path.string());
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && (file >> std::ws).peek() != '{' && !file.bad()) {
-    throw_input_error("{}: is not a Podere model; if it is the data, name the model before it{}", path.string(),
-                      kConvertAdvice);
-  }
-  CountedFileCall call(CountedFileCall::Kind::kRead);
-  if (file) text << file.rdbuf();
-  if (!file) throw_input_error("{}: cannot be read", path.string());
-  std::string content = std::move(text).str();
-  call.add(content.size());
-  return content;
-}
-
-Model load_model(const std::filesystem::path& path) { return from_text(read_model_text(path), path.string()); }
+Model load_model(const std::filesystem::path& path) { return from_text(algorithm::read_model_text(path), path.string()); }
 
 }  // namespace podere::tree

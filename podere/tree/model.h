@@ -83,8 +83,8 @@ std::string to_text(const Model& model);
 /// Inverse of to_text. Throws InputError, beginning with `name`, for text that is not a whole, unaltered model of
 /// this or an earlier version; trees that could lead out of bounds are refused too.
 Model from_text(const std::string& text, const std::string& name);
-/// The content of a file. Throws InputError if it cannot be read.
-std::string read_model_text(const std::filesystem::path& path);
+/// Whether a text is meant to be such a model, whole or not.
+bool is_trees_text(const std::string& text);
 /// from_text of a file.
 Model load_model(const std::filesystem::path& path);
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "podere/algorithm/model_file.h"
 #include "podere/base/error.h"
 
 namespace podere::tree {
@@ -122,10 +123,10 @@ std::string refusal_of_content(const std::string& from, const std::string& to) {
 TEST(ModelTest, NumbersOfAnotherKindAreRefused) {
   for (const char* number : {"4294967297", "1.5", "true", "null", "\"1\"", "1e300"}) {
     EXPECT_EQ(refusal_of_content("\"left\":[1", fmt::format("\"left\":[{}", number)).substr(0, 18),
-              "m.json: 'left' is ");
+              "m.json: left must ");
   }
   EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"), "m.json: seed must be a whole number from 0, it is -1");
-  EXPECT_EQ(refusal_of_content("\"n_trees\":2", "\"n_trees\":4294967298").substr(0, 21), "m.json: 'n_trees' is ");
+  EXPECT_EQ(refusal_of_content("\"n_trees\":2", "\"n_trees\":4294967298").substr(0, 21), "m.json: n_trees must ");
   EXPECT_EQ(refusal_of_content("\"left\":[1", "\"left\":[1"), "accepted");
 }
 
@@ -139,7 +140,7 @@ TEST(ModelTest, DataInPlaceOfAModelAreToldBeforeTheyAreRead) {
     const auto path = std::filesystem::temp_directory_path() / ("podere-model-test-" + std::to_string(getpid()));
     std::ofstream(path) << text;
     try {
-      read_model_text(path);
+      algorithm::read_model_text(path);
       ADD_FAILURE() << "read: " << text;
     } catch (const InputError& error) {
       EXPECT_EQ(error.what(), path.string() + ": is not a Podere model; if it is the data, name the model before it" +

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/algorithm/model.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/table/table.h"
@@ -12,16 +13,7 @@
 
 namespace podere::tree {
 
-/// How much worse a measure becomes when the values of one feature are shuffled among the rows.
-struct PermutationImportance {
-  std::string measure;         ///< "auc" (two classes; importance is its fall), or a loss (importance is its rise):
-                               ///< "log_loss" (many classes), "root_mean_squared_error",
-                               ///< "mean_poisson_deviance", "pinball_loss"
-  double baseline = 0;         ///< of the measure, on the rows as they are
-  std::vector<double> mean;    ///< over the repeats [n_features of the model]
-  std::vector<double> spread;  ///< standard deviation over the repeats, n - 1 in the denominator; NaN for one
-                               ///< repeat; 0 for features that the model does not use
-};
+using algorithm::PermutationImportance;
 
 /// Collective: one shuffle, prediction and measurement per feature that the model uses and repeat, and the same bits
 /// whatever the number of ranks and threads: the value of a row comes from another by a permutation that depends on

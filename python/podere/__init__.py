@@ -16,6 +16,7 @@ or on the executors of a session, which keep tables in their memory::
 What goes wrong is told by Python's own exceptions, in one line: ValueError and TypeError for what was given,
 RuntimeError for what failed.
 """
+from ._algorithm import AlgorithmClassifier
 from ._connection import SessionError
 from ._core import __version__
 from ._gbt import GBTClassifier, GBTRegressor
@@ -23,5 +24,5 @@ from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._session import Session
 from ._table import Table
 
-__all__ = ["GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor", "Session", "SessionError",
-           "Table", "__version__"]
+__all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor",
+           "Session", "SessionError", "Table", "__version__"]

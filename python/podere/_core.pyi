@@ -31,7 +31,7 @@ class Rows:
     def set_label(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
     def set_weight(self, values: numpy.typing.NDArray[Any], n_threads: int) -> None: ...
 
-class _AnyModel:
+class _Predicting:
     def to_text(self) -> str: ...
     def predict(self, rows: Rows, margins: bool, n_threads: int) -> numpy.typing.NDArray[numpy.float32]:
         """Margins or predictions [n_outputs x n_rows]."""
@@ -43,13 +43,21 @@ class _AnyModel:
     def features(self) -> list[str]: ...
     @property
     def categories(self) -> dict[int, list[str] | None]: ...
+
+class AnyModel(_Predicting):
+    """A model of any algorithm."""
+
+    @staticmethod
+    def from_text(text: str, name: str) -> AnyModel: ...
+
+class _WithHistory(_Predicting):
     @property
     def train_loss(self) -> list[float]:
         """After each round or epoch, those that are not in the model too."""
     @property
     def validation_loss(self) -> list[float]: ...
 
-class Model(_AnyModel):
+class Model(_WithHistory):
     """Boosted trees."""
 
     @staticmethod
@@ -63,7 +71,7 @@ class Model(_AnyModel):
     @property
     def gain(self) -> list[float]: ...
 
-class Network(_AnyModel):
+class Network(_WithHistory):
     """A dense network."""
 
     @staticmethod
@@ -73,6 +81,16 @@ class Network(_AnyModel):
     @property
     def layers(self) -> list[numpy.typing.NDArray[numpy.float32]]:
         """Copies of the weights [n_outputs x (n_inputs + 1)], the bias last."""
+
+def train_any(
+    algorithm: str,
+    rows: Rows,
+    validation: Rows | None,
+    options: str,
+    n_threads: int,
+    show: Callable[[dict[str, Any]], None] | None,
+) -> AnyModel:
+    """As train, of an algorithm by its name, with its options as JSON."""
 
 def train(
     rows: Rows,

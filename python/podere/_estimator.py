@@ -46,7 +46,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     `_OBJECTIVES`."""
 
     _MODEL: Any = _core.Model
-    _model: _core._AnyModel  # of fitted ones
+    _model: _core._Predicting  # of fitted ones
     _OBJECTIVES: tuple[str, ...] = ()
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -139,12 +139,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def _check_target(self, objective: str, labels: NDArray[Any]) -> None:
         """Refuses labels that the objective does not allow."""
-
-    @property
-    def history_(self) -> dict[str, NDArray[Any]]:
-        check_is_fitted(self)
-        return {"train_loss": np.array(self._model.train_loss),
-                "validation_loss": np.array(self._model.validation_loss)}
 
     @contextmanager
     def _kept_if_it_fails(self) -> Iterator[None]:
@@ -257,6 +251,18 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+class WithHistory(Estimator):
+    """An estimator whose model knows how its losses went."""
+
+    _model: _core._WithHistory
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        check_is_fitted(self)
+        return {"train_loss": np.array(self._model.train_loss),
+                "validation_loss": np.array(self._model.validation_loss)}
 
 
 # On tables, for estimators and sessions alike -------------------------------------------------------------------------

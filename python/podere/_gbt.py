@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
-from ._estimator import Classifier, Estimator, Regressor
+from ._estimator import Classifier, Regressor, WithHistory
 from ._explanation import Explanation
 from ._stored_table import StoredTable
 
@@ -105,7 +105,7 @@ def _document(per_class: str, own: str, attributes: str) -> Any:
     return append
 
 
-class _GBT(Estimator):
+class _GBT(WithHistory):
     """What both estimators do."""
 
     _model: _core.Model
@@ -124,7 +124,7 @@ class _GBT(Estimator):
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
         self._refuse_warm_start()
-        return {"options": {**options, "objective": objective}}
+        return {"algorithm": "trees", "options": {**options, "objective": objective}}
 
     def _check_categories(self, table: StoredTable) -> None:
         """Whether a table has the categories that this estimator asks for, if it asks."""

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _core, _parameters
-from ._estimator import Classifier, Estimator, Regressor, Target
+from ._estimator import Classifier, Regressor, Target, WithHistory
 from ._stored_table import StoredTable
 
 _NN = """
@@ -149,7 +149,7 @@ def _document_partial_fit(classes: str = "") -> Callable[[_Method], _Method]:
     return document
 
 
-class _Network(Estimator):
+class _Network(WithHistory):
     """What all networks do."""
 
     _MODEL = _core.Network
@@ -167,7 +167,7 @@ class _Network(Estimator):
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
         self._refuse_warm_start()
-        return {"network": {**options, "loss": objective}}
+        return {"algorithm": "network", "options": {**options, "loss": objective}}
 
     def _predict(self, X: Any, *, margins: bool) -> NDArray[Any]:
         values = super()._predict(X, margins=margins)

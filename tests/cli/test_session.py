@@ -170,6 +170,7 @@ def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
         session("scale", "s", str(n_executors))
         says(process, f"going on with {n_executors} executors instead of {before}")
     podere.executors(2)
+    wait_until(lambda: max(j["progress"]["done"] for j in session.status("s")["jobs"]) > done + 10)  # they train again
     stdout, _ = interrupted(process)
     facts = json.loads(stdout)
     assert facts["executors"] == 2 and facts["losses"] == []

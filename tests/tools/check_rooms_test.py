@@ -84,6 +84,13 @@ def test_a_sound_tree_passes(check):
             {"podere/tree/CMakeLists.txt": "podere_room(tree\n  DEPENDS comm base\n  neural LIBRARIES z)\n"},
         ),
         (
+            "podere/neural/layer.h:1: only 'catalog' may include what lies in examples/",
+            {"podere/README.md": SOUND["podere/README.md"] + "| 1 | `centroid` | an example |\n",
+             "examples/centroid/CMakeLists.txt": "podere_room(centroid DEPENDS base)\n",
+             "podere/neural/CMakeLists.txt": "podere_room(neural DEPENDS base centroid)\n",
+             "podere/neural/layer.h": '#include "examples/centroid/centroid.h"\n'},
+        ),
+        (
             "podere/forest:1: unknown room 'forest': give it a floor in podere/README.md",
             {"podere/forest/CMakeLists.txt": "podere_room(forest)\n"},
         ),

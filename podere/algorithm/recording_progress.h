@@ -11,7 +11,7 @@
 
 #include "podere/base/progress.h"
 
-namespace podere::session {
+namespace podere::algorithm {
 
 /// Passes reports on, to `heard` too, and keeps their metrics: early stopping may end with an earlier round than the
 /// last.
@@ -46,4 +46,4 @@ class RecordingProgress : public Progress {
   bool is_stopped_ = false;
 };
 
-}  // namespace podere::session
+}  // namespace podere::algorithm

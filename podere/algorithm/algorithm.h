@@ -1,0 +1,120 @@
+// What an algorithm that trains models offers to whoever runs it: command line, sessions, Python.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podere/algorithm/model.h"
+#include "podere/algorithm/summaries.h"
+#include "podere/base/json_fields.h"
+#include "podere/base/progress.h"
+#include "podere/comm/communicator.h"
+#include "podere/table/row_source.h"
+#include "podere/table/weighted_labels.h"
+
+namespace podere::algorithm {
+
+/// What a checkpoint holds, read. Of the kind that the algorithm made.
+class Checkpoint {
+ public:
+  virtual ~Checkpoint() = default;
+};
+
+/// A training run beside its rows: who works on it, where it begins, and who hears how far it is. What is pointed to
+/// outlives the run.
+struct Run {
+  const comm::Communicator& comm;
+  int n_threads;
+  Progress& progress;
+  /// Where it starts, in place of nothing: a model that Trainer::check_base let pass.
+  const Model* base = nullptr;
+  /// What `offer` was given in a run with the same data, options and base, on any number of executors: the run resumes
+  /// there and ends with the same model. Null: it begins.
+  const Checkpoint* checkpoint = nullptr;
+  /// Called on every rank after each round or step. `make_text` makes the content of a checkpoint, a model file itself,
+  /// if one is due; it is made in any case if it `is_wanted`.
+  std::function<void(const std::function<std::string()>& make_text, bool is_wanted)> offer =
+      [](const std::function<std::string()>&, bool) {};
+  Summaries& summaries;
+};
+
+/// What a run ends with. On all ranks.
+struct Trained {
+  std::unique_ptr<const Model> model;
+  /// Facts of the run: "train_seconds", "loss", "was_stopped" and what else the algorithm has to report.
+  Json facts;
+};
+
+/// An algorithm with options chosen.
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  virtual std::string objective() const = 0;
+  /// What it wants of labels.
+  virtual table::LabelRules label_rules() const = 0;
+  /// What chose the objective, as it is typed, and what learns numbers: for messages about labels that do not fit.
+  virtual std::string objective_option() const = 0;
+  virtual std::string option_for_numbers() const { return "podere train gbt --objective squared-error"; }
+
+  /// The share of rows that it sets aside to validate on itself, and which rows shape the model.
+  virtual double validation_fraction() const { return 0; }
+  virtual bool is_training_row(table::GlobalRow /*row*/) const { return true; }
+
+  /// Whether it can go through rows that are not held in memory.
+  virtual bool can_stream() const { return false; }
+  /// Throws InputError, beginning with `name`, for a model that no run can start from.
+  virtual void check_base(const Model& base, const std::string& name) const;
+  /// Throws InputError, beginning with `name`, for a text that is no whole checkpoint.
+  virtual std::unique_ptr<const Checkpoint> read_checkpoint(const std::string& text, const std::string& name) const;
+
+  /// Trains on rows whose label must be there and which begin at a row block on every rank. `validation` (may be null)
+  /// has the same features. Collective. The model is the same, bit for bit, for any number of ranks and threads.
+  /// Reports ProgressSteps of the phase "train" before the first round or step, and often enough after, with the
+  /// measures so far; ends after the round or step in which rank 0's progress says stop_requested(). Throws InputError
+  /// on all ranks.
+  virtual Trained train(const table::RowSource& rows, const table::Table* validation, const Run& run) const = 0;
+};
+
+/// An option as the command line shows it.
+struct OptionInfo {
+  std::string name;  ///< as in jobs: "n_classes", on the command line "--n-classes"
+  Json default_value;
+  std::string help;  ///< "Classes; 0: the largest label plus one"
+};
+
+/// Of a struct whose visit_fields calls visit("name", self.member, "help").
+template <HasFields Options>
+std::vector<OptionInfo> option_infos() {
+  std::vector<OptionInfo> infos;
+  const Options defaults;
+  Options::visit_fields(defaults, [&](const char* name, const auto& value, const char* help) {
+    infos.push_back({name, json_of(value), help});
+  });
+  return infos;
+}
+
+/// An entry of the table of algorithms.
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  /// What jobs, files and Python call it: "trees", "network".
+  virtual std::string name() const = 0;
+  /// One line for the help of `podere train NAME`, and its options. Both are empty for an algorithm whose command is
+  /// written by hand (cli/train.cc).
+  virtual std::string summary() const { return {}; }
+  virtual std::vector<OptionInfo> options() const { return {}; }
+  /// Throws InputError that names an option which it does not have, of the wrong type or out of its range.
+  virtual std::unique_ptr<const Trainer> trainer(const Json& options) const = 0;
+
+  /// Whether a text is meant to be a model of this algorithm, whole or not.
+  virtual bool is_model(const std::string& text) const = 0;
+  /// Throws InputError, beginning with `name`, for text that is not a whole, unaltered model.
+  virtual std::unique_ptr<const Model> read_model(const std::string& text, const std::string& name) const = 0;
+};
+
+}  // namespace podere::algorithm

@@ -1,0 +1,62 @@
+"""Classifiers of any algorithm that Podere has been given."""
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from . import _arrays, _core
+from ._estimator import Classifier
+from ._stored_table import StoredTable
+
+
+class AlgorithmClassifier(Classifier):
+    """The base of a classifier whose algorithm is written in C++ and stands in Podere's table of algorithms.
+
+    A subclass says which algorithm that is and takes its options, of the same names, in a constructor of its own, as
+    scikit-learn has it; `n_classes` is counted from y. docs/extending.md has the whole of it::
+
+        class NearestCentroid(AlgorithmClassifier):
+            algorithm = "centroid"
+            objectives = ("nearest-centroid",)
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    """
+
+    algorithm: str
+    objectives: tuple[str, ...]
+    verbose: bool | int = False
+    n_jobs: int | None = None
+    warm_start = False
+    _MODEL = _core.AnyModel
+    _model: _core.AnyModel
+    _RUN = ("verbose", "n_jobs")  # parameters that are not the algorithm's
+
+    @property
+    def _OBJECTIVES(self) -> tuple[str, ...]:  # type: ignore[override]  # estimators of the package have them fixed
+        return self.objectives
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._RUN}
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
+        options["n_classes"] = self._count_classes()
+        return self.objectives[0]
+
+    def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
+        return _arrays.find_categories(X, names, None)
+
+    def _check_categories(self, table: StoredTable) -> None:
+        pass  # the algorithm knows whether it takes them
+
+    def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
+               threads: int, show: Any) -> _core.AnyModel:
+        return _core.train_any(self.algorithm, rows, validation, json.dumps(options), threads, show)
+
+    def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+        return {"algorithm": self.algorithm, "options": options}

@@ -14,9 +14,6 @@
 namespace podere::cli {
 namespace {
 
-// Executors in turns on a core show how work is shared; hundreds are a mistake, for which memory does not last.
-constexpr int kMostExecutorsPerCore = 16;
-constexpr int kMostExecutorsHere = 64;                        // of few cores
 constexpr int kMostThreadsPerCore = 2;                        // a pair may take turns at little cost
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 53;  // beyond, 1e17 is no longer exact
 
@@ -135,17 +132,6 @@ void add_metrics_option(CLI::App& app, OutputOptions& options) {
 int GroupOptions::cores_each() const {
   if (!on_this_machine()) return cores.value_or(on_slurm || submit ? launch::cores_per_task() : 0);
   return cores ? *cores : std::max(1, this_machine().usable_cores() / std::max(1, executors));
-}
-
-int most_executors_here(int usable_cores) { return std::max(kMostExecutorsHere, kMostExecutorsPerCore * usable_cores); }
-
-void check_executors_here(int n_executors, int usable_cores) {
-  const int most = most_executors_here(usable_cores);
-  if (n_executors <= most) return;
-  throw_input_error(
-      "{} executors are too many for this machine of {} usable cores: allowed are up to {}, more on hosts (--hosts), "
-      "Slurm or Kubernetes (--on)",
-      n_executors, usable_cores, most);
 }
 
 std::string GroupOptions::too_many(int usable_cores) const {

@@ -49,10 +49,6 @@ struct GroupOptions {
   std::string too_many(int usable_cores) const;
 };
 void add_group_options(CLI::App& app, GroupOptions& options);
-/// How many executors a machine of so many cores is asked for at most.
-int most_executors_here(int usable_cores);
-/// Throws InputError for more.
-void check_executors_here(int n_executors, int usable_cores);
 /// "4", or "2:8" for at least 2. Throws CLI::ValidationError.
 void read_executors(const std::string& text, GroupOptions& options);
 /// The arguments that say the same as `options`.

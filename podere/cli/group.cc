@@ -14,13 +14,11 @@
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/base/printable.h"
-#include "podere/cli/farm_group.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/cli/submit.h"
-#include "podere/launch/hosts.h"
+#include "podere/launch/launcher.h"
 #include "podere/launch/local.h"
-#include "podere/launch/slurm.h"
 #include "podere/session/client.h"
 #include "podere/session/kept_tables.h"
 
@@ -70,59 +68,24 @@ class ExecutorsFile {
   bool is_told_ = false;
 };
 
-void launch_here(session::Session::Options& options, const std::vector<std::string>& program,
-                 const std::filesystem::path& folder) {
-  const int usable_cores = this_machine().usable_cores();
-  check_executors_here(options.n_executors, usable_cores);
-  if (options.n_executors > 1) launch::find_mpirun();
-  launch::check_open_files(options.n_executors);
-  launch::check_session_folder(folder, options.n_executors);
-  options.launch = [program, folder](int n) { return launch::local(n, program, folder); };
-  options.room = [usable_cores] { return most_executors_here(usable_cores); };
-}
-
-void launch_on_hosts(session::Session::Options& options, const std::vector<std::string>& program,
-                     const std::filesystem::path& folder, const GroupOptions& group) {
-  auto hosts = std::make_shared<std::vector<launch::Host>>(launch::read_hosts(group.hosts));
-  launch::find_mpirun();
-  launch::check_ssh(group.ssh);
-  launch::check_open_files(options.n_executors);
-  launch::check_session_folder(folder, options.n_executors);
-  const auto command = [program, folder, group, hosts](int n) {
-    return launch::on_hosts(n, program, *hosts, group.ssh, folder, group.hosts);
-  };
-  command(options.n_executors);  // more than there are slots are refused now
-  options.launch = [command, hosts](int n) {
-    if (n <= launch::n_slots(*hosts)) return command(n);
-    throw_error("the hosts that still answer have {} slots, {} executors are too many", launch::n_slots(*hosts), n);
-  };
-  // Hosts that do not answer are not asked again.
-  options.room = [group, hosts] {
-    *hosts = launch::answering(*hosts, group.ssh);
-    return launch::n_slots(*hosts);
-  };
-}
-
-void launch_on_slurm(session::Session::Options& options, const std::vector<std::string>& program,
-                     const GroupOptions& group) {
-  launch::check_allocation();
-  options.driver.advice = launch::kSrunAdvice;
-  options.launch = [program, group](int n) {
-    return launch::in_allocation(n, group.cores_each(), program, group.slurm_options);
-  };
-}
-
-void launch_on_farm(session::Session::Options& options, const std::vector<std::string>& program,
-                    const std::filesystem::path& folder, const GroupOptions& group) {
-  launch::find_mpirun();
-  launch::check_ssh("ssh");
-  launch::check_open_files(options.n_executors);
-  launch::check_session_folder(folder, options.n_executors);
-  const auto farm = std::make_shared<FarmGroup>(group, folder);
-  options.launch = [farm, program](int n) { return farm->launch(n, program); };
-  options.room = [farm] { return farm->room(); };
-  options.wanted = [farm] { return farm->wanted(); };
-  options.await_room = [farm](Progress& progress) { farm->await_room(progress); };
+launch::Place place_of(const GroupOptions& group, const TemporaryFolder& folder) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::vector<std::string> program = {self, "executor", "--heartbeat", std::to_string(kHeartbeatSeconds)};
+  const int cores = group.cores_each();
+  if (cores > 0) {
+    program.insert(program.end(), {"--cores", std::to_string(cores)});
+  } else {
+    program.emplace_back("--even-share");
+  }
+  return {.wanted = {group.executors, group.least_executors},
+          .cores = cores,
+          .hosts = group.hosts,
+          .ssh = group.ssh,
+          .on_slurm = group.on_slurm,
+          .slurm_options = group.slurm_options,
+          .farm = group.farm,
+          .program = std::move(program),
+          .folder = folder.path()};
 }
 
 /// Moves losses and metrics to the facts of a result, which are returned.
@@ -180,34 +143,19 @@ SeenFolder::SeenFolder(const GroupOptions& group, const TemporaryFolder& folder)
 session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,
                                           const TemporaryFolder& folder) {
   if (group.on_kubernetes == group.farm.empty()) throw_input_error("--on kubernetes and --farm NAME go together");
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<std::string> program = {self, "executor", "--heartbeat", std::to_string(kHeartbeatSeconds)};
-  if (const int cores = group.cores_each(); cores > 0) {
-    program.insert(program.end(), {"--cores", std::to_string(cores)});
-  } else {
-    program.emplace_back("--even-share");
-  }
-  session::Session::Options options{.n_executors = group.executors,
-                                    .least = group.least_executors,
-                                    .launch = {},
-                                    .driver = {.silence_seconds = kSilenceSeconds},
-                                    .notice = take_notice};
-  note_notices();
   if (!group.executors_file.empty() && group.on_kubernetes) {
     throw_input_error("--executors-file: the farm's pods say how many there are; scale the farm instead");
   }
+  note_notices();
+  session::Session::Options options{.n_executors = group.executors,
+                                    .least = group.least_executors,
+                                    .launcher = launch::make_launcher(place_of(group, folder)),
+                                    .driver = {.silence_seconds = kSilenceSeconds},
+                                    .notice = take_notice};
+  options.driver.advice = options.launcher->advice();
   if (!group.executors_file.empty()) {
     options.wanted =
         ExecutorsFile(group.executors_file, {group.executors, group.least_executors}, group.needed_executors);
-  }
-  if (!group.hosts.empty()) {
-    launch_on_hosts(options, program, folder.path(), group);
-  } else if (group.on_slurm) {
-    launch_on_slurm(options, program, group);
-  } else if (group.on_kubernetes) {
-    launch_on_farm(options, program, folder.path(), group);
-  } else {
-    launch_here(options, program, folder.path());
   }
   if (output.debug) {
     options.driver.on_error_line = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };

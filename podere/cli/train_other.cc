@@ -27,39 +27,43 @@ struct OtherOptions {
 Json parse_like(const Json& like, const std::string& option, const std::string& text) {
   if (like.is_string()) return text;
   if (like.is_number_integer()) {
-    if (const auto whole = parse_count(text)) return *whole;
-    throw CLI::ValidationError(option, fmt::format("'{}' is not a whole number from 0", text));
+    const bool is_negative = !like.is_number_unsigned() && text.starts_with('-');
+    const auto whole = parse_count(std::string_view(text).substr(is_negative ? 1 : 0));
+    if (whole && is_negative) return -static_cast<std::int64_t>(*whole);
+    if (whole) return *whole;
+    throw CLI::ValidationError(option, fmt::format("'{}' is not a whole number", text));
   }
   if (const auto real = parse_real(text)) return *real;
   throw CLI::ValidationError(option, fmt::format("'{}' is not a number", text));
 }
 
-void add_option(CLI::App& app, const algorithm::OptionInfo& info, Json& chosen) {
-  std::string option = "--" + info.name;
+void add_option(CLI::App& app, const algorithm::DescribedOption& described, Json& chosen) {
+  std::string option = "--" + (described.name.starts_with("n_") ? described.name.substr(2) : described.name);
   std::ranges::replace(option, '_', '-');
-  if (info.default_value.is_boolean()) {
-    const std::string flag = info.default_value.get<bool>() ? "--no-" + option.substr(2) : option;
+  if (described.default_value.is_boolean()) {
+    const std::string flag = described.default_value.get<bool>() ? "--no-" + option.substr(2) : option;
     app.add_flag_callback(
-        flag, [&chosen, info] { chosen[info.name] = !info.default_value.get<bool>(); }, info.help);
+        flag, [&chosen, described] { chosen[described.name] = !described.default_value.get<bool>(); }, described.help);
     return;
   }
   app.add_option_function<std::string>(
          option,
-         [&chosen, info, option](const std::string& text) {
-           chosen[info.name] = parse_like(info.default_value, option, text);
+         [&chosen, described, option](const std::string& text) {
+           chosen[described.name] = parse_like(described.default_value, option, text);
          },
-         fmt::format(
-             "{} [{}]", info.help,
-             info.default_value.is_string() ? info.default_value.get<std::string>() : info.default_value.dump()))
-      ->type_name(info.default_value.is_string()           ? "TEXT"
-                  : info.default_value.is_number_integer() ? "N"
-                                                           : "X");
+         fmt::format("{} [{}]", described.help,
+                     described.default_value.is_string() ? described.default_value.get<std::string>()
+                                                         : described.default_value.dump()))
+      ->type_name(described.default_value.is_string()           ? "TEXT"
+                  : described.default_value.is_number_integer() ? "N"
+                                                                : "X");
 }
 
 void define(CLI::App& app, OtherOptions& options) {
   add_data_options(app, options.run);
-  for (const algorithm::OptionInfo& info : options.algorithm->options()) add_option(app, info, options.chosen);
-  if (options.algorithm->trainer(Json::object())->can_stream()) {
+  for (const algorithm::DescribedOption& described : options.algorithm->options())
+    add_option(app, described, options.chosen);
+  if (options.algorithm->can_stream()) {
     app.add_flag("--low-memory", options.low_memory, "Do not hold DATA, which is read several times");
   }
   add_run_options(app, options.run);
@@ -67,7 +71,11 @@ void define(CLI::App& app, OtherOptions& options) {
 }
 
 int run(const OtherOptions& options) {
-  options.algorithm->trainer(options.chosen);  // throws for what is out of range, before the executors start
+  try {
+    options.algorithm->trainer(options.chosen);  // what is out of range is refused before executors start
+  } catch (const InputError& error) {
+    throw_input_error("--{}", error.what());
+  }
   session::TrainJob job = job_of(options.run);
   job.algorithm = options.algorithm->name();
   job.options = options.chosen;

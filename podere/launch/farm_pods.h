@@ -10,6 +10,7 @@
 #include "podere/kube/client.h"
 #include "podere/kube/store.h"
 #include "podere/launch/host_file.h"
+#include "podere/launch/launcher.h"
 
 namespace podere::launch {
 
@@ -45,5 +46,8 @@ class FarmPods {
   kube::Store<FarmPod> pods_;
   std::unique_ptr<kube::Reflector> reflector_;  // goes first
 };
+
+/// In the pods of a farm. Throws InputError as FarmPods.
+std::unique_ptr<Launcher> farm_launcher(const Place& place);
 
 }  // namespace podere::launch

@@ -9,6 +9,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/launch/local.h"
 
 namespace podere::launch {
 namespace {
@@ -103,6 +104,40 @@ std::vector<Host> answering(const std::vector<Host>& hosts, const std::string& s
   }
   return there;
 }
+
+namespace {
+
+class HostsLauncher final : public Launcher {
+ public:
+  explicit HostsLauncher(const Place& place) : place_(place), hosts_(read_hosts(place.hosts)) {
+    const int n_executors = place.wanted.n_executors;
+    find_mpirun();
+    check_ssh(place.ssh);
+    check_open_files(n_executors);
+    check_session_folder(place.folder, n_executors);
+    on(n_executors);  // more than there are slots are refused now
+  }
+  CommandLine command(int n_executors) override {
+    if (n_executors <= n_slots(hosts_)) return on(n_executors);
+    throw_error("the hosts that still answer have {} slots, {} executors are too many", n_slots(hosts_), n_executors);
+  }
+  /// Hosts that do not answer are not asked again.
+  std::optional<int> room() override {
+    hosts_ = answering(hosts_, place_.ssh);
+    return n_slots(hosts_);
+  }
+
+ private:
+  CommandLine on(int n_executors) const {
+    return on_hosts(n_executors, place_.program, hosts_, place_.ssh, place_.folder, place_.hosts);
+  }
+  const Place place_;
+  std::vector<Host> hosts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> hosts_launcher(const Place& place) { return std::make_unique<HostsLauncher>(place); }
 
 void check_ssh(const std::string& ssh) {
   const auto words = words_of(ssh);

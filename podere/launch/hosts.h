@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "podere/base/subprocess.h"
 #include "podere/launch/host_file.h"
+#include "podere/launch/launcher.h"
 
 namespace podere::launch {
 
@@ -23,5 +25,8 @@ std::vector<Host> answering(const std::vector<Host>& hosts, const std::string& s
 
 /// Throws InputError if there is no such program as `ssh` begins with.
 void check_ssh(const std::string& ssh);
+
+/// On the hosts of a file, those that still answer. Throws InputError as read_hosts, and for more executors than slots.
+std::unique_ptr<Launcher> hosts_launcher(const Place& place);
 
 }  // namespace podere::launch

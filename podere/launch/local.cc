@@ -4,11 +4,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "podere/base/error.h"
+#include "podere/base/machine.h"
 
 namespace podere::launch {
 namespace {
@@ -19,6 +21,10 @@ constexpr off_t kSessionBytes = 10'000'000;  // two segments of 4 MiB that hold 
 constexpr rlim_t kOpenFiles = 32;
 constexpr rlim_t kOpenFilesOfMpirun = 64;
 constexpr rlim_t kOpenFilesEach = 4;
+
+// Executors in turns on a core show how work is shared; hundreds are a mistake, for which memory does not last.
+constexpr int kMostExecutorsPerCore = 16;
+constexpr int kMostExecutorsHere = 64;  // of few cores
 
 }  // namespace
 
@@ -57,6 +63,38 @@ CommandLine local(int n_executors, const std::vector<std::string>& program, cons
                              });
   return command;
 }
+
+namespace {
+
+int most_executors_here(int usable_cores) { return std::max(kMostExecutorsHere, kMostExecutorsPerCore * usable_cores); }
+
+class LocalLauncher final : public Launcher {
+ public:
+  explicit LocalLauncher(const Place& place)
+      : program_(place.program), folder_(place.folder), room_(most_executors_here(this_machine().usable_cores())) {
+    const int n_executors = place.wanted.n_executors;
+    if (n_executors > room_) {
+      throw_input_error(
+          "{} executors are too many for this machine of {} usable cores: allowed are up to {}, more on hosts "
+          "(--hosts), Slurm or Kubernetes (--on)",
+          n_executors, this_machine().usable_cores(), room_);
+    }
+    if (n_executors > 1) find_mpirun();
+    check_open_files(n_executors);
+    check_session_folder(folder_, n_executors);
+  }
+  CommandLine command(int n_executors) override { return local(n_executors, program_, folder_); }
+  std::optional<int> room() override { return room_; }
+
+ private:
+  const std::vector<std::string> program_;
+  const std::filesystem::path folder_;
+  const int room_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> local_launcher(const Place& place) { return std::make_unique<LocalLauncher>(place); }
 
 std::filesystem::path temporary_folder() {
   for (const char* name : {"TMPDIR", "TEMP", "TMP"}) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "podere/base/subprocess.h"
+#include "podere/launch/launcher.h"
 
 namespace podere::launch {
 
@@ -26,6 +28,9 @@ void check_session_folder(const std::filesystem::path& folder, int n_executors);
 /// of which is a pipe or a socket of mpirun; with fewer it hangs. Raises the limit where that is allowed. Throws
 /// InputError that names it, and the command that raises it.
 void check_open_files(int n_executors);
+
+/// On this machine. Throws InputError for more executors than its cores bear, and as the checks above.
+std::unique_ptr<Launcher> local_launcher(const Place& place);
 
 /// TMPDIR, TEMP, TMP or /tmp, as Open MPI looks for it.
 std::filesystem::path temporary_folder();

@@ -137,4 +137,22 @@ std::string submit(const std::string& path) {
   throw_input_error("--submit: sbatch: {}", words.empty() ? "it failed without a word" : joined(words));
 }
 
+namespace {
+
+class SlurmLauncher final : public Launcher {
+ public:
+  explicit SlurmLauncher(const Place& place) : place_(place) { check_allocation(); }
+  CommandLine command(int n_executors) override {
+    return in_allocation(n_executors, place_.cores, place_.program, place_.slurm_options);
+  }
+  std::string advice() const override { return kSrunAdvice; }
+
+ private:
+  const Place place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> slurm_launcher(const Place& place) { return std::make_unique<SlurmLauncher>(place); }
+
 }  // namespace podere::launch

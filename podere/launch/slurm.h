@@ -1,10 +1,12 @@
 // Starting executors with Slurm.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "podere/base/subprocess.h"
+#include "podere/launch/launcher.h"
 
 namespace podere::launch {
 
@@ -18,6 +20,9 @@ CommandLine in_allocation(int n_executors, int cores, const std::vector<std::str
 
 /// Throws InputError that says what to do if this process is not within an allocation, or there is no srun.
 void check_allocation();
+
+/// In this process's allocation. Throws InputError as check_allocation.
+std::unique_ptr<Launcher> slurm_launcher(const Place& place);
 
 /// Cores that the allocation has for each task, 1 if it does not say.
 int cores_per_task();

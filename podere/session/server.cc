@@ -120,10 +120,9 @@ Session::Options Server::session_options() {
   Session::Options session = options_.session;
   session.wanted = [this] {
     Wanted wanted = doorman_ ? doorman_->wanted() : Wanted{options_.session.n_executors, options_.session.least};
-    if (options_.session.wanted) {
-      const Wanted by_place = options_.session.wanted();
-      wanted.request += by_place.request;
-      wanted.moves = by_place.moves;
+    if (const auto by_place = options_.session.launcher->wanted()) {
+      wanted.request += by_place->request;
+      wanted.moves = by_place->moves;
     }
     return wanted;
   };

@@ -11,6 +11,7 @@
 
 #include "podere/base/temporary_folder.h"
 #include "podere/session/client.h"
+#include "podere/session/scripted_launcher.h"
 #include "podere/session/table_jobs.h"
 
 namespace podere::session {
@@ -27,7 +28,7 @@ TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
   std::promise<void> is_ready;
   int n_groups = 0;
   ServerOptions options{.session = {}, .checkpoints = folder.path(), .prometheus = {}};
-  options.session.launch = [&](int) {
+  scripted(options.session).launch = [&](int) {
     return CommandLine{{"sh", "-c", kReadyForOrders + (++n_groups == 1 ? dies : never_answers)}};
   };
   options.log = [&](const std::string& line) {

@@ -119,7 +119,7 @@ class Session::Starting : public Progress {
  public:
   Starting(Progress& next, const Session& session) : next_(next), session_(session) {}
   bool stop_requested() override {
-    if (session_.options_.wanted && session_.options_.wanted().moves != session_.wanted_.moves) throw ToMove();
+    if (session_.wanted_now().moves != session_.wanted_.moves) throw ToMove();
     return next_.stop_requested();
   }
 
@@ -130,8 +130,8 @@ class Session::Starting : public Progress {
 
 Session::Session(Options options, Progress& progress)
     : options_(std::move(options)), wanted_{options_.n_executors, options_.least} {
-  if (options_.await_room) {
-    options_.await_room(progress);
+  if (options_.launcher->makes_wait()) {
+    options_.launcher->await_room(progress);
     options_.n_executors = as_there_is_room(options_.n_executors);
   }
   for (Attempts attempts; !driver_;) {
@@ -153,11 +153,19 @@ Session::SharedMemory::~SharedMemory() { TemporaryFolder::remove_left_behind(kSh
 
 void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
-  if (options_.await_room) options_.await_room(progress);
+  options_.launcher->await_room(progress);
   driver.n_executors = options_.n_executors;
   Starting starting(progress, *this);
-  driver_ = std::make_unique<Driver>(options_.launch(options_.n_executors), std::move(driver), starting);
+  driver_ = std::make_unique<Driver>(command(), std::move(driver), starting);
   n_cores_ = driver_->n_cores();
+}
+
+CommandLine Session::command() {
+  try {
+    return options_.launcher->command(options_.n_executors);
+  } catch (const launch::TooFew& few) {
+    throw GroupLost(few.who, few.how);
+  }
 }
 
 void Session::go_on_with(int n_executors) {
@@ -166,7 +174,13 @@ void Session::go_on_with(int n_executors) {
 }
 
 int Session::as_there_is_room(int n_executors) const {
-  return options_.room ? std::max(options_.least, std::min(n_executors, options_.room())) : n_executors;
+  const auto room = options_.launcher->room();
+  return room ? std::max(options_.least, std::min(n_executors, *room)) : n_executors;
+}
+
+Wanted Session::wanted_now() const {
+  if (options_.wanted) return options_.wanted();
+  return options_.launcher->wanted().value_or(wanted_);
 }
 
 /// Reports a phase of its own while kept tables are made again, whatever phases that takes.
@@ -240,8 +254,7 @@ void Session::sweep_cache() const {
 }
 
 bool Session::resize(Progress& progress) {
-  if (!options_.wanted) return false;
-  const Wanted wanted = options_.wanted();
+  const Wanted wanted = wanted_now();
   if (wanted == wanted_) return false;
   const bool is_to_move = wanted.moves != wanted_.moves;
   wanted_ = wanted;
@@ -266,7 +279,7 @@ Json Session::run(const Job& ordered, Progress& progress) {
   watch.losses = Json::array();
   int n_before = options_.n_executors;
   Wishes wishes;
-  if (options_.wanted) wishes.pause = [&] { return options_.wanted() != wanted_; };
+  wishes.pause = [&] { return wanted_now() != wanted_; };
   if (options_.notice) wishes.checkpoint = options_.notice;
   while (true) {
     try {
@@ -314,7 +327,9 @@ void Session::idle(Progress& progress) {
                               executors_text(options_.n_executors)));
   }
   resize(progress);
-  const auto has_to_wait = [&] { return options_.await_room && options_.room() < options_.least; };
+  const auto has_to_wait = [&] {
+    return options_.launcher->makes_wait() && options_.launcher->room().value_or(options_.least) < options_.least;
+  };
   while (!driver_ && !has_to_wait()) {
     try {
       replace_group(progress, progress);

@@ -9,6 +9,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/progress.h"
+#include "podere/launch/launcher.h"
 #include "podere/session/driver.h"
 #include "podere/session/job.h"
 #include "podere/session/table_log.h"
@@ -17,14 +18,7 @@ namespace podere::session {
 
 inline constexpr int kMostExecutors = 4096;
 
-/// A number of executors, and with how many fewer the work goes on when some are lost.
-struct Wanted {
-  int n_executors = 1;
-  int least = 1;
-  int request = 0;  ///< how often it was asked for: as many as before are asked for again after a loss
-  int moves = 0;    ///< how often executors were to leave the place where they run
-  bool operator==(const Wanted&) const = default;
-};
+using launch::Wanted;
 
 /// Does jobs with a group of executors, and with another group when it loses them. Not thread-safe.
 class Session {
@@ -32,21 +26,15 @@ class Session {
   struct Options {
     int n_executors = 1;  ///< wanted
     int least = 1;        ///< so many are enough
-    /// How to start a group of so many.
-    std::function<CommandLine(int n_executors)> launch;
-    /// How many there is room for, asked after a loss, perhaps of a host, and where another number is wanted; unset:
-    /// for as many as are wanted. The launch of more than that throws.
-    std::function<int()> room = {};
+    /// Where groups are started.
+    std::shared_ptr<launch::Launcher> launcher;
     Driver::Options driver = {};  ///< of each group
     /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
     std::string cache = {};
-    /// How many are wanted by now; asked a few times a second while a job runs or a group starts. Training pauses at a
-    /// checkpoint and goes on with so many; other jobs are done first. A group that is to move is not waited for.
+    /// How many are wanted by now, where somebody else than the launcher says; asked a few times a second while a job
+    /// runs or a group starts. Training pauses at a checkpoint and continues with so many; other jobs are done first. A
+    /// group that is to move is not waited for.
     std::function<Wanted()> wanted = {};
-    /// Waits until there is room for enough executors, or, before the first start, for as many as there will be; says
-    /// by progress.warn() what it waits for, and throws Interrupted where that wishes to stop. Unset: room need not be
-    /// waited for.
-    std::function<void(Progress& progress)> await_room = {};
     /// Whether training should write a checkpoint at once: executors are about to be lost. True once for each notice.
     std::function<bool()> notice = {};
   };
@@ -92,6 +80,8 @@ class Session {
   };
   /// Throws ToMove if the executors are to leave their place before they are up.
   void start_group(Progress& progress);
+  /// The command that starts them. Throws GroupLost where fewer can be had.
+  CommandLine command();
   void restore_tables(Progress& progress);
   /// Starts a group with all tables that are kept, or none.
   void replace_group(Progress& progress, Progress& restoring);
@@ -101,6 +91,8 @@ class Session {
   void sweep_cache() const;
   void go_on_with(int n_executors);
   int as_there_is_room(int n_executors) const;
+  /// What is wanted by now; as it was where nobody says.
+  Wanted wanted_now() const;
   /// Ends the group if another number of executors is wanted, or another place; whether it was so.
   bool resize(Progress& progress);
 

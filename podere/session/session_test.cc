@@ -13,6 +13,7 @@
 #include "podere/session/evaluate_job.h"
 #include "podere/session/executor.h"
 #include "podere/session/predict_job.h"
+#include "podere/session/scripted_launcher.h"
 #include "podere/session/table_jobs.h"
 #include "podere/session/train_job.h"
 
@@ -40,8 +41,9 @@ class SessionTest : public testing::Test {
  protected:
   /// Group number k does scripts[k] once it has its order; the last one's is done by those beyond too.
   Session session_of(std::vector<std::string> scripts, int n_executors, int least) {
-    Session::Options options{.n_executors = n_executors, .least = least, .room = room};
-    options.launch = [this, scripts](int n) {
+    Session::Options options{.n_executors = n_executors, .least = least};
+    scripted(options).there = room;
+    scripted(options).launch = [this, scripts](int n) {
       launched.push_back(n);
       const std::string ready =
           fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
@@ -190,7 +192,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 1, .least = 1};
   options.wanted = [&] { return launched.empty() ? Wanted{1, 1} : Wanted{3, 2}; };
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     return CommandLine{{"sh", "-c", ready + (n == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
@@ -208,7 +210,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
 TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) {
   int n_failing = 1;
   Session::Options options{.n_executors = 4, .least = 1};
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     const bool comes_up = launched.size() == 1 || static_cast<int>(launched.size()) > 1 + n_failing;
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
@@ -238,7 +240,7 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
 
 TEST_F(SessionTest, AFirstGroupThatCannotBeStartedEndsWithWhatTheLauncherSays) {
   Session::Options options{.n_executors = 3, .least = 1};
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     return CommandLine{{"sh", "-c", "echo 'no such library' >&2; exit 1"}};
   };
@@ -254,7 +256,7 @@ TEST_F(SessionTest, AFirstGroupThatCannotBeStartedEndsWithWhatTheLauncherSays) {
 
 TEST_F(SessionTest, AFirstGroupThatEndsWithoutAWordIsALossAsOthersAre) {
   Session::Options options{.n_executors = 3, .least = 1};
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     return CommandLine{{"sh", "-c", n > 1 ? "exit 1" : R"(echo '{"event":"ready","protocol":2,"executors":1}'; cat)"}};
   };
@@ -267,7 +269,7 @@ TEST_F(SessionTest, AFirstGroupThatEndsWithoutAWordIsALossAsOthersAre) {
 TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
   std::string left;
   Session::Options options{.n_executors = 1, .least = 1};
-  options.launch = [&](int) {
+  scripted(options).launch = [&](int) {
     const TemporaryFolder folder(kSharedMemory);
     left = folder.path().string() + "x";  // as that of an executor that was killed: nobody owns it
     left.erase(left.size() - 2, 1);
@@ -298,7 +300,7 @@ TEST_F(SessionTest, TellsOnceThatItResumesFromACheckpointThatIsThere) {
 
 TEST_F(SessionTest, AFirstGroupThatHangsIsALossAsOthersAre) {
   Session::Options options{.n_executors = 3, .least = 1, .driver = {.start_seconds = 0.3, .load = [] { return 0.0; }}};
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; cat)", n);
     return CommandLine{{"sh", "-c", n > 1 ? "sleep 100" : ready}};
@@ -315,10 +317,10 @@ TEST_F(SessionTest, AFirstGroupThatHangsIsALossAsOthersAre) {
 TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 4, .least = 1};
-  options.await_room = [](Progress&) {};
-  options.room = [] { return 2; };
+  scripted(options).await = [](Progress&) {};
+  scripted(options).there = [] { return 2; };
   options.wanted = [&] { return Wanted{.n_executors = 4, .least = 1, .moves = progress.steps.empty() ? 0 : 1}; };
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     return CommandLine{
@@ -340,8 +342,8 @@ class FarmThatShrinks {
 
   Session::Options options(int n_executors) {
     Session::Options options{.n_executors = n_executors, .least = 1};
-    options.room = [this] { return n_there_; };
-    options.await_room = [](Progress&) {};
+    scripted(options).there = [this] { return n_there_; };
+    scripted(options).await = [](Progress&) {};
     options.wanted = [this, n_executors] {
       if (std::exchange(hangs_, false)) {
         --n_there_;
@@ -349,7 +351,7 @@ class FarmThatShrinks {
       }
       return Wanted{.n_executors = n_executors, .least = 1, .moves = n_moves_};
     };
-    options.launch = [this](int n) {
+    scripted(options).launch = [this](int n) {
       launched.push_back(n);
       hangs_ = launched.size() % 2 == 1;
       const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; )", n);
@@ -391,15 +393,15 @@ TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {
   Session::Options options{.n_executors = 2, .least = 1};
   int n_free = 0;
   int n_waits = 0;
-  options.room = [&] { return n_free; };
-  options.await_room = [&](Progress& waiting) {
+  scripted(options).there = [&] { return n_free; };
+  scripted(options).await = [&](Progress& waiting) {
     ++n_waits;
     if (n_free > 0) return;
     waiting.warn("the farm has none");
     if (waiting.stop_requested()) throw Interrupted();
     n_free = 1;
   };
-  options.launch = [&](int n) {
+  scripted(options).launch = [&](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; )", n);
     return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? "kill -9 $$" : "read order; " + kResult)}};
@@ -455,7 +457,7 @@ TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {
 
 TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
   Session::Options options{.n_executors = 2, .driver = {.silence_seconds = 0.6, .load = [] { return 0.0; }}};
-  options.launch = [this](int n) {
+  scripted(options).launch = [this](int n) {
     launched.push_back(n);
     const std::string ready = fmt::format(R"(echo '{{"event":"ready","protocol":2,"executors":{}}}'; read order; )", n);
     const std::string speaks_for_rank_0 = "while :; do echo podere-alive 0 >&2; sleep 0.1; done";

@@ -8,7 +8,6 @@
 
 #include "podere/algorithm/softmax.h"
 #include "podere/base/checked_json.h"
-#include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/exact_sum.h"
 #include "podere/base/parallel.h"
@@ -19,10 +18,9 @@
 namespace podere::examples {
 namespace {
 
-using algorithm::Json;
-
 constexpr CheckedJsonKind kKind{"podere-nearest-centroid", "a model of nearest centroids", 1};
 constexpr int kMaxClasses = 1000;
+constexpr double kLeastMargin = -1e30;  // is a float
 
 struct Options {
   int n_classes = 0;
@@ -32,7 +30,7 @@ struct Options {
   }
 };
 
-/// Missing values are left out of means and distances.
+/// Missing values are left out of means and distances, infinite ones of distances.
 class CentroidModel final : public algorithm::Model {
  public:
   /// `centroids` [n_classes][n_features].
@@ -45,14 +43,19 @@ class CentroidModel final : public algorithm::Model {
   table::LabelRules label_rules() const override { return {table::LabelKind::kClasses, n_outputs(), {}, ""}; }
   std::size_t n_outputs() const override { return centroids_.size(); }
 
-  /// Half the squared distances, negated: logarithms of densities up to a number that all classes share.
+  /// Half of what a squared distance is beyond the least of the row, negated: logarithms of the odds of classes.
   std::vector<float> margins(const table::Table& table, int n_threads) const override {
     const auto columns = table::feature_columns(schema_, table);
     const std::size_t n_rows = table.n_rows();
     std::vector<float> margins(n_outputs() * n_rows);
     parallel_for_slices(n_threads, n_rows, table::kBlockRows, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t k = 0; k < n_outputs(); ++k) {
-        for (std::size_t i = begin; i < end; ++i) margins[k * n_rows + i] = margin(columns, k, i);
+      std::vector<double> distances(n_outputs());
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t k = 0; k < n_outputs(); ++k) distances[k] = squared_distance(columns, i, k);
+        const double least = *std::ranges::min_element(distances);
+        for (std::size_t k = 0; k < n_outputs(); ++k) {
+          margins[k * n_rows + i] = static_cast<float>(std::max((least - distances[k]) / 2, kLeastMargin));
+        }
       }
     });
     return margins;
@@ -78,13 +81,13 @@ class CentroidModel final : public algorithm::Model {
   }
 
  private:
-  float margin(std::span<const std::span<const float>> columns, std::size_t k, std::size_t row) const {
+  double squared_distance(std::span<const std::span<const float>> columns, std::size_t row, std::size_t k) const {
     double sum = 0;
     for (std::size_t j = 0; j < columns.size(); ++j) {
       const double distance = columns[j][row] - centroids_[k][j];
-      if (!std::isnan(distance)) sum += distance * distance;
+      if (std::isfinite(distance)) sum += distance * distance;
     }
-    return static_cast<float>(-sum / 2);
+    return sum;
   }
 
   table::Schema schema_;
@@ -95,7 +98,7 @@ class CentroidTrainer final : public algorithm::Trainer {
  public:
   explicit CentroidTrainer(const Options& options) : options_(options) {
     const bool is_allowed = options.n_classes == 0 || (options.n_classes >= 2 && options.n_classes <= kMaxClasses);
-    if (!is_allowed) throw_input_error("n_classes is {}, allowed is 0 or 2 to {}", options.n_classes, kMaxClasses);
+    if (!is_allowed) throw_input_error("classes is {}, allowed is 0 or 2 to {}", options.n_classes, kMaxClasses);
   }
 
   std::string objective() const override { return "nearest-centroid"; }
@@ -103,11 +106,9 @@ class CentroidTrainer final : public algorithm::Trainer {
     return {table::LabelKind::kClasses, static_cast<std::size_t>(options_.n_classes), {}, ""};
   }
   std::string objective_option() const override { return "centroid"; }
-  bool can_stream() const override { return true; }
 
   algorithm::Trained train(const table::RowSource& rows, const table::Table* /*validation*/,
                            const algorithm::Run& run) const override {
-    const Stopwatch watch;
     const table::Schema& schema = rows.schema();
     if (!schema.categories.empty()) throw InputError("nearest centroids take numbers, no categories");
     table::LabelRules rules = label_rules();
@@ -125,8 +126,7 @@ class CentroidTrainer final : public algorithm::Trainer {
       }
     }
     run.progress.report({"train", 1, 1, {}, "pass"});
-    return {std::make_unique<CentroidModel>(schema, std::move(centroids)),
-            {{"train_seconds", watch.seconds()}, {"was_stopped", false}}};
+    return {std::make_unique<CentroidModel>(schema, std::move(centroids)), algorithm::Json::object()};
   }
 
  private:
@@ -165,9 +165,10 @@ class CentroidTrainer final : public algorithm::Trainer {
 class NearestCentroid final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "centroid"; }
+  bool can_stream() const override { return true; }
   std::string summary() const override { return "Nearest centroids: the class whose mean is nearest"; }
-  std::vector<algorithm::OptionInfo> options() const override { return algorithm::option_infos<Options>(); }
-  std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
+  std::vector<algorithm::DescribedOption> options() const override { return algorithm::described_options<Options>(); }
+  std::unique_ptr<const algorithm::Trainer> trainer(const algorithm::Json& given) const override {
     Options options;
     read_json(given, "options", options);
     return std::make_unique<CentroidTrainer>(options);
@@ -176,7 +177,7 @@ class NearestCentroid final : public algorithm::Algorithm {
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     table::Schema schema;
     std::vector<std::vector<double>> centroids;
-    read_checked_json(text, name, kKind, [&](const Json& content) {
+    read_checked_json(text, name, kKind, [&](const algorithm::Json& content) {
       schema = table::schema_from_json(content.at("schema"));
       read_json(content.at("centroids"), "centroids", centroids);
       const auto fits = [&](const std::vector<double>& numbers) { return numbers.size() == schema.features.size(); };

@@ -1,6 +1,7 @@
 // The same model, bit for bit, however the rows are spread, and the means that a few lines compute.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -90,6 +91,21 @@ TEST(NearestCentroidDistributed, ARowIsOfTheClassThatIsNearest) {
     EXPECT_NEAR(probabilities[i] + probabilities[4 + i], 1, 1e-6);
     EXPECT_GT(probabilities[4 * static_cast<std::size_t>(y[i]) + i], 0.99F);
   }
+}
+
+TEST(NearestCentroidDistributed, FarAndInfiniteValuesHaveANearestClassToo) {
+  const comm::Communicator alone = comm::Communicator::self();
+  table::Table table({.features = {"a", "b"}, .label = "y"}, 4, {0, 4});
+  std::ranges::copy(std::vector<float>{0, 2e5, 0, 2e5}, table.feature(0).begin());
+  std::ranges::copy(std::vector<float>{0, 0, 4, 4}, table.feature(1).begin());
+  std::ranges::copy(std::vector<float>{0, 0, 1, 1}, table.label().begin());
+  const auto model = train(table, alone, 1).model;
+  EXPECT_GT(model->predictions(model->margins(table, 1), 1)[4 + 3], 0.99F) << "a float has no room for both distances";
+  table.feature(0)[0] = std::numeric_limits<float>::infinity();
+  table.feature(1)[1] = 1e20F;
+  const std::vector<float> far = model->predictions(model->margins(table, 1), 1);
+  EXPECT_GT(far[0], 0.99F);
+  EXPECT_TRUE(std::ranges::all_of(far, [](float p) { return std::isfinite(p); }));
 }
 
 TEST(NearestCentroidDistributed, RefusesWhatHasNoMeaning) {

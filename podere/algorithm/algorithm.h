@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "podere/algorithm/model.h"
@@ -44,7 +45,7 @@ struct Run {
 /// What a run ends with. On all ranks.
 struct Trained {
   std::unique_ptr<const Model> model;
-  /// Facts of the run: "train_seconds", "loss", "was_stopped" and what else the algorithm has to report.
+  /// What the algorithm has to report of the run: "loss", "was_stopped" if it was, ...
   Json facts;
 };
 
@@ -58,14 +59,16 @@ class Trainer {
   virtual table::LabelRules label_rules() const = 0;
   /// What chose the objective, as it is typed, and what learns numbers: for messages about labels that do not fit.
   virtual std::string objective_option() const = 0;
-  virtual std::string option_for_numbers() const { return "podere train gbt --objective squared-error"; }
+  virtual std::string option_for_numbers() const { return "--objective squared-error of podere train gbt"; }
 
   /// The share of rows that it sets aside to validate on itself, and which rows shape the model.
   virtual double validation_fraction() const { return 0; }
   virtual bool is_training_row(table::GlobalRow /*row*/) const { return true; }
 
-  /// Whether it can go through rows that are not held in memory.
-  virtual bool can_stream() const { return false; }
+  /// Whether it measures validation data itself, while it trains.
+  virtual bool watches_validation() const { return false; }
+  /// Whether it writes Run::summaries.
+  virtual bool writes_summaries() const { return false; }
   /// Throws InputError, beginning with `name`, for a model that no run can start from.
   virtual void check_base(const Model& base, const std::string& name) const;
   /// Throws InputError, beginning with `name`, for a text that is no whole checkpoint.
@@ -80,7 +83,7 @@ class Trainer {
 };
 
 /// An option as the command line shows it.
-struct OptionInfo {
+struct DescribedOption {
   std::string name;  ///< as in jobs: "n_classes", on the command line "--n-classes"
   Json default_value;
   std::string help;  ///< "Classes; 0: the largest label plus one"
@@ -88,13 +91,16 @@ struct OptionInfo {
 
 /// Of a struct whose visit_fields calls visit("name", self.member, "help").
 template <HasFields Options>
-std::vector<OptionInfo> option_infos() {
-  std::vector<OptionInfo> infos;
+std::vector<DescribedOption> described_options() {
+  std::vector<DescribedOption> options;
   const Options defaults;
   Options::visit_fields(defaults, [&](const char* name, const auto& value, const char* help) {
-    infos.push_back({name, json_of(value), help});
+    using Value = std::remove_cvref_t<decltype(value)>;
+    static_assert(std::is_arithmetic_v<Value> || NamedEnum<Value> || std::is_same_v<Value, std::string>,
+                  "the command line has no way to give it");
+    options.push_back({name, json_of(value), help});
   });
-  return infos;
+  return options;
 }
 
 /// An entry of the table of algorithms.
@@ -107,7 +113,9 @@ class Algorithm {
   /// One line for the help of `podere train NAME`, and its options. Both are empty for an algorithm whose command is
   /// written by hand (cli/train.cc).
   virtual std::string summary() const { return {}; }
-  virtual std::vector<OptionInfo> options() const { return {}; }
+  virtual std::vector<DescribedOption> options() const { return {}; }
+  /// Whether it can go through rows that are not held in memory.
+  virtual bool can_stream() const { return false; }
   /// Throws InputError that names an option which it does not have, of the wrong type or out of its range.
   virtual std::unique_ptr<const Trainer> trainer(const Json& options) const = 0;
 

@@ -6,6 +6,7 @@
 #include "podere/io/byte_source.h"
 
 namespace podere::io {
+
 FileFormat find_format(const std::filesystem::path& path) {
   std::array<char, 2> begin = {'?', '?'};
   open_bytes(path)->cursor_at(0)->read(begin);

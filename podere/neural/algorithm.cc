@@ -30,9 +30,9 @@ std::string layers_text(const Layout& layout) {
   return text;
 }
 
-class AnyModel final : public algorithm::Model {
+class NetworkModel final : public algorithm::Model {
  public:
-  explicit AnyModel(neural::Model model) : model_(std::move(model)) {}
+  explicit NetworkModel(neural::Model model) : model_(std::move(model)) {}
   const neural::Model& network() const { return model_; }
 
   std::string what() const override { return "a network"; }
@@ -55,7 +55,7 @@ class AnyModel final : public algorithm::Model {
   neural::Model model_;
 };
 
-algorithm::Description AnyModel::describe() const {
+algorithm::Description NetworkModel::describe() const {
   algorithm::Description description{.facts = {{"objective", objective()},
                                                {"optimiser", to_string(model_.options.optimiser)},
                                                {"epochs", model_.history.train_loss.size()},
@@ -154,6 +154,8 @@ class NetworkTrainer final : public algorithm::Trainer {
   std::string option_for_numbers() const override { return "--loss squared-error"; }
   double validation_fraction() const override { return network().validation_fraction; }
   bool is_training_row(table::GlobalRow row) const override { return neural::is_training_row(row, network()); }
+  bool watches_validation() const override { return true; }
+  bool writes_summaries() const override { return true; }
 
   void check_base(const algorithm::Model& base, const std::string& name) const override {
     if (network_of(base) == nullptr) throw_input_error("{}: is of {}, not a network", name, base.what());
@@ -198,7 +200,7 @@ class NetworkTrainer final : public algorithm::Trainer {
     for (const auto& [name, value] : recorder.metrics(model.history.train_loss.size() * report.steps_per_epoch)) {
       if (name != "epoch") facts[name] = value;
     }
-    return {as_any_model(std::move(model)), std::move(facts)};
+    return {as_model(std::move(model)), std::move(facts)};
   }
 
  private:
@@ -216,7 +218,7 @@ class DenseNetworks final : public algorithm::Algorithm {
   }
   bool is_model(const std::string& text) const override { return is_network_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
-    return as_any_model(from_text(text, name));
+    return as_model(from_text(text, name));
   }
 };
 
@@ -227,13 +229,13 @@ const algorithm::Algorithm& dense_networks() {
   return kNetworks;
 }
 
-std::unique_ptr<const algorithm::Model> as_any_model(Model model) {
-  return std::make_unique<AnyModel>(std::move(model));
+std::unique_ptr<const algorithm::Model> as_model(Model model) {
+  return std::make_unique<NetworkModel>(std::move(model));
 }
 
 const Model* network_of(const algorithm::Model& model) {
-  const auto* any = dynamic_cast<const AnyModel*>(&model);
-  return any == nullptr ? nullptr : &any->network();
+  const auto* own = dynamic_cast<const NetworkModel*>(&model);
+  return own == nullptr ? nullptr : &own->network();
 }
 
 }  // namespace podere::neural

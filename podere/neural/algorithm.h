@@ -25,7 +25,7 @@ struct JobOptions {
 /// Called "network"; its options are JobOptions.
 const algorithm::Algorithm& dense_networks();
 
-std::unique_ptr<const algorithm::Model> as_any_model(Model model);
+std::unique_ptr<const algorithm::Model> as_model(Model model);
 /// The network in a model; null if it is of another algorithm.
 const Model* network_of(const algorithm::Model& model);
 

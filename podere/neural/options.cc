@@ -1,9 +1,6 @@
 #include "podere/neural/options.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 

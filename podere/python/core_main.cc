@@ -179,6 +179,9 @@ std::shared_ptr<AnyModel> share(std::unique_ptr<const AnyModel> model) {
 std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, const Rows* validation,
                                     const std::string& options, int n_threads, py::object show) {
   const auto trainer = catalog::algorithm_called(algorithm).trainer(algorithm::Json::parse(options));
+  if (validation != nullptr && !trainer->watches_validation()) {
+    throw py::value_error("eval_set is given, but " + algorithm + " does not look at it while it trains: use score()");
+  }
   SignalProgress progress(std::move(show));
   algorithm::Summaries no_summaries;
   std::shared_ptr<AnyModel> model;

@@ -11,6 +11,7 @@
 #include "podere/session/training_label.h"
 
 namespace podere::session {
+
 Json run(const EvaluateJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const int n_threads = context.n_threads;

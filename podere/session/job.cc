@@ -58,8 +58,11 @@ Job job_from_json(const Json& json) {
   Json fields = json;
   fields.erase("kind");
   job.held_->read(fields);
-  for (const SourceSpec* source : std::as_const(job).sources()) {
-    if (source->location.empty()) throw_input_error("job: {}.table.location is missing", kind);
+  const Job::Parts parts = job.parts();
+  for (std::size_t i = 0; i < parts.sources.size(); ++i) {
+    if (parts.sources[i]->location.empty()) {
+      throw_input_error("job: {}.{}.location is missing", kind, parts.source_names[i]);
+    }
   }
   return job;
 }

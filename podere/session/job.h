@@ -88,13 +88,17 @@ class Job {
  private:
   struct Parts {
     std::vector<SourceSpec*> sources;
+    std::vector<std::string> source_names;  ///< [sources.size()]
     std::vector<std::pair<PathUse, std::string*>> paths;
-    void add(SourceSpec& source) { sources.push_back(&source); }
-    void add(std::optional<SourceSpec>& source) {
-      if (source) sources.push_back(&*source);
+    void add(const char* name, SourceSpec& source) {
+      sources.push_back(&source);
+      source_names.emplace_back(name);
     }
-    void add(std::string& path, PathUse use) { paths.emplace_back(use, &path); }
-    void add(auto& /*value*/) {}
+    void add(const char* name, std::optional<SourceSpec>& source) {
+      if (source) add(name, *source);
+    }
+    void add(const char* /*name*/, std::string& path, PathUse use) { paths.emplace_back(use, &path); }
+    void add(const char* /*name*/, auto& /*value*/) {}
   };
   class Any {
    public:
@@ -127,7 +131,7 @@ class Job::Held : public Any {
   void read(const Json& fields) override { read_json(fields, std::string("job: ") + Kind::kKind, job_); }
   Parts parts() override {
     Parts parts;
-    Kind::visit_fields(job_, [&](const char*, auto& member, auto... use) { parts.add(member, use...); });
+    Kind::visit_fields(job_, [&](const char* name, auto& member, auto... use) { parts.add(name, member, use...); });
     return parts;
   }
   Json execute(const JobContext& context) const override { return run(job_, context); }

@@ -129,6 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair(R"({"kind":"fly"})", "kind must be"),
                     std::pair(R"({"kind":null})", "kind must be a text, it is null"),
                     std::pair(R"({"kind":"describe"})", "describe.table.location is missing"),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"validation":{}})",
+                              "train.validation.location is missing"),
                     std::pair(R"({"kind":"train","table":{"location":"x"},"low_memory":1})",
                               "job: train.low_memory must be true or false, it is 1"),
                     std::pair(R"({"kind":"train","table":{"location":"x"},"optoins":{}})", "no 'optoins'"),

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "podere/base/error.h"
+#include "podere/catalog/catalog.h"
 #include "podere/session/event_stream.h"
 #include "podere/session/job.h"
 
@@ -47,10 +48,21 @@ void check_events(std::string_view text) {
   }
 }
 
+void check_options(const podere::algorithm::Algorithm& algorithm, const Json& options) {
+  try {
+    algorithm.trainer(options);
+  } catch (const podere::InputError&) {
+    // as it should be
+  }
+}
+
 void check_job(const Json& json) {
   try {
     const Job job = podere::session::job_from_json(json);
     const Json written = to_json(job);
+    for (const podere::algorithm::Algorithm* algorithm : podere::catalog::algorithms()) {
+      if (written.contains("options")) check_options(*algorithm, written["options"]);
+    }
     if (to_json(podere::session::job_from_json(written)) == written) return;
     fmt::print(stderr, "not the same when written and read: {}\n", written.dump());
   } catch (const podere::InputError& error) {

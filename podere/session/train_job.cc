@@ -20,9 +20,15 @@ namespace {
 
 /// The options of a job for its algorithm. Throws InputError.
 std::unique_ptr<const algorithm::Trainer> trainer_of(const TrainJob& job) {
-  auto trainer = catalog::algorithm_called(job.algorithm).trainer(job.options);
-  if (!job.low_memory || trainer->can_stream()) return trainer;
-  throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
+  const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
+  auto trainer = algorithm.trainer(job.options);
+  if (job.low_memory && !algorithm.can_stream()) {
+    throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
+  }
+  if (!job.tensorboard.empty() && !trainer->writes_summaries()) {
+    throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
+  }
+  return trainer;
 }
 
 std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const algorithm::Trainer& trainer,
@@ -124,6 +130,7 @@ Json run(const TrainJob& job, const JobContext& context) {
   checkpoint.read([&](const std::string& text) { so_far = trainer->read_checkpoint(text, job.checkpoint); });
   const std::uint64_t n_rows = labels.n_global_rows();
   const std::uint64_t n_training = count_training_rows(labels, *trainer, comm);
+  const Stopwatch train_watch;
   const algorithm::Trained trained =
       trainer->train(*rows, validation ? &**validation : nullptr,
                      {.comm = comm,
@@ -142,9 +149,11 @@ Json run(const TrainJob& job, const JobContext& context) {
                 {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", rows->schema().features.size()},
                 {"objective", trainer->objective()},
-                {"load_seconds", load_seconds}};
+                {"load_seconds", load_seconds},
+                {"train_seconds", train_watch.seconds()},
+                {"was_stopped", false}};
   facts.update(trained.facts);
-  if (validation && !facts.contains("validation_loss")) {
+  if (validation && !trainer->watches_validation()) {
     facts.update(validation_measures(*trained.model, **validation, comm, context.n_threads));
   }
   facts["checkpoint_failed"] = checkpoint.has_failed();

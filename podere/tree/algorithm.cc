@@ -54,9 +54,9 @@ class MarginStages final : public algorithm::Stages {
   std::size_t round_ = 0;
 };
 
-class AnyModel final : public algorithm::Model, public algorithm::Explainable {
+class TreesModel final : public algorithm::Model, public algorithm::Explainable {
  public:
-  explicit AnyModel(tree::Model model) : model_(std::move(model)) {}
+  explicit TreesModel(tree::Model model) : model_(std::move(model)) {}
   const tree::Model& trees() const { return model_; }
 
   std::string what() const override { return "boosted trees"; }
@@ -87,7 +87,7 @@ class AnyModel final : public algorithm::Model, public algorithm::Explainable {
   std::unique_ptr<const algorithm::Model> first_rounds(std::size_t n) const override {
     tree::Model first = model_;
     first.trees.resize(n * first.n_outputs());
-    return as_any_model(std::move(first));
+    return as_model(std::move(first));
   }
   std::unique_ptr<algorithm::Stages> stages(const table::Table& table, int n_threads) const override {
     return std::make_unique<MarginStages>(model_, table, n_threads);
@@ -109,7 +109,7 @@ class AnyModel final : public algorithm::Model, public algorithm::Explainable {
   tree::Model model_;
 };
 
-algorithm::Description AnyModel::describe() const {
+algorithm::Description TreesModel::describe() const {
   const Importance importance = tree::importance(model_);
   std::size_t n_nodes = 0;
   for (const auto& tree : model_.trees) n_nodes += tree.nodes.size();
@@ -182,7 +182,8 @@ class TreeTrainer final : public algorithm::Trainer {
   std::string option_for_numbers() const override { return "--objective squared-error"; }
   double validation_fraction() const override { return options_.validation_fraction; }
   bool is_training_row(table::GlobalRow row) const override { return tree::is_training_row(row, options_); }
-  bool can_stream() const override { return true; }
+  bool watches_validation() const override { return true; }
+  bool writes_summaries() const override { return true; }
 
   void check_base(const algorithm::Model& base, const std::string& name) const override {
     if (trees_of(base) == nullptr) throw_input_error("{}: is {}, this is for boosted trees", name, base.what());
@@ -209,7 +210,7 @@ class TreeTrainer final : public algorithm::Trainer {
     facts["loss"] = model.history.train_loss.back();
     if (!model.history.validation_loss.empty()) facts["validation_loss"] = model.history.validation_loss.back();
     for (const auto& [name, value] : recorder.metrics(model.n_rounds())) facts[name] = value;
-    return {as_any_model(std::move(model)), std::move(facts)};
+    return {as_model(std::move(model)), std::move(facts)};
   }
 
  private:
@@ -219,6 +220,7 @@ class TreeTrainer final : public algorithm::Trainer {
 class BoostedTrees final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "trees"; }
+  bool can_stream() const override { return true; }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     Options options;
     read_json(given, "options", options);
@@ -226,7 +228,7 @@ class BoostedTrees final : public algorithm::Algorithm {
   }
   bool is_model(const std::string& text) const override { return is_trees_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
-    return as_any_model(from_text(text, name));
+    return as_model(from_text(text, name));
   }
 };
 
@@ -237,13 +239,11 @@ const algorithm::Algorithm& boosted_trees() {
   return kTrees;
 }
 
-std::unique_ptr<const algorithm::Model> as_any_model(Model model) {
-  return std::make_unique<AnyModel>(std::move(model));
-}
+std::unique_ptr<const algorithm::Model> as_model(Model model) { return std::make_unique<TreesModel>(std::move(model)); }
 
 const Model* trees_of(const algorithm::Model& model) {
-  const auto* any = dynamic_cast<const AnyModel*>(&model);
-  return any == nullptr ? nullptr : &any->trees();
+  const auto* own = dynamic_cast<const TreesModel*>(&model);
+  return own == nullptr ? nullptr : &own->trees();
 }
 
 }  // namespace podere::tree

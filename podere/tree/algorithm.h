@@ -11,7 +11,7 @@ namespace podere::tree {
 /// Called "trees"; its options are Options.
 const algorithm::Algorithm& boosted_trees();
 
-std::unique_ptr<const algorithm::Model> as_any_model(Model model);
+std::unique_ptr<const algorithm::Model> as_model(Model model);
 /// The trees in a model; null if it is of another algorithm.
 const Model* trees_of(const algorithm::Model& model);
 

@@ -187,6 +187,8 @@ Model from_text(const std::string& text, const std::string& name) {
   return model;
 }
 
-Model load_model(const std::filesystem::path& path) { return from_text(algorithm::read_model_text(path), path.string()); }
+Model load_model(const std::filesystem::path& path) {
+  return from_text(algorithm::read_model_text(path), path.string());
+}
 
 }  // namespace podere::tree

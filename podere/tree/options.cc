@@ -1,7 +1,6 @@
 #include "podere/tree/options.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

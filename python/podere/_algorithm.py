@@ -5,6 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _arrays, _core
 from ._estimator import Classifier
 from ._stored_table import StoredTable
@@ -14,7 +16,7 @@ class AlgorithmClassifier(Classifier):
     """The base of a classifier whose algorithm is written in C++ and stands in Podere's table of algorithms.
 
     A subclass says which algorithm that is and takes its options, of the same names, in a constructor of its own, as
-    scikit-learn has it; `n_classes` is counted from y. docs/extending.md has the whole of it::
+    scikit-learn has it. The algorithm has an option `n_classes`, which is counted from y. docs/extending.md has the whole of it::
 
         class NearestCentroid(AlgorithmClassifier):
             algorithm = "centroid"
@@ -42,7 +44,8 @@ class AlgorithmClassifier(Classifier):
         return self.objectives
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._RUN}
+        return {name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self.get_params(deep=False).items() if name not in self._RUN}
 
     def _choose_objective(self, options: dict[str, Any]) -> str:
         options["n_classes"] = self._count_classes()

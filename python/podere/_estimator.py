@@ -295,6 +295,11 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
         self._refuse_to_score(X)
         return float(super().score(X, y, sample_weight))
 
+    def _predict(self, X: Any, *, margins: bool) -> NDArray[Any]:
+        values = super()._predict(X, margins=margins)
+        # Log odds of the second of two classes that have an output each.
+        return values[1:] - values[:1] if margins and len(values) == 2 else values
+
     def _learn_target(self, y: Target) -> NDArray[Any]:
         return self._learn_classes(y)
 

@@ -169,11 +169,6 @@ class _Network(WithHistory):
         self._refuse_warm_start()
         return {"algorithm": "network", "options": {**options, "loss": objective}}
 
-    def _predict(self, X: Any, *, margins: bool) -> NDArray[Any]:
-        values = super()._predict(X, margins=margins)
-        # Log odds of the second of two classes that have an output each.
-        return values[1:] - values[:1] if margins and len(values) == 2 else values
-
     @property
     def coefs_(self) -> list[NDArray[Any]]:
         check_is_fitted(self)

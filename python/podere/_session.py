@@ -272,7 +272,7 @@ class Session:
 
         Parameters
         ----------
-        estimator : GBTClassifier, GBTRegressor, NNClassifier, NNRegressor or MLPClassifier
+        estimator : GBTClassifier, GBTRegressor, NNClassifier, NNRegressor, MLPClassifier or an AlgorithmClassifier
             Its `n_jobs` is not asked: the session has its cores. Classes are the labels that occur in the table.
         table : Table with a label
         validation : Table or None

@@ -16,7 +16,7 @@ TRAIN = ["train", "centroid", "collider:20000", "-o", "model.json"]
 def test_the_help_shows_it_with_its_options(podere):
     assert "centroid " in podere.done("train", "--help").stdout
     text = podere.done("train", "centroid", "--help").stdout
-    assert "--n-classes" in text and "Example: podere train centroid" in text and "--checkpoint" not in text
+    assert "--classes" in text and "Example: podere train centroid" in text and "--checkpoint" not in text
 
 
 @pytest.mark.parametrize("executors", [1, 2, 3, 5])
@@ -63,9 +63,9 @@ def test_a_session_trains_it(podere, session):  # noqa: F811
 
 
 @pytest.mark.parametrize("flags, words", [
-    (["--n-classes", "1"], "n_classes is 1, allowed is 0 or 2 to 1000"),
-    (["--n-classes", "x"], "--n-classes: 'x' is not a whole number from 0"),
-    (["--n-classes", "3"], "feature"),
+    (["--classes", "1"], "--classes is 1, allowed is 0 or 2 to 1000"),
+    (["--classes", "x"], "--classes: 'x' is not a whole number"),
+    (["--classes", "3"], "feature"),
     (["--checkpoint", "c.json"], "has no option --checkpoint"),
 ])
 def test_what_it_cannot_do_is_refused(podere, flags, words):

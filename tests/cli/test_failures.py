@@ -234,7 +234,7 @@ def test_a_result_with_wrong_members_is_told_in_one_line(podere, model):
     (podere.folder / "bin").mkdir()
     mpirun = podere.folder / "bin/mpirun"
     mpirun.write_text("""#!/bin/sh
-echo '{"event":"ready","protocol":1,"executors":2}'; read -r order; read -r answer < answer.json; echo "$answer"; read -r end\n""")
+echo '{"event":"ready","protocol":2,"executors":2}'; read -r order; read -r answer < answer.json; echo "$answer"; read -r end\n""")
     mpirun.chmod(0o755)
     n_told = 0
     for wrong in wrongly_typed(result):

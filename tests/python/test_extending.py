@@ -5,6 +5,7 @@ import sys
 
 import numpy
 import pytest
+from sklearn.model_selection import cross_val_score
 
 import podere as package
 
@@ -35,7 +36,7 @@ def test_it_gives_the_bits_of_the_command_line(podere, two_classes, tmp_path, n_
     X, y = two_classes
     data = numpy.column_stack([y, X]).astype(numpy.float32)
     numpy.savetxt(podere.folder / "d.csv", data, fmt="%.9g", delimiter=",")
-    podere("train", "centroid", "d.csv", "--no-header", "--label", 0, "--n-classes", 2, "-o", "m.json")
+    podere("train", "centroid", "d.csv", "--no-header", "--label", 0, "--classes", 2, "-o", "m.json")
     own = model_text(NearestCentroid(n_jobs=n_jobs).fit(data[:, 1:], y), tmp_path)
     assert (podere.folder / "m.json").read_text().split('"centroids"')[1] == own.split('"centroids"')[1]
 
@@ -46,6 +47,14 @@ def test_a_session_fits_it(two_classes, tmp_path):
     with package.Session(executors=2, cores=1) as session:
         there = NearestCentroid().fit(session.put(X, y))
     assert model_text(there, tmp_path).split('"centroids"')[1] == model_text(here, tmp_path).split('"centroids"')[1]
+
+
+def test_scikit_learn_measures_it(two_classes):
+    X, y = two_classes
+    assert NearestCentroid().fit(X, y).decision_function(X).shape == (len(X),)
+    assert cross_val_score(NearestCentroid(), X, y, scoring="roc_auc").mean() > 0.6
+    with pytest.raises(ValueError, match="centroid does not look at it"):
+        NearestCentroid().fit(X, y, eval_set=(X, y))
 
 
 def test_wrong_options_are_named(three_classes):

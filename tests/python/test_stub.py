@@ -28,15 +28,23 @@ def members(node):
 
 def test_the_stub_names_what_the_module_has():
     stub = ast.parse(STUB.read_text())
-    of_both = members(next(node for node in stub.body if getattr(node, "name", "") == "_AnyModel"))
-    functions = {name: node for name, node in members(stub).items() if name != "_AnyModel"}
+    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+
+    def inherited(node):
+        """Members of a class and of its bases, of which those with an underscore stand in the stub alone."""
+        found = members(node)
+        for base in node.bases:
+            found = {**inherited(classes[base.id]), **found}
+        return found
+
+    functions = {name: node for name, node in members(stub).items() if not name.startswith("_")}
     assert sorted(functions) == sorted(name for name in vars(_core) if not name.startswith("__"))
     for name, node in functions.items():
         real = getattr(_core, name)
         if isinstance(node, ast.FunctionDef):
             assert stub_arguments(node) == arguments(real), name
             continue
-        own = {**members(node), **(of_both if node.bases else {})}
+        own = inherited(node)
         assert sorted(own) == sorted(
             member for member in vars(real) if not member.startswith("__") or member == "__init__" and "__init__" in own)
         for member, function in own.items():

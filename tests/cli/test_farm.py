@@ -52,4 +52,4 @@ def test_mistakes(podere, arguments, words):
 
 def test_a_trace_with_a_fault_is_refused_with_its_line(podere):
     podere.write("t.jsonl", '{"at": 0, "node": "n1", "cpu": 2}\n{"at": 5, "farm": "a", "wanted": "many", "executor": {}}\n')
-    assert "t.jsonl:2: 'wanted'" in podere.refused("farm", "simulate", "t.jsonl")
+    assert "t.jsonl:2: wanted" in podere.refused("farm", "simulate", "t.jsonl")

@@ -165,7 +165,7 @@ class CentroidTrainer final : public algorithm::Trainer {
 class NearestCentroid final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "centroid"; }
-  bool can_stream() const override { return true; }
+  algorithm::Abilities abilities() const override { return {.streams = true}; }
   std::string summary() const override { return "Nearest centroids: the class whose mean is nearest"; }
   std::vector<algorithm::DescribedOption> options() const override { return algorithm::described_options<Options>(); }
   std::unique_ptr<const algorithm::Trainer> trainer(const algorithm::Json& given) const override {

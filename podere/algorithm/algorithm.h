@@ -1,4 +1,4 @@
-// What an algorithm that trains models offers to whoever runs it: command line, sessions, Python.
+// What an algorithm that trains models offers to its callers: command line, sessions, Python.
 #pragma once
 
 #include <cstddef>
@@ -65,10 +65,6 @@ class Trainer {
   virtual double validation_fraction() const { return 0; }
   virtual bool is_training_row(table::GlobalRow /*row*/) const { return true; }
 
-  /// Whether it measures validation data itself, while it trains.
-  virtual bool watches_validation() const { return false; }
-  /// Whether it writes Run::summaries.
-  virtual bool writes_summaries() const { return false; }
   /// Throws InputError, beginning with `name`, for a model that no run can start from.
   virtual void check_base(const Model& base, const std::string& name) const;
   /// Throws InputError, beginning with `name`, for a text that is no whole checkpoint.
@@ -84,7 +80,7 @@ class Trainer {
 
 /// An option as the command line shows it.
 struct DescribedOption {
-  std::string name;  ///< as in jobs: "n_classes", on the command line "--n-classes"
+  std::string name;  ///< as in jobs: "n_classes", on the command line "--classes"
   Json default_value;
   std::string help;  ///< "Classes; 0: the largest label plus one"
 };
@@ -103,6 +99,14 @@ std::vector<DescribedOption> described_options() {
   return options;
 }
 
+/// What an algorithm can do besides training on rows in memory. What it cannot is refused where a user asks for it.
+struct Abilities {
+  bool streams = false;            ///< goes through rows that are not held in memory
+  bool validates = false;          ///< measures validation data itself, while it trains
+  bool writes_summaries = false;   ///< Run::summaries
+  bool keeps_checkpoints = false;  ///< Run::offer
+};
+
 /// An entry of the table of algorithms.
 class Algorithm {
  public:
@@ -114,8 +118,7 @@ class Algorithm {
   /// written by hand (cli/train.cc).
   virtual std::string summary() const { return {}; }
   virtual std::vector<DescribedOption> options() const { return {}; }
-  /// Whether it can go through rows that are not held in memory.
-  virtual bool can_stream() const { return false; }
+  virtual Abilities abilities() const { return {}; }
   /// Throws InputError that names an option which it does not have, of the wrong type or out of its range.
   virtual std::unique_ptr<const Trainer> trainer(const Json& options) const = 0;
 

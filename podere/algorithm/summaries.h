@@ -1,4 +1,4 @@
-// What a run shows in TensorBoard while it goes on.
+// What a run shows in TensorBoard.
 #pragma once
 
 #include <cstddef>

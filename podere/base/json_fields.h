@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -102,7 +103,11 @@ void read_json(const nlohmann::ordered_json& json, const std::string& where, T& 
     const bool fits = json.is_number_unsigned()
                           ? std::in_range<T>(json.get<std::uint64_t>())
                           : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) refuse_json(where, std::is_signed_v<T> ? "a whole number" : "a whole number from 0", json);
+    if (!fits && json.is_number_integer()) {
+      throw_input_error("{} must be from {} to {}, it is {}", where, std::numeric_limits<T>::min(),
+                        std::numeric_limits<T>::max(), json.dump());
+    }
+    if (!fits) refuse_json(where, "a whole number", json);
     json.get_to(value);
   } else if constexpr (NamedEnum<T>) {
     std::string text;

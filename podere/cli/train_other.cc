@@ -63,7 +63,7 @@ void define(CLI::App& app, OtherOptions& options) {
   add_data_options(app, options.run);
   for (const algorithm::DescribedOption& described : options.algorithm->options())
     add_option(app, described, options.chosen);
-  if (options.algorithm->can_stream()) {
+  if (options.algorithm->abilities().streams) {
     app.add_flag("--low-memory", options.low_memory, "Do not hold DATA, which is read several times");
   }
   add_run_options(app, options.run);
@@ -74,7 +74,8 @@ int run(const OtherOptions& options) {
   try {
     options.algorithm->trainer(options.chosen);  // what is out of range is refused before executors start
   } catch (const InputError& error) {
-    throw_input_error("--{}", error.what());
+    const bool has_own_words = std::string_view(error.what()).starts_with("options.");
+    throw_input_error("{}{}", has_own_words ? "" : "--", error.what());
   }
   session::TrainJob job = job_of(options.run);
   job.algorithm = options.algorithm->name();

@@ -32,8 +32,8 @@ double retry_seconds(int n_failures) {
   return std::min(kLongestRetrySeconds, kFirstRetrySeconds * std::exp2(std::min(n_failures - 1, 30)));
 }
 
-/// How many executors of a farm, in the view, are of use that are not there: all that a gang starts with.
-std::int32_t n_of_use(const Pass& pass, std::int32_t f, const FarmObject& farm) {
+/// How many more executors a farm in the view needs before any of them is of use: one, or all that a gang starts with.
+std::int32_t n_needed(const Pass& pass, std::int32_t f, const FarmObject& farm) {
   if (!farm.is_gang) return 1;
   std::int32_t missing = std::min({farm.guaranteed, farm.wanted.value_or(0), farm.maximum});
   for (std::size_t i = 0; i < pass.view.pods.size(); ++i) {
@@ -49,7 +49,7 @@ bool is_admitted(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t
   if (found == quotas.end() || !farm->has_template()) return true;
   QuotaRoom room(found->second);
   const QuotaCharge charge = quota_charge_of(object_at(*farm->pod, {"spec"}));
-  for (std::int32_t n = n_of_use(pass, f, *farm); n > 0; --n) {
+  for (std::int32_t n = n_needed(pass, f, *farm); n > 0; --n) {
     if (!room.take(charge).empty()) return false;
   }
   return true;
@@ -70,7 +70,7 @@ void Blockades::find(Pass& pass, const QuotasByNamespace& quotas) {
     const auto refusal = refusals_.find(farm.uid);
     if (refusal == refusals_.end() || refusal->second.generation != farm.generation) continue;
     pass.refused_before.insert(farm.uid);
-    heed(quotas, pass, f, refusal->second);
+    note_quota(quotas, pass, f, refusal->second);
     if (refusal->second.retry_at <= pass.now) continue;
     pass.scope.blocked.insert(farm.uid);
     pass.scope.full_namespaces.insert(key.in_namespace);
@@ -79,8 +79,9 @@ void Blockades::find(Pass& pass, const QuotasByNamespace& quotas) {
   }
 }
 
-/// A quota that a watch has not seen full yet has admitted them all the time: what it says now means nothing.
-void Blockades::heed(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal) {
+/// Retries at once when a quota admits them that a watch has seen full. Before a watch sees it full, what it says of a
+/// refusal is out of date.
+void Blockades::note_quota(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal) {
   if (refusal_reason(refusal.why) != "QuotaExceeded") return;
   if (!is_admitted(quotas, pass, f)) {
     refusal.was_full = true;

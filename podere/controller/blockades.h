@@ -30,9 +30,9 @@ class Blockades {
     std::int64_t generation = 0;
     double retry_at = 0;
     int n_times = 0;
-    bool was_full = false;  // a quota that is known, since then
+    bool was_full = false;  // a watch has seen the quota full since then
   };
-  static void heed(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal);
+  static void note_quota(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal);
   void find_crash_loops(Pass& pass);
   void note_unshown(Pass& pass, std::size_t f);
   void remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished);

@@ -87,7 +87,7 @@ bool Taker::use_left_over(Need& need) {
   return true;
 }
 
-/// `from`: when whoever gives the room can be taken.
+/// `from`: when the executor whose room it is can be reclaimed.
 void Taker::wait_until(double from, Need& need) const {
   need.from = from;
   need.wait = from > ledger_.state.now ? Wait::kRuntime : Wait::kDrain;

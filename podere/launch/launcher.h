@@ -13,7 +13,7 @@
 
 namespace podere::launch {
 
-/// A number of executors, and with how many fewer the work goes on when some are lost.
+/// A number of executors, and the least number with which the work continues when some are lost.
 struct Wanted {
   int n_executors = 1;
   int least = 1;
@@ -40,7 +40,7 @@ class Launcher {
   /// How many there is room for, asked after a loss, perhaps of a host, and where another number is wanted. Unset: for
   /// as many as are wanted.
   virtual std::optional<int> room() { return std::nullopt; }
-  /// How many are wanted by now, where the place knows; asked a few times a second.
+  /// How many are wanted now, if the place knows; asked a few times a second.
   virtual std::optional<Wanted> wanted() { return std::nullopt; }
   /// Whether room may have to be waited for: then await_room is called before each start.
   virtual bool makes_wait() const { return false; }

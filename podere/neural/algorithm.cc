@@ -154,8 +154,6 @@ class NetworkTrainer final : public algorithm::Trainer {
   std::string option_for_numbers() const override { return "--loss squared-error"; }
   double validation_fraction() const override { return network().validation_fraction; }
   bool is_training_row(table::GlobalRow row) const override { return neural::is_training_row(row, network()); }
-  bool watches_validation() const override { return true; }
-  bool writes_summaries() const override { return true; }
 
   void check_base(const algorithm::Model& base, const std::string& name) const override {
     if (network_of(base) == nullptr) throw_input_error("{}: is of {}, not a network", name, base.what());
@@ -211,6 +209,9 @@ class NetworkTrainer final : public algorithm::Trainer {
 class DenseNetworks final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "network"; }
+  algorithm::Abilities abilities() const override {
+    return {.validates = true, .writes_summaries = true, .keeps_checkpoints = true};
+  }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     JobOptions options;
     read_json(given, "options", options);

@@ -179,9 +179,6 @@ std::shared_ptr<AnyModel> share(std::unique_ptr<const AnyModel> model) {
 std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, const Rows* validation,
                                     const std::string& options, int n_threads, py::object show) {
   const auto trainer = catalog::algorithm_called(algorithm).trainer(algorithm::Json::parse(options));
-  if (validation != nullptr && !trainer->watches_validation()) {
-    throw py::value_error("eval_set is given, but " + algorithm + " does not look at it while it trains: use score()");
-  }
   SignalProgress progress(std::move(show));
   algorithm::Summaries no_summaries;
   std::shared_ptr<AnyModel> model;
@@ -196,6 +193,12 @@ std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, co
   }
   progress.finish();
   return model;
+}
+
+/// What a user may ask of an algorithm, by name.
+std::map<std::string, bool> abilities_of(const std::string& algorithm) {
+  const algorithm::Abilities abilities = catalog::algorithm_called(algorithm).abilities();
+  return {{"validates", abilities.validates}, {"keeps_checkpoints", abilities.keeps_checkpoints}};
 }
 
 py::array_t<float> predict_any(const AnyModel& model, const Rows& rows, bool margins, int n_threads) {
@@ -388,6 +391,7 @@ PYBIND11_MODULE(_core, module) {
   });
   define_rows(module);
   define_models(module);
+  module.def("abilities_of", &abilities_of, py::arg("algorithm"));
   module.def("train_any", &train_any, py::arg("algorithm"), py::arg("rows"), py::arg("validation").none(true),
              py::arg("options"), py::arg("n_threads"), py::arg("show").none(true));
   module.def("train", &train, py::arg("rows"), py::arg("validation").none(true), py::arg("objective"),

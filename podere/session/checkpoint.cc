@@ -69,7 +69,7 @@ void Checkpoint::offer(const std::function<std::string()>& so_far, bool is_wante
     has_failed_ = true;
     retry_seconds_ = std::max(kFirstRetrySeconds, 2 * retry_seconds_);  // a full disk is slow, and seldom soon empty
     if (!std::exchange(has_warned_, true)) {
-      progress_.warn(fmt::format("no checkpoint could be written: {}; training goes on without", error.what()));
+      progress_.warn(fmt::format("no checkpoint could be written: {}; training continues without", error.what()));
     }
   }
   write_seconds_ = watch.seconds();

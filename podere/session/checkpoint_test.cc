@@ -41,7 +41,7 @@ TEST(Checkpoint, OnAFullDiskIsToldOnceAndTriedEverLessOften) {
   EXPECT_EQ(n_tries, n_before + 1);
   EXPECT_EQ(warnings.texts,
             (std::vector<std::string>{"no checkpoint could be written: /dev/full: cannot be written: No space left on "
-                                      "device; training goes on without"}));
+                                      "device; training continues without"}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct DescribeJob {
   static constexpr const char* kKind = "describe";
 
   SourceSpec table;
-  std::size_t label_values = 0;  ///< the most that are told; 0: none
+  std::size_t label_values = 0;  ///< the most that are listed; 0: none
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);

@@ -21,8 +21,8 @@ struct JobContext {
   Json& files;  ///< what results have as "files": what was decided about each file that was read, see note_file
 };
 
-/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where nobody
-/// had said which. Nothing where nothing was decided. Local.
+/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where the
+/// user had not said which. Nothing where nothing was decided. Local.
 void note_file(const SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
 /// The table of a job: kept, or loaded as session::load does, after a report of the phase "read". What was found in a

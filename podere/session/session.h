@@ -31,7 +31,7 @@ class Session {
     Driver::Options driver = {};  ///< of each group
     /// Folder on this machine where rows that were read are kept for a group that starts again; empty: none.
     std::string cache = {};
-    /// How many are wanted by now, where somebody else than the launcher says; asked a few times a second while a job
+    /// How many are wanted now, in place of what the launcher says; asked a few times a second while a job
     /// runs or a group starts. Training pauses at a checkpoint and continues with so many; other jobs are done first. A
     /// group that is to move is not waited for.
     std::function<Wanted()> wanted = {};
@@ -91,7 +91,7 @@ class Session {
   void sweep_cache() const;
   void go_on_with(int n_executors);
   int as_there_is_room(int n_executors) const;
-  /// What is wanted by now; as it was where nobody says.
+  /// What is wanted now; unchanged if neither `wanted` nor the launcher says.
   Wanted wanted_now() const;
   /// Ends the group if another number of executors is wanted, or another place; whether it was so.
   bool resize(Progress& progress);

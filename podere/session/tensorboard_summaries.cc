@@ -62,7 +62,7 @@ void TensorboardSummaries::write(const std::function<void(EventFile& file)>& act
     act(*file_);
   } catch (const Error& error) {
     if (std::exchange(has_warned_, true)) return;
-    progress_.warn(fmt::format("not all can be written for TensorBoard: {}; training goes on", error.what()));
+    progress_.warn(fmt::format("not all can be written for TensorBoard: {}; training continues", error.what()));
   }
 }
 

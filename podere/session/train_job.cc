@@ -1,5 +1,7 @@
 #include "podere/session/train_job.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,17 +20,14 @@
 namespace podere::session {
 namespace {
 
-/// The options of a job for its algorithm. Throws InputError.
-std::unique_ptr<const algorithm::Trainer> trainer_of(const TrainJob& job) {
-  const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
-  auto trainer = algorithm.trainer(job.options);
-  if (job.low_memory && !algorithm.can_stream()) {
+/// Throws InputError for what a job asks of its algorithm in vain.
+void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities) {
+  if (job.low_memory && !abilities.streams) {
     throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
   }
-  if (!job.tensorboard.empty() && !trainer->writes_summaries()) {
+  if (!job.tensorboard.empty() && !abilities.writes_summaries) {
     throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
   }
-  return trainer;
 }
 
 std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const algorithm::Trainer& trainer,
@@ -89,16 +88,21 @@ std::uint64_t count_training_rows(const table::Table& table, const algorithm::Tr
   return comm.all_reduce(n_rows, comm::Reduction::kSum);
 }
 
-/// Of an algorithm that does not look at validation data itself. Collective.
-Json validation_measures(const algorithm::Model& model, const table::Table& table, const comm::Communicator& comm,
-                         int n_threads) {
-  table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
-  std::vector<float> predictions;
-  comm.agree([&] { predictions = model.predictions(model.margins(table, n_threads), n_threads); });
+/// Of an algorithm that does not look at validation data itself. What cannot be measured is warned of: the model is
+/// there. Collective.
+Json validation_measures(const algorithm::Model& model, const table::Table& table, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
   Json facts = Json::object();
-  const Json measures = measure(comm, model, predictions, table, 0);
-  for (const auto& [name, value] : measures.items()) {
-    if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
+  try {
+    table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
+    std::vector<float> predictions;
+    comm.agree([&] { predictions = model.predictions(model.margins(table, context.n_threads), context.n_threads); });
+    const Json measures = measure(comm, model, predictions, table, 0);
+    for (const auto& [name, value] : measures.items()) {
+      if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
+    }
+  } catch (const InputError& error) {  // on all ranks
+    if (comm.is_root()) context.progress.warn(fmt::format("the model could not be validated: {}", error.what()));
   }
   return facts;
 }
@@ -107,7 +111,9 @@ Json validation_measures(const algorithm::Model& model, const table::Table& tabl
 
 Json run(const TrainJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
-  const auto trainer = trainer_of(job);
+  const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
+  const auto trainer = algorithm.trainer(job.options);
+  check_abilities(job, algorithm.abilities());
   TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
   const Stopwatch load_watch;
   const auto base = load_base(job, *trainer, context);
@@ -153,8 +159,8 @@ Json run(const TrainJob& job, const JobContext& context) {
                 {"train_seconds", train_watch.seconds()},
                 {"was_stopped", false}};
   facts.update(trained.facts);
-  if (validation && !trainer->watches_validation()) {
-    facts.update(validation_measures(*trained.model, **validation, comm, context.n_threads));
+  if (validation && !algorithm.abilities().validates) {
+    facts.update(validation_measures(*trained.model, **validation, context));
   }
   facts["checkpoint_failed"] = checkpoint.has_failed();
   if (validation || base) facts["unknown_categories"] = unknown;

@@ -182,8 +182,6 @@ class TreeTrainer final : public algorithm::Trainer {
   std::string option_for_numbers() const override { return "--objective squared-error"; }
   double validation_fraction() const override { return options_.validation_fraction; }
   bool is_training_row(table::GlobalRow row) const override { return tree::is_training_row(row, options_); }
-  bool watches_validation() const override { return true; }
-  bool writes_summaries() const override { return true; }
 
   void check_base(const algorithm::Model& base, const std::string& name) const override {
     if (trees_of(base) == nullptr) throw_input_error("{}: is {}, this is for boosted trees", name, base.what());
@@ -220,7 +218,9 @@ class TreeTrainer final : public algorithm::Trainer {
 class BoostedTrees final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "trees"; }
-  bool can_stream() const override { return true; }
+  algorithm::Abilities abilities() const override {
+    return {.streams = true, .validates = true, .writes_summaries = true, .keeps_checkpoints = true};
+  }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     Options options;
     read_json(given, "options", options);

@@ -57,7 +57,8 @@ TEST(BoostedTrees, RefusesOptionsByTheirNames) {
   EXPECT_EQ(refusal_of_options(R"({"dept": 3})"), "options has no 'dept'");
   EXPECT_EQ(refusal_of_options(R"({"depth": "deep"})"), "options.depth must be a whole number, it is \"deep\"");
   EXPECT_EQ(refusal_of_options(R"({"depth": 1e99})"), "options.depth must be a whole number, it is 1e+99");
-  EXPECT_EQ(refusal_of_options(R"({"depth": 4294967297})"), "options.depth must be a whole number, it is 4294967297");
+  EXPECT_EQ(refusal_of_options(R"({"depth": 4294967297})"),
+            "options.depth must be from -2147483648 to 2147483647, it is 4294967297");
   EXPECT_EQ(refusal_of_options(R"({"depth": 31})"), "depth is 31, allowed is 1 to 30");
   EXPECT_EQ(refusal_of_options(R"({"objective": "hinge"})"),
             "objective is 'hinge', allowed are logistic, squared-error, softmax, poisson, quantile");

@@ -125,7 +125,8 @@ TEST(ModelTest, NumbersOfAnotherKindAreRefused) {
     EXPECT_EQ(refusal_of_content("\"left\":[1", fmt::format("\"left\":[{}", number)).substr(0, 18),
               "m.json: left must ");
   }
-  EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"), "m.json: seed must be a whole number from 0, it is -1");
+  EXPECT_EQ(refusal_of_content("\"seed\":0", "\"seed\":-1"),
+            "m.json: seed must be from 0 to 18446744073709551615, it is -1");
   EXPECT_EQ(refusal_of_content("\"n_trees\":2", "\"n_trees\":4294967298").substr(0, 21), "m.json: n_trees must ");
   EXPECT_EQ(refusal_of_content("\"left\":[1", "\"left\":[1"), "accepted");
 }

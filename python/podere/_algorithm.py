@@ -1,4 +1,4 @@
-"""Classifiers of any algorithm that Podere has been given."""
+"""Classifiers of any algorithm in the catalog."""
 from __future__ import annotations
 
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _models
 from ._estimator import Classifier
 from ._stored_table import StoredTable
 
@@ -16,7 +16,7 @@ class AlgorithmClassifier(Classifier):
     """The base of a classifier whose algorithm is written in C++ and stands in Podere's table of algorithms.
 
     A subclass says which algorithm that is and takes its options, of the same names, in a constructor of its own, as
-    scikit-learn has it. The algorithm has an option `n_classes`, which is counted from y. docs/extending.md has the whole of it::
+    scikit-learn has it. The algorithm has an option `n_classes`, which is counted from y. docs/extending.md has an example::
 
         class NearestCentroid(AlgorithmClassifier):
             algorithm = "centroid"
@@ -44,6 +44,9 @@ class AlgorithmClassifier(Classifier):
         return self.objectives
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        if has_eval_set and not _core.abilities_of(self.algorithm)["validates"]:
+            raise ValueError(f"{self.algorithm} does not validate while it trains: measure the fitted model by score() or "
+                             "evaluate()")
         return {name: value.item() if isinstance(value, np.generic) else value
                 for name, value in self.get_params(deep=False).items() if name not in self._RUN}
 
@@ -57,9 +60,14 @@ class AlgorithmClassifier(Classifier):
     def _check_categories(self, table: StoredTable) -> None:
         pass  # the algorithm knows whether it takes them
 
+    def _fit_on_table(self, table: StoredTable, validation: StoredTable | None, run: _models.Run) -> None:
+        if run.checkpoint is not None and not _core.abilities_of(self.algorithm)["keeps_checkpoints"]:
+            raise ValueError(f"checkpoint is {run.checkpoint!r}, but {self.algorithm} keeps none")
+        super()._fit_on_table(table, validation, run)
+
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
                threads: int, show: Any) -> _core.AnyModel:
-        return _core.train_any(self.algorithm, rows, validation, json.dumps(options), threads, show)
+        return _core.train_any(self.algorithm, rows, validation, json.dumps(options, allow_nan=False), threads, show)
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
         return {"algorithm": self.algorithm, "options": options}

@@ -82,6 +82,9 @@ class Network(_WithHistory):
     def layers(self) -> list[numpy.typing.NDArray[numpy.float32]]:
         """Copies of the weights [n_outputs x (n_inputs + 1)], the bias last."""
 
+def abilities_of(algorithm: str) -> dict[str, bool]:
+    """Whether it "validates" while it trains, and "keeps_checkpoints"."""
+
 def train_any(
     algorithm: str,
     rows: Rows,

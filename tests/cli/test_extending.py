@@ -62,12 +62,23 @@ def test_a_session_trains_it(podere, session):  # noqa: F811
 
 @pytest.mark.parametrize("flags, words", [
     (["--classes", "1"], "--classes is 1, allowed is 0 or 2 to 1000"),
+    (["--classes", "99999999999"], "options.n_classes must be from -2147483648 to 2147483647, it is 99999999999"),
     (["--classes", "x"], "--classes: 'x' is not a whole number"),
     (["--classes", "3"], "feature"),
     (["--checkpoint", "c.json"], "has no option --checkpoint"),
 ])
 def test_what_it_cannot_do_is_refused(podere, flags, words):
     assert words in podere.refused(*TRAIN, *flags)
+
+
+def test_a_model_that_cannot_be_validated_is_kept(podere):
+    podere.done("generate", "higgs", "--events", "2000", "--header", "-o", "d.csv")
+    header = (podere.folder / "d.csv").read_text().split("\n")[0]
+    podere.write("v.csv", header + "\n" + ",".join(["7"] * 29) + "\n")
+    result = podere.done("train", "centroid", "d.csv", "--validation", "v.csv", "--executors", "2", "--cores", "1",
+                         "-o", "model.json")
+    assert "the model could not be validated: validation data: label of row 0 is 7" in result.stderr
+    podere.done("evaluate", "model.json", "d.csv")
 
 
 def test_commands_for_trees_name_what_the_model_is(podere):

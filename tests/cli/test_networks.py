@@ -459,7 +459,7 @@ def test_a_checkpoint_without_room_costs_a_warning_and_the_old_one_stays(podere,
     model_bytes = (podere.folder / "network.json").stat().st_size
     assert model_bytes + 1000 < len(old)
     result = podere.run(*run, "--max-steps", 3, preexec_fn=limited_files(model_bytes + 1000))
-    assert result.stderr.count("no checkpoint could be written: ") == 1 and "training goes on without" in result.stderr
+    assert result.stderr.count("no checkpoint could be written: ") == 1 and "training continues without" in result.stderr
     assert (podere.folder / "c.json").read_bytes() == old
     assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv", "network.json"]
     # It was what those steps were for.

@@ -46,6 +46,10 @@ def test_a_session_fits_it(two_classes, tmp_path):
     here = NearestCentroid().fit(X.astype(numpy.float32), y)
     with package.Session(executors=2, cores=1) as session:
         there = NearestCentroid().fit(session.put(X, y))
+        with pytest.raises(ValueError, match="centroid keeps none"):
+            session.fit(NearestCentroid(), session.put(X, y), checkpoint=tmp_path / "c")
+        with pytest.raises(ValueError, match="tensorboard is not for centroid"):
+            session.fit(NearestCentroid(), session.put(X, y), tensorboard=tmp_path / "t")
     assert model_text(there, tmp_path).split('"centroids"')[1] == model_text(here, tmp_path).split('"centroids"')[1]
 
 
@@ -53,7 +57,7 @@ def test_scikit_learn_measures_it(two_classes):
     X, y = two_classes
     assert NearestCentroid().fit(X, y).decision_function(X).shape == (len(X),)
     assert cross_val_score(NearestCentroid(), X, y, scoring="roc_auc").mean() > 0.6
-    with pytest.raises(ValueError, match="centroid does not look at it"):
+    with pytest.raises(ValueError, match="centroid does not validate while it trains"):
         NearestCentroid().fit(X, y, eval_set=(X, y))
 
 

@@ -87,7 +87,7 @@ void add_data_options(CLI::App& app, TrainingOptions& options) {
 
 void add_long_run_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
   app.add_option("--checkpoint", options.checkpoint,
-                 "Keep the model so far here; the same command goes on from it [in a temporary folder]")
+                 "Checkpoint file; rerun the same command to resume [in a temporary folder]")
       ->check(file_name())
       ->type_name("FILE");
   app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")

@@ -278,7 +278,7 @@ class Session:
         validation : Table or None
             What `eval_set` is to estimator.fit.
         checkpoint : path or None
-            Keeps the model so far there, and goes on from it if it is there; None keeps it with the session.
+            Checkpoint file. If it is there, training resumes from it. None: the session keeps a checkpoint of its own.
         on_interrupt : {"raise", "keep"}
             Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the model
             so far.

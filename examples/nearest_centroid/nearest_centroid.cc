@@ -126,7 +126,7 @@ class CentroidTrainer final : public algorithm::Trainer {
       }
     }
     run.progress.report({"train", 1, 1, {}, "pass"});
-    return {std::make_unique<CentroidModel>(schema, std::move(centroids)), algorithm::Json::object()};
+    return {std::make_unique<CentroidModel>(schema, std::move(centroids)), Json::object()};
   }
 
  private:
@@ -168,7 +168,7 @@ class NearestCentroid final : public algorithm::Algorithm {
   algorithm::Abilities abilities() const override { return {.streams = true}; }
   std::string summary() const override { return "Nearest centroids: the class whose mean is nearest"; }
   std::vector<algorithm::DescribedOption> options() const override { return algorithm::described_options<Options>(); }
-  std::unique_ptr<const algorithm::Trainer> trainer(const algorithm::Json& given) const override {
+  std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     Options options;
     read_json(given, "options", options);
     return std::make_unique<CentroidTrainer>(options);
@@ -177,7 +177,7 @@ class NearestCentroid final : public algorithm::Algorithm {
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     table::Schema schema;
     std::vector<std::vector<double>> centroids;
-    read_checked_json(text, name, kKind, [&](const algorithm::Json& content) {
+    read_checked_json(text, name, kKind, [&](const Json& content) {
       schema = table::schema_from_json(content.at("schema"));
       read_json(content.at("centroids"), "centroids", centroids);
       const auto fits = [&](const std::vector<double>& numbers) { return numbers.size() == schema.features.size(); };

@@ -13,7 +13,7 @@
 namespace podere::examples {
 namespace {
 
-using algorithm::Json;
+using Json;
 
 constexpr std::size_t kFeatures = 3;
 constexpr std::size_t kClasses = 3;

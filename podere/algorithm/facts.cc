@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "podere/base/json.h"
+
 namespace podere::algorithm {
 
-nlohmann::ordered_json communication_facts(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
-  auto facts = nlohmann::ordered_json::object();
+Json communication_facts(const comm::TrafficByKind& traffic, const comm::Communicator& comm) {
+  auto facts = Json::object();
   for (std::size_t k = 0; k < comm::kCollectives; ++k) {
     if (traffic[k].calls == 0) continue;
     facts[std::string(comm::to_string(static_cast<comm::Collective>(k)))] = {

@@ -1,13 +1,12 @@
 // Facts that runs of all algorithms have.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "podere/base/json.h"
 #include "podere/comm/communicator.h"
 
 namespace podere::algorithm {
 
 /// By kind of collective: calls, and bytes and seconds of the executor that had most. Collective.
-nlohmann::ordered_json communication_facts(const comm::TrafficByKind& traffic, const comm::Communicator& comm);
+Json communication_facts(const comm::TrafficByKind& traffic, const comm::Communicator& comm);
 
 }  // namespace podere::algorithm

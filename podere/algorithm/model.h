@@ -4,21 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "podere/base/json.h"
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/table/table.h"
 #include "podere/table/weighted_labels.h"
 
 namespace podere::algorithm {
-
-using Json = nlohmann::ordered_json;
 
 /// What is in a model: for people, values by name and a table; for machines, all of it as one object.
 struct Description {

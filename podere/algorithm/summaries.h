@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace podere::algorithm {
+#include "podere/base/json.h"
 
-using Json = nlohmann::ordered_json;
+namespace podere::algorithm {
 
 /// An operator or a constant of a graph. Names with slashes lie in boxes: "layer_1/weights" in "layer_1".
 struct GraphNode {

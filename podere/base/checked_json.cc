@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 #include "podere/base/json_text.h"
 
 namespace podere {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string checksum(const Json& content) {
   const std::string text = content.dump();

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "podere/base/json.h"
 
 namespace podere {
 
@@ -19,12 +20,12 @@ struct CheckedJsonKind {
 bool is_of_kind(const std::string& text, const CheckedJsonKind& kind);
 
 /// The text of a file, with a line break at its end.
-std::string checked_json_text(const CheckedJsonKind& kind, int version, nlohmann::ordered_json content);
+std::string checked_json_text(const CheckedJsonKind& kind, int version, Json content);
 
 /// Calls `read` with the content of a file's text. Throws InputError, beginning with `name`, for text that is not
 /// whole, was altered, is of another kind or of a newer version, or for which `read` throws InputError or a JSON
 /// exception.
 void read_checked_json(const std::string& text, const std::string& name, const CheckedJsonKind& kind,
-                       const std::function<void(const nlohmann::ordered_json& content)>& read);
+                       const std::function<void(const Json& content)>& read);
 
 }  // namespace podere

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -13,6 +12,7 @@
 
 #include "podere/base/enum_names.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/printable.h"
 
 namespace podere {
@@ -34,17 +34,17 @@ template <typename T>
 struct is_vector<std::vector<T>> : std::true_type {};
 
 template <HasFields T>
-nlohmann::ordered_json json_of_fields(const T& value);
+Json json_of_fields(const T& value);
 
 /// Enumerations by name, absent values as null, structs as json_of_fields.
 template <typename T>
-nlohmann::ordered_json json_of(const T& value) {
+Json json_of(const T& value) {
   if constexpr (std::is_same_v<T, char>) {
     return std::string(1, value);
   } else if constexpr (NamedEnum<T>) {
     return to_string(value);
   } else if constexpr (is_optional<T>::value) {
-    return value ? json_of(*value) : nlohmann::ordered_json();
+    return value ? json_of(*value) : Json();
   } else if constexpr (HasFields<T>) {
     return json_of_fields(value);
   } else {
@@ -54,17 +54,17 @@ nlohmann::ordered_json json_of(const T& value) {
 
 /// An object with all fields.
 template <HasFields T>
-nlohmann::ordered_json json_of_all_fields(const T& value) {
-  auto object = nlohmann::ordered_json::object();
+Json json_of_all_fields(const T& value) {
+  auto object = Json::object();
   T::visit_fields(value, [&](const char* name, const auto& member, auto...) { object[name] = json_of(member); });
   return object;
 }
 
 /// An object without the fields that have their defaults.
 template <HasFields T>
-nlohmann::ordered_json json_of_fields(const T& value) {
-  auto object = nlohmann::ordered_json::object();
-  std::vector<nlohmann::ordered_json> defaults;
+Json json_of_fields(const T& value) {
+  auto object = Json::object();
+  std::vector<Json> defaults;
   const T unchanged{};
   T::visit_fields(unchanged, [&](const char*, const auto& member, auto...) { defaults.push_back(json_of(member)); });
   std::size_t i = 0;
@@ -76,17 +76,16 @@ nlohmann::ordered_json json_of_fields(const T& value) {
   return object;
 }
 
-[[noreturn]] inline void refuse_json(const std::string& where, const char* allowed,
-                                     const nlohmann::ordered_json& json) {
+[[noreturn]] inline void refuse_json(const std::string& where, const char* allowed, const Json& json) {
   throw_input_error("{} must be {}, it is {}", where, allowed,
-                    json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+                    json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 /// Sets `value` to what `json` says: nothing is rounded, cut or taken for another type. Fields that are absent keep
 /// what they have. Throws InputError for a value of the wrong type and for a field that there is not; `where` is the
 /// path of the value, for messages.
 template <typename T>
-void read_json(const nlohmann::ordered_json& json, const std::string& where, T& value) {
+void read_json(const Json& json, const std::string& where, T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
     if (!json.is_string()) refuse_json(where, "a text", json);
     json.get_to(value);
@@ -120,7 +119,7 @@ void read_json(const nlohmann::ordered_json& json, const std::string& where, T& 
     if (!json.is_array()) refuse_json(where, "a list", json);
     value.resize(json.size());
     for (std::size_t i = 0; i < json.size(); ++i) read_json(json[i], where, value[i]);
-  } else if constexpr (std::is_same_v<T, nlohmann::ordered_json>) {  // for others to read
+  } else if constexpr (std::is_same_v<T, Json>) {  // for others to read
     if (!json.is_object()) refuse_json(where, "an object", json);
     value = json;
   } else {

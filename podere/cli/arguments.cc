@@ -275,7 +275,7 @@ void add_rows_option(CLI::App& app, io::CsvOptions& csv) {
 namespace {
 
 /// What only some formats have.
-void add_format_options(CLI::App& app, session::SourceSpec& source) {
+void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option_function<std::string>(
          "--format", [&source](const std::string& text) { source.format = parse_name<io::FileFormat>(text); },
          "csv, idx or libsvm [found out: libsvm by the names .libsvm, .svm and .svmlight]")
@@ -294,7 +294,7 @@ void add_format_options(CLI::App& app, session::SourceSpec& source) {
 
 }  // namespace
 
-void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source) {
+void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   io::CsvOptions& csv = source.csv;
   app.add_option(name, source.location, "A file of delimited text, IDX or libsvm, plain or gzip, or collider:N?seed=S")
       ->required()
@@ -332,7 +332,7 @@ void add_source_options(CLI::App& app, const std::string& name, session::SourceS
   add_format_options(app, source);
 }
 
-void add_categorical_option(CLI::App& app, session::SourceSpec& source) {
+void add_categorical_option(CLI::App& app, source::SourceSpec& source) {
   app.add_option_function<std::string>(
          "--categorical",
          [&source](const std::string& text) { source.csv.categorical = CLI::detail::split(text, ','); },

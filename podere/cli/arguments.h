@@ -11,7 +11,7 @@
 
 #include "podere/cli/command.h"
 #include "podere/kube/access.h"
-#include "podere/session/source.h"
+#include "podere/source/source.h"
 
 namespace podere::cli {
 
@@ -63,7 +63,7 @@ void add_model_argument(CLI::App& app, std::string& path);
 void add_rounds_option(CLI::App& app, std::size_t& n_rounds);
 
 /// The positional argument `name`, and the options that say how to read it.
-void add_source_options(CLI::App& app, const std::string& name, session::SourceSpec& source);
+void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source);
 
 /// "--rows A:B".
 void add_rows_option(CLI::App& app, io::CsvOptions& csv);
@@ -71,7 +71,7 @@ void add_rows_option(CLI::App& app, io::CsvOptions& csv);
 std::vector<std::string> split_columns(const std::string& option, const std::string& text);
 
 /// "--categorical A,B", for commands without a model that remembers.
-void add_categorical_option(CLI::App& app, session::SourceSpec& source);
+void add_categorical_option(CLI::App& app, source::SourceSpec& source);
 
 /// Of whole numbers without a limit of their own.
 inline constexpr int kMostWhole = std::numeric_limits<int>::max();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "podere/base/atomic_file.h"
+#include "podere/base/json.h"
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/outputs.h"
@@ -45,7 +46,7 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
 
 /// What there is in the model, for JSON and in words.
 struct Facts {
-  nlohmann::ordered_json json;
+  Json json;
   std::string words;
 };
 
@@ -72,8 +73,8 @@ table::Schema schema_of(const exchange::Model& model) {
 }
 
 /// {"c": ["a", "b"]}: the categories of each column by code.
-nlohmann::ordered_json categories_of(const table::Schema& schema) {
-  auto categories = nlohmann::ordered_json::object();
+Json categories_of(const table::Schema& schema) {
+  auto categories = Json::object();
   for (const auto& [feature, texts] : schema.categories) {
     if (texts) categories[schema.features[feature]] = static_cast<const std::vector<std::string>&>(*texts);
   }
@@ -124,7 +125,7 @@ int run_convert(const ConvertOptions& options) {
   warn_of_codes(schema, from);
   const Facts facts = std::visit([](const auto& m) { return facts_of(m); }, model);
   if (options.output.json) {
-    nlohmann::ordered_json json{{"from", exchange::to_string(from)}, {"to", exchange::to_string(options.to)}};
+    Json json{{"from", exchange::to_string(from)}, {"to", exchange::to_string(options.to)}};
     json.update(facts.json);
     json["categories"] = categories_of(schema);
     json["output"] = options.path;

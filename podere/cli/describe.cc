@@ -8,7 +8,7 @@
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
-#include "podere/session/describe_job.h"
+#include "podere/jobs/describe_job.h"
 
 namespace podere::cli {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 struct DescribeOptions {
   OutputOptions output;
   GroupOptions group;
-  session::SourceSpec source;
+  source::SourceSpec source;
 };
 
 void define_describe(CLI::App& app, DescribeOptions& options) {
@@ -27,12 +27,12 @@ void define_describe(CLI::App& app, DescribeOptions& options) {
   app.footer("Example: podere describe data/higgs_15688.csv.gz");
 }
 
-void print_table(const session::Json& result) {
+void print_table(const Json& result) {
   const double n_rows = result.at("rows").get<double>();
   const auto& columns = result.at("columns");
   const bool has_infinite = std::ranges::any_of(columns, [](const auto& column) { return column.at("infinite") > 0; });
   const bool has_texts = std::ranges::any_of(columns, [](const auto& column) { return column.contains("texts"); });
-  const auto share = [&](const session::Json& count) {
+  const auto share = [&](const Json& count) {
     return fmt::format("{:.2f} %", n_rows == 0 ? 0 : 100 * count.get<double>() / n_rows);
   };
   std::vector<std::string> header = {"column", "minimum", "mean", "maximum", "missing"};
@@ -44,7 +44,7 @@ void print_table(const session::Json& result) {
     std::vector<std::string> row = {column.at("name").get<std::string>(), number(column.at("minimum")),
                                     number(column.at("mean")), number(column.at("maximum")),
                                     share(column.at("missing"))};
-    if (has_texts) row.push_back(share(column.value("texts", session::Json(0))));
+    if (has_texts) row.push_back(share(column.value("texts", Json(0))));
     if (has_infinite) row.push_back(share(column.at("infinite")));
     row.push_back(bars(column.at("histogram").get<std::vector<std::uint64_t>>()));
     table.add(std::move(row));
@@ -62,7 +62,7 @@ void print_table(const session::Json& result) {
 
 int run_describe(const DescribeOptions& options) {
   count_interrupts();
-  const auto result = run_job(options.group, options.output, session::DescribeJob{options.source});
+  const auto result = run_job(options.group, options.output, jobs::DescribeJob{options.source});
   show_result(options.output, result, STDOUT_FILENO, [&] { print_table(result); });
   return kDone;
 }

@@ -9,6 +9,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/machine.h"
 #include "podere/base/subprocess.h"
 #include "podere/cli/arguments.h"
@@ -96,7 +97,7 @@ int run_doctor(const OutputOptions& options) {
       find_simd(machine), find_temporary_folder(),      {"versions", versions()}};
   const bool is_well = std::ranges::all_of(findings, [](const Finding& finding) { return finding.advice.empty(); });
   if (options.json) {
-    nlohmann::ordered_json json = {{"ok", is_well}, {"findings", nlohmann::ordered_json::array()}};
+    Json json = {{"ok", is_well}, {"findings", Json::array()}};
     for (const auto& [name, found, advice] : findings) {
       json["findings"].push_back({{"name", name}, {"ok", advice.empty()}, {"found", found}, {"advice", advice}});
     }

@@ -9,7 +9,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/evaluate/roc_svg.h"
-#include "podere/session/evaluate_job.h"
+#include "podere/jobs/evaluate_job.h"
 
 namespace podere::cli {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kRocPoints = 1000;
 struct EvaluateOptions {
   OutputOptions output;
   GroupOptions group;
-  session::SourceSpec source;
+  source::SourceSpec source;
   std::string model;
   std::string roc;
   std::string plot;
@@ -43,10 +43,10 @@ void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
 
-evaluate::Roc roc_of(const session::Json& result) {
-  evaluate::Roc roc{.auc = session::real(result.at("auc")), .points = {}};
+evaluate::Roc roc_of(const Json& result) {
+  evaluate::Roc roc{.auc = real(result.at("auc")), .points = {}};
   for (const auto& point : result.at("roc"))
-    roc.points.push_back({session::real(point.at(0)), session::real(point.at(1)), session::real(point.at(2))});
+    roc.points.push_back({real(point.at(0)), real(point.at(1)), real(point.at(2))});
   return roc;
 }
 
@@ -58,7 +58,7 @@ std::string roc_csv(const evaluate::Roc& roc) {
   return text;
 }
 
-std::string confusion_text(const session::Json& confusion) {
+std::string confusion_text(const Json& confusion) {
   std::vector<std::string> header = {"true \\ predicted"};
   for (std::size_t k = 0; k < confusion.size(); ++k) header.push_back(std::to_string(k));
   TextTable table(std::move(header));
@@ -71,7 +71,7 @@ std::string confusion_text(const session::Json& confusion) {
 }
 
 /// A line for each stage, with its measures beside each other.
-std::string stages_text(const session::Json& stages) {
+std::string stages_text(const Json& stages) {
   std::vector<std::string> header;
   for (const auto& [name, ignored] : stages.at(0).items()) header.push_back(in_words(name));
   TextTable table(std::move(header));
@@ -83,7 +83,7 @@ std::string stages_text(const session::Json& stages) {
   return table.text();
 }
 
-void print_measures(const session::Json& result, int descriptor) {
+void print_measures(const Json& result, int descriptor) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"label", label_text(result.at("label"))}, {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.contains("auc")) {
@@ -115,9 +115,9 @@ int run_evaluate(const EvaluateOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  auto result = run_job(options.group, options.output,
-                        session::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0,
-                                             options.rounds, staged});
+  auto result = run_job(
+      options.group, options.output,
+      jobs::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0, options.rounds, staged});
   if ((roc_file || plot_file) && !result.contains("roc")) {
     throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
   }

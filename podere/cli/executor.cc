@@ -1,5 +1,5 @@
 // podere executor: what the launcher starts, one process each.
-#include "podere/session/executor.h"
+#include "podere/executor/executor.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,7 +37,7 @@ void add_executor(CLI::App& app, Command& chosen) {
         command.add_option("--heartbeat", options.heartbeat)->transform(whole_number(0, kMostHeartbeatSeconds));
       },
       [](const ExecutorOptions& options) {
-        return session::run_executor(options.even_share ? own_share() : options.cores, options.heartbeat);
+        return executor::run_executor(options.even_share ? own_share() : options.cores, options.heartbeat);
       })
       ->group("");
 }

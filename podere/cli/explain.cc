@@ -11,7 +11,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
 #include "podere/evaluate/importance_svg.h"
-#include "podere/session/explain_job.h"
+#include "podere/jobs/explain_job.h"
 
 namespace podere::cli {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t kMostBars = 20;
 struct ExplainOptions {
   OutputOptions output;
   GroupOptions group;
-  session::SourceSpec source;
+  source::SourceSpec source;
   std::string model;
   std::string path;
   std::string plot;
@@ -52,9 +52,9 @@ void define_explain(CLI::App& app, ExplainOptions& options) {
 }
 
 /// The larger first; what is no number last.
-void sort_by_size(session::Json& features) {
-  const auto size = [](const session::Json& feature) {
-    const double value = session::real(feature.at("mean_abs_shap"));
+void sort_by_size(Json& features) {
+  const auto size = [](const Json& feature) {
+    const double value = real(feature.at("mean_abs_shap"));
     return std::isnan(value) ? -1 : value;
   };
   std::stable_sort(features.begin(), features.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
@@ -65,11 +65,11 @@ std::string permutation_caption(const std::string& measure) {
   return (measure == "auc" ? "fall of " : "rise of ") + measure_in_words(measure);
 }
 
-std::string shap_caption(const session::Json& result) {
+std::string shap_caption(const Json& result) {
   return result.at("objective") == "logistic" ? "mean |SHAP| (log odds)" : "mean |SHAP|";
 }
 
-void print_summary(const session::Json& result, const std::string& path, int descriptor) {
+void print_summary(const Json& result, const std::string& path, int descriptor) {
   const bool has_permutation = result.contains("measure");
   std::vector<std::pair<std::string, std::string>> facts = {
       {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
@@ -95,16 +95,16 @@ void print_summary(const session::Json& result, const std::string& path, int des
   print(facts_text(facts) + "\n" + table.text(), descriptor);
 }
 
-std::string plot_of(const session::Json& result, const std::string& title) {
+std::string plot_of(const Json& result, const std::string& title) {
   std::vector<std::string> names;
   evaluate::ImportanceBars shap{.caption = shap_caption(result)};
   evaluate::ImportanceBars permutation;
   for (const auto& feature : result.at("features")) {
     names.push_back(feature.at("name").get<std::string>());
-    shap.size.push_back(session::real(feature.at("mean_abs_shap")));
+    shap.size.push_back(real(feature.at("mean_abs_shap")));
     if (!result.contains("measure")) continue;
-    permutation.size.push_back(session::real(feature.at("permutation_mean")));
-    permutation.spread.push_back(session::real(feature.at("permutation_std")));
+    permutation.size.push_back(real(feature.at("permutation_mean")));
+    permutation.spread.push_back(real(feature.at("permutation_std")));
   }
   std::vector<evaluate::ImportanceBars> columns = {std::move(shap)};
   if (result.contains("measure")) {
@@ -122,9 +122,9 @@ int run_explain(const ExplainOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.path.empty()) file.emplace(options.path);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  auto result = run_job(
-      options.group, options.output,
-      session::ExplainJob{options.source, options.model, file ? file->path() : "", options.repeats, options.seed});
+  auto result =
+      run_job(options.group, options.output,
+              jobs::ExplainJob{options.source, options.model, file ? file->path() : "", options.repeats, options.seed});
   sort_by_size(result.at("features"));
   if (plot_file) plot_file->write(plot_of(result, options.source.location));
   if (file) file->commit();

@@ -11,6 +11,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/outputs.h"
@@ -26,8 +27,6 @@
 
 namespace podere::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kAnswerSeconds = 20;  // another operator may have to take over
 constexpr auto kBetweenAnswerLooks = std::chrono::milliseconds(50);

@@ -17,10 +17,10 @@
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
 #include "podere/cli/submit.h"
+#include "podere/jobs/kept_tables.h"
 #include "podere/launch/launcher.h"
 #include "podere/launch/local.h"
 #include "podere/session/client.h"
-#include "podere/session/kept_tables.h"
 
 namespace podere::cli {
 
@@ -89,23 +89,23 @@ launch::Place place_of(const GroupOptions& group, const TemporaryFolder& folder)
 }
 
 /// Moves losses and metrics to the facts of a result, which are returned.
-session::Json& with_cost(session::Json& result, const OutputOptions& output) {
-  session::Json losses = std::move(result.at("losses"));
-  session::Json metrics = std::move(result.at("metrics"));
+Json& with_cost(Json& result, const OutputOptions& output) {
+  Json losses = std::move(result.at("losses"));
+  Json metrics = std::move(result.at("metrics"));
   if (output.metrics != "tasks") metrics.erase("tasks");
   for (const char* name : {"losses", "metrics"}) result.erase(name);
-  session::Json& facts = result.contains("facts") ? result["facts"] : result;
+  Json& facts = result.contains("facts") ? result["facts"] : result;
   facts["losses"] = std::move(losses);
   facts["metrics"] = std::move(metrics);
   return facts;
 }
 
-session::Json run_in_session(const std::string& name, const session::Job& job, const OutputOptions& output,
-                             JobProgress& progress, const std::function<void(const session::Json&)>& keep) {
+Json run_in_session(const std::string& name, const jobs::Job& job, const OutputOptions& output, JobProgress& progress,
+                    const std::function<void(const Json&)>& keep) {
   session::Client client(name);
   const Stopwatch watch;
   std::int64_t number = 0;
-  session::Json result = client.run(job, progress, [&](std::int64_t job_number, std::size_t n_ahead) {
+  Json result = client.run(job, progress, [&](std::int64_t job_number, std::size_t n_ahead) {
     number = job_number;
     const std::string text = fmt::format("job {} of session {}", number, name);
     if (n_ahead > 0) {
@@ -116,7 +116,7 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
   });
   progress.clear();
   if (keep) keep(result);
-  session::Json& facts = with_cost(result, output);
+  Json& facts = with_cost(result, output);
   facts["session"] = name;
   facts["job"] = number;
   facts["start_seconds"] = 0.0;
@@ -126,9 +126,9 @@ session::Json run_in_session(const std::string& name, const session::Job& job, c
 }
 
 /// Of a job without a session.
-void check_tables_are_files(const session::Job& job) {
-  for (const session::SourceSpec* source : job.sources()) {
-    const auto name = session::kept_name(source->location);
+void check_tables_are_files(const jobs::Job& job) {
+  for (const source::SourceSpec* source : job.sources()) {
+    const auto name = source::kept_name(source->location);
     if (!name) continue;
     throw_input_error("there is no table called {}: tables are kept by sessions, name one with --session", *name);
   }
@@ -163,8 +163,8 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
   return options;
 }
 
-session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
-                      const std::function<void(const session::Json&)>& keep) {
+Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs::Job& job,
+             const std::function<void(const Json&)>& keep) {
   check_slurm_options(group);
   if (group.submit) {
     submit_this_command(group, output);
@@ -182,11 +182,11 @@ session::Json run_job(const GroupOptions& group, const OutputOptions& output, co
   session::Session session(std::move(options), progress);
   const double start_seconds = watch.seconds();
   const SeenFolder seen(group, folder);
-  session::Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), progress);
+  Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), progress);
   progress.clear();
   if (keep) keep(result);
   session.end();
-  session::Json& facts = with_cost(result, output);
+  Json& facts = with_cost(result, output);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;
   if (!warning.empty()) facts["warning"] = warning;

@@ -36,7 +36,7 @@ class SeenFolder {
 /// `keep` is called with the result before the executors end: what took hours to make is to be safe first. Training
 /// keeps checkpoints while it runs, in a folder of its own unless the job names a file. Throws as session::Session and
 /// JobProgress, and Submitted instead of doing anything if this command is to be submitted, once it was.
-session::Json run_job(const GroupOptions& group, const OutputOptions& output, const session::Job& job,
-                      const std::function<void(const session::Json&)>& keep = {});
+Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs::Job& job,
+             const std::function<void(const Json&)>& keep = {});
 
 }  // namespace podere::cli

@@ -10,8 +10,6 @@
 namespace podere::cli {
 namespace {
 
-using session::Json;
-
 std::string seconds(const Json& figures, const char* name) { return duration(figures.at(name).get<double>()); }
 std::string bytes(const Json& figures, const char* name) { return byte_count(figures.at(name).get<double>()); }
 std::string rows(const Json& figures, const char* name) { return with_commas(figures.at(name).get<std::uint64_t>()); }

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "podere/session/task_metrics.h"
+#include "podere/executor/task_metrics.h"
 
 namespace podere::cli {
 namespace {
-
-using session::Json;
 
 Json task(const std::string& phase, int executor, double elapsed, double wait) {
   Json task = {{"phase", phase}, {"executor", executor}, {"host", "n1"}, {"elapsed_seconds", elapsed}};
@@ -27,7 +25,7 @@ Json task(const std::string& phase, int executor, double elapsed, double wait) {
 
 Json metrics() {
   const Json tasks = {task("read", 0, 1, 0), task("read", 1, 1, 0.75), task("train", 0, 4, 0), task("train", 1, 4, 0)};
-  return session::job_metrics("train", tasks, Json::array(), 5.5);
+  return executor::job_metrics("train", tasks, Json::array(), 5.5);
 }
 
 TEST(ByteCount, HasFourFiguresAndAUnit) {
@@ -43,7 +41,7 @@ TEST(WaitingText, NamesWhatWouldBeFasterWhereExecutorsMostlyWaited) {
   const auto facts = [](double elapsed, double wait) {
     const Json tasks = {task("train", 0, elapsed, wait), task("train", 1, elapsed, wait)};
     return Json{
-        {"executors", 2}, {"cores", 3}, {"metrics", session::job_metrics("train", tasks, Json::array(), elapsed)}};
+        {"executors", 2}, {"cores", 3}, {"metrics", executor::job_metrics("train", tasks, Json::array(), elapsed)}};
   };
   EXPECT_EQ(waiting_text(facts(4, 3)),
             "executors waited for each other 75 % of the time; fewer with more cores each may be faster, such as "

@@ -19,7 +19,7 @@ void define_model(CLI::App& app, ModelOptions& options) {
 }
 
 /// Numbers as people read them.
-std::string shown(const algorithm::Json& value) {
+std::string shown(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number_integer() ? with_commas(value.get<std::uint64_t>()) : number(value);
 }

@@ -38,13 +38,13 @@ bool is_one_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-NamedFile named_file(const std::string& argument, const session::SourceSpec& source) {
-  return {argument, session::parse_collider(source.location) ? "" : source.location};
+NamedFile named_file(const std::string& argument, const source::SourceSpec& source) {
+  return {argument, source::parse_collider(source.location) ? "" : source.location};
 }
 
-NamedFile labels_file(const std::string& argument, const session::SourceSpec& source) {
+NamedFile labels_file(const std::string& argument, const source::SourceSpec& source) {
   std::error_code unknown;  // what cannot be looked at is not read either
-  for (const std::string& path : session::label_files_of(source)) {
+  for (const std::string& path : source::label_files_of(source)) {
     if (std::filesystem::exists(path, unknown)) return {argument, path};
   }
   return {argument, ""};
@@ -82,7 +82,7 @@ int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<Nam
 namespace {
 
 /// A line for each file whose first line was found to be one thing or the other.
-std::string files_text(const session::Json& result) {
+std::string files_text(const Json& result) {
   std::string text;
   const auto files = result.find("files");
   if (files == result.end()) return text;
@@ -97,7 +97,7 @@ std::string files_text(const session::Json& result) {
 
 }  // namespace
 
-void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
+void show_result(const OutputOptions& output, const Json& result, int descriptor,
                  const std::function<void()>& print_text) {
   if (output.json) {
     print_json(result, descriptor);

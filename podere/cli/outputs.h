@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "podere/cli/arguments.h"
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::cli {
 
@@ -16,9 +16,9 @@ struct NamedFile {
   std::string path;
 };
 /// The file of a table; none for events, which are no file.
-NamedFile named_file(const std::string& argument, const session::SourceSpec& source);
+NamedFile named_file(const std::string& argument, const source::SourceSpec& source);
 /// The file of its labels, if they have one, as `argument` would name it.
-NamedFile labels_file(const std::string& argument, const session::SourceSpec& source);
+NamedFile labels_file(const std::string& argument, const source::SourceSpec& source);
 
 /// Throws InputError for an output that is an input or another output, by whatever names and links: it would be lost.
 /// Devices such as /dev/null take several.
@@ -35,7 +35,7 @@ int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<Nam
 /// Says how a job went, as `output` wants it: its result as JSON, or what was decided about the files that it read,
 /// whatever `print_text` prints and what it cost. Then warns of categories that the model did not know, and of
 /// waiting that took most of the time.
-void show_result(const OutputOptions& output, const session::Json& result, int descriptor,
+void show_result(const OutputOptions& output, const Json& result, int descriptor,
                  const std::function<void()>& print_text);
 
 }  // namespace podere::cli

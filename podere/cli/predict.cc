@@ -6,7 +6,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
-#include "podere/session/predict_job.h"
+#include "podere/jobs/predict_job.h"
 
 namespace podere::cli {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 struct PredictOptions {
   OutputOptions output;
   GroupOptions group;
-  session::SourceSpec source;
+  source::SourceSpec source;
   std::string model;
   std::string path;
   bool margin = false;
@@ -43,8 +43,8 @@ int run_predict(const PredictOptions& options) {
       {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   SharedFile file(options.path);
   auto facts = run_job(options.group, options.output,
-                       session::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},
-                       [&](const session::Json&) { file.commit(); });
+                       jobs::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},
+                       [&](const Json&) { file.commit(); });
   facts["output"] = options.path;
   show_result(options.output, facts, facts_to, [&] {
     print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path),

@@ -13,7 +13,8 @@
 #include <string_view>
 
 #include "podere/base/error.h"
-#include "podere/session/job.h"
+#include "podere/base/json.h"
+#include "podere/jobs/job.h"
 
 namespace podere::cli {
 namespace {
@@ -44,9 +45,7 @@ std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.0f} MB", sta
 
 std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.6g}", value); }
 
-std::string number(const nlohmann::ordered_json& value) {
-  return value.is_number() ? number(value.get<double>()) : "-";
-}
+std::string number(const Json& value) { return value.is_number() ? number(value.get<double>()) : "-"; }
 
 std::string in_words(std::string name) {
   std::ranges::replace(name, '_', ' ');
@@ -73,7 +72,7 @@ std::string bars(std::span<const std::uint64_t> counts) {
   return text;
 }
 
-std::string label_text(const nlohmann::ordered_json& label) {
+std::string label_text(const Json& label) {
   constexpr std::size_t kMostListed = 10;
   const auto chosen = label.at("chosen").get<std::string>();
   std::string text = label.at("column").get<std::string>();
@@ -148,9 +147,7 @@ bool print(const std::string& text, int descriptor) {
   return true;
 }
 
-bool print_json(const nlohmann::ordered_json& json, int descriptor) {
-  return print(session::to_text(json) + "\n", descriptor);
-}
+bool print_json(const Json& json, int descriptor) { return print(to_text(json) + "\n", descriptor); }
 
 void print_error(const std::string& message) {
   std::string line;
@@ -164,11 +161,11 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "podere: %s\n", line.c_str());
 }
 
-void warn_of_unknown_categories(const nlohmann::ordered_json& facts) {
+void warn_of_unknown_categories(const Json& facts) {
   std::string columns;
   const auto unknown = facts.find("unknown_categories");
   if (unknown == facts.end()) return;
-  for (const auto& [name, n] : unknown->get_ref<const nlohmann::ordered_json::object_t&>()) {
+  for (const auto& [name, n] : unknown->get_ref<const Json::object_t&>()) {
     columns +=
         fmt::format("{}{} of column '{}'", columns.empty() ? "" : ", ", with_commas(n.get<std::uint64_t>()), name);
   }

@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "podere/base/json.h"
 
 namespace podere::cli {
 
@@ -20,7 +21,7 @@ std::string megabytes(std::uint64_t bytes);
 /// Six significant digits; "-" for NaN.
 std::string number(double value);
 /// The same for a JSON number; "-" for null or nothing.
-std::string number(const nlohmann::ordered_json& value);
+std::string number(const Json& value);
 
 /// "validation loss" of "validation_loss".
 std::string in_words(std::string name);
@@ -31,7 +32,7 @@ std::string measure_in_words(const std::string& name);
 std::string bars(std::span<const std::uint64_t> counts);
 
 /// The fact "label" of a job: "quality (column 11, by its name): 6 classes, 3, 4, 5, 6, 7, 8".
-std::string label_text(const nlohmann::ordered_json& label);
+std::string label_text(const Json& label);
 
 /// Columns as wide as their widest cell, two spaces between; the first column to the left, the others to the right,
 /// or all to the left. The first row is the header unless it is empty.
@@ -52,10 +53,10 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
 /// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough:
 /// returns false. Throws InputError for any other failure, such as a full disk.
 bool print(const std::string& text, int descriptor = STDOUT_FILENO);
-bool print_json(const nlohmann::ordered_json& json, int descriptor = STDOUT_FILENO);
+bool print_json(const Json& json, int descriptor = STDOUT_FILENO);
 /// "podere: message" on one line of standard error.
 void print_error(const std::string& message);
 /// One line on standard error where `facts` have "unknown_categories": how many texts of which columns.
-void warn_of_unknown_categories(const nlohmann::ordered_json& facts);
+void warn_of_unknown_categories(const Json& facts);
 
 }  // namespace podere::cli

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "podere/base/json.h"
+
 namespace podere::cli {
 namespace {
 
@@ -25,7 +27,7 @@ TEST(Print, SaysDurationsInUnitsThatFit) {
 TEST(Print, ShowsWhatIsNoNumberAsADash) {
   EXPECT_EQ(number(0.25), "0.25");
   EXPECT_EQ(number(std::nan("")), "-");
-  EXPECT_EQ(number(nlohmann::ordered_json()), "-");
+  EXPECT_EQ(number(Json()), "-");
 }
 
 TEST(Bars, ScaleToTheLargestAndShowEveryBinThatHoldsAnything) {

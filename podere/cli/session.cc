@@ -31,8 +31,6 @@
 namespace podere::cli {
 namespace {
 
-using session::Json;
-
 constexpr auto kPoll = std::chrono::milliseconds(20);
 
 std::string session_text(const Json& status) {

@@ -10,30 +10,28 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
-#include "podere/session/table_jobs.h"
+#include "podere/jobs/table_jobs.h"
 
 namespace podere::cli {
 namespace {
 
-using session::Json;
-
 struct TableOptions {
   OutputOptions output;
   GroupOptions group;  // the session alone
-  session::SourceSpec source;
+  source::SourceSpec source;
   std::string table;   // name of the one that is used
   std::string made;    // name of the one that is made
   std::string second;  // name of the other one that is made
-  double fraction = session::SplitJob().fraction;
+  double fraction = jobs::SplitJob().fraction;
   std::uint64_t seed = 0;
-  session::TransformJob transform;
+  jobs::TransformJob transform;
   std::string path;
 };
 
-session::SourceSpec kept(const TableOptions& options) { return {"table:" + options.table, {}}; }
+source::SourceSpec kept(const TableOptions& options) { return {"table:" + options.table, {}}; }
 
 /// Has the session do a job that makes tables, and shows these.
-int make(const TableOptions& options, const session::Job& job) {
+int make(const TableOptions& options, const jobs::Job& job) {
   count_interrupts();
   const Json result = run_job(options.group, options.output, job);
   show_result(options.output, result, STDOUT_FILENO, [&] {
@@ -46,17 +44,17 @@ int make(const TableOptions& options, const session::Job& job) {
   return kDone;
 }
 
-int load(const TableOptions& options) { return make(options, session::LoadJob{options.source, options.made}); }
+int load(const TableOptions& options) { return make(options, jobs::LoadJob{options.source, options.made}); }
 
 int split(const TableOptions& options) {
   if (!std::isfinite(options.fraction)) {
     throw_input_error("--fraction is {}, allowed is above 0 and below 1", options.fraction);
   }
-  return make(options, session::SplitJob{kept(options), options.fraction, options.seed, options.made, options.second});
+  return make(options, jobs::SplitJob{kept(options), options.fraction, options.seed, options.made, options.second});
 }
 
 int transform(const TableOptions& options) {
-  session::TransformJob job = options.transform;
+  jobs::TransformJob job = options.transform;
   job.table = kept(options);
   job.name = options.made;
   job.first_row = options.source.csv.first_row;
@@ -67,7 +65,7 @@ int transform(const TableOptions& options) {
 int save(const TableOptions& options) {
   const int facts_to = prepare_outputs({{"-o", options.path}}, {});
   SharedFile file(options.path);
-  const Json result = run_job(options.group, options.output, session::SaveJob{kept(options), file.path()});
+  const Json result = run_job(options.group, options.output, jobs::SaveJob{kept(options), file.path()});
   file.commit();
   show_result(options.output, result, facts_to, [&] {
     print(fmt::format("{} rows in {}\n", with_commas(result.at("rows").get<std::uint64_t>()), options.path), facts_to);
@@ -76,7 +74,7 @@ int save(const TableOptions& options) {
 }
 
 int drop(const TableOptions& options) {
-  run_job(options.group, options.output, session::DropJob{options.table});
+  run_job(options.group, options.output, jobs::DropJob{options.table});
   show_result(options.output, {{"dropped", options.table}}, STDOUT_FILENO,
               [&] { print(fmt::format("table:{} is dropped\n", options.table)); });
   return kDone;

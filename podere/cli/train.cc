@@ -147,7 +147,7 @@ void check(TrainOptions& options) {
 }
 
 /// "40", "40, the best of 50 rounds (stopped early)", "12 (interrupted)".
-std::string trees_text(const session::Json& facts) {
+std::string trees_text(const Json& facts) {
   const auto n_trees = facts.at("trees").get<std::uint64_t>();
   const auto n_rounds = facts.at("rounds_run").get<std::uint64_t>();
   const bool is_early = facts.at("stopped_early").get<bool>();
@@ -158,15 +158,15 @@ std::string trees_text(const session::Json& facts) {
 
 int run_gbt(TrainOptions& options) {
   check(options);
-  session::TrainJob job = job_of(options.run);
+  jobs::TrainJob job = job_of(options.run);
   job.algorithm = "trees";
   job.options = json_of_fields(options.tree);
   job.low_memory = options.low_memory;
-  const TrainingWords words{
-      [](const session::Json& facts) -> std::vector<std::pair<std::string, std::string>> {
-        return {{"trees", trees_text(facts)}};
-      },
-      "bin", [](const session::Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }};
+  const TrainingWords words{[](const Json& facts) -> std::vector<std::pair<std::string, std::string>> {
+                              return {{"trees", trees_text(facts)}};
+                            },
+                            "bin",
+                            [](const Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }};
   return run_training(options.run, job, words);
 }
 

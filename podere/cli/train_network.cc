@@ -211,7 +211,7 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
 }
 
 /// "20 epochs", "12 epochs, the best of 17 (stopped early)".
-std::string epochs_text(const session::Json& facts) {
+std::string epochs_text(const Json& facts) {
   const auto n_kept = facts.at("epochs").get<std::uint64_t>();
   const auto n_run = facts.at("epochs_run").get<std::uint64_t>();
   std::string text = with_commas(n_kept);
@@ -227,8 +227,8 @@ std::string epochs_text(const session::Json& facts) {
 using Lines = std::vector<std::pair<std::string, std::string>>;
 
 /// The unit in which numbers are learnt, and losses told.
-void add_target(const session::Json& facts, Lines& lines) {
-  const session::Json scaling = facts.value("target_scaling", session::Json());
+void add_target(const Json& facts, Lines& lines) {
+  const Json scaling = facts.value("target_scaling", Json());
   if (scaling.is_null()) return;
   const auto mean = scaling.at("mean").get<double>();
   const auto scale = scaling.at("scale").get<double>();
@@ -239,8 +239,8 @@ void add_target(const session::Json& facts, Lines& lines) {
 }
 
 /// How workers and servers got on.
-void add_servers(const session::Json& facts, Lines& lines) {
-  const session::Json& servers = facts.at("parameter_servers");
+void add_servers(const Json& facts, Lines& lines) {
+  const Json& servers = facts.at("parameter_servers");
   if (servers.is_null()) return;
   const int staleness = servers.at("staleness").get<int>();
   lines.emplace_back("workers + servers",
@@ -270,13 +270,13 @@ int run_network(NetworkOptions& options) {
       options.network.validation_fraction == 0) {
     throw_input_error("--early-stopping needs --validation or --validation-fraction");
   }
-  session::TrainJob job = job_of(options.run);
+  jobs::TrainJob job = job_of(options.run);
   job.algorithm = "network";
   job.options = json_of_fields(neural::JobOptions{options.network, options.max_steps, options.checkpoint_steps});
   const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{
-      [&](const session::Json& facts) {
+      [&](const Json& facts) {
         Lines lines = {{"layers", facts.at("layers").get<std::string>()},
                        {"weights", with_commas(facts.at("weights").get<std::uint64_t>())},
                        {unit, epochs_text(facts)}};
@@ -284,7 +284,7 @@ int run_network(NetworkOptions& options) {
         add_servers(facts, lines);
         return lines;
       },
-      "prepare", [&](const session::Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }};
+      "prepare", [&](const Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }};
   return run_training(options.run, job, words);
 }
 

@@ -14,7 +14,7 @@
 namespace podere::cli {
 namespace {
 
-using algorithm::Json;
+using Json;
 
 struct OtherOptions {
   TrainingOptions run;
@@ -77,7 +77,7 @@ int run(const OtherOptions& options) {
     const bool has_own_words = std::string_view(error.what()).starts_with("options.");
     throw_input_error("{}{}", has_own_words ? "" : "--", error.what());
   }
-  session::TrainJob job = job_of(options.run);
+  jobs::TrainJob job = job_of(options.run);
   job.algorithm = options.algorithm->name();
   job.options = options.chosen;
   job.low_memory = options.low_memory;

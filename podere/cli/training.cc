@@ -11,7 +11,7 @@
 #include "podere/cli/group.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
-#include "podere/session/checkpoint.h"
+#include "podere/jobs/checkpoint.h"
 
 namespace podere::cli {
 namespace {
@@ -36,7 +36,7 @@ void save(AtomicFile& file, const std::string& model) {
   }
 }
 
-void print_facts(const session::Json& facts, const TrainingWords& words, int descriptor) {
+void print_facts(const Json& facts, const TrainingWords& words, int descriptor) {
   const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
   std::vector<std::pair<std::string, std::string>> lines = {
       {"label", label_text(facts.at("label"))},
@@ -120,8 +120,8 @@ void check(const TrainingOptions& options) {
   }
 }
 
-session::TrainJob job_of(const TrainingOptions& options) {
-  session::TrainJob job;
+jobs::TrainJob job_of(const TrainingOptions& options) {
+  jobs::TrainJob job;
   job.table = options.source;
   job.from = options.from;
   job.checkpoint = options.checkpoint;
@@ -138,25 +138,25 @@ session::TrainJob job_of(const TrainingOptions& options) {
   return job;
 }
 
-int run_training(const TrainingOptions& options, const session::TrainJob& job, const TrainingWords& words) {
+int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words) {
   const int facts_to =
       prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
                       {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--from", job.from},
                        job.validation ? named_file("--validation", *job.validation) : NamedFile{},
                        job.validation ? labels_file("--validation-labels", *job.validation) : NamedFile{}});
   if (!options.checkpoint.empty()) {
-    session::check_is_place_for_checkpoint(options.checkpoint);
+    jobs::check_is_place_for_checkpoint(options.checkpoint);
     AtomicFile(options.checkpoint);
   }
   AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
-  const session::Json result = run_job(options.group, options.output, job, [&](const session::Json& done) {
+  const Json result = run_job(options.group, options.output, job, [&](const Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
-    const session::Json& facts = done.at("facts");
+    const Json& facts = done.at("facts");
     const bool may_go_on = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
     if (!options.checkpoint.empty() && !may_go_on) std::filesystem::remove(options.checkpoint);
   });
 
-  session::Json facts = result.at("facts");
+  Json facts = result.at("facts");
   facts["model"] = options.model;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, words, facts_to); });
   const bool is_for_later = facts.value("reached_max_steps", false) && !options.checkpoint.empty();

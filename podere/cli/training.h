@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "podere/cli/arguments.h"
-#include "podere/session/job.h"
-#include "podere/session/train_job.h"
+#include "podere/jobs/job.h"
+#include "podere/jobs/train_job.h"
 
 namespace podere::cli {
 
 struct TrainingOptions {
   OutputOptions output;
   GroupOptions group;
-  session::SourceSpec source;
+  source::SourceSpec source;
   std::string validation;
   std::string validation_labels;
   std::string from;
   std::string checkpoint;
-  double checkpoint_seconds = session::TrainJob().checkpoint_seconds;
+  double checkpoint_seconds = jobs::TrainJob().checkpoint_seconds;
   std::string tensorboard;
   std::uint64_t summary_steps = 0;
   std::string model;
@@ -37,18 +37,18 @@ void add_run_options(CLI::App& app, TrainingOptions& options);
 void check(const TrainingOptions& options);
 
 /// The job but for what is trained.
-session::TrainJob job_of(const TrainingOptions& options);
+jobs::TrainJob job_of(const TrainingOptions& options);
 
 /// How the facts of a run read.
 struct TrainingWords {
   /// Lines about the model, such as {"trees", "50"}, and about the seconds between loading and training.
-  std::function<std::vector<std::pair<std::string, std::string>>(const session::Json& facts)> lines;
+  std::function<std::vector<std::pair<std::string, std::string>>(const Json& facts)> lines;
   /// Such as "bin": of "to bin" and "bin_seconds"; empty: there are none.
   std::string prepare_name;
-  std::function<std::string(const session::Json& facts)> so_far;  ///< such as "12 trees"
+  std::function<std::string(const Json& facts)> so_far;  ///< such as "12 trees"
 };
 
 /// Trains, writes the model, shows the facts. Returns the exit code. Throws InputError or Error.
-int run_training(const TrainingOptions& options, const session::TrainJob& job, const TrainingWords& words);
+int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words);
 
 }  // namespace podere::cli

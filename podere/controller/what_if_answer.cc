@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
+#include "podere/base/json.h"
 #include "podere/farm/what_if.h"
 
 namespace podere::controller {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
-OrderedJson waiting_json(const farm::Waiting& waiting) {
+Json waiting_json(const farm::Waiting& waiting) {
   return {{"for_start", waiting.for_start},
           {"for_drain", waiting.for_drain},
           {"for_runtime", waiting.for_runtime},
@@ -22,27 +21,27 @@ OrderedJson waiting_json(const farm::Waiting& waiting) {
           {"for_gang", waiting.for_gang}};
 }
 
-OrderedJson answer_json(const LiveState& live, const farm::WhatIf& answer, const std::string& farm, int executors) {
+Json answer_json(const LiveState& live, const farm::WhatIf& answer, const std::string& farm, int executors) {
   const farm::Outlook& after = answer.after;
-  OrderedJson givers = OrderedJson::object();
+  Json givers = Json::object();
   for (const farm::Giver& giver : answer.givers) {
     givers[live.state.farms[static_cast<std::size_t>(giver.farm)].key] = giver.executors;
   }
-  OrderedJson json = {{"farm", farm},
-                      {"executors", executors},
-                      {"executors_now", answer.before.demand},
-                      {"manager", live.manager},
-                      {"held", after.held},
-                      {"at_once", after.guarantee.for_start + after.beyond.for_start},
-                      {"given_back", answer.given_back},
-                      {"guaranteed", after.guaranteed},
-                      {"share", after.share},
-                      {"below_guarantee", waiting_json(after.guarantee)},
-                      {"beyond", waiting_json(after.beyond)},
-                      {"drained_within_seconds", nullptr},
-                      {"would_be_taken_from", givers},
-                      {"sentence", answer.sentence},
-                      {"remarks", live.remarks}};
+  Json json = {{"farm", farm},
+               {"executors", executors},
+               {"executors_now", answer.before.demand},
+               {"manager", live.manager},
+               {"held", after.held},
+               {"at_once", after.guarantee.for_start + after.beyond.for_start},
+               {"given_back", answer.given_back},
+               {"guaranteed", after.guaranteed},
+               {"share", after.share},
+               {"below_guarantee", waiting_json(after.guarantee)},
+               {"beyond", waiting_json(after.beyond)},
+               {"drained_within_seconds", nullptr},
+               {"would_be_taken_from", givers},
+               {"sentence", answer.sentence},
+               {"remarks", live.remarks}};
   if (after.drained_by > 0) json["drained_within_seconds"] = std::max(0.0, after.drained_by - live.state.now);
   return json;
 }

@@ -1,15 +1,15 @@
 // What would happen if a farm wanted another number of executors, for people and for machines.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "podere/base/json.h"
 #include "podere/controller/live_state.h"
 
 namespace podere::controller {
 
 struct WhatIfAnswer {
-  nlohmann::ordered_json json;
+  Json json;
   std::string text;  ///< lines
 };
 

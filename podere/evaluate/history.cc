@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 
 namespace podere::evaluate {
@@ -20,8 +21,8 @@ void History::keep(std::size_t n) {
   cut(validation_loss, n, later_validation_loss);
 }
 
-nlohmann::ordered_json to_json(const History& history) {
-  nlohmann::ordered_json json = {{"train_loss", history.train_loss}, {"validation_loss", history.validation_loss}};
+Json to_json(const History& history) {
+  Json json = {{"train_loss", history.train_loss}, {"validation_loss", history.validation_loss}};
   if (!history.later_train_loss.empty()) {
     json["later_train_loss"] = history.later_train_loss;
     json["later_validation_loss"] = history.later_validation_loss;
@@ -29,7 +30,7 @@ nlohmann::ordered_json to_json(const History& history) {
   return json;
 }
 
-History history_from_json(const nlohmann::ordered_json& json) {
+History history_from_json(const Json& json) {
   History history;
   read_json(json.at("train_loss"), "train_loss", history.train_loss);
   read_json(json.at("validation_loss"), "validation_loss", history.validation_loss);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "podere/base/json.h"
 
 namespace podere::evaluate {
 
@@ -21,8 +22,8 @@ struct History {
 };
 
 /// As it stands in model files: later ones only where there are.
-nlohmann::ordered_json to_json(const History& history);
+Json to_json(const History& history);
 /// Inverse of to_json. Throws InputError for a loss that is no number, or a JSON exception for one that is missing.
-History history_from_json(const nlohmann::ordered_json& json);
+History history_from_json(const Json& json);
 
 }  // namespace podere::evaluate

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 
 namespace podere::evaluate {
 namespace {
@@ -19,8 +20,7 @@ TEST(HistoryTest, RoundsThatAreNotKeptAreLaterOnes) {
 }
 
 TEST(HistoryTest, WhatIsNoNumberIsRefused) {
-  EXPECT_THROW(history_from_json({{"train_loss", {"a"}}, {"validation_loss", nlohmann::ordered_json::array()}}),
-               InputError);
+  EXPECT_THROW(history_from_json({{"train_loss", {"a"}}, {"validation_loss", Json::array()}}), InputError);
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/table/number_text.h"
 
 namespace podere::exchange {
 namespace {
 
 using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kInt64 = 15;  // as XGBoost numbers the types of arrays
 
@@ -71,7 +71,7 @@ bool is_ascii(const table::CategoryTexts& texts) {
 }
 
 template <typename Value>
-void append_order(const std::vector<Value>& values, OrderedJson& sorted) {
+void append_order(const std::vector<Value>& values, podere::Json& sorted) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) -> const Value& { return values[i]; });
@@ -79,8 +79,8 @@ void append_order(const std::vector<Value>& values, OrderedJson& sorted) {
 }
 
 /// Adds to `sorted` the places of the texts in XGBoost's order, which is that of signed bytes.
-OrderedJson encode_texts(const table::CategoryTexts& texts, OrderedJson& sorted) {
-  OrderedJson offsets = OrderedJson::array({0}), values = OrderedJson::array();
+podere::Json encode_texts(const table::CategoryTexts& texts, podere::Json& sorted) {
+  podere::Json offsets = podere::Json::array({0}), values = podere::Json::array();
   std::vector<std::vector<std::int8_t>> all_bytes;
   for (const std::string& text : texts) {
     const auto& bytes = all_bytes.emplace_back(text.begin(), text.end());
@@ -113,12 +113,12 @@ CategoriesByCode categories_from_xgboost(const Json& model, const table::Schema&
   return categories;
 }
 
-OrderedJson categories_to_xgboost(const table::Schema& schema) {
-  OrderedJson encoded = OrderedJson::array(), segments = OrderedJson::array({0}), sorted = OrderedJson::array();
+podere::Json categories_to_xgboost(const table::Schema& schema) {
+  podere::Json encoded = podere::Json::array(), segments = podere::Json::array({0}), sorted = podere::Json::array();
   for (std::size_t j = 0; j < schema.features.size(); ++j) {
     const auto found = schema.categories.find(j);
     if (found == schema.categories.end() || !found->second || found->second->empty() || !is_ascii(*found->second)) {
-      encoded.push_back({{"offsets", OrderedJson::array()}, {"values", OrderedJson::array()}});
+      encoded.push_back({{"offsets", podere::Json::array()}, {"values", podere::Json::array()}});
     } else if (const auto numbers = whole_numbers(*found->second)) {
       encoded.push_back({{"type", kInt64}, {"values", *numbers}});
       append_order(*numbers, sorted);

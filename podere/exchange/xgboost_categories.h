@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "podere/base/json.h"
 #include "podere/exchange/name_categories.h"
 
 namespace podere::exchange {
@@ -17,6 +18,6 @@ CategoriesByCode categories_from_xgboost(const nlohmann::json& model, const tabl
 
 /// Inverse: the value of "cats". Categories that are all whole numbers are written as numbers, as pandas reads them,
 /// others as texts. Features with texts beyond ASCII, which XGBoost miscounts, are left without.
-nlohmann::ordered_json categories_to_xgboost(const table::Schema& schema);
+Json categories_to_xgboost(const table::Schema& schema);
 
 }  // namespace podere::exchange

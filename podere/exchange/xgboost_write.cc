@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
 
 namespace podere::exchange {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 using tree::Node;
 using tree::Objective;
 
@@ -26,8 +25,8 @@ double shortest(float value) {
 
 /// One array of a tree: of_node(i, node) for every node.
 template <typename OfNode>
-OrderedJson column(const tree::Tree& tree, OfNode of_node) {
-  OrderedJson values = OrderedJson::array();
+Json column(const tree::Tree& tree, OfNode of_node) {
+  Json values = Json::array();
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) values.push_back(of_node(tree.nodes[i]));
   return values;
 }
@@ -41,7 +40,7 @@ bool has_set(const tree::Tree& tree, const Node& node) {
 /// Where a set is empty all codes go left, as numbers that are below the threshold.
 float threshold_of(const Node& node) { return node.category_set >= 0 ? kAboveAllCodes : node.threshold; }
 
-OrderedJson parents_of(const tree::Tree& tree) {
+Json parents_of(const tree::Tree& tree) {
   constexpr std::int32_t kNone = 2147483647;  // as XGBoost has it for the root
   std::vector<std::int32_t> parents(tree.nodes.size(), kNone);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -53,7 +52,7 @@ OrderedJson parents_of(const tree::Tree& tree) {
 }
 
 /// What XGBoost keeps of sets of categories that go right: all sets one after another, and the nodes that have them.
-OrderedJson categories_to_json(const tree::Tree& tree) {
+Json categories_to_json(const tree::Tree& tree) {
   std::vector<std::int32_t> codes;
   std::vector<std::size_t> nodes, begins, sizes;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -69,9 +68,9 @@ OrderedJson categories_to_json(const tree::Tree& tree) {
 }
 
 /// `base` is added to the leaves.
-OrderedJson to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, float base) {
+Json to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, float base) {
   const auto value_of = [base](const Node& node) { return shortest(node.is_leaf() ? node.value + base : 0.0F); };
-  OrderedJson json{
+  Json json{
       {"base_weights", column(tree, value_of)},
       {"default_left", column(tree, [](const Node& node) { return node.missing_left ? 1 : 0; })},
       {"id", id},
@@ -93,7 +92,7 @@ OrderedJson to_json(const tree::Tree& tree, std::size_t id, std::size_t n_featur
   return json;
 }
 
-OrderedJson objective_to_json(const tree::Options& options) {
+Json objective_to_json(const tree::Options& options) {
   switch (options.objective) {
     case Objective::kBinaryLogistic:
       return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
@@ -115,8 +114,8 @@ const char* neutral_base_score(Objective objective) {
   return objective == Objective::kBinaryLogistic ? "5E-1" : objective == Objective::kPoisson ? "1E0" : "0E0";
 }
 
-OrderedJson trees_to_json(const tree::Model& model) {
-  OrderedJson trees = OrderedJson::array();
+Json trees_to_json(const tree::Model& model) {
+  Json trees = Json::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     // Predictions begin with the base margin as float32; adding it to the first leaf rounds as they do.
     const float base = t < model.n_outputs() ? static_cast<float>(model.base_margin[t]) : 0.0F;
@@ -134,12 +133,12 @@ std::string to_xgboost(const tree::Model& model) {
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
   const std::size_t n_features = model.schema.features.size();
   const bool is_softmax = model.options.objective == Objective::kSoftmax;
-  OrderedJson classes = OrderedJson::array();
+  Json classes = Json::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
   std::vector<std::string> types(n_features, "float");
   for (const auto& [feature, texts] : model.schema.categories) types[feature] = "c";
-  OrderedJson learner{
-      {"attributes", OrderedJson::object()},
+  Json learner{
+      {"attributes", Json::object()},
       {"feature_names", model.schema.features},
       {"feature_types", types},
       {"gradient_booster",
@@ -159,7 +158,7 @@ std::string to_xgboost(const tree::Model& model) {
   const bool has_texts =
       std::ranges::any_of(model.schema.categories, [](const auto& c) { return c.second.has_value(); });
   if (has_texts) learner["gradient_booster"]["model"]["cats"] = categories_to_xgboost(model.schema);
-  return OrderedJson{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
+  return Json{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
 }
 
 }  // namespace podere::exchange

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "podere/base/json.h"
 #include "podere/farm/state.h"
 
 namespace podere::farm {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr std::int32_t kMostExecutors = 100000;  // of a farm in a file
 

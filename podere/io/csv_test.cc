@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/base/json.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/csv_reference.h"
 
@@ -311,7 +311,7 @@ TEST(Csv, SpectrumFieldsAreReadAsItsJsonSays) {
   std::size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kCsvData / "spectrum/csvs")) {
     const std::string stem = entry.path().stem().string();
-    const auto json = nlohmann::ordered_json::parse(file_text(kCsvData / "spectrum/json" / (stem + ".json")));
+    const auto json = Json::parse(file_text(kCsvData / "spectrum/json" / (stem + ".json")));
     if (!json.is_array()) continue;  // location_coordinates: the JSON is of another row
     const std::string text = file_text(entry.path()) + '\n';
     FieldReader reader(',');

@@ -21,7 +21,7 @@
 namespace podere::neural {
 namespace {
 
-using algorithm::Json;
+using Json;
 
 /// "28-100-1"
 std::string layers_text(const Layout& layout) {

@@ -11,13 +11,12 @@
 #include "podere/base/base64.h"
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
 
 namespace podere::neural {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr CheckedJsonKind kKind{"podere-network", "a network", 2};
 

@@ -4,19 +4,17 @@
 
 #include <cstring>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "podere/base/base64.h"
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/neural/predict.h"
 #include "podere/neural/test_training.h"
 
 namespace podere::neural {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const Model& some_model() {
   static const Model model = train_alone(random_table({.n_rows = 200, .loss = Loss::kCrossEntropy}, alone()),

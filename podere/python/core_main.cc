@@ -178,7 +178,7 @@ std::shared_ptr<AnyModel> share(std::unique_ptr<const AnyModel> model) {
 
 std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, const Rows* validation,
                                     const std::string& options, int n_threads, py::object show) {
-  const auto trainer = catalog::algorithm_called(algorithm).trainer(algorithm::Json::parse(options));
+  const auto trainer = catalog::algorithm_called(algorithm).trainer(Json::parse(options));
   SignalProgress progress(std::move(show));
   algorithm::Summaries no_summaries;
   std::shared_ptr<AnyModel> model;

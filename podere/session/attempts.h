@@ -1,4 +1,4 @@
-// Whether to go on after executors were lost, and with how many.
+// Whether to continue after executors were lost, and with how many.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ class Attempts {
   struct Lost {
     int n_executors = 1;
     std::string how = {};                   ///< "killed by signal 9"
-    ProgressStep step = {};                 ///< the last one it told
+    ProgressStep step = {};                 ///< the last one reported
     std::optional<std::size_t> began = {};  ///< trees, or steps, that it began with
   };
 
-  /// With how many to go on: one less. As long as groups are lost the same way with nothing gained between, two less,
-  /// four less, ..., at most half: what kills them, such as too little memory, may spare fewer. Never less than
+  /// With how many to continue: one less. As long as groups are lost the same way with nothing gained between, two
+  /// less, four less, ..., at most half: what kills them, such as too little memory, may spare fewer. Never less than
   /// `least`. Throws Error that says what was tried: where the same number is lost the same way again and nothing
   /// smaller is left, or after many losses of different kinds.
   int after(const Lost& lost, int least);

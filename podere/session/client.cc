@@ -7,7 +7,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
-#include "podere/session/event.h"
+#include "podere/jobs/event.h"
 #include "podere/session/session_folder.h"
 
 namespace podere::session {
@@ -31,8 +31,8 @@ LineSocket connect(const std::string& name) {
 
 }  // namespace
 
-Job with_absolute_paths(Job job) {
-  for (SourceSpec* source : job.sources()) make_absolute(*source);
+jobs::Job with_absolute_paths(jobs::Job job) {
+  for (source::SourceSpec* source : job.sources()) source::make_absolute(*source);
   for (const auto& [use, path] : job.paths()) *path = std::filesystem::absolute(*path).string();
   return job;
 }
@@ -53,13 +53,13 @@ Json Client::next_event() {
     Json event = Json::parse(*line, nullptr, false);
     return event.is_object() ? event : Json::object();
   }
-  if (!socket_.receive(kPollMs)) throw_error("the session {} has ended", name_);
+  if (!socket_.receive(jobs::kPollMs)) throw_error("the session {} has ended", name_);
   return Json::object();
 }
 
-Json Client::run(const Job& job, Progress& progress, const Queued& queued) {
+Json Client::run(const jobs::Job& job, Progress& progress, const Queued& queued) {
   const Json id = ++last_id_;
-  socket_.send_line(order_line(id, with_absolute_paths(job)));
+  socket_.send_line(jobs::order_line(id, with_absolute_paths(job)));
   bool is_cancelled = false;
   while (true) {
     if (progress.stop_requested() && !std::exchange(is_cancelled, true)) socket_.send_line(Json{{"cancel", id}}.dump());
@@ -67,9 +67,9 @@ Json Client::run(const Job& job, Progress& progress, const Queued& queued) {
     if (event.value("id", Json()) != id) continue;
     const auto kind = event.value("event", "");
     if (kind == "failed" && event.value("kind", "") == "cancelled") throw Interrupted();
-    if (kind == "failed") throw_failure(event);
+    if (kind == "failed") jobs::throw_failure(event);
     if (kind == "queued" && queued) queued(event.value("job", std::int64_t{0}), event.value("ahead", std::size_t{0}));
-    if (kind == "progress") progress.report(step_of(event));
+    if (kind == "progress") progress.report(jobs::step_of(event));
     if (kind == "warning") progress.warn(event.value("message", ""));
     if (kind == "result") return std::move(event["result"]);
   }
@@ -82,7 +82,7 @@ Json Client::ask(Json order) {
   while (true) {
     Json event = next_event();
     if (event.value("id", Json()) != id) continue;
-    if (event.value("event", "") == "failed") throw_failure(event);
+    if (event.value("event", "") == "failed") jobs::throw_failure(event);
     return std::move(event["result"]);
   }
 }

@@ -7,7 +7,7 @@
 
 #include "podere/base/local_socket.h"
 #include "podere/base/progress.h"
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::session {
 
@@ -21,7 +21,7 @@ class Client {
   /// comes out of `progress` or `queued`, the job is cancelled. `queued` gets the job's number in the session, and how
   /// many jobs before it wait or run.
   using Queued = std::function<void(std::int64_t number, std::size_t n_ahead)>;
-  Json run(const Job& job, Progress& progress, const Queued& queued = {});
+  Json run(const jobs::Job& job, Progress& progress, const Queued& queued = {});
 
   /// The answer to an order that is no job, such as {"ask":"status"}. Throws InputError that says why it was refused.
   Json ask(Json order);
@@ -39,6 +39,6 @@ class Client {
 };
 
 /// The job with absolute paths.
-Job with_absolute_paths(Job job);
+jobs::Job with_absolute_paths(jobs::Job job);
 
 }  // namespace podere::session

@@ -13,9 +13,9 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/machine.h"
+#include "podere/jobs/event.h"
+#include "podere/jobs/event_stream.h"
 #include "podere/launch/words.h"
-#include "podere/session/event.h"
-#include "podere/session/event_stream.h"
 
 namespace podere::session {
 namespace {
@@ -25,7 +25,7 @@ constexpr double kMpirunSeconds = 1;  // from mpirun's word that the group is ov
 constexpr double kDeathSeconds = 2;
 constexpr double kMostSlowness = 10;
 constexpr std::size_t kKeptErrorLines = 60;
-constexpr int kMostErrorLines = 10000;  // at once: others may have fallen silent, or have something to tell
+constexpr int kMostErrorLines = 10000;  // at once: others may have fallen silent, or have something to report
 
 /// The state of a process or thread, whose folder in /proc this is; 'X' where it is gone.
 char state_in(const std::filesystem::path& folder) {
@@ -87,7 +87,7 @@ void Driver::await_start(Progress& progress) {
   Json event;
   while (event.empty()) {
     progress.stop_requested();
-    event = next_event(kPollMs);
+    event = next_event(jobs::kPollMs);
     const double seconds = watch.seconds();
     if (event.empty() && seconds > options_.start_seconds && seconds > options_.start_seconds * slowness()) {
       const std::string words = telling_words();
@@ -97,47 +97,47 @@ void Driver::await_start(Progress& progress) {
   }
   is_up_ = true;
   for (Sign& sign : signs_) sign.since.restart();
-  const auto kind = take(event, "event", std::string());
-  if (kind == "failed") throw_failure(event);
-  const int n_executors = take(event, "executors", 0);
-  if (kind != "ready" || take(event, "protocol", 0) != kProtocolVersion) {
+  const auto kind = jobs::take(event, "event", std::string());
+  if (kind == "failed") jobs::throw_failure(event);
+  const int n_executors = jobs::take(event, "executors", 0);
+  if (kind != "ready" || jobs::take(event, "protocol", 0) != jobs::kProtocolVersion) {
     throw_error("the executors do not speak this version of the protocol: {}", event.dump());
   }
   if (n_executors != options_.n_executors) {
     throw_error("asked for one group of {} executors, got groups of {}{}{}", options_.n_executors, n_executors,
                 options_.advice.empty() ? "" : ": ", options_.advice);
   }
-  n_cores_ = take(event, "cores", 0);
+  n_cores_ = jobs::take(event, "cores", 0);
 }
 
-Json Driver::run(const Job& job, Progress& progress, const Wishes& wishes) {
+Json Driver::run(const jobs::Job& job, Progress& progress, const ControlRequests& requests) {
   const Json id = ++last_id_;
-  executors_.send_line(order_line(id, job));
-  const bool keeps_checkpoints = !job.path(PathUse::kCheckpoint).empty();
+  executors_.send_line(jobs::order_line(id, job));
+  const bool keeps_checkpoints = !job.path(jobs::PathUse::kCheckpoint).empty();
   bool has_begun = false;  // before, executors would take these for orders about a job that waits
   bool is_cancelled = false;
   bool is_paused = false;
   const auto order = [&](const char* what) { executors_.send_line(Json{{what, id}}.dump()); };
   while (true) {
-    // Asked again after a yes, which may throw: the user's second wish.
+    // Asked again after a yes, which may throw: the user's second request.
     const bool is_to_stop = progress.stop_requested();
     if (has_begun && is_to_stop && !std::exchange(is_cancelled, true)) order("cancel");
-    if (has_begun && keeps_checkpoints && wishes.checkpoint()) order("checkpoint");
-    if (has_begun && keeps_checkpoints && !is_paused && wishes.pause()) {
+    if (has_begun && keeps_checkpoints && requests.checkpoint()) order("checkpoint");
+    if (has_begun && keeps_checkpoints && !is_paused && requests.pause()) {
       order("pause");
       is_paused = true;
     }
-    Json event = next_event(kPollMs);
-    const auto kind = take(event, "event", std::string());
+    Json event = next_event(jobs::kPollMs);
+    const auto kind = jobs::take(event, "event", std::string());
     // A failure without an id is about an order that executors could not read.
     if (kind == "failed" && (event.value("id", Json()) == id || event.value("id", Json()).is_null())) {
-      throw_failure(event);
+      jobs::throw_failure(event);
     }
     if (event.value("id", Json()) != id) continue;
     has_begun = true;
-    if (kind == "progress") progress.report(step_of(event));
-    if (kind == "warning") progress.warn(take(event, "message", std::string()));
-    if (kind == "result") return take(event, "result", Json::object());
+    if (kind == "progress") progress.report(jobs::step_of(event));
+    if (kind == "warning") progress.warn(jobs::take(event, "message", std::string()));
+    if (kind == "result") return jobs::take(event, "result", Json::object());
   }
 }
 
@@ -153,10 +153,10 @@ void Driver::end() {
   // Who ends may still have something to say, and cannot end before it is read.
   const Stopwatch watch;
   while (!executors_.streams_ended() && watch.seconds() * 1000 < kEndMs) {
-    const auto line = executors_.next_line(kPollMs);
+    const auto line = executors_.next_line(jobs::kPollMs);
     if (line && line->stream == Subprocess::Stream::kError) keep_error_line(line->text);
   }
-  executors_.wait(kPollMs);
+  executors_.wait(jobs::kPollMs);
   executors_.terminate();
 }
 
@@ -172,7 +172,7 @@ Json Driver::next_event(int timeout_ms) {
     return event.is_object() && event.contains("event") ? event : Json::object();
   }
   if (line) keep_error_line(line->text);
-  // Open MPI 4.1 may hang once it has told that the group is over.
+  // Open MPI 4.1 may hang once it has reported that the group is over.
   const bool hangs = since_end_was_told_ && since_end_was_told_->seconds() > kMpirunSeconds;
   if (!line && (executors_.streams_ended() || hangs)) throw_cause_of_death();
   check_heartbeats();
@@ -181,7 +181,7 @@ Json Driver::next_event(int timeout_ms) {
 
 void Driver::check_heartbeats() {
   if (options_.silence_seconds <= 0 || !is_up_) return;
-  // Who was stopped (Ctrl-Z), or busy otherwise, has yet to read what they said meanwhile.
+  // Who was stopped (Ctrl-Z), or busy otherwise, has yet to read what they sent meanwhile.
   if (since_listened_.restart() > options_.silence_seconds / 2) {
     for (Sign& sign : signs_) sign.since.restart();
   }
@@ -197,14 +197,14 @@ void Driver::check_heartbeats() {
 double Driver::slowness() const { return std::clamp(options_.load(), 1.0, kMostSlowness); }
 
 void Driver::keep_error_line(const std::string& line) {
-  if (line.starts_with(kAlive)) {
-    std::istringstream words(line.substr(kAlive.size()));
+  if (line.starts_with(jobs::kAlive)) {
+    std::istringstream words(line.substr(jobs::kAlive.size()));
     std::size_t rank = 0;
     if (!(words >> rank) || rank >= signs_.size()) return;
     signs_[rank].since.restart();
     pid_t process = 0;
     std::string host;
-    if (words >> process >> host && host == host_name()) signs_[rank].process = process;
+    if (words >> process >> host && host == jobs::host_name()) signs_[rank].process = process;
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);
@@ -239,7 +239,7 @@ void Driver::throw_cause_of_death() {
 std::string Driver::telling_words() const {
   if (is_up_) return launch::last_words(last_error_lines_);
   const std::string first = launch::first_words(last_error_lines_);
-  return first.empty() || options_.on_error_line ? first : first + " (--debug shows all that was said)";
+  return first.empty() || options_.on_error_line ? first : first + " (--debug shows all output)";
 }
 
 }  // namespace podere::session

@@ -13,7 +13,7 @@
 #include "podere/base/error.h"
 #include "podere/base/progress.h"
 #include "podere/base/subprocess.h"
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::session {
 
@@ -27,11 +27,11 @@ class GroupLost : public Error {
   bool is_said;     ///< the launcher reported why the group did not come up
 };
 
-/// What a driver asks while training runs, a few times a second.
-struct Wishes {
-  /// Whether training should keep what there is and end, to go on elsewhere.
+/// What training may be asked to do while it runs; looked at a few times a second.
+struct ControlRequests {
+  /// Whether training should write a checkpoint and end, to resume elsewhere.
   std::function<bool()> pause = [] { return false; };
-  /// Whether it should keep what there is and go on. True once for each wish.
+  /// Whether it should write a checkpoint and continue. True once for each request.
   std::function<bool()> checkpoint = [] { return false; };
 };
 
@@ -45,8 +45,8 @@ class Driver {
     int n_executors = 1;
     /// A group is lost when it is not up within so long.
     double start_seconds = 60;
-    /// A group is lost when one of them has said nothing for so long, ten times that where its process is on this
-    /// machine and can run; 0: they do not say anything.
+    /// A group is lost when one of them has been silent for so long, ten times that where its process is on this
+    /// machine and can run; 0: no heartbeats.
     double silence_seconds = 0;
     /// How many threads want each core of this machine: where they are several, both times above are so much longer.
     std::function<double()> load = load_per_core;
@@ -65,14 +65,14 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// Of each executor, as the first one tells.
+  /// Of each executor, as the first one reports.
   int n_cores() const { return n_cores_; }
 
-  /// Runs a job and returns its result. Passes reports to `progress`, and its wish to stop to the executors: training
-  /// then ends after the current round with what there is. Throws InputError or Error with the executors' own message
-  /// if the job failed, and GroupLost if the group died, upon which this driver is of no more use.
-  /// While it runs, whoever waits may wish things of it too: a result of {"paused": true} comes from a pause.
-  Json run(const Job& job, Progress& progress, const Wishes& wishes = {});
+  /// Runs a job and returns its result. Passes reports to `progress`, and its request to stop to the executors:
+  /// training then ends after the current round with what there is. Throws InputError or Error with the executors' own
+  /// message if the job failed, and GroupLost if the group died, upon which this driver is of no more use. A result of
+  /// {"paused": true} comes from a request to pause.
+  Json run(const jobs::Job& job, Progress& progress, const ControlRequests& requests = {});
 
   /// Listens for up to `timeout_ms` to executors that have nothing to do. Throws GroupLost.
   void idle(int timeout_ms);

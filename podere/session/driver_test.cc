@@ -11,9 +11,9 @@
 
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
-#include "podere/session/describe_job.h"
-#include "podere/session/event_stream.h"
-#include "podere/session/train_job.h"
+#include "podere/jobs/describe_job.h"
+#include "podere/jobs/event_stream.h"
+#include "podere/jobs/train_job.h"
 
 namespace podere::session {
 namespace {
@@ -32,7 +32,7 @@ CommandLine shell(const std::string& script) { return {{"sh", "-c", script}}; }
 
 Json run_with(const std::string& script, Progress& progress) {
   Driver driver(shell(kReady + script), {}, progress);
-  return driver.run(DescribeJob{{"x.csv", {}}}, progress);
+  return driver.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
 }
 
 /// The message of the failure, after its kind.
@@ -94,15 +94,15 @@ TEST(Driver, OrdersNothingAboutAJobThatHasNotBegun) {
   RecordedProgress progress;
   progress.stop_after = 0;
   const std::string hears_nothing = "read order; timeout 0.5 head -c 1 >&2 && exit 3\n";
-  TrainJob job{{"x.csv", {}}};
+  jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = "c.json";
   Driver driver(shell(kReady + hears_nothing + R"(
     echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; read cancel; read checkpoint; read pause
     echo '{"event":"result","id":1,"result":{"heard":['"$cancel,$checkpoint,$pause"']}}'; cat)"),
                 {}, progress);
-  int n_wishes = 0;
+  int n_requests = 0;
   const auto result =
-      driver.run(job, progress, {.pause = [] { return true; }, .checkpoint = [&] { return ++n_wishes == 1; }});
+      driver.run(job, progress, {.pause = [] { return true; }, .checkpoint = [&] { return ++n_requests == 1; }});
   EXPECT_EQ(result.at("heard"), Json::parse(R"([{"cancel":1},{"checkpoint":1},{"pause":1}])"));
 }
 
@@ -143,11 +143,11 @@ TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
     return "none";
   };
   EXPECT_EQ(failure("echo '-----' >&2; echo 'no room' >&2; echo >&2; echo 'so I give up' >&2; exit 1"),
-            "the executors lost: could not be started: no room (--debug shows all that was said)");
+            "the executors lost: could not be started: no room (--debug shows all output)");
   EXPECT_EQ(failure("exit 3"), "the executors lost: could not be started: exit code 3");
   // As mpirun of Open MPI 4.1 does, which then hangs.
   EXPECT_EQ(failure("echo 'no room' >&2; echo 'mpirun detected that one or more processes exited' >&2; sleep 50"),
-            "the executors lost: could not be started: no room (--debug shows all that was said)");
+            "the executors lost: could not be started: no room (--debug shows all output)");
 }
 
 TEST(Driver, TakesASilentEndInTheStartForALoss) {
@@ -172,9 +172,9 @@ class EventWithAWrongMember : public testing::TestWithParam<const char*> {};
 
 TEST_P(EventWithAWrongMember, IsToldInOneLine) {
   RecordedProgress progress;
-  const auto said = [&](const std::string& script) -> std::string {
+  const auto message_of = [&](const std::string& script) -> std::string {
     try {
-      Driver(shell(script), {}, progress).run(DescribeJob{{"x.csv", {}}}, progress);
+      Driver(shell(script), {}, progress).run(jobs::DescribeJob{{"x.csv", {}}}, progress);
     } catch (const Error& error) {
       return error.what();
     }
@@ -183,7 +183,7 @@ TEST_P(EventWithAWrongMember, IsToldInOneLine) {
   const std::string event = std::string("echo '") + GetParam() + "'; ";
   const std::string expected = "the executors answered something else than the protocol has: ";
   const bool is_first = std::string_view(GetParam()).find("\"id\"") == std::string_view::npos;
-  const std::string message = said((is_first ? event : kReady + ("read order; " + event)) + "cat");
+  const std::string message = message_of((is_first ? event : kReady + ("read order; " + event)) + "cat");
   EXPECT_TRUE(message.starts_with(expected)) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
@@ -229,10 +229,10 @@ TEST(Driver, HasPatienceWithTheSilenceOfALoadedMachine) {
 }
 
 TEST(Driver, LooksAtASilentProcessBeforeItIsCalledLost) {
-  const std::string tells = "sleep 100 & echo podere-alive 0 $! " + host_name() + " >&2; ";
-  EXPECT_FALSE(is_lost_in(10, tells, 0));
-  EXPECT_TRUE(is_lost_in(600, tells, 0)) << "in the end";
-  EXPECT_TRUE(is_lost_in(30, tells + "kill -STOP $!; ", 0));
+  const std::string heartbeat = "sleep 100 & echo podere-alive 0 $! " + jobs::host_name() + " >&2; ";
+  EXPECT_FALSE(is_lost_in(10, heartbeat, 0));
+  EXPECT_TRUE(is_lost_in(600, heartbeat, 0)) << "in the end";
+  EXPECT_TRUE(is_lost_in(30, heartbeat + "kill -STOP $!; ", 0));
   EXPECT_TRUE(is_lost_in(30, "echo podere-alive 0 $$ elsewhere >&2; sleep 100 & ", 0));
 }
 
@@ -284,7 +284,7 @@ TEST(Driver, IsGoneAfterItsExecutorsWhoeverKilledWhatStartedThem) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string here = folder.path() / "executor";
   const std::string dies = "touch " + here + "; setsid sh -c 'sleep 0.5; rm " + here +
-                           "' >/dev/null 2>&1 & echo podere-alive 0 $! " + host_name() + " >&2; kill -9 $$";
+                           "' >/dev/null 2>&1 & echo podere-alive 0 $! " + jobs::host_name() + " >&2; kill -9 $$";
   RecordedProgress progress;
   {
     Driver driver(shell(kReady + dies), {}, progress);

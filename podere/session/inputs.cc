@@ -6,13 +6,13 @@
 
 namespace podere::session {
 
-Inputs::Inputs(const Job& job) {
-  for (const SourceSpec* source : job.sources()) {
+Inputs::Inputs(const jobs::Job& job) {
+  for (const source::SourceSpec* source : job.sources()) {
     add(source->location);
-    for (const std::string& path : label_files_of(*source)) add(path);
+    for (const std::string& path : source::label_files_of(*source)) add(path);
   }
   for (const auto& [use, path] : job.paths()) {
-    if (use == PathUse::kInput) add(path);
+    if (use == jobs::PathUse::kInput) add(path);
   }
 }
 

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "podere/io/file_version.h"
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::session {
 
 /// The files that a job reads, as they were when this was made.
 class Inputs {
  public:
-  explicit Inputs(const Job& job);
+  explicit Inputs(const jobs::Job& job);
 
   bool are_unchanged() const;
   /// Throws InputError if one has changed: a job that read it again would be another job.

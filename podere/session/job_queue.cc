@@ -125,24 +125,24 @@ void JobQueue::finish(std::int64_t number, State state, const std::string& messa
   if (older != records_.end() && older->second.metrics.is_object()) older->second.metrics.erase("tasks");
 }
 
-Json JobQueue::tell() const {
+Json JobQueue::describe() const {
   const std::lock_guard lock(mutex_);
   Json jobs = Json::array();
-  for (const auto& [number, record] : records_) jobs.push_back(tell(number, record));
+  for (const auto& [number, record] : records_) jobs.push_back(describe(number, record));
   return jobs;
 }
 
-Json JobQueue::tell(std::int64_t number) const {
+Json JobQueue::describe(std::int64_t number) const {
   const std::lock_guard lock(mutex_);
   const auto found = records_.find(number);
   if (found == records_.end()) throw_input_error("there is no job {} in this session", number);
-  Json job = tell(number, found->second);
+  Json job = describe(number, found->second);
   job["log"] = found->second.log;
   job["metrics"] = found->second.metrics;
   return job;
 }
 
-Json JobQueue::tell(std::int64_t number, const Record& record) const {
+Json JobQueue::describe(std::int64_t number, const Record& record) const {
   const double seconds = record.state == State::kRunning ? record.since_start.seconds() : record.seconds;
   return {{"job", number},
           {"kind", record.kind},

@@ -13,7 +13,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/progress.h"
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::session {
 
@@ -55,9 +55,9 @@ class JobQueue {
   void finish(std::int64_t number, State state, const std::string& message = "", Json metrics = nullptr);
 
   /// The jobs as a list of objects, the last ones of many: "job", "kind", "state", "seconds", "progress", "message".
-  Json tell() const;
+  Json describe() const;
   /// One of them with the lines of its "log" and its "metrics". Throws InputError if there is none.
-  Json tell(std::int64_t number) const;
+  Json describe(std::int64_t number) const;
 
  private:
   struct Record {
@@ -72,7 +72,7 @@ class JobQueue {
     Stopwatch since_start;
     double seconds = 0;  // when over
   };
-  Json tell(std::int64_t number, const Record& record) const;
+  Json describe(std::int64_t number, const Record& record) const;
   /// Whether it was waiting, and will not begin.
   bool cancel(Record& record);
   void end(Record& record, State state);

@@ -41,12 +41,12 @@ TEST(JobQueue, TellsWhatBecameOfJobs) {
   queue.note_step(1, {"read", 3, 9, {}});
   queue.note_line(1, "a word");
   queue.finish(1, JobQueue::State::kFailed, "no file");
-  const Json jobs = queue.tell();
+  const Json jobs = queue.describe();
   EXPECT_EQ(jobs[0]["state"], "failed");
   EXPECT_EQ(jobs[0]["message"], "no file");
   EXPECT_EQ(jobs[0]["progress"]["done"], 3);
   EXPECT_EQ(jobs[1]["state"], "waiting");
-  EXPECT_TRUE(queue.tell(1)["log"][0].get<std::string>().ends_with(": a word"));
+  EXPECT_TRUE(queue.describe(1)["log"][0].get<std::string>().ends_with(": a word"));
 }
 
 TEST(JobQueue, ForgetsTheOldestOfMany) {
@@ -55,8 +55,8 @@ TEST(JobQueue, ForgetsTheOldestOfMany) {
     queue.add({1, i}, kJob);
     queue.finish(queue.next(0)->number, JobQueue::State::kDone);
   }
-  EXPECT_EQ(queue.tell().size(), 1000U);
-  EXPECT_EQ(queue.tell().back()["job"], 1500);
+  EXPECT_EQ(queue.describe().size(), 1000U);
+  EXPECT_EQ(queue.describe().back()["job"], 1500);
 }
 
 TEST(JobQueue, KeepsTheFiguresOfExecutorsOfTheLastJobsOnly) {
@@ -65,9 +65,9 @@ TEST(JobQueue, KeepsTheFiguresOfExecutorsOfTheLastJobsOnly) {
     queue.add({1, i}, kJob);
     queue.finish(queue.next(0)->number, JobQueue::State::kDone, "", {{"job", {{"kind", "train"}}}, {"tasks", {1, 2}}});
   }
-  EXPECT_TRUE(queue.tell(1)["metrics"].contains("job"));
-  EXPECT_FALSE(queue.tell(4)["metrics"].contains("tasks"));
-  EXPECT_TRUE(queue.tell(5)["metrics"].contains("tasks"));
+  EXPECT_TRUE(queue.describe(1)["metrics"].contains("job"));
+  EXPECT_FALSE(queue.describe(4)["metrics"].contains("tasks"));
+  EXPECT_TRUE(queue.describe(5)["metrics"].contains("tasks"));
 }
 
 TEST(JobQueue, DropsManyAtOnce) {
@@ -76,7 +76,7 @@ TEST(JobQueue, DropsManyAtOnce) {
   queue.add({2, 0}, kJob);
   EXPECT_EQ(queue.next(0)->number, 1);
   EXPECT_EQ(queue.cancel_of(1, std::nullopt).size(), 99999U);
-  EXPECT_EQ(queue.tell().size(), 1002U);  // with the one that runs and the one that waits
+  EXPECT_EQ(queue.describe().size(), 1002U);  // with the one that runs and the one that waits
   queue.finish(1, JobQueue::State::kDone);
   EXPECT_EQ(queue.next(0)->number, 100001);
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "podere/session/job.h"
+#include "podere/jobs/job.h"
 
 namespace podere::session {
 

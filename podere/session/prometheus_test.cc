@@ -9,18 +9,18 @@
 #include "podere/base/subprocess.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/comm/communicator.h"
-#include "podere/session/task_metrics.h"
+#include "podere/executor/task_metrics.h"
 
 namespace podere::session {
 namespace {
 
 Json measured(const std::string& phase, std::uint64_t n_rows, const Json& losses) {
   const comm::Communicator alone = comm::Communicator::self();
-  TaskMeter meter(alone, "/there/is/none");
+  executor::TaskMeter meter(alone, "/there/is/none");
   meter.enter(phase);
   meter.count_rows(n_rows, 0);
   meter.end();
-  return job_metrics("train", meter.gather(alone), losses, 1.5);
+  return executor::job_metrics("train", meter.gather(alone), losses, 1.5);
 }
 
 std::string text_of(const SessionCounters& counters) {

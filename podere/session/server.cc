@@ -11,8 +11,8 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
-#include "podere/session/doorman.h"
-#include "podere/session/event.h"
+#include "podere/jobs/event.h"
+#include "podere/session/job_listener.h"
 #include "podere/session/prometheus.h"
 
 namespace podere::session {
@@ -50,7 +50,7 @@ class Server {
     explicit IdleEvents(const Server& server) : server_(server) {}
     void warn(const std::string& message) override { server_.options_.log(message); }
     bool stop_requested() override {
-      if (server_.options_.stop() || (server_.doorman_ && server_.doorman_->is_stopped())) throw Interrupted();
+      if (server_.options_.stop() || (server_.listener_ && server_.listener_->is_stopped())) throw Interrupted();
       return false;
     }
 
@@ -60,14 +60,14 @@ class Server {
 
   Session::Options session_options();
   void do_job(const JobQueue::Ordered& order);
-  /// What there is to tell of the session has changed.
+  /// The status of the session has changed.
   void refresh();
 
   const SessionPlace& place_;
   const ServerOptions options_;
   SessionCounters counters_;
-  std::unique_ptr<Endpoint> endpoint_;  // if it was asked for
-  std::optional<Doorman> doorman_;      // once the executors are there
+  std::unique_ptr<Endpoint> endpoint_;   // if it was asked for
+  std::optional<JobListener> listener_;  // once the executors are there
   IdleEvents idle_;
   Session session_;
 };
@@ -76,23 +76,23 @@ class Server {
 class Server::JobEvents : public Progress {
  public:
   JobEvents(Server& server, const JobQueue::Ordered& order)
-      : server_(server), doorman_(*server.doorman_), order_(order) {}
+      : server_(server), listener_(*server.listener_), order_(order) {}
 
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
     server_.refresh();
-    doorman_.jobs().note_step(order_.number, step);
-    doorman_.tell(order_, progress_event(step));
+    listener_.jobs().note_step(order_.number, step);
+    listener_.report(order_, jobs::progress_event(step));
   }
   void warn(const std::string& message) override {
     server_.options_.log(fmt::format("job {}: {}", order_.number, message));
-    doorman_.jobs().note_line(order_.number, message);
-    doorman_.tell(order_, {{"event", "warning"}, {"message", message}});
+    listener_.jobs().note_line(order_.number, message);
+    listener_.report(order_, {{"event", "warning"}, {"message", message}});
   }
   /// Training stops by itself; what does not is ended with its executors.
   bool stop_requested() override {
     const bool is_wanted =
-        server_.options_.stop() || doorman_.is_stopped() || doorman_.jobs().is_cancelled(order_.number);
+        server_.options_.stop() || listener_.is_stopped() || listener_.jobs().is_cancelled(order_.number);
     if (!is_wanted) return false;
     if (!since_wanted_) since_wanted_.emplace();
     if (phase_ != "train" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
@@ -101,7 +101,7 @@ class Server::JobEvents : public Progress {
 
  private:
   Server& server_;
-  Doorman& doorman_;
+  JobListener& listener_;
   const JobQueue::Ordered& order_;
   std::string phase_;
   std::optional<Stopwatch> since_wanted_;
@@ -113,13 +113,13 @@ Server::Server(const SessionPlace& place, ServerOptions options)
       endpoint_(options_.prometheus.empty() ? nullptr : std::make_unique<Endpoint>(options_.prometheus, counters_)),
       idle_(*this),
       session_(session_options(), idle_) {
-  doorman_.emplace(place, options_.session.n_executors, options_.session.least);
+  listener_.emplace(place, options_.session.n_executors, options_.session.least);
 }
 
 Session::Options Server::session_options() {
   Session::Options session = options_.session;
   session.wanted = [this] {
-    Wanted wanted = doorman_ ? doorman_->wanted() : Wanted{options_.session.n_executors, options_.session.least};
+    Wanted wanted = listener_ ? listener_->wanted() : Wanted{options_.session.n_executors, options_.session.least};
     if (const auto by_place = options_.session.launcher->wanted()) {
       wanted.request += by_place->request;
       wanted.moves = by_place->moves;
@@ -128,7 +128,7 @@ Session::Options Server::session_options() {
   };
   session.notice = [this] {
     const bool is_told = options_.session.notice && options_.session.notice();
-    return doorman_->take_notice() || is_told;
+    return listener_->take_notice() || is_told;
   };
   return session;
 }
@@ -136,13 +136,13 @@ Session::Options Server::session_options() {
 void Server::refresh() {
   Json tables = Json::array();
   for (const auto& [name, facts] : session_.tables()) tables.push_back(facts);
-  doorman_->set_status({{"session", place_.name()},
-                        {"process", getpid()},
-                        {"executors", session_.n_executors()},
-                        {"cores", session_.n_cores()},
-                        {"shared_folder", options_.is_elsewhere ? Json(options_.checkpoints) : Json()},
-                        {"prometheus", endpoint_ ? Json(endpoint_->url()) : Json()},
-                        {"tables", std::move(tables)}});
+  listener_->set_status({{"session", place_.name()},
+                         {"process", getpid()},
+                         {"executors", session_.n_executors()},
+                         {"cores", session_.n_cores()},
+                         {"shared_folder", options_.is_elsewhere ? Json(options_.checkpoints) : Json()},
+                         {"prometheus", endpoint_ ? Json(endpoint_->url()) : Json()},
+                         {"tables", std::move(tables)}});
   counters_.set_executors(session_.n_executors());
 }
 
@@ -151,23 +151,23 @@ void Server::do_job(const JobQueue::Ordered& order) {
   JobEvents events(*this, order);
   std::string kind = "unknown";  // until it is known to be one: labels must stay few
   const auto finish = [&](State state, const std::string& message, const Json& metrics) {
-    doorman_->jobs().finish(order.number, state, message, metrics);
+    listener_->jobs().finish(order.number, state, message, metrics);
     counters_.add_job(kind, JobQueue::word_of(state), metrics);
   };
   const auto fail = [&](State state, const char* failure, const std::string& message) {
     options_.log(fmt::format("job {}: {}", order.number, message));
     finish(state, message, nullptr);
-    doorman_->tell(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
+    listener_->report(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
   };
   const std::string checkpoint = fmt::format("{}/{}.json", options_.checkpoints, order.number);
   try {
-    const Job job = job_from_json(order.job);
+    const jobs::Job job = jobs::job_from_json(order.job);
     kind = job.kind();
-    Json result = session_.run(with_checkpoint(job, checkpoint), events);
-    const bool is_cancelled = doorman_->jobs().is_cancelled(order.number);
+    Json result = session_.run(jobs::with_checkpoint(job, checkpoint), events);
+    const bool is_cancelled = listener_->jobs().is_cancelled(order.number);
     finish(is_cancelled ? State::kCancelled : State::kDone, "", result.at("metrics"));
     refresh();  // before the answer: its table is there
-    doorman_->tell(order, {{"event", "result"}, {"result", std::move(result)}});
+    listener_->report(order, {{"event", "result"}, {"result", std::move(result)}});
   } catch (const InputError& error) {
     fail(State::kFailed, "input", error.what());
   } catch (const Interrupted&) {
@@ -182,9 +182,9 @@ void Server::do_job(const JobQueue::Ordered& order) {
 void Server::serve() {
   options_.log("ready");
   try {
-    while (!doorman_->is_stopped() && !options_.stop()) {
+    while (!listener_->is_stopped() && !options_.stop()) {
       refresh();
-      if (const auto order = doorman_->jobs().next(kPollMs)) {
+      if (const auto order = listener_->jobs().next(jobs::kPollMs)) {
         do_job(*order);
       } else {
         session_.idle(idle_);

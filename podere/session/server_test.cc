@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "podere/base/temporary_folder.h"
+#include "podere/jobs/table_jobs.h"
 #include "podere/session/client.h"
 #include "podere/session/scripted_launcher.h"
-#include "podere/session/table_jobs.h"
 
 namespace podere::session {
 namespace {
@@ -39,7 +39,7 @@ TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
   is_ready.get_future().wait();
   Client client("s");
   Progress progress;
-  client.run(LoadJob{{"x.csv", {}}, "a"}, progress);
+  client.run(jobs::LoadJob{{"x.csv", {}}, "a"}, progress);
   while (!std::filesystem::exists(restoring)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   client.ask({{"stop", true}});
   server.join();

@@ -10,30 +10,30 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/executor/executor.h"
+#include "podere/executor/task_metrics.h"
 #include "podere/session/attempts.h"
-#include "podere/session/executor.h"
 #include "podere/session/inputs.h"
-#include "podere/session/task_metrics.h"
 
 namespace podere::session {
 namespace {
 
 /// What a job writes itself begins anew with it.
-void empty_outputs(const Job& job) {
-  const std::string output = job.path(PathUse::kOutput);
+void empty_outputs(const jobs::Job& job) {
+  const std::string output = job.path(jobs::PathUse::kOutput);
   if (std::filesystem::is_regular_file(output)) std::filesystem::resize_file(output, 0);
 }
 
 /// The checkpoint from which the job will resume; empty: none.
-std::string checkpoint_there(const Job& job) {
-  const std::string path = job.path(PathUse::kCheckpoint);
+std::string checkpoint_there(const jobs::Job& job) {
+  const std::string path = job.path(jobs::PathUse::kCheckpoint);
   std::error_code is_none;
   return std::filesystem::exists(path, is_none) ? path : "";
 }
 
 }  // namespace
 
-/// Passes reports on, and keeps what is to be told of losses.
+/// Passes reports on, and keeps the losses to report.
 class Session::Watch : public Progress {
  public:
   Watch(Progress& next, std::string checkpoint) : next_(next), checkpoint_(std::move(checkpoint)) {}
@@ -53,11 +53,11 @@ class Session::Watch : public Progress {
   void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return next_.stop_requested(); }
 
-  /// With how many executors to go on after a group of `n_executors`. Throws Error if the job should be given up.
+  /// With how many executors to continue after a group of `n_executors`. Throws Error if the job should be given up.
   int fewer_after(const GroupLost& loss, int n_executors, int least) {
     return attempts_.after({n_executors, loss.how, step_, began_}, least);
   }
-  /// Takes note of the loss; `n_left` go on.
+  /// Takes note of the loss; `n_left` continue.
   void lose(const GroupLost& loss, int n_left) {
     // What the earlier one cost is part of what this one does.
     if (lost_) keep_loss("others were lost before it was made up for", 0);
@@ -107,7 +107,7 @@ class Session::Watch : public Progress {
   ProgressStep step_;                      // the last one of this group
   std::optional<std::size_t> began_;       // the trees, or steps, that this group began with
   std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
-  std::optional<Loss> lost_;               // not told yet
+  std::optional<Loss> lost_;               // not reported yet
   Attempts attempts_;
 };
 
@@ -140,7 +140,7 @@ Session::Session(Options options, Progress& progress)
     } catch (const GroupLost& loss) {
       // The launcher knows why: a host that is down, a key that is refused. What never started is for the user to mend.
       if (loss.is_said) throw_error("{} {}", loss.who, loss.how);
-      go_on_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
+      continue_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
       progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,
                                 executors_text(options_.n_executors)));
     } catch (const ToMove&) {
@@ -149,7 +149,7 @@ Session::Session(Options options, Progress& progress)
   }
 }
 
-Session::SharedMemory::~SharedMemory() { TemporaryFolder::remove_left_behind(kSharedMemory); }
+Session::SharedMemory::~SharedMemory() { TemporaryFolder::remove_left_behind(executor::kSharedMemory); }
 
 void Session::start_group(Progress& progress) {
   Driver::Options driver = options_.driver;
@@ -168,7 +168,7 @@ CommandLine Session::command() {
   }
 }
 
-void Session::go_on_with(int n_executors) {
+void Session::continue_with(int n_executors) {
   driver_.reset();
   options_.n_executors = as_there_is_room(n_executors);
 }
@@ -186,16 +186,16 @@ Wanted Session::wanted_now() const {
 /// Reports a phase of its own while kept tables are made again, whatever phases that takes.
 class Session::Restoring : public Progress {
  public:
-  Restoring(Progress& next, std::size_t n_steps) : next_(next), n_steps_(n_steps) { tell(); }
+  Restoring(Progress& next, std::size_t n_steps) : next_(next), n_steps_(n_steps) { report_step(); }
   void step_is_done() {
     ++n_done_;
-    tell();
+    report_step();
   }
   void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override { return next_.stop_requested(); }
 
  private:
-  void tell() { next_.report({"restore", n_done_, n_steps_, {}}); }
+  void report_step() { next_.report({"restore", n_done_, n_steps_, {}}); }
   Progress& next_;
   const std::size_t n_steps_;
   std::size_t n_done_ = 0;
@@ -210,8 +210,8 @@ void Session::restore_tables(Progress& progress) {
     const bool is_possible = std::ranges::any_of(log_.steps(), [&](const auto& s) { return s.number == step.number; });
     try {
       if (is_possible) {
-        Job job = step.job;
-        if (std::as_const(job).path(PathUse::kCache).empty()) {
+        jobs::Job job = step.job;
+        if (std::as_const(job).path(jobs::PathUse::kCache).empty()) {
           step.inputs.check_unchanged();
         } else if (!step.inputs.are_unchanged()) {
           job.use_cache_only();
@@ -236,16 +236,16 @@ void Session::replace_group(Progress& progress, Progress& restoring) {
   }
 }
 
-Job Session::with_cache(Job job) {
-  std::string* const cache = job.path(PathUse::kCache);
-  if (options_.cache.empty() || cache == nullptr || is_made_in_memory(*job.sources().at(0))) return job;
+jobs::Job Session::with_cache(jobs::Job job) {
+  std::string* const cache = job.path(jobs::PathUse::kCache);
+  if (options_.cache.empty() || cache == nullptr || source::is_made_in_memory(*job.sources().at(0))) return job;
   *cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
   return job;
 }
 
 void Session::sweep_cache() const {
   std::set<std::filesystem::path> needed;
-  for (const TableLog::Step& step : log_.steps()) needed.insert(step.job.path(PathUse::kCache));
+  for (const TableLog::Step& step : log_.steps()) needed.insert(step.job.path(jobs::PathUse::kCache));
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(options_.cache, error)) {
     std::error_code ignored;
@@ -270,17 +270,17 @@ bool Session::resize(Progress& progress) {
   return true;
 }
 
-Json Session::run(const Job& ordered, Progress& progress) {
+Json Session::run(const jobs::Job& ordered, Progress& progress) {
   log_.check_usable(ordered);
-  const Job job = with_cache(ordered);
+  const jobs::Job job = with_cache(ordered);
   const Inputs inputs(job);
   const Stopwatch elapsed;
   Watch watch(progress, checkpoint_there(job));
   watch.losses = Json::array();
   int n_before = options_.n_executors;
-  Wishes wishes;
-  wishes.pause = [&] { return wanted_now() != wanted_; };
-  if (options_.notice) wishes.checkpoint = options_.notice;
+  ControlRequests requests;
+  requests.pause = [&] { return wanted_now() != wanted_; };
+  if (options_.notice) requests.checkpoint = options_.notice;
   while (true) {
     try {
       if (resize(watch)) n_before = options_.n_executors;
@@ -288,21 +288,21 @@ Json Session::run(const Job& ordered, Progress& progress) {
         replace_group(watch, progress);
         log_.check_usable(job);
       }
-      Json result = driver_->run(job, watch, wishes);
+      Json result = driver_->run(job, watch, requests);
       if (result.value("paused", false)) continue;
       log_.note(job, inputs, result);
       if (!options_.cache.empty()) sweep_cache();
       result["metrics"] =
-          job_metrics(job.kind(), result.value("tasks", Json::array()), watch.losses, elapsed.seconds());
+          executor::job_metrics(job.kind(), result.value("tasks", Json::array()), watch.losses, elapsed.seconds());
       result.erase("tasks");
       result["losses"] = std::move(watch.losses);
       return result;
     } catch (const GroupLost& loss) {
       driver_.reset();
       try {
-        go_on_with(watch.fewer_after(loss, options_.n_executors, options_.least));
+        continue_with(watch.fewer_after(loss, options_.n_executors, options_.least));
       } catch (const Error&) {
-        go_on_with(n_before);  // other jobs may need less
+        continue_with(n_before);  // other jobs may need less
         throw;
       }
       watch.lose(loss, options_.n_executors);
@@ -322,7 +322,7 @@ void Session::idle(Progress& progress) {
   try {
     driver_->idle(0);
   } catch (const GroupLost& loss) {
-    go_on_with(std::max(options_.least, options_.n_executors - 1));
+    continue_with(std::max(options_.least, options_.n_executors - 1));
     progress.warn(fmt::format("lost {} ({}) between jobs; going on with {}", loss.who, loss.how,
                               executors_text(options_.n_executors)));
   }

@@ -9,9 +9,9 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/progress.h"
+#include "podere/jobs/job.h"
 #include "podere/launch/launcher.h"
 #include "podere/session/driver.h"
-#include "podere/session/job.h"
 #include "podere/session/table_log.h"
 
 namespace podere::session {
@@ -40,7 +40,7 @@ class Session {
   };
 
   /// Starts the executors and waits until they are ready. `progress` as for Driver. If executors are lost meanwhile,
-  /// starts again with fewer, which is told by progress.warn(). Throws as Driver, and as Attempts where it gives up.
+  /// starts again with fewer, which progress.warn() reports. Throws as Driver, and as Attempts where it gives up.
   Session(Options options, Progress& progress);
   /// Ends the executors, and removes what they left in memory if they were killed.
   ~Session() = default;
@@ -48,22 +48,22 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Runs a job to its end. Tables that a group kept are made again by the group that takes its place; one for which
-  /// that cannot be, since its file has changed, is told, and jobs that use it are refused. If executors are lost, goes
-  /// on with fewer, as Attempts says: training from its checkpoint, other jobs from their
-  /// beginning. Tells each loss, once it is made up for, by progress.warn(). Adds "losses" to the result: what was
+  /// that cannot be, since its file has changed, is reported, and jobs that use it are refused. If executors are lost,
+  /// continues with fewer, as Attempts says: training from its checkpoint, other jobs from their
+  /// beginning. Reports each loss, once it is made up for, by progress.warn(). Adds "losses" to the result: what was
   /// lost, where, and the seconds that it took; and "metrics", what the job cost (job_metrics). Throws as Driver::run,
   /// and as Attempts where it gives up: the next job begins with as many executors as this one.
-  Json run(const Job& job, Progress& progress);
+  Json run(const jobs::Job& job, Progress& progress);
 
-  /// Between jobs: hears what the executors have said. If some were lost, or another number is wanted, starts a group
-  /// anew, with the tables that are kept. What cannot be started now is tried again by run(), which waits for room too:
-  /// it has somebody to tell.
+  /// Between jobs: reads what the executors have sent. If some were lost, or another number is wanted, starts a group
+  /// anew, with the tables that are kept. What cannot be started now is tried again by run(), which waits for room too
+  /// and reports why.
   void idle(Progress& progress);
 
   int n_executors() const { return options_.n_executors; }
   /// Of each executor of the last group that stood.
   int n_cores() const { return n_cores_; }
-  /// What loading told of each table that is kept, by name.
+  /// What loading reported of each table that is kept, by name.
   const std::map<std::string, Json>& tables() const { return log_.tables(); }
 
   /// Ends the executors in order.
@@ -86,10 +86,10 @@ class Session {
   /// Starts a group with all tables that are kept, or none.
   void replace_group(Progress& progress, Progress& restoring);
   /// The job with a place in the cache, if it reads a file.
-  Job with_cache(Job job);
+  jobs::Job with_cache(jobs::Job job);
   /// Removes from the cache what no kept table needs.
   void sweep_cache() const;
-  void go_on_with(int n_executors);
+  void continue_with(int n_executors);
   int as_there_is_room(int n_executors) const;
   /// What is wanted now; unchanged if neither `wanted` nor the launcher says.
   Wanted wanted_now() const;

@@ -50,8 +50,8 @@ void check_session_name(const std::string& name) {
                     name.substr(0, kMostSessionNameBytes), kMostSessionNameBytes);
 }
 
-/// Holds the lock of a place, if nobody else does; -1 otherwise, and for a file that is not there unless it is to be
-/// made.
+/// Holds the lock of a place, if no other process does; -1 otherwise, and for a file that is not there unless it is to
+/// be made.
 int try_lock(const std::filesystem::path& path, int make) {
   while (true) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | make, S_IRUSR | S_IWUSR);

@@ -26,7 +26,7 @@ class SessionPlace {
   /// behind goes.
   void take();
   bool is_taken_by_another() const;
-  /// Removes what a driver that was killed has left, if nobody has the place.
+  /// Removes what a driver that was killed has left, if no process holds the place.
   void remove_left_behind() const;
   /// The process that has the place; 0: none.
   pid_t holder() const;

@@ -9,13 +9,13 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
-#include "podere/session/describe_job.h"
-#include "podere/session/evaluate_job.h"
-#include "podere/session/executor.h"
-#include "podere/session/predict_job.h"
+#include "podere/executor/executor.h"
+#include "podere/jobs/describe_job.h"
+#include "podere/jobs/evaluate_job.h"
+#include "podere/jobs/predict_job.h"
+#include "podere/jobs/table_jobs.h"
+#include "podere/jobs/train_job.h"
 #include "podere/session/scripted_launcher.h"
-#include "podere/session/table_jobs.h"
-#include "podere/session/train_job.h"
 
 namespace podere::session {
 namespace {
@@ -54,7 +54,7 @@ class SessionTest : public testing::Test {
 
   std::string failure_of(std::vector<std::string> scripts) {
     try {
-      session_of(std::move(scripts), 2, 1).run(DescribeJob{{"x.csv", {}}}, progress);
+      session_of(std::move(scripts), 2, 1).run(jobs::DescribeJob{{"x.csv", {}}}, progress);
     } catch (const Error& error) {
       return error.what();
     }
@@ -68,7 +68,7 @@ class SessionTest : public testing::Test {
 
 TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
   const std::string dies = train_event(0) + train_event(4) + train_event(6) + "sleep 0.2; " + kRankTwoKilled;
-  const Json result = session_of({dies, train_event(4) + kResult}, 3, 1).run(TrainJob{{"x.csv", {}}}, progress);
+  const Json result = session_of({dies, train_event(4) + kResult}, 3, 1).run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{3, 2}));
   ASSERT_EQ(progress.warnings.size(), 1U);
   EXPECT_TRUE(progress.warnings[0].starts_with(
@@ -81,12 +81,13 @@ TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
 
 TEST_F(SessionTest, GoesOnWithWhatThereIsRoomFor) {
   room = [] { return 2; };
-  session_of({train_event(4) + kRankTwoKilled, train_event(4) + kResult}, 6, 1).run(TrainJob{{"x.csv", {}}}, progress);
+  session_of({train_event(4) + kRankTwoKilled, train_event(4) + kResult}, 6, 1)
+      .run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{6, 2}));
   EXPECT_NE(progress.warnings.at(0).find("going on with 2 executors"), std::string::npos) << progress.warnings[0];
   launched.clear();
   room = [] { return 1; };
-  EXPECT_THROW(session_of({kRankTwoKilled}, 3, 2).run(DescribeJob{{"x.csv", {}}}, progress), Error);
+  EXPECT_THROW(session_of({kRankTwoKilled}, 3, 2).run(jobs::DescribeJob{{"x.csv", {}}}, progress), Error);
   EXPECT_EQ(launched, (std::vector<int>{3, 2, 2}));  // never fewer than asked for: it is the launch that throws
 }
 
@@ -95,7 +96,7 @@ TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
   Session session = session_of(
       {read + train_event(0) + train_event(4) + kRankTwoKilled, read + kRankTwoKilled, read + train_event(4) + kResult},
       4, 1);
-  const Json result = session.run(TrainJob{{"x.csv", {}}}, progress);
+  const Json result = session.run(jobs::TrainJob{{"x.csv", {}}}, progress);
   ASSERT_EQ(result.at("losses").size(), 2U);
   ASSERT_EQ(progress.warnings.size(), 2U);
   EXPECT_EQ(progress.warnings[0],
@@ -109,7 +110,7 @@ TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
 TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
   const auto dies_at = [](int tree) { return train_event(0) + train_event(tree) + "kill -9 $$"; };
   session_of({dies_at(1), dies_at(2), dies_at(3), train_event(0) + kResult}, 4, 3)
-      .run(TrainJob{{"x.csv", {}}}, progress);
+      .run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{4, 3, 3, 3}));
   ASSERT_EQ(progress.warnings.size(), 3U);
   EXPECT_NE(progress.warnings[2].find("from the beginning"), std::string::npos) << progress.warnings[2];
@@ -118,15 +119,15 @@ TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
 TEST_F(SessionTest, GoesOnWithEverFewerUntilTheyFit) {
   const std::string reads = R"(echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; )";
   Session session = session_of({reads + "kill -9 $$", reads + "kill -9 $$", reads + train_event(0) + kResult}, 4, 1);
-  const Json result = session.run(TrainJob{{"x.csv", {}}}, progress);
+  const Json result = session.run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
   EXPECT_EQ(result.at("losses").size(), 2U);
 }
 
 TEST_F(SessionTest, TheNextJobBeginsWithAllAgainAfterOneThatWasGivenUp) {
   Session session = session_of({"kill -9 $$", "kill -9 $$", "kill -9 $$", kResult}, 2, 1);
-  EXPECT_THROW(session.run(DescribeJob{{"x.csv", {}}}, progress), Error);
-  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  EXPECT_THROW(session.run(jobs::DescribeJob{{"x.csv", {}}}, progress), Error);
+  session.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{2, 1, 1, 2}));
 }
 
@@ -141,7 +142,7 @@ TEST_F(SessionTest, GivesUpWhereTheSameIsLostTwiceWithNothingGained) {
 TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
   const auto runs = [](int from, int to) { return train_event(from) + train_event(to) + "kill -9 $$"; };
   session_of({runs(0, 10), runs(4, 8), runs(6, 8), train_event(7) + kResult}, 4, 1)
-      .run(TrainJob{{"x.csv", {}}}, progress);
+      .run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched.size(), 4U);
   EXPECT_TRUE(failure_of({runs(0, 10), runs(4, 8), runs(4, 8)}).starts_with("given up at tree 8: "))
       << "nothing gained";
@@ -157,9 +158,9 @@ TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
   const std::string load = R"(result='{"tables":[{"name":"a"}]}'; )" + done;
   Session session =
       session_of({load + "read order; " + kRankTwoKilled, load + "read order; result='{}'; " + done + "cat"}, 3, 1);
-  session.run(LoadJob{{"x.csv", {}}, "a"}, progress);
+  session.run(jobs::LoadJob{{"x.csv", {}}, "a"}, progress);
   EXPECT_TRUE(session.tables().contains("a"));
-  session.run(DescribeJob{{"table:a", {}}}, progress);
+  session.run(jobs::DescribeJob{{"table:a", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{3, 2}));
   std::ifstream file(heard);
   const std::string orders((std::istreambuf_iterator<char>(file)), {});
@@ -182,9 +183,9 @@ TEST_F(SessionTest, AGroupThatCannotMakeTheTablesAgainIsReplacedByTheNextJob) {
                                 fail(1, "the disk is slow") + "read order; " + fail(2, "there is no table a") + "cat",
                                 load + "read order; " + answer(2, "{}") + "cat"},
                                2, 2);
-  session.run(LoadJob{{"x.csv", {}}, "a"}, progress);
-  EXPECT_THROW(session.run(DescribeJob{{"table:a", {}}}, progress), Error);
-  session.run(DescribeJob{{"table:a", {}}}, progress);
+  session.run(jobs::LoadJob{{"x.csv", {}}, "a"}, progress);
+  EXPECT_THROW(session.run(jobs::DescribeJob{{"table:a", {}}}, progress), Error);
+  session.run(jobs::DescribeJob{{"table:a", {}}}, progress);
   EXPECT_EQ(launched.size(), 3U);
 }
 
@@ -198,7 +199,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
     return CommandLine{{"sh", "-c", ready + (n == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
   };
   Session session(std::move(options), progress);
-  TrainJob job{{"x.csv", {}}};
+  jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = "c.json";
   const Json result = session.run(job, progress);
   EXPECT_EQ(launched, (std::vector<int>{1, 3}));
@@ -218,7 +219,7 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
         launched.size() == 1 ? train_event(0) + train_event(4) + kRankTwoKilled : train_event(4) + kResult;
     return CommandLine{{"sh", "-c", comes_up ? ready + does : "echo 'no room for a while' >&2; exit 1"}};
   };
-  const Json result = Session(options, progress).run(TrainJob{{"x.csv", {}}}, progress);
+  const Json result = Session(options, progress).run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{4, 3, 2}));
   ASSERT_EQ(result.at("losses").size(), 2U);
   EXPECT_NE(progress.warnings.at(1).find("could not be started: no room for a while"), std::string::npos)
@@ -227,7 +228,7 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
   launched.clear();
   n_failing = 1000;
   try {
-    Session(options, progress).run(TrainJob{{"x.csv", {}}}, progress);
+    Session(options, progress).run(jobs::TrainJob{{"x.csv", {}}}, progress);
     FAIL() << "it went on";
   } catch (const Error& error) {
     EXPECT_TRUE(std::string(error.what())
@@ -270,7 +271,7 @@ TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
   std::string left;
   Session::Options options{.n_executors = 1, .least = 1};
   scripted(options).launch = [&](int) {
-    const TemporaryFolder folder(kSharedMemory);
+    const TemporaryFolder folder(executor::kSharedMemory);
     left = folder.path().string() + "x";  // as that of an executor that was killed: nobody owns it
     left.erase(left.size() - 2, 1);
     std::filesystem::create_directory(left);
@@ -282,7 +283,7 @@ TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
 
 TEST_F(SessionTest, TellsOnceThatItResumesFromACheckpointThatIsThere) {
   const TemporaryFolder folder(testing::TempDir());
-  TrainJob job{{"x.csv", {}}};
+  jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = folder.path() / "ck";
   std::ofstream(job.checkpoint) << "{}";
   const std::vector<std::string> scripts = {train_event(4) + train_event(5) + kRankTwoKilled, train_event(5) + kResult};
@@ -327,7 +328,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
         {"sh", "-c", ready + (launched.size() == 1 ? train_event(2) + paused : train_event(3) + kResult)}};
   };
   Session session(std::move(options), progress);
-  TrainJob job{{"x.csv", {}}};
+  jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = "c.json";
   session.run(job, progress);
   EXPECT_EQ(launched, (std::vector<int>{2, 2}));
@@ -374,7 +375,7 @@ TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedFor) {
   FarmThatShrinks farm(6);
   Session session(farm.options(6), progress);
   EXPECT_EQ(farm.launched, (std::vector<int>{6, 5}));
-  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  session.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4})) << "one died, another was told to go";
   EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 5 executors instead of 6",
                                                          "going on with 4 executors elsewhere"}));
@@ -385,7 +386,7 @@ TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedForBetweenJobs) {
   Session session(farm.options(6), progress);
   for (const Stopwatch watch; farm.launched.size() < 4 && watch.seconds() < 50;) session.idle(progress);
   EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4}));
-  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  session.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(farm.launched.size(), 4U);
 }
 
@@ -417,10 +418,10 @@ TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {
   EXPECT_EQ(n_waits, n_waits_before);
 
   progress.stops = true;
-  EXPECT_THROW(session.run(DescribeJob{{"x.csv", {}}}, progress), Interrupted);
+  EXPECT_THROW(session.run(jobs::DescribeJob{{"x.csv", {}}}, progress), Interrupted);
   EXPECT_EQ(launched.size(), 1U);
   progress.stops = false;
-  session.run(DescribeJob{{"x.csv", {}}}, progress);
+  session.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{1, 1}));
   EXPECT_EQ(progress.warnings.back(), "the farm has none");
 }
@@ -441,9 +442,10 @@ TEST_F(SessionTest, AFileThatChangedIsNotReadAgain) {
   const std::string path = folder.path() / "x.csv";
   std::ofstream(path) << "1,2\n";
   const std::vector<std::string> change = {"echo more >> " + path + "; kill -9 $$", kResult};
-  EXPECT_THROW(session_of(change, 2, 1).run(DescribeJob{{path, {}}}, progress), InputError);
+  EXPECT_THROW(session_of(change, 2, 1).run(jobs::DescribeJob{{path, {}}}, progress), InputError);
   launched.clear();
-  EXPECT_THROW(session_of(change, 2, 1).run(EvaluateJob{{"x.csv", {}}, path}, progress), InputError) << "the model";
+  EXPECT_THROW(session_of(change, 2, 1).run(jobs::EvaluateJob{{"x.csv", {}}, path}, progress), InputError)
+      << "the model";
 }
 
 TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {
@@ -451,7 +453,7 @@ TEST_F(SessionTest, WhatAJobWroteBeforeItsLossIsGone) {
   const std::string path = folder.path() / "out.csv";
   std::ofstream(path).close();
   Session session = session_of({"echo half >> " + path + "; kill -9 $$", "wc -c < " + path + " >&2; " + kResult}, 2, 1);
-  session.run(PredictJob{{"x.csv", {}}, "model.json", path}, progress);
+  session.run(jobs::PredictJob{{"x.csv", {}}, "model.json", path}, progress);
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
 }
 
@@ -464,7 +466,7 @@ TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
     return CommandLine{{"sh", "-c", ready + (launched.size() == 1 ? speaks_for_rank_0 : train_event(0) + kResult)}};
   };
   Session session(std::move(options), progress);
-  session.run(TrainJob{{"x.csv", {}}}, progress);
+  session.run(jobs::TrainJob{{"x.csv", {}}}, progress);
   ASSERT_EQ(progress.warnings.size(), 1U);
   EXPECT_TRUE(
       progress.warnings[0].starts_with("lost executor 1 (silent for 0.6 s) at the start; going on with 1 executor "))

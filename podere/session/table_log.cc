@@ -4,20 +4,20 @@
 #include <set>
 
 #include "podere/base/error.h"
-#include "podere/session/kept_tables.h"
+#include "podere/jobs/kept_tables.h"
 
 namespace podere::session {
 
-std::vector<std::string> tables_used(const Job& job) {
+std::vector<std::string> tables_used(const jobs::Job& job) {
   std::vector<std::string> names;
-  for (const SourceSpec* source : job.sources()) {
-    if (const auto name = kept_name(source->location)) names.push_back(*name);
+  for (const source::SourceSpec* source : job.sources()) {
+    if (const auto name = source::kept_name(source->location)) names.push_back(*name);
   }
   if (const std::string dropped = job.dropped_table(); !dropped.empty()) names.push_back(dropped);
   return names;
 }
 
-void TableLog::note(const Job& job, const Inputs& inputs, const Json& result) {
+void TableLog::note(const jobs::Job& job, const Inputs& inputs, const Json& result) {
   const auto made = result.find("tables");
   const std::string dropped = job.dropped_table();
   if (made == result.end() && dropped.empty()) return;
@@ -63,7 +63,7 @@ void TableLog::lose(int number, const std::string& cause) {
   std::erase_if(steps_, [&](const Step& step) { return lost.contains(step.number); });
 }
 
-void TableLog::check_usable(const Job& job) const {
+void TableLog::check_usable(const jobs::Job& job) const {
   for (const std::string& name : tables_used(job)) {
     const auto found = gone_.find(name);
     if (found != gone_.end()) throw_input_error("table {} was lost with its executors: {}", name, found->second);

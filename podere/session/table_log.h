@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "podere/jobs/job.h"
 #include "podere/session/inputs.h"
-#include "podere/session/job.h"
 
 namespace podere::session {
 
@@ -15,23 +15,23 @@ namespace podere::session {
 class TableLog {
  public:
   struct Step {
-    Job job;
+    jobs::Job job;
     Inputs inputs;  ///< as they were when it was done first
     int number;
     std::vector<int> needs;  ///< numbers of the steps whose tables it used
   };
 
   /// Takes note of a job that was done. What is needed for no table any more is forgotten.
-  void note(const Job& job, const Inputs& inputs, const Json& result);
+  void note(const jobs::Job& job, const Inputs& inputs, const Json& result);
   /// In the order in which they are to be done. Some drop a table that only others needed.
   const std::vector<Step>& steps() const { return steps_; }
 
   /// A step could not be done again: its tables are gone, and those made from them.
   void lose(int number, const std::string& cause);
   /// Throws InputError, with the cause, if the job uses a table that is gone.
-  void check_usable(const Job& job) const;
+  void check_usable(const jobs::Job& job) const;
 
-  /// What loading told of each kept table, by name.
+  /// What loading reported of each kept table, by name.
   const std::map<std::string, Json>& tables() const { return tables_; }
 
  private:
@@ -45,6 +45,6 @@ class TableLog {
 };
 
 /// Names of the kept tables that a job uses.
-std::vector<std::string> tables_used(const Job& job);
+std::vector<std::string> tables_used(const jobs::Job& job);
 
 }  // namespace podere::session

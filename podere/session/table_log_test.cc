@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
-#include "podere/session/describe_job.h"
-#include "podere/session/table_jobs.h"
+#include "podere/jobs/describe_job.h"
+#include "podere/jobs/table_jobs.h"
 
 namespace podere::session {
 namespace {
@@ -17,12 +17,12 @@ Json made(std::initializer_list<const char*> names) {
 
 class TableLogTest : public testing::Test {
  protected:
-  void note(const Job& job, const Json& result) { log.note(job, Inputs(job), result); }
-  void load(const char* name) { note(LoadJob{{"collider:9", {}}, name}, made({name})); }
+  void note(const jobs::Job& job, const Json& result) { log.note(job, Inputs(job), result); }
+  void load(const char* name) { note(jobs::LoadJob{{"collider:9", {}}, name}, made({name})); }
   void split(const std::string& table, const char* first, const char* second) {
-    note(SplitJob{{"table:" + table, {}}, 0.5, 0, first, second}, made({first, second}));
+    note(jobs::SplitJob{{"table:" + table, {}}, 0.5, 0, first, second}, made({first, second}));
   }
-  void drop(const char* name) { note(DropJob{name}, Json::object()); }
+  void drop(const char* name) { note(jobs::DropJob{name}, Json::object()); }
   /// "load a", "drop a": what the steps do.
   std::vector<std::string> steps() const {
     std::vector<std::string> texts;
@@ -44,7 +44,7 @@ class TableLogTest : public testing::Test {
 
 TEST_F(TableLogTest, TakesNoNoteOfJobsThatMakeNoTables) {
   load("a");
-  note(DescribeJob{{"table:a", {}}}, Json::object());
+  note(jobs::DescribeJob{{"table:a", {}}}, Json::object());
   EXPECT_EQ(steps(), (Texts{"load a"}));
 }
 
@@ -82,10 +82,10 @@ TEST_F(TableLogTest, WhatWasMadeFromALostTableIsGoneToo) {
   log.lose(log.steps()[0].number, "t.csv: changed");
   EXPECT_EQ(tables(), (Texts{"b"}));
   EXPECT_EQ(steps(), (Texts{"load b"}));
-  EXPECT_THROW(log.check_usable(DescribeJob{{"table:y", {}}}), InputError);
-  EXPECT_NO_THROW(log.check_usable(DescribeJob{{"table:b", {}}}));
+  EXPECT_THROW(log.check_usable(jobs::DescribeJob{{"table:y", {}}}), InputError);
+  EXPECT_NO_THROW(log.check_usable(jobs::DescribeJob{{"table:b", {}}}));
   load("a");
-  EXPECT_NO_THROW(log.check_usable(DescribeJob{{"table:a", {}}}));
+  EXPECT_NO_THROW(log.check_usable(jobs::DescribeJob{{"table:a", {}}}));
 }
 
 }  // namespace

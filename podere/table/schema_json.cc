@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 
 namespace podere::table {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::optional<std::string> name_or_none(const Json& json) {
   auto name = json.get<std::string>();

@@ -20,7 +20,7 @@
 namespace podere::tree {
 namespace {
 
-using algorithm::Json;
+using Json;
 
 /// Features by falling gain.
 std::vector<std::size_t> by_gain(const Importance& importance) {

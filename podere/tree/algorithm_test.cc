@@ -8,7 +8,7 @@
 namespace podere::tree {
 namespace {
 
-using algorithm::Json;
+using Json;
 
 std::string refusal_of_options(const char* options) {
   try {

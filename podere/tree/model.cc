@@ -10,13 +10,12 @@
 #include "podere/algorithm/model_file.h"
 #include "podere/base/checked_json.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
 
 namespace podere::tree {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, algorithm::kConvertAdvice};
 constexpr int kVersionWithoutCategories = 1;  // which older programs read

@@ -10,6 +10,7 @@
 
 #include "podere/algorithm/model_file.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 
 namespace podere::tree {
 namespace {
@@ -111,10 +112,10 @@ TEST(ModelTest, DeepNestingIsRefused) {
 
 /// small_model() with the first `from` of its content replaced by `to`, and a checksum that fits.
 std::string refusal_of_content(const std::string& from, const std::string& to) {
-  auto file = nlohmann::ordered_json::parse(to_text(small_model()));
+  auto file = Json::parse(to_text(small_model()));
   std::string content = file["model"].dump();
   content.replace(content.find(from), from.size(), to);
-  file["model"] = nlohmann::ordered_json::parse(content);
+  file["model"] = Json::parse(content);
   const std::string text = file["model"].dump();
   file["checksum"] = fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
   return refusal(file.dump());

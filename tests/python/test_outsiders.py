@@ -101,7 +101,7 @@ def test_one_hidden_layer_may_be_a_number():
     ("choose with --header (names) or --no-header (a row), in Python header=True or False", "choose with header=True (names) or header=False (a row)"),
     ("give one of --columns and --drop", "give one of columns and drop"),
     ("a libsvm file is read with --format libsvm", "a libsvm file is read with format='libsvm'"),
-    ("lost (--debug shows all that was said)", "lost"),
+    ("lost (--debug shows all output)", "lost"),
     ("Try a learning-rate below 5, or clip-norm", "Try a learning_rate below 5, or clip_norm"),
     ("it is not so: a well-known-fact - x--y", "it is not so: a well-known-fact - x--y"),
 ])

@@ -1,0 +1,60 @@
+// How good a model is on a table.
+#include "podere/jobs/evaluate_job.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "podere/base/clock.h"
+#include "podere/jobs/job_context.h"
+#include "podere/jobs/measures.h"
+#include "podere/jobs/training_label.h"
+
+namespace podere::jobs {
+
+Json run(const EvaluateJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const int n_threads = context.n_threads;
+  const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, context);
+  const table::Table& table = *loaded.table;
+  const Stopwatch watch;
+  const algorithm::Model& model = *loaded.model;
+  const table::LabelRules rules = model.label_rules();
+  table::weigh_labels(table, {}, 0, rules, "evaluation", comm);
+
+  Json result = {{"label", describe_label(job.table, table, loaded.facts.label, rules.kind, comm)},
+                 {"rows", table.n_global_rows()},
+                 {"objective", model.objective()}};
+  if (job.staged == 0) {
+    context.progress.report({"evaluate", 0, 1, {}});
+    std::vector<float> predictions;
+    comm.agree([&] { predictions = model.predictions(model.margins(table, n_threads), n_threads); });
+    result.update(measure(comm, model, predictions, table, job.roc_points));
+  } else {
+    check_has_rounds(model, job.model);
+    const std::size_t n_rounds = model.n_rounds();
+    const std::size_t n_stages = std::max<std::size_t>(1, (n_rounds + job.staged - 1) / job.staged);
+    std::unique_ptr<algorithm::Stages> margins;
+    comm.agree([&] { margins = model.stages(table, n_threads); });
+    Json stages = Json::array();
+    for (std::size_t stage = 0; stage < n_stages; ++stage) {
+      context.progress.report({"evaluate", stage, n_stages, {}});
+      const std::size_t last = std::min((stage + 1) * job.staged, n_rounds);
+      const bool is_last = stage + 1 == n_stages;
+      Json measures = measure(comm, model, model.predictions(margins->margins_after(last), n_threads), table,
+                              is_last ? job.roc_points : 0);
+      if (is_last) result.update(measures);
+      for (const char* key : {"confusion", "roc"}) measures.erase(key);
+      stages.push_back({{"rounds", last}});
+      stages.back().update(measures);
+    }
+    result["stages"] = std::move(stages);
+  }
+  result["unknown_categories"] = loaded.facts.unknown;
+  result["load_seconds"] = loaded.load_seconds;
+  result["evaluate_seconds"] = watch.seconds();
+  result.update(resources(comm, n_threads));
+  return result;
+}
+
+}  // namespace podere::jobs

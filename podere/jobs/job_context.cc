@@ -1,0 +1,117 @@
+#include "podere/jobs/job_context.h"
+
+#include <utility>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/base/memory.h"
+#include "podere/table/features.h"
+
+namespace podere::jobs {
+
+namespace {
+
+/// A table of the job's own.
+JobTable load_counted(const source::SourceSpec& spec, bool needs_label, const JobContext& context,
+                      io::ReadFacts& facts) {
+  context.progress.report({"read", 0, 1, {}});
+  table::Table table = load(spec, needs_label, context.comm, context.n_threads, &facts);
+  note_file(spec, facts, context);
+  context.progress.count_rows(table.n_rows(), 0);
+  return JobTable(std::move(table));
+}
+
+JobTable with_classes(JobTable table, const source::SourceSpec& spec, const JobContext& context) {
+  if (spec.classes.empty()) return table;
+  context.comm.agree([&] { table.number_labels(spec.classes, context.n_threads); });
+  return table;
+}
+
+}  // namespace
+
+void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context) {
+  if (!facts.found_header) return;
+  context.files.push_back({{"file", spec.location}, {"first_line", *facts.found_header ? "names" : "row"}});
+}
+
+JobTable table_of(const source::SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts) {
+  if (source::kept_name(spec.location))
+    return with_classes(JobTable(context.tables.find(spec, needs_label)), spec, context);
+  io::ReadFacts found;
+  JobTable table = load_counted(spec, needs_label, context, found);
+  if (facts != nullptr) *facts = std::move(found);
+  return with_classes(std::move(table), spec, context);
+}
+
+JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const table::Schema& model,
+                         const JobContext& context, io::ReadFacts& facts) {
+  if (source::kept_name(spec.location)) {
+    return with_classes(coded_as(context.tables.find(spec, needs_label), model, context.comm, facts.unknown), spec,
+                        context);
+  }
+  source::SourceSpec coded = spec;
+  coded.csv.coded_as = model;
+  JobTable table = load_counted(coded, needs_label, context, facts);
+  return with_classes(std::move(table), spec, context);
+}
+
+void check_label_name(const source::SourceSpec& spec, const table::Table& table, const table::Schema& model) {
+  const auto& found = table.schema().label;
+  const auto& wanted = model.label;
+  const bool has_own = spec.format == io::FileFormat::kIdx || spec.format == io::FileFormat::kLibsvm;
+  if (has_own || spec.csv.label || source::kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
+  if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
+  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
+                    *wanted, spec.location, *found);
+}
+
+namespace {
+
+/// Columns of a file without names are known by their places: those of a file with more of them are other ones. Of
+/// libsvm files, which leave zeros out, more is as good.
+void check_as_many(const source::SourceSpec& spec, const table::Schema& found, const table::Schema& trained) {
+  if (spec.format == io::FileFormat::kLibsvm || source::kept_name(spec.location)) return;
+  const bool is_nameless =
+      spec.format == io::FileFormat::kIdx || (table::is_made_up(found.features) && table::is_made_up(trained.features));
+  if (!is_nameless || found.features.size() == trained.features.size()) return;
+  throw_input_error("it has {} features, the rows trained on have {}", found.features.size(), trained.features.size());
+}
+
+}  // namespace
+
+JobTable validation_table(const source::SourceSpec& validation, const source::SourceSpec& training,
+                          const table::Schema& trained, const JobContext& context, io::ReadFacts& facts) {
+  source::SourceSpec spec = source::with_format(validation, context.comm);
+  // The labels of what is kept are numbered already.
+  if (source::kept_name(spec.location) && spec.location == training.location) spec.classes.clear();
+  JobTable table = table_for_model(spec, true, trained, context, facts);
+  try {
+    check_as_many(spec, table->schema(), trained);
+    table::match_features(trained, table->schema());
+  } catch (const InputError& error) {
+    throw_input_error("validation data {}: {}", spec.location, error.what());
+  }
+  check_label_name(spec, *table, trained);
+  return table;
+}
+
+ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const source::SourceSpec& spec,
+                                   bool needs_label, const JobContext& context) {
+  context.progress.report({"read", 0, 1, {}});
+  auto of_file = load_shared_model(model, context.comm, rounds);
+  const Stopwatch watch;
+  io::ReadFacts facts;
+  const source::SourceSpec source = source::with_format(spec, context.comm);
+  JobTable table = table_for_model(source, needs_label, of_file->schema(), context, facts);
+  const double load_seconds = watch.seconds();
+  if (needs_label) check_label_name(source, *table, of_file->schema());
+  return {std::move(of_file), std::move(table), std::move(facts), load_seconds};
+}
+
+Json resources(const comm::Communicator& comm, int n_threads) {
+  return {{"executors", comm.size()},
+          {"cores", n_threads},
+          {"peak_memory_bytes", comm.all_reduce(peak_memory_bytes(), comm::Reduction::kMax)}};
+}
+
+}  // namespace podere::jobs

@@ -1,0 +1,171 @@
+#include "podere/jobs/train_job.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "podere/algorithm/algorithm.h"
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/catalog/catalog.h"
+#include "podere/jobs/checkpoint.h"
+#include "podere/jobs/job_context.h"
+#include "podere/jobs/measures.h"
+#include "podere/jobs/tensorboard_summaries.h"
+#include "podere/jobs/training_label.h"
+
+namespace podere::jobs {
+namespace {
+
+/// Throws InputError for what a job asks of its algorithm in vain.
+void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities) {
+  if (job.low_memory && !abilities.streams) {
+    throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
+  }
+  if (!job.tensorboard.empty() && !abilities.writes_summaries) {
+    throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
+  }
+}
+
+std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const algorithm::Trainer& trainer,
+                                                  const JobContext& context) {
+  if (job.from.empty()) return nullptr;
+  context.progress.report({"read", 0, 1, {}});
+  auto base = load_shared_model(job.from, context.comm);
+  trainer.check_base(*base, job.from);
+  return base;
+}
+
+/// The rows of a job, in memory or not.
+class TrainingRows {
+ public:
+  TrainingRows(const TrainJob& job, const algorithm::Model* base, const JobContext& context) {
+    if (job.low_memory) {
+      source_ = job.table;
+      rows_ = open_rows(context);
+      return;
+    }
+    source_ = source::with_format(job.table, context.comm);
+    memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
+                                    : table_of(source_, true, context, &facts_));
+    if (base != nullptr) check_label_name(source_, **memory_, base->schema());
+    rows_ = memory_->rows();
+  }
+
+  const source::SourceSpec& source() const { return source_; }
+  const io::ReadFacts& facts() const { return facts_; }
+  const table::RowSource& operator*() const { return *rows_; }
+  const table::RowSource* operator->() const { return rows_.get(); }
+
+ private:
+  std::unique_ptr<table::RowSource> open_rows(const JobContext& context) {
+    if (source::kept_name(source_.location)) {
+      throw_input_error(
+          "{}: --low-memory is for files and events; a session's table is in memory already: leave it out",
+          source_.location);
+    }
+    if (!source_.classes.empty()) throw_input_error("{}: classes are for what is in memory", source_.location);
+    context.progress.report({"read", 0, 1, {}});
+    auto rows = open(source_, context.comm, context.n_threads, &facts_);
+    note_file(source_, facts_, context);
+    context.progress.count_rows(rows->labels().n_rows(), 0);
+    return rows;
+  }
+
+  source::SourceSpec source_;
+  io::ReadFacts facts_;
+  std::optional<JobTable> memory_;
+  std::unique_ptr<table::RowSource> rows_;
+};
+
+std::uint64_t count_training_rows(const table::Table& table, const algorithm::Trainer& trainer,
+                                  const comm::Communicator& comm) {
+  std::uint64_t n_rows = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) n_rows += trainer.is_training_row(table.global({i})) ? 1 : 0;
+  return comm.all_reduce(n_rows, comm::Reduction::kSum);
+}
+
+/// Of an algorithm that does not look at validation data itself. What cannot be measured is warned of: the model is
+/// there. Collective.
+Json validation_measures(const algorithm::Model& model, const table::Table& table, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  Json facts = Json::object();
+  try {
+    table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
+    std::vector<float> predictions;
+    comm.agree([&] { predictions = model.predictions(model.margins(table, context.n_threads), context.n_threads); });
+    const Json measures = measure(comm, model, predictions, table, 0);
+    for (const auto& [name, value] : measures.items()) {
+      if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
+    }
+  } catch (const InputError& error) {  // on all ranks
+    if (comm.is_root()) context.progress.warn(fmt::format("the model could not be validated: {}", error.what()));
+  }
+  return facts;
+}
+
+}  // namespace
+
+Json run(const TrainJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
+  const auto trainer = algorithm.trainer(job.options);
+  check_abilities(job, algorithm.abilities());
+  TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
+  const Stopwatch load_watch;
+  const auto base = load_base(job, *trainer, context);
+  const TrainingRows rows(job, base.get(), context);
+  const table::Table& labels = rows->labels();
+  const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  check_label_guess(rows.source(), labels, rows.facts().label, wanted, comm);
+  Json label = describe_label(rows.source(), labels, rows.facts().label, wanted.rules.kind, comm);
+  io::UnknownTexts unknown = rows.facts().unknown;
+  std::optional<JobTable> validation;
+  if (job.validation) {
+    io::ReadFacts found;
+    validation.emplace(validation_table(*job.validation, job.table, rows->schema(), context, found));
+    for (const auto& [column, n] : found.unknown) unknown[column] += n;
+  }
+  const double load_seconds = load_watch.seconds();
+
+  Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, context.progress);
+  std::unique_ptr<const algorithm::Checkpoint> so_far;
+  checkpoint.read([&](const std::string& text) { so_far = trainer->read_checkpoint(text, job.checkpoint); });
+  const std::uint64_t n_rows = labels.n_global_rows();
+  const std::uint64_t n_training = count_training_rows(labels, *trainer, comm);
+  const Stopwatch train_watch;
+  const algorithm::Trained trained =
+      trainer->train(*rows, validation ? &**validation : nullptr,
+                     {.comm = comm,
+                      .n_threads = context.n_threads,
+                      .progress = context.progress,
+                      .base = base.get(),
+                      .checkpoint = so_far.get(),
+                      .offer = [&](const auto& make_text, bool is_wanted) { checkpoint.offer(make_text, is_wanted); },
+                      .summaries = summaries});
+
+  const bool validates = validation || trainer->validation_fraction() > 0;
+  const std::uint64_t n_validation = validation ? (*validation)->n_global_rows() : n_rows - n_training;
+  Json facts = {{"label", std::move(label)},
+                {"rows", n_rows},
+                {"training_rows", n_training},
+                {"validation_rows", validates ? Json(n_validation) : Json()},
+                {"features", rows->schema().features.size()},
+                {"objective", trainer->objective()},
+                {"load_seconds", load_seconds},
+                {"train_seconds", train_watch.seconds()},
+                {"was_stopped", false}};
+  facts.update(trained.facts);
+  if (validation && !algorithm.abilities().validates) {
+    facts.update(validation_measures(*trained.model, **validation, context));
+  }
+  facts["checkpoint_failed"] = checkpoint.has_failed();
+  if (validation || base) facts["unknown_categories"] = unknown;
+  facts.update(resources(comm, context.n_threads));
+  return {{"facts", std::move(facts)}, {"model", comm.is_root() ? trained.model->to_text() : ""}};
+}
+
+}  // namespace podere::jobs

@@ -1,0 +1,159 @@
+#include "podere/jobs/training_label.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
+#include "podere/jobs/kept_tables.h"
+#include "podere/table/labels.h"
+
+namespace podere::jobs {
+namespace {
+
+constexpr int kMostClasses = 1000;
+constexpr std::size_t kFewClasses = 20;  // up to so many, the message shows how to encode or learn them
+constexpr std::uint64_t kFewRows = 3;    // may all be different
+
+/// Without what is missing.
+struct LabelRange {
+  float min = std::numeric_limits<float>::infinity();
+  float max = -std::numeric_limits<float>::infinity();
+  bool are_whole = true;
+  bool has_missing = false;
+};
+
+LabelRange label_range(const table::Table& table, const comm::Communicator& comm) {
+  LabelRange range;
+  for (const float label : table.label()) {
+    range.has_missing = range.has_missing || std::isnan(label);
+    if (std::isnan(label)) continue;
+    range.min = std::min(range.min, label);
+    range.max = std::max(range.max, label);
+    range.are_whole = range.are_whole && label == std::floor(label);
+  }
+  return {comm.all_reduce(range.min, comm::Reduction::kMin), comm.all_reduce(range.max, comm::Reduction::kMax),
+          comm.all_reduce(range.are_whole ? 1 : 0, comm::Reduction::kMin) != 0,
+          comm.all_reduce(range.has_missing ? 1 : 0, comm::Reduction::kMax) != 0};
+}
+
+bool are_classes(table::LabelKind kind) {
+  return kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
+}
+
+const char* kind_text(table::LabelKind kind) {
+  switch (kind) {
+    case table::LabelKind::kTwoClasses:
+      return "two classes";
+    case table::LabelKind::kClasses:
+      return "classes";
+    case table::LabelKind::kCounts:
+      return "counts";
+    case table::LabelKind::kNumbers:
+      return "numbers";
+  }
+  throw Error("unknown kind of label");
+}
+
+const char* choice_text(const source::SourceSpec& source, const std::optional<io::LabelColumn>& column) {
+  if (source::kept_name(source.location)) return "table";
+  if (!column) return "format";
+  switch (column->choice) {
+    case io::LabelChoice::kOption:
+      return "option";
+    case io::LabelChoice::kModel:
+      return "model";
+    case io::LabelChoice::kName:
+      return "name";
+    case io::LabelChoice::kFirst:
+      return "first";
+  }
+  throw Error("unknown choice of a label");
+}
+
+/// Why a column can be no label of classes; empty if it may be one, or has a fault that training names by its row.
+std::string why_no_classes(const LabelRange& range, const std::optional<std::vector<float>>& values,
+                           const table::Table& table, table::LabelKind kind) {
+  if (!range.are_whole) return fmt::format("real numbers from {} to {}", range.min, range.max);
+  const std::uint64_t n_rows = table.n_global_rows();
+  if (n_rows > kFewRows && values && values->size() == n_rows) return "whole numbers that are all different";
+  if (range.has_missing) return "";
+  const bool are_few = values && values->size() <= (kind == table::LabelKind::kTwoClasses ? kFewClasses : kMostClasses);
+  const bool are_two = range.min >= 0 && range.max <= 1;
+  if (are_few || are_two) return "";
+  return fmt::format("whole numbers from {} to {}", range.min, range.max);
+}
+
+std::string guess_text(const std::string& name, const io::LabelColumn& column) {
+  return column.choice == io::LabelChoice::kFirst ? fmt::format("first column, {},", printable(name))
+                                                  : fmt::format("column called {}", printable(name));
+}
+
+/// Throws InputError with what to write instead.
+[[noreturn]] void refuse_guess(const source::SourceSpec& source, const std::string& name, const io::LabelColumn& column,
+                               const LabelWanted& wanted, const LabelRange& range, const std::string& why) {
+  const bool would_do = wanted.rules.kind == table::LabelKind::kClasses && range.are_whole;
+  throw_input_error("{}: no label is chosen, and the {} holds {}, which is none for {}: {}--label {}{} {}",
+                    source.location, guess_text(name, column), why, wanted.objective,
+                    column.other.empty() ? "" : "choose one, such as --label " + column.other + ", or ", column.option,
+                    would_do ? "" : " " + wanted.numbers, would_do ? "to insist" : "to predict its numbers");
+}
+
+/// As training will.
+void check_labels(const table::Table& table, const table::LabelRules& rules, const comm::Communicator& comm) {
+  if (rules.kind == table::LabelKind::kClasses && rules.n_classes == 0) {
+    table::count_classes(table, kMostClasses, "training", comm);
+    return;
+  }
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      table::check_label(table.label()[i], table.global({i}), rules, "training");
+    }
+  });
+}
+
+}  // namespace
+
+void check_label_guess(const source::SourceSpec& source, const table::Table& table,
+                       const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
+                       const comm::Communicator& comm) {
+  const bool is_guess =
+      column && (column->choice == io::LabelChoice::kName || column->choice == io::LabelChoice::kFirst);
+  const table::LabelKind kind = wanted.rules.kind;
+  if (!is_guess || !are_classes(kind)) return;
+  const std::string name = table.schema().label.value_or("");
+  const LabelRange range = label_range(table, comm);
+  const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, kind);
+  if (!why.empty()) refuse_guess(source, name, *column, wanted, range, why);
+  try {
+    check_labels(table, wanted.rules, comm);
+  } catch (const InputError& error) {
+    throw_input_error("{}; no label is chosen, so the {} is taken: choose another with --label", error.what(),
+                      guess_text(name, *column));
+  }
+}
+
+Json describe_label(const source::SourceSpec& source, const table::Table& table,
+                    const std::optional<io::LabelColumn>& column, table::LabelKind kind,
+                    const comm::Communicator& comm) {
+  Json label = {{"column", table.schema().label.value_or("")},
+                {"position", column ? Json(column->position) : Json()},
+                {"kind", kind_text(kind)}};
+  std::optional<std::vector<float>> values;
+  if (are_classes(kind)) values = table::label_values(table, kMostClasses, comm);
+  if (values) {
+    label["classes"] = source.classes.empty() ? Json(*values) : Json(source.classes);
+  } else {
+    const LabelRange range = label_range(table, comm);
+    label["min"] = range.min;
+    label["max"] = range.max;
+  }
+  label["chosen"] = choice_text(source, column);
+  return label;
+}
+
+}  // namespace podere::jobs

@@ -1,0 +1,35 @@
+// The label that is learned or compared with: its column, its kind, and whether a guess can be right.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "podere/io/csv.h"
+#include "podere/jobs/job.h"
+#include "podere/table/weighted_labels.h"
+
+namespace podere::jobs {
+
+/// What a training wants of its labels.
+struct LabelWanted {
+  table::LabelRules rules;
+  std::string objective;  ///< its name
+  std::string numbers;    ///< the option by which numbers are learned
+};
+
+/// Throws InputError, on all ranks, for a column that was not chosen and that plainly holds no classes where some are
+/// wanted: numbers that are not whole, all of them different, or more of them than two classes are; or that holds other
+/// labels than are allowed. `column` is what was found in delimited text. Collective.
+void check_label_guess(const source::SourceSpec& source, const table::Table& table,
+                       const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
+                       const comm::Communicator& comm);
+
+/// The fact "label" of a job on `source`, whose labels are those of `table`: "column", "position" in the file (or
+/// null), "kind" ("two classes", "classes", "counts", "numbers"), "classes" or "min" and "max", and "chosen":
+/// "option", "model", "name" or "first" as io::LabelChoice, "table" of what is kept, "format" where labels stand at a
+/// place of their own. Collective.
+Json describe_label(const source::SourceSpec& source, const table::Table& table,
+                    const std::optional<io::LabelColumn>& column, table::LabelKind kind,
+                    const comm::Communicator& comm);
+
+}  // namespace podere::jobs

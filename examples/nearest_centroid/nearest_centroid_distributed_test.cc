@@ -13,8 +13,6 @@
 namespace podere::examples {
 namespace {
 
-using Json;
-
 constexpr std::size_t kFeatures = 3;
 constexpr std::size_t kClasses = 3;
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/json.h"
@@ -24,52 +26,21 @@ struct ConvertOptions {
   OutputOptions output;
   std::string model;
   std::string path;
-  Format to = Format::kPodere;
+  std::string to = "podere";
 };
 
 void define_convert(CLI::App& app, ConvertOptions& options) {
-  static const std::map<std::string, Format> formats{
-      {"podere", Format::kPodere}, {"xgboost", Format::kXgboost}, {"onnx", Format::kOnnx}};
   app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text); which is found out")
       ->required()
       ->check(file_name())
       ->type_name("");
   app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--to", [&options](const std::string& text) { options.to = formats.at(text); },
-         "Format to write: podere, xgboost (JSON, of trees) or onnx [podere]")
-      ->check(CLI::IsMember(formats))
+  app.add_option("--to", options.to, "Format to write: podere, xgboost (JSON, of trees) or onnx")
+      ->check(CLI::IsMember(exchange::written_formats()))
+      ->capture_default_str()
       ->type_name("FORMAT");
   add_output_options(app, options.output);
   app.footer("Example: podere convert xgboost.json -o model.json && podere convert model.json --to onnx -o model.onnx");
-}
-
-/// What there is in the model, for JSON and in words.
-struct Facts {
-  Json json;
-  std::string words;
-};
-
-Facts facts_of(const tree::Model& model) {
-  const std::string objective = tree::to_string(model.options.objective);
-  return {{{"objective", objective},
-           {"rounds", model.n_rounds()},
-           {"trees", model.trees.size()},
-           {"features", model.schema.features.size()}},
-          fmt::format("{} trees ({})", with_commas(model.trees.size()), objective)};
-}
-
-Facts facts_of(const neural::Model& model) {
-  const std::string objective = neural::to_string(model.options.loss);
-  return {{{"objective", objective},
-           {"layers", model.layout.n_layers()},
-           {"weights", model.layout.n_weights()},
-           {"features", model.schema.features.size()}},
-          fmt::format("{} weights ({})", with_commas(model.layout.n_weights()), objective)};
-}
-
-table::Schema schema_of(const exchange::Model& model) {
-  return std::visit([](const auto& m) { return m.schema; }, model);
 }
 
 /// {"c": ["a", "b"]}: the categories of each column by code.
@@ -81,8 +52,10 @@ Json categories_of(const table::Schema& schema) {
   return categories;
 }
 
+bool is_podere(const Format& format) { return format.id == std::string_view("podere"); }
+
 /// What users of a model that was exported must know of its categories, a line each.
-std::string codes_in_words(const table::Schema& schema, Format to) {
+std::string codes_in_words(const table::Schema& schema, const Format& to) {
   constexpr std::size_t kMostShown = 20;
   std::string lines;
   for (const auto& [feature, texts] : schema.categories) {
@@ -93,7 +66,7 @@ std::string codes_in_words(const table::Schema& schema, Format to) {
     lines += texts->size() > kMostShown ? fmt::format(", ... ({} in all; --json has them)\n", texts->size()) : "\n";
   }
   if (lines.empty()) return lines;
-  return lines + (to == Format::kXgboost
+  return lines + (to.id == std::string_view("xgboost")
                       ? "XGBoost 3.1 and later reads the categories from the file. Earlier versions take codes: use\n"
                         "pandas.Categorical(column, categories=[...]) in this order, not astype('category').\n"
                         "Of columns with a text beyond ASCII, which XGBoost miscounts, all versions take the codes as\n"
@@ -102,9 +75,9 @@ std::string codes_in_words(const table::Schema& schema, Format to) {
 }
 
 /// Says which columns of an imported model have codes that nothing explains.
-void warn_of_codes(const table::Schema& schema, Format from) {
+void warn_of_codes(const table::Schema& schema, const Format& from) {
   const std::vector<std::string> names = exchange::unnamed_categories(schema);
-  if (from == Format::kPodere || names.empty()) return;
+  if (is_podere(from) || names.empty()) return;
   print_error(
       fmt::format("the file does not name the categories of {} (XGBoost before 3.1 and models trained on arrays do "
                   "not): values in data are taken as the codes 0, 1, 2, ... of training",
@@ -116,24 +89,25 @@ int run_convert(const ConvertOptions& options) {
   check_outputs(outputs, {{"MODEL", options.model}});
   const int facts_to = facts_descriptor(outputs);
   const auto [from, model] = exchange::load_model(options.model);
-  const std::string content = exchange::write_model(model, options.to);
+  const Format& to = exchange::format_called(options.to);
+  const std::string content = to.write(*model);
   AtomicFile file(options.path);
   file.write(content);
   file.commit();
 
-  const table::Schema schema = schema_of(model);
+  const table::Schema& schema = model->schema();
   warn_of_codes(schema, from);
-  const Facts facts = std::visit([](const auto& m) { return facts_of(m); }, model);
+  const auto facts = model->describe().facts;
   if (options.output.json) {
-    Json json{{"from", exchange::to_string(from)}, {"to", exchange::to_string(options.to)}};
-    json.update(facts.json);
+    Json json{{"from", from.name}, {"to", to.name}};
+    if (model->n_rounds() > 0) json["rounds"] = model->n_rounds();
+    for (const auto& [name, value] : facts) json[name] = value;
     json["categories"] = categories_of(schema);
     json["output"] = options.path;
     print_json(json, facts_to);
   } else {
-    print(fmt::format("{} model of {} as {}: {}\n", exchange::to_string(from), facts.words,
-                      exchange::to_string(options.to), options.path) +
-              (options.to == Format::kPodere ? "" : codes_in_words(schema, options.to)),
+    print(fmt::format("{} model as {}: {}\n", from.name, to.name, options.path) + facts_text(facts) +
+              (is_podere(to) ? "" : codes_in_words(schema, to)),
           facts_to);
   }
   return kDone;

@@ -1,8 +1,7 @@
 // podere model: what is in a model file.
-#include "podere/algorithm/model_file.h"
-#include "podere/catalog/catalog.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
+#include "podere/exchange/format.h"
 
 namespace podere::cli {
 namespace {
@@ -18,28 +17,20 @@ void define_model(CLI::App& app, ModelOptions& options) {
   app.footer("Example: podere model model.json");
 }
 
-/// Numbers as people read them.
-std::string shown(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_number_integer() ? with_commas(value.get<std::uint64_t>()) : number(value);
-}
-
 int run_model(const ModelOptions& options) {
-  const auto model = catalog::model_from_text(algorithm::read_model_text(options.model), options.model);
+  const auto model = exchange::load_model(options.model).model;
   const algorithm::Description description = model->describe();
   if (options.output.json) {
     print_json(description.json);
     return kDone;
   }
-  std::vector<std::pair<std::string, std::string>> facts;
-  for (const auto& [name, value] : description.facts) facts.emplace_back(name, shown(value));
   TextTable table(description.head);
   for (const auto& line : description.lines) {
     std::vector<std::string> cells;
-    for (const auto& value : line) cells.push_back(shown(value));
+    for (const auto& value : line) cells.push_back(value_text(value));
     table.add(std::move(cells));
   }
-  print(facts_text(facts));
+  print(facts_text(description.facts));
   print("\n" + table.text());
   return kDone;
 }

@@ -133,6 +133,17 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
   return table.text();
 }
 
+std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& [name, value] : facts) texts.emplace_back(name, value_text(value));
+  return facts_text(texts);
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_integer() ? with_commas(value.get<std::uint64_t>()) : number(value);
+}
+
 bool print(const std::string& text, int descriptor) {
   std::string_view rest = text;
   while (!rest.empty()) {

@@ -49,6 +49,10 @@ class TextTable {
 
 /// Lines of "name  value".
 std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
+std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts);
+
+/// Numbers as people read them.
+std::string value_text(const Json& value);
 
 /// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough:
 /// returns false. Throws InputError for any other failure, such as a full disk.

@@ -14,8 +14,6 @@
 namespace podere::cli {
 namespace {
 
-using Json;
-
 struct OtherOptions {
   TrainingOptions run;
   bool low_memory = false;

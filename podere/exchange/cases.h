@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "podere/base/json.h"
 #include "podere/exchange/format.h"
 #include "podere/table/table.h"
 #include "podere/tree/predict.h"
@@ -35,7 +35,7 @@ inline std::string with(std::string text, const std::string& old, const std::str
 
 /// The rows of a case, with the features of `model`.
 inline table::Table case_table(const std::string& name, const tree::Model& model) {
-  const auto rows = nlohmann::json::parse(case_text(name + ".input.json")).at("features");
+  const auto rows = SortedJson::parse(case_text(name + ".input.json")).at("features");
   table::Schema schema = model.schema;
   schema.label.reset();
   schema.weight.reset();
@@ -50,7 +50,7 @@ inline table::Table case_table(const std::string& name, const tree::Model& model
 }
 
 /// Numbers per row, or a list of them, output by output as predict() has them.
-inline void expect_near(const nlohmann::json& expected, const std::vector<float>& found, const std::string& what) {
+inline void expect_near(const SortedJson& expected, const std::vector<float>& found, const std::string& what) {
   const std::size_t n_rows = expected.size();
   ASSERT_GT(n_rows, 0U);
   for (std::size_t i = 0; i < n_rows; ++i) {
@@ -66,7 +66,7 @@ inline void expect_near(const nlohmann::json& expected, const std::vector<float>
 /// `model` predicts for the rows of a case what the case expects.
 inline void expect_case(const std::string& name, const tree::Model& model) {
   SCOPED_TRACE(name);
-  const auto expected = nlohmann::json::parse(case_text(name + ".expected.json"));
+  const auto expected = SortedJson::parse(case_text(name + ".expected.json"));
   const table::Table table = case_table(name, model);
   expect_near(expected.at("predictions"), tree::predict_margins(model, table, 1), "margin");
   expect_near(expected.at("predictions_transformed"), tree::predict(model, table, 1), "prediction");

@@ -1,14 +1,20 @@
 #include "podere/exchange/format.h"
 
+#include <fmt/ranges.h>
+
 #include <fstream>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
+#include "podere/catalog/catalog.h"
 #include "podere/exchange/lightgbm.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/neural/algorithm.h"
+#include "podere/tree/algorithm.h"
 
 namespace podere::exchange {
 namespace {
@@ -24,26 +30,28 @@ std::string_view first_key(std::string_view text) {
   return text.substr(0, text.find('"'));
 }
 
-/// Throws InputError for what does not begin as a model that is read does.
-void check_beginning(std::string_view text) {
-  if (is_lightgbm(text)) return;
-  if (text.starts_with("{L") || text.starts_with("{l") || text.starts_with("binf")) {
-    throw InputError("is a binary model of XGBoost, which is not read: save it under a name that ends in .json");
-  }
-  if (text.starts_with('[')) throw InputError("is a dump of trees, not a whole model: save it with save_model");
+/// Podere's files begin with their format. XGBoost's objects come in any order.
+bool is_podere(std::string_view text) { return first_key(text) == "format"; }
+
+bool is_lightgbm_text(std::string_view text) {
   const std::string_view key = first_key(text);
   if (key == "name" || key == "version_info") {
     throw InputError("is LightGBM's JSON dump, which is not read: save it with save_model");
   }
-  if (key.empty()) throw InputError("is no model of Podere (JSON), XGBoost (JSON) or LightGBM (text)");
+  return is_lightgbm(text);
 }
 
-/// Podere's files begin with their format. XGBoost's objects come in any order.
-bool is_podere(std::string_view text) { return first_key(text) == "format"; }
+bool is_xgboost(std::string_view text) {
+  if (text.starts_with("{L") || text.starts_with("{l") || text.starts_with("binf")) {
+    throw InputError("is a binary model of XGBoost, which is not read: save it under a name that ends in .json");
+  }
+  if (text.starts_with('[')) throw InputError("is a dump of trees, not a whole model: save it with save_model");
+  return !first_key(text).empty();
+}
 
 /// What `act` returns; what it throws begins with `name`.
 template <typename Act>
-auto with_name(const std::string& name, Act act) {
+decltype(auto) with_name(const std::string& name, Act act) {
   try {
     return act();
   } catch (const InputError& error) {
@@ -51,34 +59,73 @@ auto with_name(const std::string& name, Act act) {
   }
 }
 
+template <tree::Model (*from)(const std::string&)>
+std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, const std::string& name) {
+  return with_name(name, [&] {
+    tree::Model model = from(text);
+    tree::validate(model);
+    return tree::as_model(std::move(model));
+  });
+}
+
+std::string write_podere(const algorithm::Model& model) { return model.to_text(); }
+
+std::string write_xgboost(const algorithm::Model& model) {
+  if (const tree::Model* const trees = tree::trees_of(model)) return to_xgboost(*trees);
+  throw_input_error("{} is not written as XGBoost, which has trees: allowed are podere, onnx", model.what());
+}
+
+std::string write_onnx(const algorithm::Model& model) {
+  if (const tree::Model* const trees = tree::trees_of(model)) return to_onnx(*trees);
+  if (const neural::Model* const network = neural::network_of(model)) return to_onnx(*network);
+  throw_input_error("{} is not written as ONNX: allowed is podere", model.what());
+}
+
+/// The format of a file that begins with `text`. Throws InputError if it is none that is read.
+const Format& format_of(std::string_view text) {
+  for (const Format& format : formats()) {
+    if (format.is_mine != nullptr && format.is_mine(text)) return format;
+  }
+  std::vector<std::string> known;
+  for (const Format& format : formats()) {
+    if (format.is_mine != nullptr) known.push_back(fmt::format("{} ({})", format.name, format.words));
+  }
+  throw_input_error("is no model of {}", fmt::join(known, ", "));
+}
+
 }  // namespace
 
-const char* to_string(Format format) {
-  switch (format) {
-    case Format::kPodere:
-      return "Podere";
-    case Format::kXgboost:
-      return "XGBoost";
-    case Format::kLightgbm:
-      return "LightGBM";
-    case Format::kOnnx:
-      return "ONNX";
+// In the order in which they are asked whether a file is theirs.
+const std::vector<Format>& formats() {
+  static const std::vector<Format> kFormats = {
+      {"podere", "Podere", "JSON", is_podere, catalog::model_from_text, write_podere},
+      {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, nullptr},
+      {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_xgboost},
+      {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},
+  };
+  return kFormats;
+}
+
+std::vector<std::string> written_formats() {
+  std::vector<std::string> ids;
+  for (const Format& format : formats()) {
+    if (format.write != nullptr) ids.emplace_back(format.id);
   }
-  throw Error("unknown format");
+  return ids;
+}
+
+const Format& format_called(std::string_view id) {
+  std::vector<std::string> ids;
+  for (const Format& format : formats()) {
+    if (format.id == id) return format;
+    ids.emplace_back(format.id);
+  }
+  throw_input_error("format is {}, allowed are {}", printable(id), fmt::join(ids, ", "));
 }
 
 ReadModel read_model(const std::string& text, const std::string& name) {
-  if (is_podere(text)) {  // whose readers tell the name themselves
-    if (neural::is_network_text(text)) return {Format::kPodere, neural::from_text(text, name)};
-    return {Format::kPodere, tree::from_text(text, name)};
-  }
-  return with_name(name, [&]() -> ReadModel {
-    check_beginning(text);
-    const bool is_of_lightgbm = is_lightgbm(text);
-    tree::Model model = is_of_lightgbm ? from_lightgbm(text) : from_xgboost(text);
-    tree::validate(model);
-    return {is_of_lightgbm ? Format::kLightgbm : Format::kXgboost, std::move(model)};
-  });
+  const Format& format = with_name(name, [&]() -> const Format& { return format_of(text); });
+  return {format, format.read(text, name)};
 }
 
 ReadModel load_model(const std::filesystem::path& path) {
@@ -93,29 +140,13 @@ ReadModel load_model(const std::filesystem::path& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (file.eof()) return read_model(text, path.string());
   if (file) {
-    with_name(path.string(), [&] { check_beginning(text); });
+    with_name(path.string(), [&] { format_of(text); });
     std::ostringstream rest;
     rest << file.rdbuf();
     text += std::move(rest).str();
   }
   if (!file) throw_input_error("{}: cannot be read", path.string());
   return read_model(text, path.string());
-}
-
-std::string write_model(const Model& model, Format format) {
-  const auto* const trees = std::get_if<tree::Model>(&model);
-  switch (format) {
-    case Format::kPodere:
-      return std::visit([](const auto& m) { return to_text(m); }, model);
-    case Format::kXgboost:
-      if (trees == nullptr) throw InputError("a network is not written as XGBoost, which has trees: allowed is ONNX");
-      return to_xgboost(*trees);
-    case Format::kOnnx:
-      return std::visit([](const auto& m) { return to_onnx(m); }, model);
-    case Format::kLightgbm:
-      break;
-  }
-  throw_input_error("models are not written as {}", to_string(format));
 }
 
 }  // namespace podere::exchange

@@ -2,29 +2,41 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <vector>
 
-#include "podere/neural/model.h"
-#include "podere/tree/model.h"
+#include "podere/algorithm/model.h"
 
 namespace podere::exchange {
 
-using Model = std::variant<tree::Model, neural::Model>;
-
-enum class Format {
-  kPodere,    ///< read and written
-  kXgboost,   ///< JSON; read and written, of trees
-  kLightgbm,  ///< text; read
-  kOnnx,      ///< written
+/// A format of model files: a line of the table in format.cc.
+struct Format {
+  const char* id;     ///< as typed: "xgboost"
+  const char* name;   ///< "XGBoost"
+  const char* words;  ///< of its files: "JSON"
+  /// Whether a file that begins with `text` is of this format. Throws InputError for other files of that program, which
+  /// are not read. Null if none is read.
+  bool (*is_mine)(std::string_view text);
+  /// Throws InputError for text that is not a whole model, and, by name, for what Podere does not have.
+  std::unique_ptr<const algorithm::Model> (*read)(const std::string& text, const std::string& name);
+  /// The content of a file. Throws InputError for a model that the format cannot hold. Null if none is written.
+  std::string (*write)(const algorithm::Model& model);
 };
 
-/// "Podere", "XGBoost", "LightGBM", "ONNX".
-const char* to_string(Format format);
+/// A line each in format.cc.
+const std::vector<Format>& formats();
+
+/// The ids of formats that are written.
+std::vector<std::string> written_formats();
+
+/// Throws InputError that names those that there are.
+const Format& format_called(std::string_view id);
 
 struct ReadModel {
-  Format format;  ///< what the text was
-  Model model;    ///< trees, but for a network of Podere's own
+  const Format& format;  ///< what the text was
+  std::unique_ptr<const algorithm::Model> model;
 };
 
 /// The model in `text`, whose format is found out. Throws InputError, beginning with `name`, for text that is not a
@@ -33,8 +45,5 @@ ReadModel read_model(const std::string& text, const std::string& name);
 
 /// read_model of a file. Of a file that does not begin as models do, no more than the beginning is read.
 ReadModel load_model(const std::filesystem::path& path);
-
-/// The content of a file of `format`. Throws InputError for a format that is not written, or not of such a model.
-std::string write_model(const Model& model, Format format);
 
 }  // namespace podere::exchange

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_text.h"
 #include "podere/base/number.h"
 #include "podere/exchange/loose_tree.h"
@@ -247,7 +247,7 @@ CategoriesByCode read_pandas_categories(std::string_view text, const Section& he
   std::string_view line = text.substr(begin + kName.size());
   line = line.substr(0, line.find('\n'));
   if (is_nested_deeper_than(line, 2)) throw InputError("has a pandas_categorical that is no list of lists");
-  const auto lists = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto lists = SortedJson::parse(line, nullptr, /*allow_exceptions=*/false);
   if (lists.is_null() || (lists.is_array() && lists.empty())) return {};
   if (!lists.is_array()) throw InputError("has a pandas_categorical that is no list of lists");
 

@@ -129,7 +129,7 @@ TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {
 
 TEST(LightgbmBadarg, ANameThatIsNotUtf8IsRefused) {
   const std::string text = lightgbm_text("binary");
-  EXPECT_EQ(read_model(text, "x.txt").format, Format::kLightgbm);
+  EXPECT_STREQ(read_model(text, "x.txt").format.id, "lightgbm");
   EXPECT_THROW(read_model(with(text, "feature_names=",
                                "feature_names=gr\xf6\xdf"
                                "e_"),

@@ -6,10 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "podere/base/error.h"
 #include "podere/exchange/format.h"
+#include "podere/neural/algorithm.h"
+#include "podere/tree/algorithm.h"
 #include "podere/tree/predict.h"
 
 namespace {
@@ -39,18 +42,18 @@ bool are_same(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 /// The model as `format` and back; nothing if the format cannot hold it.
-std::optional<Trees> there_and_back(const Trees& model, Format format) {
+std::optional<Trees> there_and_back(const Trees& model, const Format& format) {
   std::string text;
   try {
-    text = write_model(model, format);
+    text = format.write(*podere::tree::as_model(model));
   } catch (const podere::InputError&) {
     return std::nullopt;
   }
-  return std::get<Trees>(podere::exchange::read_model(text, "again").model);
+  return *podere::tree::trees_of(*podere::exchange::read_model(text, "again").model);
 }
 
-[[noreturn]] void abort_for(Format format, const char* what) {
-  fmt::print(stderr, "{} gives other {}\n", podere::exchange::to_string(format), what);
+[[noreturn]] void abort_for(const Format& format, const char* what) {
+  fmt::print(stderr, "{} gives other {}\n", format.name, what);
   std::abort();
 }
 
@@ -69,19 +72,20 @@ bool are_what_xgboost_holds(const podere::table::Schema& again, const podere::ta
 void check_trees(const Trees& model) {
   if (model.schema.features.size() > 1000) return;
   const auto margins = podere::tree::predict_margins(model, rows_for(model), 1);
-  for (const Format format : {Format::kPodere, Format::kXgboost}) {
+  for (const char* const id : {"podere", "xgboost"}) {
+    const Format& format = podere::exchange::format_called(id);
     const auto again = there_and_back(model, format);
     if (!again) continue;
-    const bool has_same_texts = format == Format::kPodere ? again->schema.categories == model.schema.categories
-                                                          : are_what_xgboost_holds(again->schema, model.schema);
+    const bool has_same_texts = id == std::string_view("podere") ? again->schema.categories == model.schema.categories
+                                                                 : are_what_xgboost_holds(again->schema, model.schema);
     if (!has_same_texts) abort_for(format, "categories");
     if (!are_same(podere::tree::predict_margins(*again, rows_for(*again), 1), margins)) abort_for(format, "margins");
   }
 }
 
 void check_network(const Network& model) {
-  const auto again = podere::exchange::read_model(write_model(model, Format::kPodere), "again").model;
-  if (are_same(std::get<Network>(again).weights, model.weights)) return;
+  const auto again = podere::exchange::read_model(to_text(model), "again").model;
+  if (are_same(podere::neural::network_of(*again)->weights, model.weights)) return;
   fmt::print(stderr, "the network has other weights\n");
   std::abort();
 }
@@ -90,17 +94,16 @@ void check_network(const Network& model) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_bytes) {
   if (n_bytes > 1 << 16) return 0;  // longer texts find nothing that shorter ones do not, slowly
-  podere::exchange::Model model;
+  std::unique_ptr<const podere::algorithm::Model> model;
   try {
     model = podere::exchange::read_model(std::string(reinterpret_cast<const char*>(bytes), n_bytes), "model").model;
   } catch (const podere::InputError& error) {
     return 0;
   }
-  if (const auto* network = std::get_if<Network>(&model)) {
-    check_network(*network);
-  } else {
-    check_trees(std::get<Trees>(model));
-  }
-  write_model(model, Format::kOnnx);
+  if (const Network* network = podere::neural::network_of(*model)) check_network(*network);
+  const Trees* const trees = podere::tree::trees_of(*model);
+  if (trees != nullptr) check_trees(*trees);
+  if (trees == nullptr && podere::neural::network_of(*model) == nullptr) return 0;  // which ONNX does not have
+  podere::exchange::format_called("onnx").write(*model);
   return 0;
 }

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/table/number_text.h"
 
 namespace podere::exchange {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string text_of(const Json& value) {
+std::string text_of(const SortedJson& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   const auto number = value.is_number() ? table::number_text(value.dump()) : std::nullopt;
@@ -46,12 +45,12 @@ std::vector<std::int32_t> renumbered(const std::vector<std::int32_t>& set, const
 
 }  // namespace
 
-table::CategoryTexts categories_from_json(const Json& values) {
+table::CategoryTexts categories_from_json(const SortedJson& values) {
   if (!values.is_array() || values.size() > table::kMaxCategories)
     throw_input_error("has categories that are no list, or more than {}", table::kMaxCategories);
   table::CategoryTexts categories;
-  for (const Json& value : values) categories.push_back(text_of(value));
-  categories.are_numbers = std::ranges::all_of(values, [](const Json& value) { return value.is_number(); });
+  for (const SortedJson& value : values) categories.push_back(text_of(value));
+  categories.are_numbers = std::ranges::all_of(values, [](const SortedJson& value) { return value.is_number(); });
   std::vector<std::string> sorted(categories.begin(), categories.end());
   std::ranges::sort(sorted);
   if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())

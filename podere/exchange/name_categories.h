@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "podere/base/json.h"
 #include "podere/tree/model.h"
 
 namespace podere::exchange {
@@ -13,7 +13,7 @@ namespace podere::exchange {
 /// The categories of a feature in the order of their codes, from texts, numbers and truth values as JSON has them.
 /// Numbers alone are numbers; truth values become the texts True and False, as pandas writes them, and mixed
 /// categories texts. Throws InputError for other values and for two that read the same.
-table::CategoryTexts categories_from_json(const nlohmann::json& values);
+table::CategoryTexts categories_from_json(const SortedJson& values);
 
 /// The categories of features, by code of the program that the model is of.
 using CategoriesByCode = std::map<std::size_t, table::CategoryTexts>;

@@ -1,9 +1,9 @@
 #include "podere/exchange/onnx_graph.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 
 namespace podere::exchange {
 namespace {
@@ -34,8 +34,8 @@ onnx::ModelProto begin_onnx(const table::Schema& schema) {
   describe(*graph.add_input(), "features", onnx::TensorProto::FLOAT, static_cast<std::int64_t>(schema.features.size()));
   auto& names = *file.add_metadata_props();
   names.set_key("feature_names");
-  names.set_value(nlohmann::json(schema.features).dump());
-  auto categories = nlohmann::json::object();  // by code
+  names.set_value(SortedJson(schema.features).dump());
+  auto categories = SortedJson::object();  // by code
   for (const auto& [feature, texts] : schema.categories) {
     if (texts) categories[schema.features[feature]] = static_cast<const std::vector<std::string>&>(*texts);
   }

@@ -329,9 +329,9 @@ TEST(OnnxNetwork, InputsAndOutputsAreNamedAndShapedAsThoseOfTrees) {
 TEST(OnnxNetwork, ANetworkIsReadAndWrittenAsPoderesButNotAsXgboost) {
   const neural::Model model = some_model({});
   const ReadModel read = read_model(neural::to_text(model), "network.json");
-  EXPECT_EQ(read.format, Format::kPodere);
-  EXPECT_EQ(write_model(read.model, Format::kPodere), neural::to_text(model));
-  EXPECT_THROW(write_model(read.model, Format::kXgboost), InputError);
+  EXPECT_STREQ(read.format.id, "podere");
+  EXPECT_EQ(read.format.write(*read.model), neural::to_text(model));
+  EXPECT_THROW(format_called("xgboost").write(*read.model), InputError);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void expect_same(const std::string& name, const tree::Model& model) {
   }
 }
 
-tree::Model read(const std::string& file) { return std::get<tree::Model>(load_model(case_path(file)).model); }
+tree::Model read(const std::string& file) { return *tree::trees_of(*load_model(case_path(file)).model); }
 
 TEST(Onnx, TheGraphGivesTheMarginsOfTheModel) {
   for (const char* name :

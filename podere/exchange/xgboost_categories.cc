@@ -15,15 +15,13 @@
 namespace podere::exchange {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kInt64 = 15;  // as XGBoost numbers the types of arrays
 
 /// The texts of one feature lie one after another as bytes from -128 on.
-table::CategoryTexts texts_of(const Json& encoded) {
-  const Json& offsets = encoded.at("offsets");
+table::CategoryTexts texts_of(const SortedJson& encoded) {
+  const SortedJson& offsets = encoded.at("offsets");
   std::string bytes;
-  for (const Json& value : encoded.at("values")) {
+  for (const SortedJson& value : encoded.at("values")) {
     if (!value.is_number_integer() || !std::in_range<std::int8_t>(value.get<std::int64_t>()))
       throw_input_error("has categories (cats) with {}, which is no byte", value.dump());
     // XGBoost 3.2 counts characters where it means bytes, so texts begin elsewhere and the last ones are cut off.
@@ -34,7 +32,7 @@ table::CategoryTexts texts_of(const Json& encoded) {
           "numbers as categories");
     bytes += static_cast<char>(value.get<std::int64_t>());
   }
-  Json texts = Json::array();
+  SortedJson texts = SortedJson::array();
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto begin = offsets[i].get<std::int64_t>(), end = offsets[i + 1].get<std::int64_t>();
     if (begin < 0 || begin > end || std::cmp_greater(end, bytes.size()))
@@ -71,7 +69,7 @@ bool is_ascii(const table::CategoryTexts& texts) {
 }
 
 template <typename Value>
-void append_order(const std::vector<Value>& values, podere::Json& sorted) {
+void append_order(const std::vector<Value>& values, Json& sorted) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) -> const Value& { return values[i]; });
@@ -79,8 +77,8 @@ void append_order(const std::vector<Value>& values, podere::Json& sorted) {
 }
 
 /// Adds to `sorted` the places of the texts in XGBoost's order, which is that of signed bytes.
-podere::Json encode_texts(const table::CategoryTexts& texts, podere::Json& sorted) {
-  podere::Json offsets = podere::Json::array({0}), values = podere::Json::array();
+Json encode_texts(const table::CategoryTexts& texts, Json& sorted) {
+  Json offsets = Json::array({0}), values = Json::array();
   std::vector<std::vector<std::int8_t>> all_bytes;
   for (const std::string& text : texts) {
     const auto& bytes = all_bytes.emplace_back(text.begin(), text.end());
@@ -93,16 +91,16 @@ podere::Json encode_texts(const table::CategoryTexts& texts, podere::Json& sorte
 
 }  // namespace
 
-CategoriesByCode categories_from_xgboost(const Json& model, const table::Schema& schema) {
+CategoriesByCode categories_from_xgboost(const SortedJson& model, const table::Schema& schema) {
   CategoriesByCode categories;
   if (!model.contains("cats")) return categories;
-  const Json& encoded = model["cats"].at("enc");
+  const SortedJson& encoded = model["cats"].at("enc");
   if (encoded.empty()) return categories;
   if (!encoded.is_array() || encoded.size() != schema.features.size())
     throw_input_error("has categories (cats) of {} features, not of {}", encoded.size(), schema.features.size());
   for (const auto& [feature, texts] : schema.categories) {
-    const Json& one = encoded[feature];
-    const Json& values = one.at("values");
+    const SortedJson& one = encoded[feature];
+    const SortedJson& values = one.at("values");
     if (!values.is_array()) throw InputError("has categories (cats) that are no list");
     if (one.contains("offsets")) {
       if (one["offsets"].size() > 1) categories.emplace(feature, texts_of(one));
@@ -113,12 +111,12 @@ CategoriesByCode categories_from_xgboost(const Json& model, const table::Schema&
   return categories;
 }
 
-podere::Json categories_to_xgboost(const table::Schema& schema) {
-  podere::Json encoded = podere::Json::array(), segments = podere::Json::array({0}), sorted = podere::Json::array();
+Json categories_to_xgboost(const table::Schema& schema) {
+  Json encoded = Json::array(), segments = Json::array({0}), sorted = Json::array();
   for (std::size_t j = 0; j < schema.features.size(); ++j) {
     const auto found = schema.categories.find(j);
     if (found == schema.categories.end() || !found->second || found->second->empty() || !is_ascii(*found->second)) {
-      encoded.push_back({{"offsets", podere::Json::array()}, {"values", podere::Json::array()}});
+      encoded.push_back({{"offsets", Json::array()}, {"values", Json::array()}});
     } else if (const auto numbers = whole_numbers(*found->second)) {
       encoded.push_back({{"type", kInt64}, {"values", *numbers}});
       append_order(*numbers, sorted);

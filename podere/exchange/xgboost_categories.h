@@ -2,7 +2,6 @@
 #pragma once
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "podere/base/json.h"
 #include "podere/exchange/name_categories.h"
@@ -14,7 +13,7 @@ inline constexpr float kAboveAllCodes = std::numeric_limits<float>::max();
 
 /// What the codes of the categorical features of `schema` stand for, from the model of a "gradient_booster". Nothing of
 /// features, and files, that do not say it. Throws InputError or Json::exception for what is not whole.
-CategoriesByCode categories_from_xgboost(const nlohmann::json& model, const table::Schema& schema);
+CategoriesByCode categories_from_xgboost(const SortedJson& model, const table::Schema& schema);
 
 /// Inverse: the value of "cats". Categories that are all whole numbers are written as numbers, as pandas reads them,
 /// others as texts. Features with texts beyond ASCII, which XGBoost miscounts, are left without.

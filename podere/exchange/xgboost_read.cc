@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_text.h"
 #include "podere/base/number.h"
 #include "podere/base/portable_math.h"
@@ -18,7 +18,6 @@
 namespace podere::exchange {
 namespace {
 
-using Json = nlohmann::json;
 using tree::Objective;
 
 constexpr std::int64_t kMostFeatures = 1'000'000;
@@ -44,9 +43,9 @@ std::string with_null_for_nan(const std::string& text) {
 }
 
 /// A whole number, which XGBoost writes as a text.
-std::int64_t whole(const Json& object, const char* name, std::optional<std::int64_t> otherwise = std::nullopt) {
+std::int64_t whole(const SortedJson& object, const char* name, std::optional<std::int64_t> otherwise = std::nullopt) {
   if (otherwise && !object.contains(name)) return *otherwise;
-  const Json& value = object.at(name);
+  const SortedJson& value = object.at(name);
   if (value.is_string()) {
     const auto number = parse_count(value.get_ref<const std::string&>());
     if (number && std::in_range<std::int64_t>(*number)) return static_cast<std::int64_t>(*number);
@@ -57,7 +56,7 @@ std::int64_t whole(const Json& object, const char* name, std::optional<std::int6
 }
 
 template <typename T>
-T element(const Json& value, const char* name) {
+T element(const SortedJson& value, const char* name) {
   if constexpr (std::is_floating_point_v<T>) {
     // The shortest text of the largest float is a larger double.
     const T number = value.is_number() ? static_cast<T>(value.get<double>()) : std::numeric_limits<T>::infinity();
@@ -71,8 +70,8 @@ T element(const Json& value, const char* name) {
 }
 
 /// One array of a tree, of which `n` elements are there.
-const Json& column(const Json& tree, const char* name, std::size_t n) {
-  const Json& values = tree.at(name);
+const SortedJson& column(const SortedJson& tree, const char* name, std::size_t n) {
+  const SortedJson& values = tree.at(name);
   if (!values.is_array() || values.size() != n) throw_input_error("a tree's '{}' has the wrong length", name);
   return values;
 }
@@ -83,14 +82,14 @@ struct CategorySets {
 };
 
 /// All sets lie in one array, one after another, and belong to the nodes of another. A set's codes go right.
-CategorySets read_category_sets(const Json& json, std::size_t n_nodes) {
+CategorySets read_category_sets(const SortedJson& json, std::size_t n_nodes) {
   CategorySets result;
   result.set_of_node.assign(n_nodes, -1);
   if (!json.contains("categories_nodes")) return result;
-  const Json& nodes = json["categories_nodes"];
+  const SortedJson& nodes = json["categories_nodes"];
   const std::size_t n_sets = nodes.size();
-  const Json &codes = json.at("categories"), &begins = column(json, "categories_segments", n_sets),
-             &sizes = column(json, "categories_sizes", n_sets);
+  const SortedJson &codes = json.at("categories"), &begins = column(json, "categories_segments", n_sets),
+                   &sizes = column(json, "categories_sizes", n_sets);
   std::size_t begin = 0;
   for (std::size_t s = 0; s < n_sets; ++s) {
     const auto node = element<std::uint32_t>(nodes[s], "categories_nodes");
@@ -112,12 +111,12 @@ CategorySets read_category_sets(const Json& json, std::size_t n_nodes) {
   return result;
 }
 
-tree::Tree read_tree(const Json& json, std::size_t n_features) {
+tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
   const std::size_t n = json.at("left_children").size();
-  const auto at = [&](const char* name) -> const Json& { return column(json, name, n); };
-  const Json &left = at("left_children"), &right = at("right_children"), &feature = at("split_indices"),
-             &threshold = at("split_conditions"), &default_left = at("default_left"), &gain = at("loss_changes"),
-             &cover = at("sum_hessian");
+  const auto at = [&](const char* name) -> const SortedJson& { return column(json, name, n); };
+  const SortedJson &left = at("left_children"), &right = at("right_children"), &feature = at("split_indices"),
+                   &threshold = at("split_conditions"), &default_left = at("default_left"), &gain = at("loss_changes"),
+                   &cover = at("sum_hessian");
   const CategorySets categories = read_category_sets(json, n);
   std::vector<LooseNode> nodes(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -149,7 +148,7 @@ constexpr ObjectiveName kObjectives[] = {
     {"reg:squarederror", Objective::kSquaredError},  {"count:poisson", Objective::kPoisson},
     {"multi:softprob", Objective::kSoftmax},         {"multi:softmax", Objective::kSoftmax}};
 
-Objective read_objective(const Json& json) {
+Objective read_objective(const SortedJson& json) {
   const auto name = json.at("name").get<std::string>();
   std::string allowed;
   for (const ObjectiveName& known : kObjectives) {
@@ -160,7 +159,7 @@ Objective read_objective(const Json& json) {
 }
 
 /// "5E-1", or "[5E-1,...]" since XGBoost 3.1.
-std::vector<double> read_base_score(const Json& json) {
+std::vector<double> read_base_score(const SortedJson& json) {
   std::string text = json.is_string() ? json.get<std::string>() : json.dump();
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   std::vector<double> scores;
@@ -185,7 +184,7 @@ double base_margin(double score, Objective objective) {
   return portable_log(score / (1 - score));
 }
 
-std::vector<double> base_margins(const Json& json, Objective objective, std::size_t n_outputs) {
+std::vector<double> base_margins(const SortedJson& json, Objective objective, std::size_t n_outputs) {
   std::vector<double> margins = read_base_score(json);
   if (margins.size() == 1) margins.resize(n_outputs, margins[0]);
   if (margins.size() != n_outputs)
@@ -195,27 +194,27 @@ std::vector<double> base_margins(const Json& json, Objective objective, std::siz
 }
 
 /// The rounds that early stopping says are best are all that predictions are made with.
-std::size_t n_best_rounds(const Json& learner, std::size_t n_rounds) {
-  const Json attributes = learner.value("attributes", Json::object());
+std::size_t n_best_rounds(const SortedJson& learner, std::size_t n_rounds) {
+  const SortedJson attributes = learner.value("attributes", SortedJson::object());
   if (!attributes.is_object() || !attributes.contains("best_iteration")) return n_rounds;
   return std::min(n_rounds, static_cast<std::size_t>(whole(attributes, "best_iteration")) + 1);
 }
 
-std::vector<tree::Tree> read_trees(const Json& learner, std::size_t n_features, std::size_t n_outputs) {
-  const Json& booster = learner.at("gradient_booster");
+std::vector<tree::Tree> read_trees(const SortedJson& learner, std::size_t n_features, std::size_t n_outputs) {
+  const SortedJson& booster = learner.at("gradient_booster");
   const auto name = booster.at("name").get<std::string>();
   if (name != "gbtree") throw_input_error("has the booster '{}', which Podere does not have; gbtree is read", name);
-  const Json& model = booster.at("model");
+  const SortedJson& model = booster.at("model");
   const std::int64_t n_parallel = whole(model.at("gbtree_model_param"), "num_parallel_tree", 1);
   if (n_parallel > 1)
     throw_input_error("has boosted forests (num_parallel_tree {}), which Podere does not have", n_parallel);
 
-  const Json& trees = model.at("trees");
-  for (const Json& tree : trees) {  // before these are counted, as there is one of them for all outputs
+  const SortedJson& trees = model.at("trees");
+  for (const SortedJson& tree : trees) {  // before these are counted, as there is one of them for all outputs
     if (whole(tree.at("tree_param"), "size_leaf_vector", 1) > 1)
       throw InputError("has vector leaves (multi_output_tree), which Podere does not have");
   }
-  const Json& output_of = model.at("tree_info");
+  const SortedJson& output_of = model.at("tree_info");
   if (output_of.size() != trees.size() || trees.size() % n_outputs != 0)
     throw_input_error("has {} trees, of which {} say their class, for {} outputs", trees.size(), output_of.size(),
                       n_outputs);
@@ -229,7 +228,7 @@ std::vector<tree::Tree> read_trees(const Json& learner, std::size_t n_features, 
   return result;
 }
 
-std::vector<std::string> read_types(const Json& learner, std::size_t n_features) {
+std::vector<std::string> read_types(const SortedJson& learner, std::size_t n_features) {
   auto types = learner.value("feature_types", std::vector<std::string>());
   if (!types.empty() && types.size() != n_features)
     throw_input_error("has {} feature_types for {} features", types.size(), n_features);
@@ -260,7 +259,7 @@ std::map<std::size_t, table::Dictionary> read_categories(const std::vector<std::
   return features;
 }
 
-table::Schema read_schema(const Json& learner) {
+table::Schema read_schema(const SortedJson& learner) {
   const std::int64_t n = whole(learner.at("learner_model_param"), "num_feature");
   if (n < 1 || n > kMostFeatures) throw_input_error("num_feature is {}, allowed is 1 to {}", n, kMostFeatures);
   table::Schema schema;
@@ -271,10 +270,10 @@ table::Schema read_schema(const Json& learner) {
   return schema;
 }
 
-tree::Model read_model(const Json& file) {
+tree::Model read_model(const SortedJson& file) {
   if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
-  const Json& learner = file.at("learner");
-  const Json& parameters = learner.at("learner_model_param");
+  const SortedJson& learner = file.at("learner");
+  const SortedJson& parameters = learner.at("learner_model_param");
   if (const auto n = whole(parameters, "num_target", 1); n > 1) throw_input_error("predicts {} targets, Podere one", n);
   const Objective objective = read_objective(learner.at("objective"));
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
@@ -300,11 +299,11 @@ tree::Model read_model(const Json& file) {
 
 tree::Model from_xgboost(const std::string& text) {
   if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is no model (nested too deeply)");
-  const Json file = Json::parse(with_null_for_nan(text), nullptr, /*allow_exceptions=*/false);
+  const SortedJson file = SortedJson::parse(with_null_for_nan(text), nullptr, /*allow_exceptions=*/false);
   if (file.is_discarded()) throw InputError("is not a whole model (not valid JSON)");
   try {
     return read_model(file);
-  } catch (const Json::exception& error) {
+  } catch (const SortedJson::exception& error) {
     const std::string_view cause = error.what();  // "[json.exception...] key 'name' not found"
     throw_input_error("is not a whole XGBoost model ({})", cause.substr(cause.find("] ") + 2));
   }

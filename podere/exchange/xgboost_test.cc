@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
 
@@ -137,7 +137,7 @@ TEST(Xgboost, ASplitOfMissingValuesFromAllCategoriesIsWrittenAsOneByNumbers) {
   const std::string text = model_text("xgboost/gbtree_categorical_binary");
   tree::Model model = from_xgboost(text);
   model.trees[0].category_sets[0].clear();
-  const auto written = nlohmann::json::parse(to_xgboost(model));
+  const auto written = SortedJson::parse(to_xgboost(model));
   const auto& first = written["learner"]["gradient_booster"]["model"]["trees"][0];
   EXPECT_EQ(first["split_type"][0], 0);
   EXPECT_EQ(first["split_conditions"][0].get<float>(), std::numeric_limits<float>::max()) << "all codes go left";
@@ -168,7 +168,7 @@ TEST(XgboostBadarg, WhatPodereCouldNotReadBackIsRefused) {
   const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
     EXPECT_THROW(read_model(with(text, old, replacement), "x.json"), InputError) << replacement;
   };
-  EXPECT_EQ(read_model(text, "x.json").format, Format::kXgboost);
+  EXPECT_STREQ(read_model(text, "x.json").format.id, "xgboost");
   expect_refused(R"("feature_names":[])", R"("feature_names":["a","b","c",""])");
   expect_refused(R"("feature_names":[])", R"("feature_names":["a","b","c","a"])");
   expect_refused(R"("feature_types":[])", R"("feature_types":["c","c","c","c"])");

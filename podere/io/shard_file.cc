@@ -6,12 +6,12 @@
 #include <bit>
 #include <cstring>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
+#include "podere/base/json.h"
 #include "podere/base/json_text.h"
 #include "podere/base/parallel.h"
 
@@ -19,8 +19,6 @@ namespace podere::io {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-
-using Json = nlohmann::json;
 
 constexpr std::string_view kMagic = "PODSHARD";
 constexpr std::uint32_t kVersion = 1;
@@ -51,26 +49,26 @@ std::string_view padding_behind(std::uint64_t n_bytes) {
   return {kZeros, static_cast<std::size_t>((64 - n_bytes % 64) % 64)};
 }
 
-std::uint64_t unsigned_at(const Json& json, const char* key) {
-  const Json& value = json.at(key);
+std::uint64_t unsigned_at(const SortedJson& json, const char* key) {
+  const SortedJson& value = json.at(key);
   if (!value.is_number_unsigned()) throw_error("{} is no count", key);
   return value.get<std::uint64_t>();
 }
 
-std::optional<std::string> text_at(const Json& json, const char* key) {
-  const Json& value = json.at(key);
+std::optional<std::string> text_at(const SortedJson& json, const char* key) {
+  const SortedJson& value = json.at(key);
   return value.is_null() ? std::nullopt : std::optional(value.get<std::string>());
 }
 
-/// Throws Json::exception or Error.
-ShardHeader header_of(const Json& json) {
+/// Throws SortedJson::exception or Error.
+ShardHeader header_of(const SortedJson& json) {
   ShardHeader header;
   header.n_global_rows = unsigned_at(json, "n_global_rows");
   header.rows = {unsigned_at(json, "begin"), unsigned_at(json, "end")};
   header.schema.features = json.at("features").get<std::vector<std::string>>();
   header.schema.label = text_at(json, "label");
   header.schema.weight = text_at(json, "weight");
-  for (const Json& column : json.at("categories")) {
+  for (const SortedJson& column : json.at("categories")) {
     table::Dictionary texts;
     if (!column.at("texts").is_null())
       texts =
@@ -101,21 +99,21 @@ std::string read_header_bytes(const File& file) {
 }  // namespace
 
 std::string ShardHeader::to_json() const {
-  Json categories = Json::array();
+  SortedJson categories = SortedJson::array();
   for (const auto& [feature, texts] : schema.categories) {
-    categories.push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
+    categories.push_back({{"feature", feature}, {"texts", texts ? SortedJson(*texts) : SortedJson()}});
     if (texts && texts->are_numbers) categories.back()["are_numbers"] = true;
   }
-  const Json json = {{"n_global_rows", n_global_rows},
-                     {"begin", rows.begin},
-                     {"end", rows.end},
-                     {"features", schema.features},
-                     {"label", schema.label ? Json(*schema.label) : Json()},
-                     {"weight", schema.weight ? Json(*schema.weight) : Json()},
-                     {"categories", categories}};
+  const SortedJson json = {{"n_global_rows", n_global_rows},
+                           {"begin", rows.begin},
+                           {"end", rows.end},
+                           {"features", schema.features},
+                           {"label", schema.label ? SortedJson(*schema.label) : SortedJson()},
+                           {"weight", schema.weight ? SortedJson(*schema.weight) : SortedJson()},
+                           {"categories", categories}};
   try {
     return json.dump();
-  } catch (const Json::exception& fault) {
+  } catch (const SortedJson::exception& fault) {
     throw_error("the schema of a table cannot be written as JSON: {}", fault.what());
   }
 }
@@ -123,8 +121,8 @@ std::string ShardHeader::to_json() const {
 std::optional<ShardHeader> ShardHeader::from_json(const std::string& text) {
   if (is_nested_deeper_than(text, kMaxJsonDepth)) return std::nullopt;
   try {
-    return header_of(Json::parse(text));
-  } catch (const Json::exception&) {
+    return header_of(SortedJson::parse(text));
+  } catch (const SortedJson::exception&) {
     return std::nullopt;
   } catch (const Error&) {
     return std::nullopt;

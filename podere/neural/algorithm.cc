@@ -21,8 +21,6 @@
 namespace podere::neural {
 namespace {
 
-using Json;
-
 /// "28-100-1"
 std::string layers_text(const Layout& layout) {
   std::string text = std::to_string(layout.n_features());

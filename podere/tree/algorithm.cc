@@ -20,8 +20,6 @@
 namespace podere::tree {
 namespace {
 
-using Json;
-
 /// Features by falling gain.
 std::vector<std::size_t> by_gain(const Importance& importance) {
   std::vector<std::size_t> order(importance.gain.size());

@@ -8,8 +8,6 @@
 namespace podere::tree {
 namespace {
 
-using Json;
-
 std::string refusal_of_options(const char* options) {
   try {
     boosted_trees().trainer(Json::parse(options));

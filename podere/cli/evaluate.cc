@@ -84,8 +84,8 @@ std::string stages_text(const Json& stages) {
 }
 
 void print_measures(const Json& result, int descriptor) {
-  std::vector<std::pair<std::string, std::string>> lines = {
-      {"label", label_text(result.at("label"))}, {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
+  std::vector<std::pair<std::string, Json>> lines = {{"label", label_text(result.at("label"))},
+                                                     {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.contains("auc")) {
     lines.emplace_back("AUC", result["auc"].is_number() ? number(result["auc"]) : "undefined (one class only)");
   }

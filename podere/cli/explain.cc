@@ -71,8 +71,7 @@ std::string shap_caption(const Json& result) {
 
 void print_summary(const Json& result, const std::string& path, int descriptor) {
   const bool has_permutation = result.contains("measure");
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
+  std::vector<std::pair<std::string, Json>> facts = {{"rows", with_commas(result.at("rows").get<std::uint64_t>())}};
   if (result.at("bias").size() == 1) facts.emplace_back("expected margin (bias)", number(result.at("bias")[0]));
   if (has_permutation) {
     facts.emplace_back(measure_in_words(result.at("measure")) + " as it is", number(result.at("baseline")));

@@ -39,8 +39,8 @@ std::string energy_text(const Json& job) {
   return "not told by this machine (" + job.value("energy_note", "no energy counters") + ")";
 }
 
-std::vector<std::pair<std::string, std::string>> facts_of(const Json& job) {
-  std::vector<std::pair<std::string, std::string>> facts = {
+std::vector<std::pair<std::string, Json>> facts_of(const Json& job) {
+  std::vector<std::pair<std::string, Json>> facts = {
       {"CPU", fmt::format("{} user, {} system", seconds(job, "cpu_user_seconds"), seconds(job, "cpu_system_seconds"))},
       {"reading", fmt::format("{} in calls, then {} of CPU to decode; {} came from storage",
                               seconds(job, "read_seconds"), seconds(job, "decode_seconds"),

@@ -127,16 +127,10 @@ std::string TextTable::text() const {
   return text;
 }
 
-std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts) {
-  TextTable table({}, true);
-  for (const auto& [name, value] : facts) table.add({name, value});
-  return table.text();
-}
-
 std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts) {
-  std::vector<std::pair<std::string, std::string>> texts;
-  for (const auto& [name, value] : facts) texts.emplace_back(name, value_text(value));
-  return facts_text(texts);
+  TextTable table({}, true);
+  for (const auto& [name, value] : facts) table.add({name, value_text(value)});
+  return table.text();
 }
 
 std::string value_text(const Json& value) {

@@ -48,7 +48,6 @@ class TextTable {
 };
 
 /// Lines of "name  value".
-std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts);
 
 /// Numbers as people read them.

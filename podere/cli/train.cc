@@ -162,7 +162,7 @@ int run_gbt(TrainOptions& options) {
   job.algorithm = "trees";
   job.options = json_of_fields(options.tree);
   job.low_memory = options.low_memory;
-  const TrainingWords words{[](const Json& facts) -> std::vector<std::pair<std::string, std::string>> {
+  const TrainingWords words{[](const Json& facts) -> std::vector<std::pair<std::string, Json>> {
                               return {{"trees", trees_text(facts)}};
                             },
                             "bin",

@@ -224,7 +224,7 @@ std::string epochs_text(const Json& facts) {
                                                          : "");
 }
 
-using Lines = std::vector<std::pair<std::string, std::string>>;
+using Lines = std::vector<std::pair<std::string, Json>>;
 
 /// The unit in which numbers are learnt, and losses told.
 void add_target(const Json& facts, Lines& lines) {

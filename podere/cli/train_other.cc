@@ -79,7 +79,7 @@ int run(const OtherOptions& options) {
   job.algorithm = options.algorithm->name();
   job.options = options.chosen;
   job.low_memory = options.low_memory;
-  const TrainingWords words{[](const Json&) { return std::vector<std::pair<std::string, std::string>>(); }, "",
+  const TrainingWords words{[](const Json&) { return std::vector<std::pair<std::string, Json>>(); }, "",
                             [](const Json&) { return std::string("some of the training"); }};
   return run_training(options.run, job, words);
 }

@@ -38,7 +38,7 @@ void save(AtomicFile& file, const std::string& model) {
 
 void print_facts(const Json& facts, const TrainingWords& words, int descriptor) {
   const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
-  std::vector<std::pair<std::string, std::string>> lines = {
+  std::vector<std::pair<std::string, Json>> lines = {
       {"label", label_text(facts.at("label"))},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())}};

@@ -42,7 +42,7 @@ jobs::TrainJob job_of(const TrainingOptions& options);
 /// How the facts of a run read.
 struct TrainingWords {
   /// Lines about the model, such as {"trees", "50"}, and about the seconds between loading and training.
-  std::function<std::vector<std::pair<std::string, std::string>>(const Json& facts)> lines;
+  std::function<std::vector<std::pair<std::string, Json>>(const Json& facts)> lines;
   /// Such as "bin": of "to bin" and "bin_seconds"; empty: there are none.
   std::string prepare_name;
   std::function<std::string(const Json& facts)> so_far;  ///< such as "12 trees"

@@ -6,6 +6,7 @@
 
 #include "podere/exchange/cases.h"
 #include "podere/exchange/onnx.h"
+#include "podere/tree/algorithm.h"
 
 namespace podere::exchange {
 namespace {

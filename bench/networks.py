@@ -35,7 +35,7 @@ def measure_podere(job, options, cores, folder):
     source = f"collider:{options.rows}"
     if job == "nn":
         facts = podere("train", "nn", source, "--layers", 100, "--batch-size", options.batch_size, "--epochs", options.epochs,
-                       "--initialisation", options.initialisation, "--seed", options.seed,
+                       "--initialization", options.initialization, "--seed", options.seed,
                        "--executors", options.executors, "--cores", cores, "-o", model)
     else:
         facts = podere("train", "mlp", source, "--layers", "30,30", "--iterations", options.iterations, "--tolerance", 0,
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--batch-size", type=int, default=3200)
-    parser.add_argument("--initialisation", default="pytorch", help="of Podere's NN [pytorch, as the peer]")
+    parser.add_argument("--initialization", default="pytorch", help="of Podere's NN [pytorch, as the peer]")
     parser.add_argument("--seed", type=int, default=0, help="of all programs' starting weights and batches")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--spark", action="store_true", help="mlp beside Spark MLlib's perceptron too")

@@ -8,6 +8,7 @@
 
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
+#include "podere/cli/help.h"
 #include "podere/launch/slurm.h"
 #include "podere/session/session.h"
 
@@ -107,21 +108,23 @@ CLI::Validator listening_address() {
 
 void add_access_options(CLI::App& app, kube::AccessOptions& options) {
   app.add_option("--kubeconfig", options.kubeconfig,
-                 "Where the cluster is and who asks [as kubectl; in a pod its service account]")
+                 "Cluster and credentials [as kubectl; in a pod its service account]")
       ->check(file_name())
       ->type_name("FILE");
-  app.add_option("--context", options.context, "Of the kubeconfig [the current one]")->type_name("NAME");
+  app.add_option("--context", options.context, "Context of the kubeconfig [the current one]")->type_name("NAME");
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
+  const InGroup group(app, kOutput);
   app.add_flag("--json", options.json, "Print one JSON object instead of text");
-  app.add_flag("--debug", options.debug, "Also show what executors and MPI write to standard error");
+  app.add_flag("--debug", options.debug, "Show what executors and MPI write to standard error");
 }
 
 void add_metrics_option(CLI::App& app, OutputOptions& options) {
+  const InGroup group(app, kOutput);
   // With =, as --staged: what follows --metrics may be the name of a file.
   app.add_flag("--metrics{phases}", options.metrics,
-               "Also show what the job cost, by phase, or by executor too (--metrics=tasks)")
+               "Show time, waiting, bytes and memory of each phase; --metrics=tasks: of each executor too")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "phases" || text == "tasks" ? "" : fmt::format("'{}' is neither phases nor tasks", text);
@@ -183,11 +186,11 @@ CLI::Validator farm_name() {
 
 /// Where executors run.
 void add_launcher_options(CLI::App& app, GroupOptions& options) {
-  auto* hosts =
-      app.add_option("--hosts", options.hosts, "Start them over ssh on the hosts of this file: 'name slots=N'")
-          ->check(file_name())
-          ->type_name("FILE");
-  app.add_option("--ssh", options.ssh, "Reach these by this command [ssh]")->needs(hosts)->type_name("COMMAND");
+  auto* hosts = app.add_option("--hosts", options.hosts,
+                               "Start executors over ssh on the hosts in this file, a line 'name slots=N' each")
+                    ->check(file_name())
+                    ->type_name("FILE");
+  app.add_option("--ssh", options.ssh, "Command that reaches the hosts [ssh]")->needs(hosts)->type_name("COMMAND");
   auto* on =
       app.add_option_function<std::string>(
              "--on",
@@ -198,22 +201,22 @@ void add_launcher_options(CLI::App& app, GroupOptions& options) {
                options.on_slurm = place == "slurm";
                options.on_kubernetes = place == "kubernetes";
              },
-             "slurm: start them in the allocation of salloc or sbatch; kubernetes: in the pods of --farm [here]")
+             "Start executors on this machine, in the allocation of salloc or sbatch, or in the pods of --farm [here]")
           ->excludes(hosts)
           ->excludes("--session")
-          ->type_name("PLACE");
-  app.add_option("--farm", options.farm, "Start them in the pods of this farm, as these come and go")
+          ->type_name("here|slurm|kubernetes");
+  app.add_option("--farm", options.farm, "Farm whose pods run the executors; needs --on kubernetes")
       ->needs(on)
       ->check(farm_name())
       ->type_name("[NAMESPACE/]NAME");
-  auto* submit = app.add_flag("--submit", options.submit, "Write a batch script that does this, and give it to sbatch")
+  auto* submit = app.add_flag("--submit", options.submit, "Submit this command to Slurm with sbatch, and return")
                      ->excludes(hosts)
                      ->excludes("--session");
-  app.add_option("--time", options.time, "Slurm's limit of the submitted job, such as 2:00:00 [the partition's]")
+  app.add_option("--time", options.time, "Time limit of the submitted job, such as 2:00:00 [that of the partition]")
       ->needs(submit)
       ->type_name("LIMIT");
   app.add_option("--slurm-options", options.slurm_options,
-                 "More options of sbatch with --submit, of srun without: '--partition=long --mem=8G'")
+                 "More options for sbatch with --submit, for srun without, such as '--partition=long --mem=8G'")
       ->excludes(hosts)
       ->type_name("OPTIONS");
 }
@@ -221,18 +224,20 @@ void add_launcher_options(CLI::App& app, GroupOptions& options) {
 }  // namespace
 
 void add_group_options(CLI::App& app, GroupOptions& options) {
+  const InGroup group(app, kExecutors);
   app.add_option_function<std::string>(
          "--executors", [&options](const std::string& text) { read_executors(text, options); },
-         "Processes to share the work; A:B: B of them, or what is left down to A when some are lost [1]")
+         "Processes that share the work. A:B: start B, and continue with as few as A if some are lost [1]")
       ->type_name("N");
   app.add_option("--executors-file", options.executors_file,
-                 "Look into this file, while training, for N or A:B that are wanted by now")
+                 "File that you may change during training: how many executors to use, N or A:B")
       ->check(file_name())
       ->type_name("FILE");
-  app.add_option("--cores", options.cores, "Threads of each executor [an even share of this machine's]")
+  app.add_option("--cores", options.cores, "Threads of each executor [an even share of the machine's cores]")
       ->transform(whole_number(1, kMostCores))
       ->type_name("C");
-  app.add_option("--session", options.session, "Do it in this session, see podere session [executors of its own]")
+  app.add_option("--session", options.session,
+                 "Run the job on the executors of this session, see podere session [start executors]")
       ->excludes("--executors")
       ->excludes("--executors-file")
       ->excludes("--cores")
@@ -246,7 +251,7 @@ void add_model_argument(CLI::App& app, std::string& path) {
 }
 
 void add_rounds_option(CLI::App& app, std::size_t& n_rounds) {
-  app.add_option("--rounds", n_rounds, "Use the first N rounds of the model only; 0: all [0]")
+  app.add_option("--rounds", n_rounds, "Use only the first N rounds of the model; 0: all [0]")
       ->transform(count())
       ->type_name("N");
 }
@@ -268,7 +273,7 @@ std::vector<std::string> split_columns(const std::string& option, const std::str
 void add_rows_option(CLI::App& app, io::CsvOptions& csv) {
   app.add_option_function<std::string>(
          "--rows", [&csv](const std::string& text) { read_rows(text, csv); },
-         "Take rows A to B-1 only; A: and :B leave one end open")
+         "Use only rows A to B-1; A: and :B leave one end open")
       ->type_name("A:B");
 }
 
@@ -278,65 +283,69 @@ namespace {
 void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option_function<std::string>(
          "--format", [&source](const std::string& text) { source.format = parse_name<io::FileFormat>(text); },
-         "csv, idx or libsvm [found out: libsvm by the names .libsvm, .svm and .svmlight]")
-      ->check(CLI::IsMember({"auto", "csv", "idx", "libsvm"}))
-      ->type_name("NAME");
-  app.add_option("--labels", source.labels, "IDX: file of the labels [train-labels... beside train-images...]")
+         "Format of DATA; auto: by content, libsvm by the endings .libsvm, .svm and .svmlight [auto]")
+      ->check(CLI::IsMember({"auto", "csv", "idx", "libsvm"}).description(""))
+      ->type_name(choices(names_of(io::FileFormat()).values));
+  app.add_option("--labels", source.labels, "IDX: file of labels [train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
   app.add_option_function<std::string>(
          "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },
-         "libsvm: how many there are [the largest index, and those of the model]")
+         "libsvm: number of features [the largest index, and those of the model]")
       ->transform(count())
       ->type_name("N");
-  app.add_flag("--zero-based", source.zero_based, "libsvm: indices count from 0 [from 1]");
+  app.add_flag("--zero-based", source.zero_based, "libsvm: indices begin at 0 [at 1]");
 }
 
 }  // namespace
 
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
+  const InGroup group(app, kData);
   io::CsvOptions& csv = source.csv;
-  app.add_option(name, source.location, "A file of delimited text, IDX or libsvm, plain or gzip, or collider:N?seed=S")
+  app.add_option(name, source.location,
+                 "File of delimited text, IDX or libsvm, plain or gzip; or collider:N?seed=S: N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");
-  app.add_option("--label", csv.label, "Column of the label, by name or by position from 0")->type_name("COLUMN");
-  app.add_option("--weight", csv.weight, "Column of the weight, by name or position")->type_name("COLUMN");
+  app.add_option("--label", csv.label, "Column of the label, by name or position from 0")->type_name("COLUMN");
+  app.add_option("--weight", csv.weight, "Column of row weights, by name or position [none]")->type_name("COLUMN");
   // One text, not a list, of which CLI11 would take the arguments that follow to be more.
   app.add_option_function<std::string>(
          "--columns", [&csv](const std::string& text) { csv.columns = split_columns("--columns", text); },
-         "Features to take, by name or position [all]")
+         "Columns to use as features, by name or position [all]")
       ->type_name("A,B,...");
   app.add_option_function<std::string>(
          "--drop", [&csv](const std::string& text) { csv.drop = split_columns("--drop", text); },
-         "Columns to leave out, by name or position [none]")
+         "Columns to ignore, by name or position [none]")
       ->excludes("--columns")
       ->type_name("A,B,...");
   const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };
-  auto* header = app.add_flag_function("--header", set_header(true), "The first line holds names [found out]");
-  app.add_flag_function("--no-header", set_header(false), "The first line holds data [found out]")->excludes(header);
+  auto* header =
+      app.add_flag_function("--header", set_header(true), "The first line has the names of columns [detected]");
+  app.add_flag_function("--no-header", set_header(false), "The first line is a row [detected]")->excludes(header);
   app.add_option_function<std::vector<std::string>>(
          "--missing",
          [&csv](const std::vector<std::string>& tokens) {
            csv.missing.insert(csv.missing.end(), tokens.begin(), tokens.end());
          },
-         "One more text that stands for a missing value; may be repeated")
+         "Text that means a missing value, besides an empty field and NaN; may be repeated")
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
   app.add_option_function<std::string>(
          "--delimiter", [&csv](const std::string& text) { read_delimiter(text, csv); },
-         "comma, semicolon, tab, space or | [found out]")
-      ->type_name("NAME");
+         "What separates the columns, also | [detected]")
+      ->type_name("comma|semicolon|tab|space");
   add_rows_option(app, csv);
   add_format_options(app, source);
 }
 
 void add_categorical_option(CLI::App& app, source::SourceSpec& source) {
+  const InGroup group(app, kData);
   app.add_option_function<std::string>(
          "--categorical",
          [&source](const std::string& text) { source.csv.categorical = CLI::detail::split(text, ','); },
-         "Features whose texts are categories, by name or position [none]")
+         "Features that are categories, by name or position [none]")
       ->type_name("A,B,...");
 }
 

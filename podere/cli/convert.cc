@@ -12,6 +12,7 @@
 #include "podere/base/json.h"
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/exchange/format.h"
@@ -30,15 +31,14 @@ struct ConvertOptions {
 };
 
 void define_convert(CLI::App& app, ConvertOptions& options) {
-  app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text); which is found out")
+  app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text)")
       ->required()
       ->check(file_name())
       ->type_name("");
   app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
-  app.add_option("--to", options.to, "Format to write: podere, xgboost (JSON, of trees) or onnx")
-      ->check(CLI::IsMember(exchange::written_formats()))
-      ->capture_default_str()
-      ->type_name("FORMAT");
+  app.add_option("--to", options.to, "Format to write; xgboost is JSON, for trees only [podere]")
+      ->check(CLI::IsMember(exchange::written_formats()).description(""))
+      ->type_name(choices(exchange::written_formats()));
   add_output_options(app, options.output);
   app.footer("Example: podere convert xgboost.json -o model.json && podere convert model.json --to onnx -o model.onnx");
 }
@@ -117,7 +117,7 @@ int run_convert(const ConvertOptions& options) {
 
 void add_convert(CLI::App& app, Command& chosen) {
   add_command<ConvertOptions>(app, chosen, "convert",
-                              "Turn models of XGBoost and LightGBM into Podere's, and these into theirs or ONNX",
+                              "Import models of XGBoost and LightGBM, export models to XGBoost and ONNX",
                               define_convert, run_convert);
 }
 

@@ -6,6 +6,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/jobs/describe_job.h"
@@ -24,6 +25,7 @@ void define_describe(CLI::App& app, DescribeOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  make_common(app, {"--executors"});
   app.footer("Example: podere describe data/higgs_15688.csv.gz");
 }
 

@@ -117,7 +117,7 @@ int run_doctor(const OutputOptions& options) {
 
 void add_doctor(CLI::App& app, Command& chosen) {
   add_command<OutputOptions>(
-      app, chosen, "doctor", "Look at this machine: MPI, cores, memory, SIMD, versions",
+      app, chosen, "doctor", "Check this machine: MPI, cores, memory, SIMD, versions",
       [](CLI::App& command, OutputOptions& options) {
         add_output_options(command, options);
         command.footer("Example: podere doctor");

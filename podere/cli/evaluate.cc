@@ -6,6 +6,7 @@
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/evaluate/roc_svg.h"
@@ -31,15 +32,18 @@ void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
-      "Column of the label, by name or by position from 0 [the model's label, or else the first]");
-  app.add_option("--roc", options.roc, "Write the ROC curve as text")->transform(output_file())->type_name("FILE.csv");
+      "Column of the label, by name or position from 0 [the model's label, else the first]");
+  app.add_option("--roc", options.roc, "Write the ROC curve as a table")
+      ->transform(output_file())
+      ->type_name("FILE.csv");
   app.add_option("--plot", options.plot, "Draw the ROC curve")->transform(output_file())->type_name("FILE.svg");
   add_rounds_option(app, options.rounds);
   // Into a text: CLI11 reads flags that are numbers by std::stoll, which has words of its own for wrong ones.
-  app.add_flag("--staged{1}", options.staged, "Measures after each round too, or after every K-th (--staged=K)");
+  app.add_flag("--staged{1}", options.staged, "Also measure after each round, or every K rounds (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  make_common(app, {"--label", "--executors"});
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
 
@@ -136,7 +140,7 @@ int run_evaluate(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, Command& chosen) {
-  add_command<EvaluateOptions>(app, chosen, "evaluate", "Measure a model on labelled data", define_evaluate,
+  add_command<EvaluateOptions>(app, chosen, "evaluate", "Measure a model on labeled data", define_evaluate,
                                run_evaluate);
 }
 

@@ -7,6 +7,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
@@ -33,21 +34,22 @@ void define_explain(CLI::App& app, ExplainOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
-      "Column of the label, by name or position [--permutation: the model's, or else the first]");
-  app.add_option("-o,--output", options.path, "Write SHAP values and bias of each row, which sum to its margin")
+      "Column of the label, by name or position, for --permutation [the model's label, else the first]");
+  app.add_option("-o,--output", options.path, "Write the SHAP values and the bias of each row; they sum to its margin")
       ->transform(output_file())
       ->type_name("FILE.csv");
   app.add_option("--permutation", options.repeats,
-                 "Also shuffle each feature N times, and tell how much worse the model gets (needs labels)")
+                 "Also shuffle each feature N times and report how much worse the model gets (needs labels)")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
-  app.add_option("--seed", options.seed, "Of the shuffles [0]")->transform(count())->type_name("N");
-  app.add_option("--plot", options.plot, "Draw what matters most as bars")
+  app.add_option("--seed", options.seed, "Seed of the shuffles [0]")->transform(count())->type_name("N");
+  app.add_option("--plot", options.plot, "Draw the most important features as bars")
       ->transform(output_file())
       ->type_name("FILE.svg");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  make_common(app, {"--executors"});
   app.footer("Example: podere explain model.json higgs.csv --label 0 -o shap.csv --permutation 5 --plot bars.svg");
 }
 

@@ -78,15 +78,14 @@ struct SimulateOptions {
 };
 
 void define_simulate(CLI::App& app, SimulateOptions& options) {
-  app.add_option("TRACE", options.trace, "What happens to the cluster: JSON lines, as podere farm trace writes")
+  app.add_option("TRACE", options.trace, "Events of a cluster: JSON lines, as podere farm trace writes")
       ->required()
       ->check(file_name())
       ->type_name("");
-  app.add_option("--policy", options.policy,
-                 "proportional, fair-share, history-aware, original (the operator of 2019) [all]")
+  app.add_option("--policy", options.policy, "Policy to simulate; original is the operator of 2019 [all]")
       ->check(policy_name(true))
-      ->type_name("NAME");
-  app.add_option("--seed", options.seed, "Of how long executors take to start, drain and end [1]")
+      ->type_name("proportional|fair-share|history-aware|original|all");
+  app.add_option("--seed", options.seed, "Seed of the times that executors take to start, drain and end [1]")
       ->check(count())
       ->type_name("N");
   add_output_options(app, options.output);
@@ -148,14 +147,14 @@ void print_reports(const Json& reports) {
   row("  longest", seconds_of("wait_longest_seconds"));
   row("  unfinished", count_of("waits_unfinished"));
   row("missing below guarantees", hours_of("missing_executor_seconds"));
-  row("executors taken for guarantees", count_of("taken"));
+  row("executors reclaimed for guarantees", count_of("taken"));
   row("  more than needed", count_of("taken_needlessly"));
-  row("executors taken for shares", count_of("taken_for_shares"));
-  row("rooms returned", count_of("returned"));
+  row("executors reclaimed for shares", count_of("taken_for_shares"));
+  row("slots returned", count_of("returned"));
   row("cycles", count_of("cycles"));
   row("work lost", hours_of("work_lost_executor_seconds"));
   row("executors started", count_of("started"));
-  row("utilisation", part_of("utilisation"));
+  row("utilization", part_of("utilisation"));
   row("  of what is asked for", part_of("utilisation_of_asked"));
   row("fairness of lent room", part_of("fairness"));
   row("decisions", count_of("decisions"));
@@ -193,30 +192,30 @@ struct TraceOptions {
 void define_trace(CLI::App& app, TraceOptions& options) {
   farm::RandomTraceOptions& random = options.random;
   const auto part = CLI::Range(0.0, 1.0);
-  app.add_option("-o,--output", options.output, "Where to write it")
+  app.add_option("-o,--output", options.output, "File to write")
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
-  app.add_option("--farms", random.farms, "Farms [100]")->transform(whole_number(1, 10000))->type_name("N");
-  app.add_option("--nodes", random.nodes, "Nodes [50]")->transform(whole_number(1, 10000))->type_name("N");
-  app.add_option("--slots", random.slots, "Executors of a core that a node has room for [25]")
+  app.add_option("--farms", random.farms, "Number of farms [100]")->transform(whole_number(1, 10000))->type_name("N");
+  app.add_option("--nodes", random.nodes, "Number of nodes [50]")->transform(whole_number(1, 10000))->type_name("N");
+  app.add_option("--slots", random.slots, "Executors of one core that fit on a node [25]")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
-  app.add_option("--hours", random.hours, "Hours [2]")->check(CLI::Range(0.01, 1000.0))->type_name("H");
-  app.add_option("--change-minutes", random.change_minutes, "Between changes of what a farm wants, in the mean [20]")
+  app.add_option("--hours", random.hours, "Length of the trace [2]")->check(CLI::Range(0.01, 1000.0))->type_name("H");
+  app.add_option("--change-minutes", random.change_minutes, "Mean minutes between changes of what a farm wants [20]")
       ->check(CLI::Range(0.1, 10000.0))
       ->type_name("M");
-  app.add_option("--guaranteed", random.guaranteed, "Part of the cluster that is guaranteed [0.6]")
+  app.add_option("--guaranteed", random.guaranteed, "Share of the cluster that is guaranteed [0.6]")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("P");
-  app.add_option("--adopted", random.adopted, "Part of the farms whose pods others make [0]")
+  app.add_option("--adopted", random.adopted, "Share of farms whose pods another program creates [0]")
       ->check(part)
       ->type_name("P");
-  app.add_option("--node-losses", random.node_losses, "Nodes lost in an hour [1]")
+  app.add_option("--node-losses", random.node_losses, "Nodes lost per hour [1]")
       ->check(CLI::Range(0.0, 1000.0))
       ->type_name("N");
-  app.add_flag("--mix", random.mixes_shapes, "Executors of one, two and four cores");
-  app.add_option("--seed", random.seed, "Of all that is random [1]")->check(count())->type_name("N");
+  app.add_flag("--mix", random.mixes_shapes, "Mix executors of one, two and four cores");
+  app.add_option("--seed", random.seed, "Seed of the trace [1]")->check(count())->type_name("N");
   app.footer("Example: podere farm trace --farms 1000 --nodes 2000 -o trace.jsonl");
 }
 
@@ -240,18 +239,19 @@ struct WhatIfOptions {
 
 void define_what_if(CLI::App& app, WhatIfOptions& options) {
   auto* state = app.add_option("--state", options.state,
-                               "The cluster as it is, as JSON [the operator is asked, and nothing changed]")
+                               "Read the state of the cluster from this JSON file [ask the operator; nothing changes]")
                     ->check(file_name())
                     ->type_name("FILE");
-  app.add_option("--farm", options.farm, "Which farm [of your namespace]")->required()->type_name("[NAMESPACE/]NAME");
-  app.add_option("--executors", options.executors, "How many it would want")
+  app.add_option("--farm", options.farm, "Farm in question [in your namespace]")
+      ->required()
+      ->type_name("[NAMESPACE/]NAME");
+  app.add_option("--executors", options.executors, "Number of executors that it would want")
       ->required()
       ->transform(whole_number(0, farm::kMostExecutors))
       ->type_name("N");
-  app.add_option("--policy", options.policy,
-                 "proportional, fair-share, history-aware [of the farm's manager; of a file proportional]")
+  app.add_option("--policy", options.policy, "Policy [that of the farm's manager; with --state proportional]")
       ->check(policy_name(false))
-      ->type_name("NAME");
+      ->type_name("proportional|fair-share|history-aware");
   add_access_options(app, options.access);
   for (const char* const name : {"--kubeconfig", "--context"}) app.get_option(name)->excludes(state);
   add_output_options(app, options.output);
@@ -327,15 +327,14 @@ int run_what_if(WhatIfOptions options) {
 }  // namespace
 
 void add_farm(CLI::App& app, Command& chosen) {
-  CLI::App* farm = app.add_subcommand("farm", "Farms of executors on a shared cluster");
+  CLI::App* farm = app.add_subcommand("farm", "Share a cluster between farms of executors");
   farm->require_subcommand(1);
-  add_command<SimulateOptions>(*farm, chosen, "simulate", "Compare policies on what happens to a cluster",
-                               define_simulate, run_simulate);
-  add_command<TraceOptions>(*farm, chosen, "trace", "Write what may happen to a cluster, at random", define_trace,
-                            run_trace);
+  add_command<SimulateOptions>(*farm, chosen, "simulate", "Simulate policies on a trace of a cluster", define_simulate,
+                               run_simulate);
+  add_command<TraceOptions>(*farm, chosen, "trace", "Write a random trace of a cluster", define_trace, run_trace);
   add_command<WhatIfOptions>(*farm, chosen, "what-if",
-                             "Tell what would happen if a farm wanted so many executors, in the cluster as it is",
-                             define_what_if, run_what_if);
+                             "Predict what happens if a farm wants more or fewer executors now", define_what_if,
+                             run_what_if);
 }
 
 }  // namespace podere::cli

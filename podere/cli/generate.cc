@@ -23,14 +23,16 @@ struct GenerateOptions {
 };
 
 void define_generate(CLI::App& app, GenerateOptions& options) {
-  app.add_option("--events", options.n_events, "How many (1e6 is a number)")
+  app.add_option("--events", options.n_events, "Number of events, such as 1e6")
       ->required()
       ->transform(count())
       ->type_name("N");
-  app.add_option("--seed", options.seed, "Another seed gives other events [0]")->transform(count())->type_name("S");
+  app.add_option("--seed", options.seed, "Seed of the events [0]")->transform(count())->type_name("S");
   app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
-  app.add_flag("--header", options.header, "Begin with a line of column names");
-  app.add_option("--cores", options.cores, "Threads [all]")->transform(whole_number(1, kMostCores))->type_name("C");
+  app.add_flag("--header", options.header, "Write the names of columns as the first line");
+  app.add_option("--cores", options.cores, "Threads [all cores]")
+      ->transform(whole_number(1, kMostCores))
+      ->type_name("C");
   add_output_options(app, options.output);
   app.footer("Example: podere generate higgs --events 1e6 --seed 1 -o higgs.csv");
 }
@@ -59,7 +61,7 @@ int run_generate(const GenerateOptions& options) {
 
 void add_generate(CLI::App& app, Command& chosen) {
   CLI::App* generate = app.add_subcommand("generate", "Make data to train on")->require_subcommand(1);
-  add_command<GenerateOptions>(*generate, chosen, "higgs", "Simulated collisions in the layout of the UCI HIGGS set",
+  add_command<GenerateOptions>(*generate, chosen, "higgs", "Simulate collisions, with the columns of the UCI HIGGS set",
                                define_generate, run_generate);
 }
 

@@ -38,8 +38,9 @@ int run_model(const ModelOptions& options) {
 }  // namespace
 
 void add_model(CLI::App& app, Command& chosen) {
-  add_command<ModelOptions>(app, chosen, "model", "Show a model: what its features do for it, or its layers",
-                            define_model, run_model);
+  add_command<ModelOptions>(app, chosen, "model",
+                            "Show what is in a model: its features with their importance, or its layers", define_model,
+                            run_model);
 }
 
 }  // namespace podere::cli

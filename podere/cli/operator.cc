@@ -49,31 +49,31 @@ CLI::Validator object_name() {
 
 void define_operator(CLI::App& app, OperatorArguments& arguments) {
   add_access_options(app, arguments.access);
-  app.add_option("--namespace", arguments.access.in_namespace, "Where the lease is [the context's, or default]")
+  app.add_option("--namespace", arguments.access.in_namespace, "Namespace of the lease [the context's, or default]")
       ->check(object_name())
       ->type_name("NAME");
   app.add_option("--lease", arguments.options.lease,
-                 "Of several operators that name the same lease one works, the others wait [podere-operator]")
+                 "Name of the lease: of the operators that share it one works, the others wait [podere-operator]")
       ->check(object_name())
       ->type_name("NAME");
   app.add_option("--lease-seconds", arguments.options.lease_seconds,
-                 "After which another takes over from one that was killed [15]")
+                 "Seconds until another operator takes over from one that was killed [15]")
       ->check(CLI::Range(3.0, 600.0))
       ->type_name("SECONDS");
   app.add_option("--listen", arguments.options.listen,
-                 "Where to answer /livez, /readyz and /metrics; port 0: any that is free [127.0.0.1:8080]")
+                 "Address that serves /livez, /readyz and /metrics; port 0: any free one [127.0.0.1:8080]")
       ->transform(listening_address())
       ->type_name("[ADDRESS:]PORT");
   app.add_option("--guaranteed-priority-class", arguments.options.guaranteed_priority_class,
-                 "Priority class of executors that are guaranteed, unless their template names one [none]")
+                 "Priority class of guaranteed executors whose template names none [none]")
       ->check(object_name())
       ->type_name("NAME");
   app.add_option("--namespaces", arguments.options.namespaces,
-                 "Whose farms to look after, separated by commas; rights to write are needed in these only [all]")
+                 "Namespaces to manage; the operator needs write access in these only [all]")
       ->delimiter(',')
       ->check(object_name())
       ->type_name("NAME,...");
-  app.add_flag("--json", arguments.json, "The log as JSON, a line each");
+  app.add_flag("--json", arguments.json, "Write the log as JSON lines");
   app.footer("Example: kubectl apply -f deploy/chart/crds && podere operator --listen 0.0.0.0:8080");
 }
 

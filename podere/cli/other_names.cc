@@ -17,6 +17,8 @@ struct OtherName {
   std::string_view note;
 };
 
+constexpr std::string_view kBestFirst = "--growth best-first ";  // unless the command says how to grow
+
 constexpr std::array kOtherNames = {
     OtherName{"--n-estimators", "gbt", "--trees", "XGBoost, LightGBM, scikit-learn"},
     OtherName{"--num-boost-round", "gbt", "--trees", "XGBoost, LightGBM"},
@@ -72,8 +74,7 @@ constexpr std::array kOtherNames = {
     OtherName{"--grow-policy", "gbt", "--growth", "XGBoost"},
     OtherName{"--growth depthwise", "gbt", "level", "XGBoost"},
     OtherName{"--growth lossguide", "gbt", "best-first", "XGBoost"},
-    OtherName{"--num-leaves, --max-leaf-nodes", "gbt", "",
-              "LightGBM and scikit-learn grow the best leaf first: --growth best-first --max-leaves N"},
+    OtherName{"--num-leaves, --max-leaf-nodes", "gbt", "--growth best-first --max-leaves", "LightGBM, scikit-learn"},
     OtherName{"--gamma, --min-split-loss, --min-split-gain, --min-gain-to-split", "gbt", "",
               "--min-gain is the least gain of a split, on a scale of its own"},
     OtherName{"--min-data-in-leaf, --min-child-samples, --min-samples-leaf", "gbt", "",
@@ -101,12 +102,12 @@ constexpr std::array kOtherNames = {
     OtherName{"--verbose, --verbosity", "gbt nn mlp", "", "progress goes to standard error, and none with --json"},
     OtherName{"--n-jobs, --nthread, --num-threads", "gbt nn mlp", "",
               "--executors N --cores N say how many processes and threads"},
-    OtherName{"--optimizer", "nn", "--optimiser", "PyTorch"},
-    OtherName{"--solver", "nn", "--optimiser", "scikit-learn"},
+    OtherName{"--optimiser", "nn", "--optimizer", "old spelling"},
+    OtherName{"--solver", "nn", "--optimizer", "scikit-learn"},
     OtherName{"--hidden-layer-sizes", "nn mlp", "--layers", "scikit-learn"},
     OtherName{"--hidden-layers", "nn mlp", "--layers", ""},
-    OtherName{"--initialization", "nn mlp", "--initialisation", ""},
-    OtherName{"--no-standardize", "nn mlp", "--no-standardise", ""},
+    OtherName{"--initialisation", "nn mlp", "--initialization", "old spelling"},
+    OtherName{"--no-standardise", "nn mlp", "--no-standardize", "old spelling"},
     OtherName{"--learning-rate-init", "nn", "--learning-rate", "scikit-learn"},
     OtherName{"--lr, --eta, --learning-rate-init", "mlp", "",
               "L-BFGS finds the length of each step itself; train nn has --learning-rate"},
@@ -162,6 +163,7 @@ std::vector<std::string> in_own_names(std::vector<std::string> words) {
   }
   if (words.size() < 2 || words[0] != "train") return words;
   const std::string command = words[1];
+  bool grows_best_first = false;
   for (std::size_t i = 2; i < words.size(); ++i) {
     if (!words[i].starts_with("--")) {
       words[i] = own_value(command, words[i - 1], words[i]);
@@ -171,7 +173,13 @@ std::vector<std::string> in_own_names(std::vector<std::string> words) {
     const std::string option = own_name(command, words[i].substr(0, equals), words[i].substr(0, equals));
     const std::string value = words[i].substr(equals);
     words[i] = option + (value.empty() ? "" : "=" + own_value(command, option, value.substr(1)));
+    if (words[i].starts_with(kBestFirst)) {
+      words[i].erase(0, kBestFirst.size());
+      grows_best_first = true;
+    }
   }
+  const auto says_growth = [](const std::string& word) { return word.starts_with("--growth"); };
+  if (grows_best_first && std::ranges::none_of(words, says_growth)) words.emplace_back("--growth=best-first");
   return words;
 }
 

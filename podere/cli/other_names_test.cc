@@ -12,8 +12,8 @@ TEST(OtherNames, BecomeOwnOnesThatMeanTheSame) {
             (Words{"train", "gbt", "x", "--learning-rate", "0.1", "--depth=3", "--objective", "logistic"}));
   EXPECT_EQ(in_own_names({"train", "gbt", "x", "--objective=multiclass"}),
             (Words{"train", "gbt", "x", "--objective=softmax"}));
-  EXPECT_EQ(in_own_names({"train", "nn", "x", "--optimizer", "adam", "--no-standardize"}),
-            (Words{"train", "nn", "x", "--optimiser", "adam", "--no-standardise"}));
+  EXPECT_EQ(in_own_names({"train", "nn", "x", "--optimiser", "adam", "--no-standardise"}),
+            (Words{"train", "nn", "x", "--optimizer", "adam", "--no-standardize"}));
   EXPECT_EQ(in_own_names({"train", "mlp", "x", "--lr", "1"}), (Words{"train", "mlp", "x", "--lr", "1"}))
       << "it has none";
   EXPECT_EQ(
@@ -28,10 +28,16 @@ TEST(OtherNames, BecomeOwnOnesThatMeanTheSame) {
   EXPECT_EQ(in_own_names({"help", "train", "gbt"}), (Words{"train", "gbt", "--help"}));
 }
 
+TEST(OtherNames, OfLeavesAlsoGrowTheBestLeafFirst) {
+  EXPECT_EQ(in_own_names({"train", "gbt", "x", "--num_leaves", "31", "-o", "m"}),
+            (Words{"train", "gbt", "x", "--max-leaves", "31", "-o", "m", "--growth=best-first"}));
+  EXPECT_EQ(in_own_names({"train", "gbt", "x", "--max-leaf-nodes=31", "--grow-policy", "depthwise"}),
+            (Words{"train", "gbt", "x", "--max-leaves=31", "--growth", "level"}));
+}
+
 TEST(OtherNames, ThatMeanSomethingElseGetAHint) {
-  EXPECT_EQ(in_own_names({"train", "gbt", "x", "--num-leaves", "3"}),
-            (Words{"train", "gbt", "x", "--num-leaves", "3"}));
-  EXPECT_NE(hint_of("gbt", "--num_leaves").find("--growth best-first --max-leaves N"), std::string::npos);
+  EXPECT_EQ(in_own_names({"train", "gbt", "x", "--gamma", "3"}), (Words{"train", "gbt", "x", "--gamma", "3"}));
+  EXPECT_NE(hint_of("gbt", "--min_split_loss").find("--min-gain"), std::string::npos);
   EXPECT_NE(hint_of("gbt", "--reg_alpha").find("L1"), std::string::npos);
   EXPECT_NE(hint_of("mlp", "--lr").find("L-BFGS"), std::string::npos);
   EXPECT_EQ(hint_of("gbt", "--eta"), "");

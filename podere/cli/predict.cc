@@ -3,6 +3,7 @@
 
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
@@ -24,16 +25,17 @@ struct PredictOptions {
 void define_predict(CLI::App& app, PredictOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
-  app.add_option("-o,--output", options.path, "File to write: a line per row, numbers with commas between")
+  app.add_option("-o,--output", options.path, "File to write: a line per row, numbers separated by commas")
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
   app.add_flag("--margin", options.margin,
-               "Write sums of leaf values, or of the last layer of a network, instead of probabilities");
+               "Write margins (sums of leaf values, or of a network's last layer) instead of probabilities");
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  make_common(app, {"--executors"});
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }
 

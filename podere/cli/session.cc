@@ -21,6 +21,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
@@ -174,10 +175,10 @@ int start(const StartOptions& options) {
 
 void define_start(CLI::App& app, StartOptions& options) {
   add_name(app, options.name);
-  app.add_flag("--foreground", options.foreground, "Stay until interrupted, instead of going to the background");
+  app.add_flag("--foreground", options.foreground, "Stay in the foreground until interrupted");
   app.add_option("--prometheus", options.prometheus,
-                 "Show Prometheus what jobs cost, at http://127.0.0.1:PORT/metrics or another address of this machine "
-                 "(port 0: any that is free)")
+                 "Serve metrics of jobs for Prometheus at http://127.0.0.1:PORT/metrics, or at another address of this "
+                 "machine; port 0: any free one")
       ->type_name("[ADDRESS:]PORT")
       ->transform(listening_address());
   app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
@@ -185,6 +186,7 @@ void define_start(CLI::App& app, StartOptions& options) {
   for (const char* name : {"--session", "--executors-file", "--time", "--submit"}) {
     app.remove_option(app.get_option(name));
   }
+  make_common(app, {"--executors"});
   add_output_options(app, options.output);
   app.footer(
       "Example: podere session start higgs --executors 2:4 && podere session load higgs data/higgs_15688.csv.gz "
@@ -290,7 +292,7 @@ int attach(const NamedOptions& options) {
     return has_reader && interrupts() == 0;
   });
   progress.clear();
-  print_error(is_there ? fmt::format("detached; the session {} goes on", options.name)
+  print_error(is_there ? fmt::format("detached; the session {} keeps running", options.name)
                        : fmt::format("the session {} has ended", options.name));
   return kDone;
 }
@@ -323,7 +325,7 @@ int cancel(const NamedOptions& options) {
   const auto state = session::Client(options.name).ask({{"cancel_job", options.job}}).at("state").get<std::string>();
   if (state != "waiting" && state != "running") throw_input_error("job {} has ended already: {}", options.job, state);
   show_result(options.output, {{"cancelled", options.job}}, STDOUT_FILENO,
-              [&] { print(fmt::format("job {} is told to stop\n", options.job)); });
+              [&] { print(fmt::format("stopping job {}\n", options.job)); });
   return kDone;
 }
 
@@ -355,33 +357,32 @@ void define_job(CLI::App& app, NamedOptions& options) {
 
 void add_session(CLI::App& app, Command& chosen) {
   CLI::App* commands =
-      app.add_subcommand("session", "Keep executors and their tables for several commands")->require_subcommand(1);
+      app.add_subcommand("session", "Keep executors and their tables between commands")->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, const auto& define, int (*run)(const NamedOptions&),
                        const char* example) {
     add_command<NamedOptions>(*commands, chosen, name, description, define, run)
         ->footer(fmt::format("Example: podere session {}", example));
   };
-  add_command<StartOptions>(*commands, chosen, "start", "Start executors that stay", define_start, start);
-  add_command<OutputOptions>(*commands, chosen, "list", "Show this user's sessions on this machine", add_output_options,
-                             list)
+  add_command<StartOptions>(*commands, chosen, "start", "Start a session, in the background", define_start, start);
+  add_command<OutputOptions>(*commands, chosen, "list", "List your sessions on this machine", add_output_options, list)
       ->footer("Example: podere session list");
   add("status", "Show the jobs of a session, with their numbers", define_named, status, "status higgs");
-  add("attach", "Watch what a session does; Ctrl-C leaves it", define_named, attach, "attach higgs");
-  add("stop", "End a session, with the job that runs", define_named, stop, "stop higgs");
+  add("attach", "Watch the jobs of a session; Ctrl-C detaches", define_named, attach, "attach higgs");
+  add("stop", "End a session and its running job", define_named, stop, "stop higgs");
   add(
-      "scale", "Go on with another number of executors; training pauses at a checkpoint",
+      "scale", "Change the number of executors; training resumes from a checkpoint",
       [](CLI::App& command, NamedOptions& options) {
         define_named(command, options);
         command
             .add_option_function<std::string>(
                 "EXECUTORS", [&options](const std::string& text) { read_executors(text, options.wanted); },
-                "Their number, or A:B as of --executors")
+                "Number of executors, or A:B as for --executors")
             ->required()
             ->type_name("");
       },
       scale, "scale higgs 2:8");
-  add("cancel", "Stop a job, which keeps what it has", define_job, cancel, "cancel higgs 3");
-  add("log", "Show what became of a job", define_job, log, "log higgs 3");
+  add("cancel", "Cancel a job; training returns the model so far", define_job, cancel, "cancel higgs 3");
+  add("log", "Show the state and messages of a job", define_job, log, "log higgs 3");
   add_session_tables(*commands, chosen);
 }
 

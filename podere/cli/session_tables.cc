@@ -7,6 +7,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
@@ -76,7 +77,7 @@ int save(const TableOptions& options) {
 int drop(const TableOptions& options) {
   run_job(options.group, options.output, jobs::DropJob{options.table});
   show_result(options.output, {{"dropped", options.table}}, STDOUT_FILENO,
-              [&] { print(fmt::format("table:{} is dropped\n", options.table)); });
+              [&] { print(fmt::format("dropped table:{}\n", options.table)); });
   return kDone;
 }
 
@@ -104,20 +105,21 @@ void define_load(CLI::App& app, TableOptions& options) {
 
 void define_split(CLI::App& app, TableOptions& options) {
   define_table(app, options);
-  app.add_option("--fraction", options.fraction, fmt::format("Share of rows in the first [{}]", options.fraction))
+  app.add_option("--fraction", options.fraction, fmt::format("Share of rows in the first table [{}]", options.fraction))
       ->check(real_number())
       ->type_name("X");
-  app.add_option("--seed", options.seed, "Of the draw [0]")->transform(count())->type_name("S");
-  add_made(app, "--first", options.made, "Name of the first part");
-  add_made(app, "--second", options.second, "Name of the second part");
+  app.add_option("--seed", options.seed, "Seed of the draw [0]")->transform(count())->type_name("S");
+  add_made(app, "--first", options.made, "Name of the first table");
+  add_made(app, "--second", options.second, "Name of the second table");
   app.footer("Example: podere session split higgs higgs --fraction 0.9 --first train --second test");
 }
 
 void define_transform(CLI::App& app, TableOptions& options) {
   define_table(app, options);
-  add_made(app, "--as", options.made, "Name of the table that is made");
+  add_made(app, "--as", options.made, "Name of the new table");
   add_rows_option(app, options.source.csv);
-  app.add_option("--where", options.transform.where, "Rows for which this holds, such as 'm_bb > 1 && !missing(x)'")
+  app.add_option("--where", options.transform.where,
+                 "Keep rows for which this holds, such as 'm_bb > 1 && !missing(x)'")
       ->check([](const std::string& text) { return text.empty() ? "an expression is needed" : ""; })
       ->type_name("EXPRESSION");
   app.add_option_function<std::string>(
@@ -125,13 +127,14 @@ void define_transform(CLI::App& app, TableOptions& options) {
          [&options](const std::string& text) { options.transform.select = split_columns("--select", text); },
          "Features to keep, in this order, by name [all]")
       ->type_name("A,B,...");
-  app.add_flag("--standardise", options.transform.standardise, "Shift and scale features to mean 0 and deviation 1");
+  app.add_flag("--standardize", options.transform.standardise, "Scale features to mean 0 and standard deviation 1");
+  app.add_flag("--standardise", options.transform.standardise)->group(kHidden);
   app.footer("Example: podere session transform higgs train --where 'm_bb > 0.5' --as train_cut");
 }
 
 void define_save(CLI::App& app, TableOptions& options) {
   define_table(app, options);
-  app.add_option("-o,--output", options.path, "File to write, with commas between")
+  app.add_option("-o,--output", options.path, "File to write, separated by commas")
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
@@ -149,11 +152,11 @@ void add_session_tables(CLI::App& session, Command& chosen) {
   const auto add = [&](const char* name, const char* description, auto* define, int (*run)(const TableOptions&)) {
     add_command<TableOptions>(session, chosen, name, description, define, run);
   };
-  add("load", "Keep a table in a session, as table:TABLE", define_load, load);
-  add("split", "Share the rows of a table out to two", define_split, split);
-  add("transform", "Make a table of some of the rows and features of another", define_transform, transform);
+  add("load", "Load a table into a session, as table:TABLE", define_load, load);
+  add("split", "Split the rows of a table into two tables", define_split, split);
+  add("transform", "Make a table from some rows and features of another", define_transform, transform);
   add("save", "Write a table to a file", define_save, save);
-  add("drop", "Give the memory of a table back", define_drop, drop);
+  add("drop", "Release the memory of a table", define_drop, drop);
 }
 
 }  // namespace podere::cli

@@ -7,6 +7,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
+#include "podere/cli/help.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
 #include "podere/tree/model.h"
@@ -55,6 +56,7 @@ void read_growth(const std::string& text, tree::Options& tree) {
 
 void define_tree(CLI::App& app, TrainOptions& options) {
   tree::Options& tree = options.tree;
+  const InGroup group(app, kModel);
   const auto whole = [&](const char* name, int& value, int least, int most, const char* description) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))
         ->transform(whole_number(least, most))
@@ -63,49 +65,55 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   const auto real = [&](const char* name, double& value, const char* description) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
   };
-  app.add_option("--objective", options.objective, "logistic, softmax, squared-error, poisson or quantile [logistic]")
-      ->type_name("NAME");
-  whole("--classes", tree.n_classes, 0, tree::kMaxClasses, "Classes of softmax; 0: the largest label plus one");
-  real("--quantile", tree.quantile, "Which quantile, above 0, below 1");
+  app.add_option("--objective", options.objective, "Loss to minimize [logistic]")
+      ->type_name(choices(names_of(tree::Objective()).values));
+  whole("--classes", tree.n_classes, 0, tree::kMaxClasses,
+        "Number of classes of softmax; 0: the largest label plus one");
+  real("--quantile", tree.quantile, "Quantile to predict, above 0 and below 1");
   real("--max-delta-step", tree.max_delta_step,
-       "Most that a tree of poisson adds to a margin before the learning rate");
+       "Limit of what a tree of poisson adds to a margin, before the learning rate");
   // One text, not a list, of which CLI11 would take the arguments that follow to be more.
   app.add_option_function<std::string>(
          "--class-weight", [&tree](const std::string& text) { read_class_weight(text, tree); },
-         "By which weights of classes are multiplied; balanced: so that classes weigh the same")
+         "Multiply the row weights of class K by X; balanced: give all classes the same total weight")
       ->type_name("K:X,...");
-  real("--scale-pos-weight", tree.scale_pos_weight, "By which weights of class 1 of logistic are multiplied");
-  app.add_option("--base-score", tree.base_score, "Prediction before any tree [the one that fits best]")
+  real("--scale-pos-weight", tree.scale_pos_weight, "Multiply the row weights of class 1 of logistic by X");
+  app.add_option("--base-score", tree.base_score, "Prediction before the first tree [the best constant]")
       ->check(real_number())
       ->type_name("X");
-  whole("--trees", tree.n_trees, 1, tree::kMaxTrees, "Rounds; with --from those that are added");
+  whole("--trees", tree.n_trees, 1, tree::kMaxTrees, "Boosting rounds; with --from the number to add");
   // Before --depth, as options are taken in the order in which they are defined here.
   app.add_option_function<std::string>(
          "--growth", [&tree](const std::string& text) { read_growth(text, tree); },
-         "level: all nodes of a level; best-first: the leaf that gains most, up to --max-leaves [level]")
-      ->type_name("NAME");
-  whole("--depth", tree.depth, 1, tree::kMaxDepth, "Levels of a tree, 1 to 30; best-first: 30 unless given");
-  whole("--max-leaves", tree.max_leaves, 0, kMostWhole, "Leaves of a tree; 0: no limit");
-  whole("--bins", tree.bins, 2, tree::kMaxBins, "Histogram bins of a feature, 2 to 256");
-  real("--learning-rate", tree.learning_rate, "Step of each tree, above 0, at most 1");
+         "Split all nodes of a level, or the leaf that gains most until --max-leaves [level]")
+      ->type_name("level|best-first");
+  whole("--depth", tree.depth, 1, tree::kMaxDepth, "Maximum depth of a tree, 1 to 30; of best-first 30 by default");
+  whole("--max-leaves", tree.max_leaves, 0, kMostWhole, "Maximum number of leaves of a tree; 0: no limit");
+  whole("--bins", tree.bins, 2, tree::kMaxBins, "Maximum number of histogram bins of a feature, 2 to 256");
+  real("--learning-rate", tree.learning_rate, "Factor of each tree's contribution, above 0, at most 1");
   real("--lambda", tree.lambda, "L2 penalty on leaf values");
-  real("--min-child-weight", tree.min_child_weight, "Least sum of hessians in a leaf");
-  real("--min-gain", tree.min_gain, "Least gain of a split");
-  real("--subsample", tree.subsample, "Share of rows drawn for each round");
-  real("--column-subsample", tree.column_subsample, "Share of features drawn for each tree");
+  real("--min-child-weight", tree.min_child_weight, "Minimum sum of hessians in a leaf");
+  real("--min-gain", tree.min_gain, "Minimum gain of a split");
+  {
+    const InGroup training(app, kTraining);
+    real("--subsample", tree.subsample, "Share of rows to draw for each round");
+    real("--column-subsample", tree.column_subsample, "Share of features to draw for each tree");
+  }
   app.add_option("--monotone", tree.monotone,
-                 "Features with which predictions never fall (+1) or never rise (-1), by name or position among them")
+                 "Features with which predictions never fall (+1) or never rise (-1), by name or position")
       ->type_name("A:+1,B:-1,...");
   app.add_option("--interactions", tree.interactions,
-                 "Sets of features that may meet on a path of a tree; those in none meet no other [all may]")
+                 "Sets of features that may interact; a feature in no set interacts with no other [all may]")
       ->type_name("A,B;C,D,E;...");
+  const InGroup training(app, kTraining);
   whole("--early-stopping", tree.early_stopping_rounds, 0, kMostWhole,
-        "Stop after so many rounds without gain in validation; 0: never");
-  app.add_option("--seed", tree.seed, "Of all random draws [0]")->transform(count())->type_name("S");
+        "Stop if the validation loss has not improved for N rounds; 0: never");
+  app.add_option("--seed", tree.seed, "Seed of all random draws [0]")->transform(count())->type_name("S");
 }
 
 void define_gbt(CLI::App& app, TrainOptions& options) {
   // First, as options are taken in the order in which they are defined here: those given change the model's.
+  const InGroup group(app, kTraining);
   app.add_option_function<std::string>(
          "--from",
          [&options](const std::string& path) {
@@ -113,17 +121,19 @@ void define_gbt(CLI::App& app, TrainOptions& options) {
            options.tree = tree::load_model(path).options;
            options.tree.n_trees = tree::Options().n_trees;
          },
-         "Model to continue; options that are not given, but for --trees, are those of its training")
+         "Model to add trees to (warm start). Options default to those of its training, but for --trees")
       ->check(file_name())
       ->type_name("MODEL");
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, options.tree.validation_fraction);
   add_categorical_option(app, options.run.source);
   app.get_option("--categorical")->excludes("--from");  // which remembers its own
-  app.add_flag("--low-memory", options.low_memory, "Hold bins instead of DATA, which is read three times")
+  app.add_flag("--low-memory", options.low_memory, "Keep bins in memory instead of values; reads DATA three times")
+      ->group(kData)
       ->excludes("--from");
   define_tree(app, options);
   add_run_options(app, options.run);
+  make_common(app, {"--objective", "--trees", "--depth", "--learning-rate", "--validation", "--executors"});
   app.footer(
       "Example: podere train gbt higgs.csv --rows :12000 --trees 50 --executors 2 -o model.json\n"
       "On hosts over ssh: podere train gbt higgs.csv --hosts hosts.txt --executors 8 -o model.json\n"

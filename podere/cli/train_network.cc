@@ -9,6 +9,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/base/number.h"
 #include "podere/cli/arguments.h"
+#include "podere/cli/help.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
 #include "podere/neural/algorithm.h"
@@ -54,7 +55,7 @@ void add_name(CLI::App& app, const char* option, Enum& value, const std::string&
            }
          },
          fmt::format("{} [{}]", description, to_string(value)))
-      ->type_name("NAME");
+      ->type_name(choices(names_of(value).values));
 }
 
 class Adder {
@@ -74,64 +75,73 @@ class Adder {
 };
 
 void define_layers(CLI::App& app, neural::Options& network) {
+  const InGroup group(app, kModel);
   Adder add(app);
   app.add_option_function<std::string>(
          "--layers", [&network](const std::string& text) { read_layers(text, network.hidden); },
-         fmt::format("Widths of the hidden layers, or none [{}]", fmt::join(network.hidden, ",")))
+         fmt::format("Widths of the hidden layers; none: a linear model [{}]", fmt::join(network.hidden, ",")))
       ->type_name("N,N,...");
-  add_name(app, "--activation", network.activation, "Of hidden layers: identity, relu, sigmoid or tanh");
-  add_name(app, "--initialisation", network.initialisation, "Of the weights to start from: glorot, he or pytorch");
+  add_name(app, "--activation", network.activation, "Activation of the hidden layers");
+  add_name(app, "--initialization", network.initialisation, "Initialization of the weights");
   add_name(app, "--loss", network.loss,
-           "binary-cross-entropy (two classes, one output), cross-entropy (an output a class) or squared-error");
+           "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers");
   add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
-            "Classes of cross-entropy; 0: the largest label plus one");
+            "Number of classes of cross-entropy; 0: the largest label plus one");
 }
 
 void define_data(CLI::App& app, neural::Options& network) {
+  const InGroup data(app, kData);
   app.add_flag_callback(
-      "--no-standardise", [&network] { network.standardise = false; },
-      "Take features as they are, not on a common scale");
+      "--no-standardize", [&network] { network.standardise = false; },
+      "Do not scale features to mean 0 and standard deviation 1");
   app.add_flag_callback(
       "--no-standardize-target", [&network] { network.standardize_target = false; },
-      "Learn the numbers of squared-error as they are, not on a common scale");
-  app.add_flag("--impute", network.impute, "Missing values become the mean of their feature; else they are refused");
-  app.add_option("--seed", network.seed, "Of all random draws [0]")->transform(count())->type_name("S");
+      "Do not scale the numbers that squared-error learns");
+  app.add_flag("--impute", network.impute,
+               "Replace missing values by the mean of their feature, instead of refusing them");
+  app.add_option("--seed", network.seed, "Seed of all random draws [0]")
+      ->group(kTraining)
+      ->transform(count())
+      ->type_name("S");
 }
 
 void define_from(CLI::App& app, TrainingOptions& run) {
-  app.add_option("--from", run.from, "Network to start from, of the same features, layers and loss")
+  app.add_option("--from", run.from, "Network to continue (warm start), of the same features, layers and loss")
       ->check(file_name())
       ->type_name("MODEL");
 }
 
 /// What happens at steps; those of L-BFGS are its iterations.
 void define_steps(CLI::App& app, NetworkOptions& options) {
-  app.add_option("--max-steps", options.max_steps, "End after so many steps, and keep the checkpoint; 0: after all [0]")
+  app.add_option("--max-steps", options.max_steps, "Stop after N steps and keep the checkpoint; 0: no limit [0]")
       ->transform(count())
       ->type_name("N");
   app.add_option("--checkpoint-steps", options.checkpoint_steps,
-                 "Keep a checkpoint after every so many steps too; 0: by time alone [0]")
+                 "Also write a checkpoint every N steps; 0: by time alone [0]")
       ->transform(count())
       ->type_name("N");
 }
 
 /// Workers that have the rows and servers that have the weights, in the place of executors that are all alike.
 void define_servers(CLI::App& app, NetworkOptions& options) {
-  app.add_option("--servers", options.network.servers,
-                 "Executors that have the weights, which the others fetch and send gradients for; 0: all have all [0]")
+  const InGroup group(app, kExecutors);
+  app.add_option(
+         "--servers", options.network.servers,
+         "Parameter servers, to which the other executors send gradients; 0: none, all executors work alike [0]")
       ->transform(whole_number(0, neural::kMaxServers))
       ->type_name("P");
-  app.add_option("--workers", options.workers, "The others, in the place of --executors: W and P executors are started")
+  app.add_option("--workers", options.workers,
+                 "Workers beside the servers, instead of --executors: Podere starts W and P executors")
       ->transform(whole_number(1, session::kMostExecutors))
       ->excludes("--executors")
       ->excludes("--executors-file")
       ->excludes("--session")
       ->type_name("W");
   auto* async = app.add_flag("--async", options.is_async,
-                             "No worker waits for another: faster where they are uneven, and another network each "
-                             "time. A server, if --servers says no other number");
+                             "Let no worker wait for another: faster if they are uneven, but each run gives another "
+                             "network. Starts one server unless --servers is given");
   app.add_option("--staleness", options.network.staleness,
-                 "With servers: batches that a worker may be ahead of the slowest; 0: all step together [0]")
+                 "With servers: batches that a worker may be ahead of the slowest; 0: synchronous [0]")
       ->transform(whole_number(0, kMostWhole))
       ->excludes(async)
       ->type_name("N");
@@ -156,30 +166,34 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, network.validation_fraction);
-  define_from(app, options.run);
   define_layers(app, network);
+  const InGroup group(app, kTraining);
+  define_from(app, options.run);
   Adder add(app);
-  add_name(app, "--optimiser", network.optimiser, "adam, adamw, sgd or lbfgs");
+  add_name(app, "--optimizer", network.optimiser, "Optimizer");
   add.whole("--epochs,--iterations", network.epochs, 1, neural::kMaxEpochs,
-            "Passes over the rows; of lbfgs iterations");
+            "Passes over the rows, or iterations of lbfgs");
   add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
-            "Rows of a step, over all executors; 0: a hundredth of all, 32 to 4096");
-  add.real("--learning-rate", network.learning_rate, "Length of steps");
-  add_name(app, "--schedule", network.schedule, "Of the learning rate: constant, exponential or cosine");
-  add.real("--learning-rate-decay", network.learning_rate_decay, "Of exponential: factor after each epoch");
-  add.real("--momentum", network.momentum, "Of sgd");
-  add.real("--tolerance", network.tolerance, "Of lbfgs: ends where the loss falls by less than this share");
-  add.whole("--history", network.history, 1, neural::kMaxHistory, "Of lbfgs: steps that it remembers");
+            "Rows of a step, over all executors; 0: a hundredth of the rows, 32 to 4096");
+  add.real("--learning-rate", network.learning_rate, "Learning rate");
+  add_name(app, "--schedule", network.schedule, "Schedule of the learning rate");
+  add.real("--learning-rate-decay", network.learning_rate_decay,
+           "Of exponential: factor of the learning rate after each epoch");
+  add.real("--momentum", network.momentum, "Momentum of sgd");
+  add.real("--tolerance", network.tolerance, "Of lbfgs: stop when the loss falls by less than this share");
+  add.whole("--history", network.history, 1, neural::kMaxHistory, "Of lbfgs: number of past steps to remember");
   add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
-  add.real("--weight-decay", network.weight_decay, "Of adamw: each step takes learning rate times this off weights");
-  add.real("--clip-norm", network.clip_norm, "Gradients longer than this are shortened to it; 0: none");
-  add.real("--dropout", network.dropout, "Share of hidden units left out of each row and step");
+  add.real("--weight-decay", network.weight_decay,
+           "Of adamw: each step shrinks weights by the learning rate times this");
+  add.real("--clip-norm", network.clip_norm, "Maximum norm of a gradient, longer ones are scaled down; 0: no limit");
+  add.real("--dropout", network.dropout, "Share of hidden units to drop for each row and step");
   add.whole("--early-stopping", network.early_stopping_epochs, 0, kMostWhole,
-            "Stop after so many epochs without gain in validation; 0: never");
+            "Stop if the validation loss has not improved for N epochs; 0: never");
   define_data(app, network);
   define_steps(app, options);
   add_run_options(app, options.run);
   define_servers(app, options);
+  make_common(app, {"--layers", "--loss", "--epochs", "--learning-rate", "--validation", "--executors"});
   app.footer(
       "Example: podere train nn higgs.csv --rows :12000 --layers 100 --epochs 20 --executors 2 -o network.json\n"
       "Classes: podere train nn train-images-idx3-ubyte.gz --layers 128,64 --loss cross-entropy -o digits.json\n"
@@ -197,16 +211,18 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   network.epochs = 100;
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, network.validation_fraction);
-  define_from(app, options.run);
   define_layers(app, network);
+  const InGroup group(app, kTraining);
+  define_from(app, options.run);
   Adder add(app);
-  add.whole("--iterations", network.epochs, 1, neural::kMaxEpochs, "Most steps of L-BFGS");
-  add.real("--tolerance", network.tolerance, "Ends where the loss falls by less than this share");
-  add.whole("--history", network.history, 1, neural::kMaxHistory, "Steps that L-BFGS remembers");
+  add.whole("--iterations", network.epochs, 1, neural::kMaxEpochs, "Maximum number of iterations of L-BFGS");
+  add.real("--tolerance", network.tolerance, "Stop when the loss falls by less than this share");
+  add.whole("--history", network.history, 1, neural::kMaxHistory, "Number of past steps that L-BFGS remembers");
   add.real("--l2", network.l2, "Penalty: half of this times the sum of squared weights");
   define_data(app, network);
   define_steps(app, options);
   add_run_options(app, options.run);
+  make_common(app, {"--layers", "--loss", "--iterations", "--validation", "--executors"});
   app.footer("Example: podere train mlp higgs.csv --rows :12000 --layers 30,30 --executors 2 -o network.json");
 }
 

@@ -8,6 +8,7 @@
 #include "podere/base/number.h"
 #include "podere/catalog/catalog.h"
 #include "podere/cli/arguments.h"
+#include "podere/cli/help.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
 
@@ -59,12 +60,15 @@ void add_option(CLI::App& app, const algorithm::DescribedOption& described, Json
 
 void define(CLI::App& app, OtherOptions& options) {
   add_data_options(app, options.run);
+  const InGroup training(app, kTraining);
   for (const algorithm::DescribedOption& described : options.algorithm->options())
     add_option(app, described, options.chosen);
   if (options.algorithm->abilities().streams) {
-    app.add_flag("--low-memory", options.low_memory, "Do not hold DATA, which is read several times");
+    app.add_flag("--low-memory", options.low_memory, "Do not keep DATA in memory; reads it several times")
+        ->group(kData);
   }
   add_run_options(app, options.run);
+  make_common(app, {"--executors"});
   app.footer(fmt::format("Example: podere train {} higgs.csv --executors 2 -o model.json", options.algorithm->name()));
 }
 

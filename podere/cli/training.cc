@@ -9,6 +9,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/jobs/checkpoint.h"
@@ -70,39 +71,44 @@ void print_facts(const Json& facts, const TrainingWords& words, int descriptor) 
 void add_data_options(CLI::App& app, TrainingOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
-      "Column of the label, by name or by position from 0 [label, target, class or y, or the first]");
+      "Column of the label, by name or position from 0 [label, target, class or y, else the first]");
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
       ->transform(output_file())
       ->type_name("MODEL");
-  auto* validation = app.add_option("--validation", options.validation, "Data to validate on; read as DATA, all rows")
+  make_common(app, {"--label", "--output"});
+  const InGroup group(app, kData);
+  auto* validation = app.add_option("--validation", options.validation, "Validation data, read like DATA, all rows")
                          ->check(file_name())
                          ->type_name("DATA");
   app.add_option("--validation-labels", options.validation_labels,
-                 "IDX: file of their labels [as of DATA, by its name]")
+                 "IDX: file of the validation labels [found by name, as that of DATA]")
       ->needs(validation)
       ->check(file_name())
       ->type_name("FILE");
 }
 
 void add_long_run_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
+  const InGroup training(app, kTraining);
   app.add_option("--checkpoint", options.checkpoint,
                  "Checkpoint file; rerun the same command to resume [in a temporary folder]")
       ->check(file_name())
       ->type_name("FILE");
-  app.add_option("--checkpoint-every", options.checkpoint_seconds, "Least seconds between two checkpoints [2]")
+  app.add_option("--checkpoint-every", options.checkpoint_seconds, "Seconds between two checkpoints, at least [2]")
       ->check(real_number())
       ->type_name("S");
+  const InGroup output(app, kOutput);
   auto* tensorboard =
-      app.add_option("--tensorboard", options.tensorboard, "Write what TensorBoard shows of the run into this folder")
+      app.add_option("--tensorboard", options.tensorboard, "Write logs for TensorBoard into this folder")
           ->check(file_name())
           ->type_name("FOLDER");
   app.add_option("--summary-steps", options.summary_steps,
-                 "Steps, or trees, between two points of its curves [a twentieth of an epoch, a tree]")
+                 "Steps, or trees, between two points in TensorBoard [a twentieth of an epoch, one tree]")
       ->transform(count())
       ->needs(tensorboard)
       ->type_name("N");
-  app.add_option("--validation-fraction", validation_fraction, "Share of rows to validate on instead [0]")
+  const InGroup data(app, kData);
+  app.add_option("--validation-fraction", validation_fraction, "Share of DATA to validate on, without --validation [0]")
       ->check(real_number())
       ->excludes("--validation")
       ->type_name("X");
@@ -162,8 +168,7 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
   const bool is_for_later = facts.value("reached_max_steps", false) && !options.checkpoint.empty();
   if (is_for_later && facts.value("checkpoint_failed", false)) {
     throw_input_error(
-        "--checkpoint: {} could not be written at the end, so nothing goes on from there; the model so far "
-        "is in {}",
+        "--checkpoint: {} could not be written at the end, so no run can resume from it; the model so far is in {}",
         options.checkpoint, options.model);
   }
   if (!facts.at("was_stopped").get<bool>()) return kDone;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "podere/base/nearest_name.h"
+#include "podere/cli/help.h"
 #include "podere/cli/other_names.h"
 
 namespace podere::cli {
@@ -13,21 +14,15 @@ namespace {
 /// Without those that are hidden.
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
-    names.push_back(command->get_name());
-  }
+  for (const CLI::App* command : visible_commands(app)) names.push_back(command->get_name());
   return names;
-}
-
-/// "podere train nn"
-std::string path_of(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
 }
 
 /// Without dashes.
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); })) {
     names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
   }
   return names;

@@ -67,6 +67,9 @@ std::string name_of_option(std::string name, const Options& o) {
   if (name == "n_classes") return "classes";
   if (name == "early_stopping_epochs") return "early-stopping";
   if (name == "epochs" && o.optimiser == Optimiser::kLbfgs) return "iterations";
+  if (name == "optimiser") return "optimizer";
+  if (name == "initialisation") return "initialization";
+  if (name == "standardise") return "standardize";
   std::ranges::replace(name, '_', '-');
   return name;
 }
@@ -97,13 +100,13 @@ void check_all_are_used(const Options& o) {
   };
   const std::string optimiser = to_string(o.optimiser);
   if (o.optimiser == Optimiser::kLbfgs) {
-    constexpr const char* kBySteps = "the optimisers sgd, adam and adamw";
+    constexpr const char* kBySteps = "the optimizers sgd, adam and adamw";
     only(&Options::batch_size, "batch-size", kBySteps, optimiser);
     only(&Options::learning_rate, "learning-rate", kBySteps, optimiser);
     only(&Options::schedule, "schedule", kBySteps, optimiser);
   } else {
-    only(&Options::tolerance, "tolerance", "the optimiser lbfgs", optimiser);
-    only(&Options::history, "history", "the optimiser lbfgs", optimiser);
+    only(&Options::tolerance, "tolerance", "the optimizer lbfgs", optimiser);
+    only(&Options::history, "history", "the optimizer lbfgs", optimiser);
   }
   if (o.schedule != Schedule::kExponential) {
     only(&Options::learning_rate_decay, "learning-rate-decay", "the schedule exponential", to_string(o.schedule));
@@ -111,8 +114,8 @@ void check_all_are_used(const Options& o) {
   if (o.loss != Loss::kSquaredError) {
     only(&Options::standardize_target, "standardize-target", "the loss squared-error", to_string(o.loss));
   }
-  if (o.optimiser != Optimiser::kSgd) only(&Options::momentum, "momentum", "the optimiser sgd", optimiser);
-  if (o.optimiser != Optimiser::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimiser adamw", optimiser);
+  if (o.optimiser != Optimiser::kSgd) only(&Options::momentum, "momentum", "the optimizer sgd", optimiser);
+  if (o.optimiser != Optimiser::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimizer adamw", optimiser);
 }
 
 }  // namespace podere::neural

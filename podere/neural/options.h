@@ -45,12 +45,12 @@ constexpr EnumNames<4> names_of(Activation /*enumeration*/) {
   return {"activation", {"identity", "relu", "sigmoid", "tanh"}};
 }
 constexpr EnumNames<3> names_of(Initialisation /*enumeration*/) {
-  return {"initialisation", {"glorot", "he", "pytorch"}};
+  return {"initialization", {"glorot", "he", "pytorch"}};
 }
 constexpr EnumNames<3> names_of(Loss /*enumeration*/) {
   return {"loss", {"binary-cross-entropy", "cross-entropy", "squared-error"}};
 }
-constexpr EnumNames<4> names_of(Optimiser /*enumeration*/) { return {"optimiser", {"lbfgs", "sgd", "adam", "adamw"}}; }
+constexpr EnumNames<4> names_of(Optimiser /*enumeration*/) { return {"optimizer", {"lbfgs", "sgd", "adam", "adamw"}}; }
 constexpr EnumNames<3> names_of(Schedule /*enumeration*/) {
   return {"schedule", {"constant", "exponential", "cosine"}};
 }

@@ -64,7 +64,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
     EXPECT_EQ(refusal([&] { validate(bad.options); }), bad.says);
   }
   EXPECT_EQ(refusal([] { parse_name<Initialisation>("zero"); }),
-            "initialisation is 'zero', allowed are glorot, he, pytorch");
+            "initialization is 'zero', allowed are glorot, he, pytorch");
   EXPECT_EQ(refusal([] { parse_name<Activation>("swish"); }),
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
 }
@@ -72,18 +72,18 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
 TEST(NetworkOptionsTest, ThoseThatNobodyLooksAtAreTold) {
   const std::vector<BadOptions> all = {
       {{.optimiser = Optimiser::kLbfgs, .batch_size = 64},
-       "batch-size is 64, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+       "batch-size is 64, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
       {{.optimiser = Optimiser::kLbfgs, .learning_rate = 0.5},
-       "learning-rate is 0.5, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+       "learning-rate is 0.5, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
       {{.optimiser = Optimiser::kLbfgs, .schedule = Schedule::kCosine},
-       "schedule is cosine, which is for the optimisers sgd, adam and adamw, not for lbfgs"},
+       "schedule is cosine, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
       {{.learning_rate_decay = 0.5},
        "learning-rate-decay is 0.5, which is for the schedule exponential, not for constant"},
-      {{.tolerance = 0}, "tolerance is 0, which is for the optimiser lbfgs, not for adam"},
-      {{.history = 3}, "history is 3, which is for the optimiser lbfgs, not for adam"},
-      {{.momentum = 0.5}, "momentum is 0.5, which is for the optimiser sgd, not for adam"},
+      {{.tolerance = 0}, "tolerance is 0, which is for the optimizer lbfgs, not for adam"},
+      {{.history = 3}, "history is 3, which is for the optimizer lbfgs, not for adam"},
+      {{.momentum = 0.5}, "momentum is 0.5, which is for the optimizer sgd, not for adam"},
       {{.optimiser = Optimiser::kSgd, .weight_decay = 0.1},
-       "weight-decay is 0.1, which is for the optimiser adamw, not for sgd"},
+       "weight-decay is 0.1, which is for the optimizer adamw, not for sgd"},
   };
   for (const BadOptions& bad : all) {
     EXPECT_EQ(refusal([&] { check_all_are_used(bad.options); }), bad.says);
@@ -193,8 +193,8 @@ TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
   EXPECT_EQ(refused(rows, [](Options& o) { o.learning_rate = 0.01; }), "learning-rate was 0.001, is 0.01");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {5, 6}; }), "layers was 4, is 5,6");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {}; }), "layers was 4, is none");
-  EXPECT_EQ(refused(rows, [](Options& o) { o.optimiser = Optimiser::kLbfgs; }), "optimiser was adam, is lbfgs");
-  EXPECT_EQ(refused(rows, [](Options& o) { o.standardise = false; }), "standardise was true, is false");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.optimiser = Optimiser::kLbfgs; }), "optimizer was adam, is lbfgs");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.standardise = false; }), "standardize was true, is false");
   EXPECT_EQ(refused(rows, [](Options& o) { o.seed = 9; }), "seed was 0, is 9");
   EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), kOthers);
   EXPECT_EQ(refused({.n_rows = 1400}, same), "the data had 1500 rows, have 1400");

@@ -17,7 +17,7 @@ def test_a_random_trace_is_simulated_by_all_policies(podere):
     for report in reports[:3]:
         assert report["taken_needlessly"] == 0 and report["cycles"] == 0
     text = podere.done("farm", "simulate", "t.jsonl", "--policy", "proportional").stdout
-    assert "executors taken for guarantees" in text and "original" not in text
+    assert "executors reclaimed for guarantees" in text and "original" not in text
 
 
 def test_a_trace_is_the_same_for_the_same_seed(podere):

@@ -129,7 +129,7 @@ def test_only_numbers_have_a_scale_to_leave_out(podere):
 @pytest.mark.parametrize("arguments", [
     ["nn", "--epochs", 2, "--dropout", 0.2, "--validation-fraction", 0.2, "--early-stopping", 5],
     ["nn", "--epochs", 2, "--loss", "squared-error", "--validation-fraction", 0.2],
-    ["nn", "--epochs", 2, "--optimiser", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4],
+    ["nn", "--epochs", 2, "--optimizer", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4],
     ["mlp", "--iterations", 8]], ids=["adam", "numbers", "sgd", "lbfgs"])
 def test_same_bits_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
     digests = {}
@@ -144,7 +144,7 @@ def test_same_bits_on_1_2_3_5_8_executors_and_1_3_threads(podere, arguments):
 
 @pytest.mark.parametrize("kind, options, stop", [
     ("nn", ["--epochs", 2, "--dropout", 0.2, "--validation-fraction", 0.2, "--early-stopping", 5], 130),
-    ("nn", ["--epochs", 2, "--optimiser", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4], 130),
+    ("nn", ["--epochs", 2, "--optimizer", "sgd", "--schedule", "cosine", "--momentum", 0.5, "--l2", 1e-4], 130),
     ("mlp", ["--iterations", 8], 4)], ids=["adam", "sgd", "lbfgs"])
 def test_a_run_stopped_on_two_executors_ends_with_the_same_bits_on_others(podere, kind, options, stop):
     run = ["train", kind, "collider:9000", "--layers", "20,20", *options, "--seed", 5, "-o", "network.json", "--json"]
@@ -289,7 +289,7 @@ def test_kept_tables_are_lent_to_workers(podere, session):
     (["--async", "--staleness", 3], "--async excludes --staleness"),
     (["--staleness", 3], "--staleness is 3, allowed is 0 without servers"),
     (["--servers", 1, "--workers", 2, "--executors", 3], "--executors"),
-    (["--servers", 1, "--workers", 2, "--optimiser", "lbfgs"], "--servers is 1, allowed is 0 with lbfgs"),
+    (["--servers", 1, "--workers", 2, "--optimizer", "lbfgs"], "--servers is 1, allowed is 0 with lbfgs"),
     (["--servers", 1, "--workers", 0], "--workers"),
     (["--servers", "1e18", "--workers", 2], "--servers: '1e18' is not a whole number from 0 to 1024"),
     (["--servers", 500, "--workers", 500], "1000 executors are too many for this machine of "),
@@ -349,8 +349,8 @@ def table(podere):
     (["--layers", ",".join(["4"] * 65)], "--layers are 65, allowed are at most 64"),
     (["--layers", ",".join(["4096"] * 20)], "weights, allowed are at most 134217728"),
     (["--activation", "swish"], "--activation is 'swish', allowed are identity, relu, sigmoid, tanh"),
-    (["--optimiser", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
-    (["--momentum", "0.5"], "--momentum is 0.5, which is for the optimiser sgd, not for adam"),
+    (["--optimizer", "lbfgs", "--dropout", "0.1"], "--dropout is 0.1, allowed is 0 with lbfgs"),
+    (["--momentum", "0.5"], "--momentum is 0.5, which is for the optimizer sgd, not for adam"),
     (["--learning-rate", "nan"], "--learning-rate is nan, allowed is above 0, at most 1e6"),
     (["--l2", "1e50"], "--l2 is 1e+50, allowed is 0 to 1e12"),
     (["--epochs", "0"], "--epochs: '0' is not a whole number from 1 to 1000000"),
@@ -378,7 +378,7 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
     (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; networks trained with impute take the mean"),
     (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
     (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
-    (("", ""), ["--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", "1e6"],
+    (("", ""), ["--loss", "squared-error", "--optimizer", "sgd", "--learning-rate", "1e6"],
      "the loss is not finite. Try a learning-rate below 1000000, or clip-norm"),
 ])
 def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, words):
@@ -442,7 +442,7 @@ def test_a_checkpoint_of_other_trees_is_told_by_what_differs(podere, table):
 
 
 def test_a_run_that_diverges_leaves_its_last_good_checkpoint(podere, table):
-    result = podere.run("train", "nn", table, "--layers", "none", "--loss", "squared-error", "--optimiser", "sgd", "--learning-rate", 5,
+    result = podere.run("train", "nn", table, "--layers", "none", "--loss", "squared-error", "--optimizer", "sgd", "--learning-rate", 5,
                         "--epochs", 1000, "--checkpoint", "c.json", "--checkpoint-steps", 1, "-o", "network.json")
     assert result.returncode == 2 and "the loss is not finite. Try a learning-rate below 5" in result.stderr, result.stderr
     assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv"]
@@ -464,7 +464,7 @@ def test_a_checkpoint_without_room_costs_a_warning_and_the_old_one_stays(podere,
     assert sorted(os.listdir(podere.folder)) == ["c.json", "d.csv", "network.json"]
     # It was what those steps were for.
     assert result.returncode == 2 and result.stderr.splitlines()[-1] == (
-        "podere: --checkpoint: c.json could not be written at the end, so nothing goes on from there; "
+        "podere: --checkpoint: c.json could not be written at the end, so no run can resume from it; "
         "the model so far is in network.json")
     result = podere.run(*run, preexec_fn=limited_files(model_bytes + 1000))
     assert result.returncode == 0 and result.stderr.count("no checkpoint could be written: ") == 1

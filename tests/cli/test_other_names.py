@@ -26,8 +26,11 @@ def test_options_by_other_names_train_the_same_model(podere):
 @pytest.mark.parametrize("kind, own, others", [
     ("gbt", ["--trees", 2, "--subsample", 0.5, "--objective", "squared-error"],
      ["--num-iterations", 2, "--bagging-fraction", 0.5, "--objective", "reg:squarederror"]),
+    ("gbt", ["--trees", 2, "--growth", "best-first", "--max-leaves", 5], ["--n-estimators", 2, "--num-leaves", 5]),
     ("gbt", ["--trees", 2, "--objective", "softmax"], ["--num-round", 2, "--objective=multi:softmax", "--num-class", 0]),
     ("nn", ["--epochs", 1, "--loss", "binary-cross-entropy"], ["--max-iter", 1, "--objective", "binary:logistic"]),
+    ("nn", ["--epochs", 1, "--optimizer", "sgd", "--initialization", "he", "--no-standardize"],
+     ["--epochs", 1, "--optimiser", "sgd", "--initialisation", "he", "--no-standardise"]),
     ("mlp", ["--iterations", 2, "--loss", "squared-error"], ["--max-iter", 2, "--loss", "reg:squarederror"]),
 ])
 def test_losses_and_shares_by_other_names_train_the_same_model(podere, kind, own, others):
@@ -37,7 +40,7 @@ def test_losses_and_shares_by_other_names_train_the_same_model(podere, kind, own
 
 
 @pytest.mark.parametrize("words, advice", [
-    (["gbt", "x.csv", "--num-leaves", 31], "--growth best-first --max-leaves N"), (["gbt", "x.csv", "--n-jobs", 2], "--cores N"),
+    (["gbt", "x.csv", "--gamma", 1], "--min-gain"), (["gbt", "x.csv", "--n-jobs", 2], "--cores N"),
     (["mlp", "x.csv", "--alpha", 1], "not divided by the number of rows"), (["mlp", "x.csv", "--lr", 1], "L-BFGS"),
     (["gbt", "x.csv", "--lambda-l1", 1], "no L1 penalty"), (["gbt", "x.csv", "--min_child_samples", 5], "--min-child-weight"),
 ])

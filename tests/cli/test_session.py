@@ -115,7 +115,7 @@ def test_tables_do_not_depend_on_executors(podere, session):
         session.start(name, "--executors", str(executors), "--cores", "1")
         session("load", name, "collider:9000", "--as", "a")
         session("transform", name, "a", "--where", "m_bb > 0.9 && lepton_pT < 2", "--select", "m_bb,lepton_pT,m_jj",
-                "--standardise", "--rows", "100:", "--as", "b")
+                "--standardize", "--rows", "100:", "--as", "b")
         session("save", name, "b", "-o", f"{name}.csv")
     assert sha256(podere, "one.csv") == sha256(podere, "three.csv")
     header, *lines = (podere.folder / "one.csv").read_text().splitlines()
@@ -314,7 +314,7 @@ def test_attached_one_sees_what_others_do(podere, session):
     assert next(event for event in told if event["event"] == "progress")["job"] >= 1
     watcher.send_signal(signal.SIGINT)
     _, stderr = watcher.communicate(timeout=10)
-    assert watcher.returncode == 0 and "goes on" in stderr
+    assert watcher.returncode == 0 and "keeps running" in stderr
 
 
 def test_attached_one_ends_when_its_reader_goes(podere, session):
@@ -328,7 +328,7 @@ def test_attached_one_ends_when_its_reader_goes(podere, session):
         return watcher.poll() is not None
 
     wait_until(has_ended)
-    assert watcher.returncode == 0 and "goes on" in watcher.stderr.read()
+    assert watcher.returncode == 0 and "keeps running" in watcher.stderr.read()
 
 
 def test_prometheus_reads_what_jobs_cost(session):

@@ -64,7 +64,7 @@ def draw_training(r):
                              ["--validation-fraction", "0.2"], ["--objective", "squared-error"]])
     else:
         options = ["nn", "--layers", r.choice(["10", "30,20"]), "--epochs", str(r.choice([2, 6]))]
-        options += r.choice([[], ["--optimiser", "sgd"], ["--dropout", "0.2"], ["--optimiser", "lbfgs"],
+        options += r.choice([[], ["--optimizer", "sgd"], ["--dropout", "0.2"], ["--optimizer", "lbfgs"],
                              ["--validation-fraction", "0.2"]])
     return options + ["--checkpoint-every", r.choice(["0.05", "0.3", "2"])]
 

@@ -33,6 +33,9 @@ void add_session_tables(CLI::App& session, Command& chosen);
 void add_farm(CLI::App& app, Command& chosen);
 void add_operator(CLI::App& app, Command& chosen);
 void add_doctor(CLI::App& app, Command& chosen);
+void add_completion(CLI::App& app, Command& chosen);
+/// Hidden: packages call it.
+void add_manual(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);
 

@@ -10,12 +10,15 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/cli/command.h"
+#include "podere/cli/completion.h"
 #include "podere/cli/group.h"
+#include "podere/cli/help.h"
 #include "podere/cli/other_names.h"
 #include "podere/cli/print.h"
 #include "podere/cli/unknown_command.h"
@@ -24,8 +27,10 @@ namespace podere::cli {
 namespace {
 
 void add_commands(CLI::App& app, Command& chosen) {
+  app.formatter(help_formatter());  // before commands, which inherit it
+  app.set_help_flag("-h,--help", "Print this help");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("podere ") + PODERE_VERSION);
+  app.set_version_flag("--version", std::string("podere ") + PODERE_VERSION, "Print the version");
   app.footer("Example: podere train gbt collider:1e5 -o model.json && podere evaluate model.json collider:1e4?seed=1");
   add_generate(app, chosen);
   add_describe(app, chosen);
@@ -39,6 +44,8 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_farm(app, chosen);
   add_operator(app, chosen);
   add_doctor(app, chosen);
+  add_completion(app, chosen);
+  add_manual(app, chosen);
   add_executor(app, chosen);
 }
 
@@ -46,7 +53,12 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Podere trains and uses machine-learning models on several executors.", "podere");
   Command chosen;
   add_commands(app, chosen);
-  const std::vector<std::string> words = in_own_names({argv + 1, argv + argc});
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "complete") {  // what shells ask
+    print(completions(app, {words.begin() + 1, words.end()}));
+    return kDone;
+  }
+  words = in_own_names(std::move(words));
   if (words == std::vector<std::string>{"names", "--help"}) {  // podere help names
     print(other_names_text());
     return kDone;

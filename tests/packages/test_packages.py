@@ -59,8 +59,12 @@ def test_the_debian_package_has_what_users_install(deb):
     package = {name.removeprefix("lib/python3/dist-packages/podere/") for name in modes if "dist-packages" in name}
     module, = package - MODULES
     assert MODULES <= package and re.fullmatch(r"_core\.cpython-3\d+-\S+\.so", module)
-    assert set(modes) - {f"lib/python3/dist-packages/podere/{name}" for name in package} == {
-        "bin/podere", "share/doc/podere/copyright"}
+    pages = {name for name in modes if name.startswith("share/man/man1/podere")}
+    assert {"share/man/man1/podere.1.gz", "share/man/man1/podere-train-gbt.1.gz"} <= pages
+    assert set(modes) - {f"lib/python3/dist-packages/podere/{name}" for name in package} - pages == {
+        "bin/podere", *(f"share/doc/podere/{name}" for name in ("copyright", "CITATION.cff", "SECURITY.md")),
+        "share/bash-completion/completions/podere",
+        "share/zsh/vendor-completions/_podere", "share/fish/vendor_completions.d/podere.fish"}
     assert {mode for name, mode in modes.items() if name != "bin/podere"} == {"-rw-r--r--"}
     assert modes["bin/podere"] == "-rwxr-xr-x"
 

@@ -241,6 +241,9 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                 "train again, or pass models on with save_model and load_model")
         if header["model"] is not None:
             state["_model"] = self._MODEL.from_text(header["model"], f"pickle of {type(self).__name__}")
+        for old, new in (("initialisation", "initialization"), ("standardise", "standardize")):  # of earlier pickles
+            if old in state and new not in state:
+                state[new], state[old] = state[old], None
         super().__setstate__(state)
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6

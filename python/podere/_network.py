@@ -20,8 +20,8 @@ _NN = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model, a number one layer. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="relu"
         Of hidden layers. `--activation`.
-    initialisation : {"glorot", "he", "pytorch"}, default="pytorch"
-        Of the weights that training starts from. `--initialisation`.
+    initialization : {"glorot", "he", "pytorch"}, default="pytorch"
+        Initialization of the weights. `--initialization`.
     solver : {"adam", "adamw", "sgd"}, default="adam"
         `--optimiser`.
     epochs : int, default=50
@@ -58,8 +58,8 @@ _MLP = """
         Widths of the hidden layers, 1 to 4096 each; () is a linear model, a number one layer. `--layers` of the command line.
     activation : {"identity", "relu", "sigmoid", "tanh"}, default="sigmoid"
         Of hidden layers. `--activation`.
-    initialisation : {"glorot", "he", "pytorch"}, default="glorot"
-        Of the weights that training starts from. `--initialisation`.
+    initialization : {"glorot", "he", "pytorch"}, default="glorot"
+        Initialization of the weights. `--initialization`.
     iterations : int, default=100
         Most steps of L-BFGS. `--iterations`.
     tolerance : float, default=1e-6
@@ -70,8 +70,8 @@ _MLP = """
         Penalty: half of this times the sum of squared weights, biases left out. `--l2`.
 """
 
-_ALL = """    standardise : bool, default=True
-        Features on a common scale, which is learnt from the rows. `--no-standardise`.
+_ALL = """    standardize : bool, default=True
+        Scale features to mean 0 and standard deviation 1 of the training rows. `--no-standardize`.
 {own}    impute : bool, default=False
         Missing values become the mean of their feature; else they are refused. `--impute`.
     warm_start : bool, default=False
@@ -82,6 +82,8 @@ _ALL = """    standardise : bool, default=True
         Seed of all random draws; None is 0. `--seed`.
     n_jobs : int or None, default=None
         Threads, as of GBTClassifier. The model is the same for any number. `--cores`.
+    initialisation, standardise : default=None
+        Deprecated: old spellings of `initialization` and `standardize`.
 
     Attributes
     ----------
@@ -254,14 +256,15 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
     """
 
     def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (100,), activation: str = "relu",
-                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
+                 initialization: str = "pytorch", solver: str = "adam", epochs: int = 50,
                  batch_size: int | None = None, learning_rate: float = 0.001,
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
-                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardize: bool = True,
                  impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
-                 n_jobs: int | None = None) -> None:
+                 n_jobs: int | None = None, initialisation: str | None = None,
+                 standardise: bool | None = None) -> None:
         _parameters.take(self, locals())
 
     @_document_partial_fit(_CLASSES)
@@ -293,14 +296,15 @@ class NNRegressor(Regressor, _GradientDescent):
     """
 
     def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (100,), activation: str = "relu",
-                 initialisation: str = "pytorch", solver: str = "adam", epochs: int = 50,
+                 initialization: str = "pytorch", solver: str = "adam", epochs: int = 50,
                  batch_size: int | None = None, learning_rate: float = 0.001,
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
-                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardise: bool = True,
+                 early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardize: bool = True,
                  standardize_target: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
-                 n_jobs: int | None = None) -> None:
+                 n_jobs: int | None = None, initialisation: str | None = None,
+                 standardise: bool | None = None) -> None:
         _parameters.take(self, locals())
 
     @_document_partial_fit()
@@ -335,11 +339,12 @@ class MLPClassifier(_NetworkClassifier):
     """
 
     def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (30, 30), activation: str = "sigmoid",
-                 initialisation: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10,
+                 initialization: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10,
                  l2: float = 0.0,
-                 standardise: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 standardize: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
-                 n_jobs: int | None = None) -> None:
+                 n_jobs: int | None = None, initialisation: str | None = None,
+                 standardise: bool | None = None) -> None:
         _parameters.take(self, locals())
 
     def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:

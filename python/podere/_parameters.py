@@ -201,9 +201,10 @@ def _network_options(p: Any) -> dict[str, Any]:
     return {
         "hidden": _layers(p.hidden_layer_sizes),
         "activation": choice("activation", p.activation, {name: name for name in activations}),
-        "initialisation": choice("initialisation", p.initialisation, {name: name for name in ("glorot", "he", "pytorch")}),
+        "initialisation": choice("initialization", p.initialization if p.initialisation is None else p.initialisation,
+                                 {name: name for name in ("glorot", "he", "pytorch")}),
         "l2": real("l2", p.l2, _PENALTY, least=0, most=1e12),
-        "standardise": flag("standardise", p.standardise),
+        "standardise": flag("standardize", p.standardize if p.standardise is None else p.standardise),
         "impute": flag("impute", p.impute),
         "seed": seed_of(p.random_state),
     }

@@ -177,17 +177,21 @@ class Table:
             raise TypeError(f"expression is {expression!r}, allowed is a text such as 'm_bb > 95'")
         return self._transform(name, where=expression)
 
-    def standardise(self, like: Table | None = None, *, name: str | None = None) -> Table:
-        """Each feature less its mean, divided by its standard deviation; or by those of `like`, a standardised table.
+    def standardize(self, like: Table | None = None, *, name: str | None = None) -> Table:
+        """Each feature less its mean, divided by its standard deviation; or by those of `like`, a standardized table.
 
-        >>> train = train.standardise()             # doctest: +SKIP
-        >>> test = test.standardise(like=train)     # doctest: +SKIP
+        >>> train = train.standardize()             # doctest: +SKIP
+        >>> test = test.standardize(like=train)     # doctest: +SKIP
         """
         if like is None:
             return self._transform(name, standardise=True)
         if not isinstance(like, Table) or like._stored.scaling is None:
-            raise ValueError("like is not a table that standardise() made, or that was made from one")
+            raise ValueError("like is not a table that standardize() made, or that was made from one")
         return self._transform(name, standardise=True, scaling=like._stored.scaling)
+
+    def standardise(self, like: Table | None = None, *, name: str | None = None) -> Table:
+        """Deprecated: the old spelling of `standardize`."""
+        return self.standardize(like, name=name)
 
     @property
     def rows(self) -> _Rows:

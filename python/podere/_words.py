@@ -9,8 +9,8 @@ _PARAMETERS = {
     "header": "header=True", "no-header": "header=False", "zero-based": "zero_based=True", "features": "n_features",
     "trees": "n_estimators", "depth": "max_depth", "growth": "grow_policy", "bins": "max_bins", "lambda": "reg_lambda",
     "min-gain": "min_split_gain", "column-subsample": "colsample_bytree", "monotone": "monotone_constraints",
-    "interactions": "interaction_constraints", "layers": "hidden_layer_sizes", "optimiser": "solver",
-    "no-standardise": "standardise=False", "no-standardize-target": "standardize_target=False",
+    "interactions": "interaction_constraints", "layers": "hidden_layer_sizes", "optimizer": "solver",
+    "no-standardize": "standardize=False", "no-standardize-target": "standardize_target=False",
     "seed": "random_state", "from": "warm_start", "missing": "missing=[...]",
 }
 #: Options that messages name without dashes; no words of English.

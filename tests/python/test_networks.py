@@ -76,7 +76,7 @@ def test_the_command_line_and_a_session_give_the_same_model(rows, podere, sessio
     else:
         loss = {1: "squared-error", 2: "binary-cross-entropy", 3: "cross-entropy"}[n_classes]
         stopping = p["early_stopping_epochs"]
-        options += ["--loss", loss, "--optimiser", p["solver"], "--epochs", p["epochs"], "--learning-rate", p["learning_rate"],
+        options += ["--loss", loss, "--optimizer", p["solver"], "--epochs", p["epochs"], "--learning-rate", p["learning_rate"],
                     "--schedule", p["schedule"], "--dropout", p["dropout"], "--clip-norm", p["clip_norm"] or 0]
         options += ["--early-stopping", stopping, "--validation-fraction", p["validation_fraction"]] if stopping else []
     kind = "mlp" if isinstance(estimator, MLPClassifier) else "nn"
@@ -95,7 +95,7 @@ def test_a_pickle_predicts_the_same_bits(rows, way):
 
 def test_weights_are_those_that_predict(rows):
     X, y = rows(1)
-    model = NNRegressor(hidden_layer_sizes=(5, 3), activation="tanh", epochs=3, standardise=False, standardize_target=False).fit(X, y)
+    model = NNRegressor(hidden_layer_sizes=(5, 3), activation="tanh", epochs=3, standardize=False, standardize_target=False).fit(X, y)
     values = X
     for i, (coefs, intercepts) in enumerate(zip(model.coefs_, model.intercepts_)):
         values = values @ coefs + intercepts
@@ -127,11 +127,23 @@ def test_a_warm_start_keeps_the_classes_of_its_model(rows):
 
 def test_starting_weights_are_those_asked_for(rows):
     X, y = rows(2)
-    widest = {kind: abs(NNClassifier(epochs=1, learning_rate=1e-9, initialisation=kind).fit(X, y).coefs_[0]).max()
+    widest = {kind: abs(NNClassifier(epochs=1, learning_rate=1e-9, initialization=kind).fit(X, y).coefs_[0]).max()
               for kind in ("glorot", "he", "pytorch")}
     assert_allclose(widest["glorot"], (6 / 108) ** 0.5, rtol=0.01)
     assert_allclose(widest["he"], (6 / 8) ** 0.5, rtol=0.01)
     assert_allclose(widest["pytorch"], (1 / 8) ** 0.5, rtol=0.01)
+
+
+def test_old_spellings_of_parameters_are_accepted_also_in_pickles(rows):
+    X, y = rows(2)
+    new = NNClassifier(epochs=1, initialization="he", standardize=False).fit(X, y)
+    old = NNClassifier(epochs=1, initialisation="he", standardise=False).fit(X, y)
+    assert old._model.to_text() == new._model.to_text()
+    state = new.__getstate__()
+    state["initialisation"], state["standardise"] = state.pop("initialization"), state.pop("standardize")
+    earlier = NNClassifier.__new__(NNClassifier)
+    earlier.__setstate__(state)
+    assert earlier.get_params() == new.get_params()
 
 
 def test_the_first_partial_fit_is_an_epoch_of_fit_and_later_ones_are_more_of_it(rows):
@@ -204,7 +216,7 @@ def test_arrays_go_on_from_a_model_whose_columns_have_names(rows, name):
     ({}, {"classes": [1, 2]}, "y has the class 0, which is not in classes"),
     ({"schedule": "cosine"}, {"classes": [0, 1]}, "schedule is 'cosine'"),
     ({"early_stopping_epochs": 3}, {"classes": [0, 1]}, "early_stopping_epochs is 3"),
-    ({"initialisation": "zero"}, {"classes": [0, 1]}, "initialisation is 'zero', allowed are 'glorot', 'he', 'pytorch'"),
+    ({"initialization": "zero"}, {"classes": [0, 1]}, "initialization is 'zero', allowed are 'glorot', 'he', 'pytorch'"),
 ])
 def test_what_partial_fit_cannot_do_is_refused_and_changes_nothing(rows, parameters, arguments, words):
     estimator = NNClassifier(**parameters)
@@ -248,7 +260,7 @@ def test_two_classes_of_a_perceptron_are_as_those_of_others(rows):
     ({"learning_rate": float("nan")}, ValueError, "learning_rate is nan"),
     ({"dropout": 1.0}, ValueError, "dropout is 1.0"),
     ({"clip_norm": 0}, ValueError, "clip_norm is 0"),
-    ({"standardise": "yes"}, TypeError, "standardise is 'yes'"),
+    ({"standardize": "yes"}, TypeError, "standardize is 'yes'"),
     ({"learning_rate": 10**400}, ValueError, "learning_rate is 1000"),
     ({"hidden_layer_sizes": iter([3])}, TypeError, "hidden_layer_sizes is .*, allowed is a sequence"),
     ({"hidden_layer_sizes": {3}}, TypeError, r"hidden_layer_sizes is \{3\}, allowed is a sequence"),

@@ -80,15 +80,15 @@ def test_tables_are_chosen_from_by_name_value_and_number(table, rows_csv):
     assert table.rows[:-2900].n_rows == 100
 
 
-def test_one_table_is_standardised_like_another(table):
+def test_one_table_is_standardized_like_another(table):
     first, second = table.split(0.5)
-    first = first.standardise()
+    first = first.standardize()
     frame = first.describe()
     assert frame.loc["f0":"f7", "mean"].abs().max() < 1e-6
-    second = second.standardise(like=first)
+    second = second.standardize(like=first)
     assert 0 < abs(second.describe().loc["f0", "mean"]) < 0.3
-    with pytest.raises(ValueError, match="like is not a table that standardise"):
-        second.standardise(like=table)
+    with pytest.raises(ValueError, match="like is not a table that standardize"):
+        second.standardize(like=table)
 
 
 def test_a_saved_table_is_the_table(session, table, tmp_path):

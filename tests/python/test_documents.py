@@ -46,6 +46,13 @@ def test_the_example_of_the_index_runs(tmp_path):
     assert done.stdout.count("\n") == 3 and (tmp_path / "model.json").exists()
 
 
+def test_the_reference_is_what_the_docstrings_say():
+    spec = importlib.util.spec_from_file_location("api_reference", ROOT / "tools/api_reference.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.PAGE.read_text() == tool.reference(), "PYTHONPATH=build/release/python tools/api_reference.py writes it again"
+
+
 def test_the_examples_of_the_docstrings_hold():
     for module in (_gbt, _session):
         tried = doctest.testmod(module)

@@ -1,7 +1,7 @@
 // How fast farms are decided on: farm_bench [--farms N] [--pods N] [--nodes N] [--shapes N] [--seconds S]
-// A full cluster in which every twentieth farm waits for some of its guarantee, every farm has its lent executors, and
-// some pods end. Each decision begins from nothing. Checks that a decision takes exactly what is missing. Prints one
-// line of JSON for each mode. Seconds are of the processor.
+// A full cluster in which every twentieth farm waits for some of its guarantee, every farm has its borrowing executors,
+// and some pods end. Each decision begins from nothing. Checks that a decision takes exactly what is missing. Prints
+// one line of JSON for each mode. Seconds are of the processor.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -79,8 +79,9 @@ int run(const Size& size) {
   for (const auto& [name, mode] : {std::pair("proportional", Mode::kProportional), {"fair-share", Mode::kFairShare}}) {
     const Policy policy{.mode = mode};
     const Decision decision = decide(state, policy);
-    const auto n_taken = static_cast<std::size_t>(std::ranges::count_if(decision.reclaims, &Reclaim::for_guarantee));
-    const bool is_right = n_taken == n_missing(state, decision);
+    const auto n_reclaimed =
+        static_cast<std::size_t>(std::ranges::count_if(decision.reclaims, &Reclaim::for_guarantee));
+    const bool is_right = n_reclaimed == n_missing(state, decision);
     int n_decisions = 0;
     const double start = processor_seconds();
     for (; processor_seconds() - start < size.seconds; ++n_decisions) {
@@ -91,7 +92,7 @@ int run(const Size& size) {
     const double words_seconds = processor_seconds() - start - seconds;
     fmt::print(
         "{{\"bench\": \"farm\", \"mode\": \"{}\", \"farms\": {}, \"pods\": {}, \"nodes\": {}, \"shapes\": {}, "
-        "\"taken\": {}, "
+        "\"reclaimed\": {}, "
         "\"is_right\": {}, \"decisions_per_second\": {:.0f}, \"milliseconds\": {:.3f}, \"sentences_milliseconds\": "
         "{:.3f}}}\n",
         name, size.farms, state.pods.size(), size.nodes, size.shapes, decision.reclaims.size(), is_right,

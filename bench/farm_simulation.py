@@ -22,14 +22,14 @@ ROWS = [  # of the table: name, how to sum it up over traces, how to write it
     ("99 % of them within", "wait_p99_seconds", statistics.mean, "{:,.0f} s"),
     ("longest", "wait_longest_seconds", max, "{:,.0f} s"),
     ("missing below guarantees, executor-hours", "missing_executor_seconds", lambda values: sum(values) / 3600, "{:,.0f}"),
-    ("executors taken for guarantees", "taken", sum, "{:,.0f}"),
-    ("of these more than needed", "taken_needlessly", sum, "{:,.0f}"),
-    ("executors taken for shares", "taken_for_shares", sum, "{:,.0f}"),
-    ("rooms that went back to whom they were taken from", "returned", sum, "{:,.0f}"),
+    ("executors reclaimed for guarantees", "reclaimed", sum, "{:,.0f}"),
+    ("of these more than needed", "reclaimed_needlessly", sum, "{:,.0f}"),
+    ("executors reclaimed for shares", "reclaimed_for_shares", sum, "{:,.0f}"),
+    ("rooms that went back to the farm they were reclaimed from", "returned", sum, "{:,.0f}"),
     ("cycles A → B → A", "cycles", sum, "{:,.0f}"),
     ("work lost, executor-hours", "work_lost_executor_seconds", lambda values: sum(values) / 3600, "{:,.1f}"),
-    ("utilisation of what is asked for", "utilisation_of_asked", statistics.mean, "{:.3f}"),
-    ("fairness of lent room (Jain)", "fairness", statistics.mean, "{:.3f}"),
+    ("utilization of what is asked for", "utilization_of_asked", statistics.mean, "{:.3f}"),
+    ("fairness of borrowed room (Jain)", "fairness", statistics.mean, "{:.3f}"),
     ("decisions a second", "decisions_per_second", statistics.mean, "{:,.0f}"),
 ]
 
@@ -72,9 +72,9 @@ def picture(traces, path):
     import matplotlib.pyplot as plt
     matplotlib.rcParams.update({"svg.hashsalt": "podere", "font.family": "sans-serif", "svg.fonttype": "none"})
     charts = [("missing below guarantees, executor-hours", "missing_executor_seconds", lambda values: sum(values) / 3600),
-              ("executors taken for guarantees", "taken", sum),
+              ("executors reclaimed for guarantees", "reclaimed", sum),
               ("work lost, executor-hours", "work_lost_executor_seconds", lambda values: sum(values) / 3600),
-              ("fairness of lent room", "fairness", statistics.mean)]
+              ("fairness of borrowed room", "fairness", statistics.mean)]
     figure, axes = plt.subplots(1, len(charts), figsize=(11, 2.9))
     colours = ["#1f77b4", "#2a9d8f", "#7a9e3b", "#c0392b"]
     for axis, (title, member, sum_up) in zip(axes, charts):
@@ -111,8 +111,8 @@ def main():
         picture(traces, options.picture)
     for reports in traces:
         for policy in POLICIES[:3]:
-            if reports[policy]["taken_needlessly"] or reports[policy]["cycles"]:
-                sys.exit(f"{policy} took executors that were not needed, or made a cycle")
+            if reports[policy]["reclaimed_needlessly"] or reports[policy]["cycles"]:
+                sys.exit(f"{policy} reclaimed executors that were not needed, or made a cycle")
 
 
 if __name__ == "__main__":

@@ -102,19 +102,19 @@ Json report_json(const std::string& policy, const farm::SimulationReport& report
       {"wait_p99_seconds", report.wait_p99},
       {"wait_longest_seconds", report.wait_longest},
       {"missing_executor_seconds", report.missing},
-      {"taken", report.taken},
-      {"taken_needlessly", nullptr},
-      {"taken_for_shares", report.taken_for_shares},
+      {"reclaimed", report.reclaimed},
+      {"reclaimed_needlessly", nullptr},
+      {"reclaimed_for_shares", report.reclaimed_for_shares},
       {"returned", report.returned},
       {"cycles", report.cycles},
       {"work_lost_executor_seconds", report.work_lost},
       {"started", report.started},
-      {"utilisation", report.utilisation},
-      {"utilisation_of_asked", report.utilisation_of_asked},
+      {"utilization", report.utilization},
+      {"utilization_of_asked", report.utilization_of_asked},
       {"fairness", report.fairness},
       {"decisions", report.decisions},
       {"decisions_per_second", static_cast<double>(report.decisions) / std::max(1e-9, report.decision_seconds)}};
-  if (report.taken_needlessly >= 0) json["taken_needlessly"] = report.taken_needlessly;
+  if (report.reclaimed_needlessly >= 0) json["reclaimed_needlessly"] = report.reclaimed_needlessly;
   return json;
 }
 
@@ -138,7 +138,7 @@ void print_reports(const Json& reports) {
   const auto hours_of = [](const char* name) {
     return [name](const Json& report) { return fmt::format("{:.1f} h", report[name].get<double>() / 3600); };
   };
-  const auto part_of = [](const char* name) {
+  const auto fraction_of = [](const char* name) {
     return [name](const Json& report) { return fmt::format("{:.3f}", report[name].get<double>()); };
   };
   row("waits for a guarantee", count_of("waits"));
@@ -147,16 +147,16 @@ void print_reports(const Json& reports) {
   row("  longest", seconds_of("wait_longest_seconds"));
   row("  unfinished", count_of("waits_unfinished"));
   row("missing below guarantees", hours_of("missing_executor_seconds"));
-  row("executors reclaimed for guarantees", count_of("taken"));
-  row("  more than needed", count_of("taken_needlessly"));
-  row("executors reclaimed for shares", count_of("taken_for_shares"));
+  row("executors reclaimed for guarantees", count_of("reclaimed"));
+  row("  more than needed", count_of("reclaimed_needlessly"));
+  row("executors reclaimed for shares", count_of("reclaimed_for_shares"));
   row("slots returned", count_of("returned"));
   row("cycles", count_of("cycles"));
   row("work lost", hours_of("work_lost_executor_seconds"));
   row("executors started", count_of("started"));
-  row("utilization", part_of("utilisation"));
-  row("  of what is asked for", part_of("utilisation_of_asked"));
-  row("fairness of lent room", part_of("fairness"));
+  row("utilization", fraction_of("utilization"));
+  row("  of what is asked for", fraction_of("utilization_of_asked"));
+  row("fairness of borrowed room", fraction_of("fairness"));
   row("decisions", count_of("decisions"));
   row("  a second", [](const Json& report) {
     return with_commas(static_cast<std::uint64_t>(report["decisions_per_second"].get<double>()));
@@ -191,7 +191,7 @@ struct TraceOptions {
 
 void define_trace(CLI::App& app, TraceOptions& options) {
   farm::RandomTraceOptions& random = options.random;
-  const auto part = CLI::Range(0.0, 1.0);
+  const auto fraction = CLI::Range(0.0, 1.0);
   app.add_option("-o,--output", options.output, "File to write")
       ->required()
       ->transform(output_file())
@@ -209,7 +209,7 @@ void define_trace(CLI::App& app, TraceOptions& options) {
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("P");
   app.add_option("--adopted", random.adopted, "Share of farms whose pods another program creates [0]")
-      ->check(part)
+      ->check(fraction)
       ->type_name("P");
   app.add_option("--node-losses", random.node_losses, "Nodes lost per hour [1]")
       ->check(CLI::Range(0.0, 1000.0))

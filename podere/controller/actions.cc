@@ -7,7 +7,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "podere/controller/abreast.h"
+#include "podere/controller/concurrency.h"
 #include "podere/controller/executor_pod.h"
 #include "podere/controller/json.h"
 #include "podere/farm/explain.h"
@@ -57,7 +57,7 @@ class Actions::Tally {
     const std::scoped_lock lock(mutex_);
     return result_.refusals.contains(creation.farm) || (creation.is_shown && result_.unshown.contains(creation.farm));
   }
-  bool may_take_for(std::int32_t farm) {
+  bool may_reclaim_for(std::int32_t farm) {
     const std::scoped_lock lock(mutex_);
     return !result_.refusals.contains(farm) && !unsure_.contains(farm);
   }
@@ -72,9 +72,9 @@ class Actions::Tally {
 ActionResult Actions::carry_out(const Decided& decided) {
   Tally tally;
   create(decided, tally);
-  take(decided, tally);
+  reclaim(decided, tally);
   const std::vector<Ending> ends = endings(decided);
-  for_each_abreast(ends.size(), options_.n_abreast, [&](std::size_t i) { end(decided, ends[i], tally); });
+  for_each_concurrently(ends.size(), options_.concurrency, [&](std::size_t i) { end(decided, ends[i], tally); });
   return std::move(tally.result());
 }
 
@@ -85,13 +85,13 @@ void Actions::create(const Decided& decided, Tally& tally) {
                                         [](const auto& pod, const ObjectKey& name) { return pod.first < name; });
     return found != pods.end() && found->first == key;
   };
-  std::set<std::int32_t> takers;
-  for (const farm::Reclaim& reclaim : decided.decision.reclaims) takers.insert(reclaim.for_farm);
+  std::set<std::int32_t> reclaiming;
+  for (const farm::Reclaim& reclaim : decided.decision.reclaims) reclaiming.insert(reclaim.for_farm);
   std::map<std::int32_t, ExecutorNames> names;
   std::vector<Creation> creations;
   for (const farm::Creation& creation : decided.decision.creations) {
     const bool is_early = creation.awaits_drain && !decided.refused_before.contains(decided.farm(creation.farm).uid);
-    if (is_early && takers.erase(creation.farm) == 0) continue;  // one of each taker is enough to know
+    if (is_early && reclaiming.erase(creation.farm) == 0) continue;  // one of each farm is enough to know
     const ObjectKey& farm = decided.farm_key(creation.farm);
     auto& of_farm = names.try_emplace(creation.farm, farm, is_known).first->second;
     ExecutorPodOptions options{.name = of_farm.next()};
@@ -99,7 +99,7 @@ void Actions::create(const Decided& decided, Tally& tally) {
       options.preferred_node = decided.cluster.state.nodes[static_cast<std::size_t>(creation.node)].name;
     options.shows_missing = creation.shows_missing;
     options.most_drain_seconds = decided.most_drain_seconds(creation.farm);
-    if (!creation.is_lent) options.priority_class = options_.guaranteed_priority_class;
+    if (!creation.is_borrowed) options.priority_class = options_.guaranteed_priority_class;
     creations.push_back(
         {creation.farm, executor_pod(farm, decided.farm(creation.farm), options), is_early, creation.shows_missing});
   }
@@ -110,9 +110,9 @@ void Actions::create(const Decided& decided, Tally& tally) {
     if (tally.would_be_refused(creations[i])) return;
     creations[i].is_check ? check_one(creations[i], tally) : create_one(creations[i], tally);
   };
-  for_each_abreast(n_needed, options_.n_abreast, make);
+  for_each_concurrently(n_needed, options_.concurrency, make);
   if (!tally.result().refusals.empty()) return;  // a quota may be used up, by which others have what they need
-  for_each_abreast(n_shown, options_.n_abreast, [&](std::size_t i) { make(n_needed + i); });
+  for_each_concurrently(n_shown, options_.concurrency, [&](std::size_t i) { make(n_needed + i); });
 }
 
 void Actions::create_one(const Creation& creation, Tally& tally) {
@@ -145,14 +145,15 @@ void Actions::check_one(const Creation& creation, Tally& tally) {
   }
 }
 
-void Actions::take(const Decided& decided, Tally& tally) {
+void Actions::reclaim(const Decided& decided, Tally& tally) {
   std::vector<farm::Reclaim> reclaims = decided.decision.reclaims;
-  std::erase_if(reclaims, [&](const farm::Reclaim& reclaim) { return !tally.may_take_for(reclaim.for_farm); });
-  std::vector<std::uint8_t> is_taken(reclaims.size());
-  for_each_abreast(reclaims.size(), options_.n_abreast, [&](std::size_t i) {
+  std::erase_if(reclaims, [&](const farm::Reclaim& reclaim) { return !tally.may_reclaim_for(reclaim.for_farm); });
+  std::vector<std::uint8_t> is_reclaimed(reclaims.size());
+  for_each_concurrently(reclaims.size(), options_.concurrency, [&](std::size_t i) {
     try {
-      is_taken[i] = take_one(decided, reclaims[i], farm::reason(decided.cluster.state, decided.decision, reclaims[i]));
-      if (is_taken[i] == 0) return;
+      is_reclaimed[i] =
+          reclaim_one(decided, reclaims[i], farm::reason(decided.cluster.state, decided.decision, reclaims[i]));
+      if (is_reclaimed[i] == 0) return;
       tally.wrote();
       end(decided, {reclaims[i].pod, reclaims[i].deadline}, tally);
     } catch (const Error& error) {
@@ -160,24 +161,24 @@ void Actions::take(const Decided& decided, Tally& tally) {
       tally.failed(error.what());
     }
   });
-  std::vector<farm::Reclaim> taken;
+  std::vector<farm::Reclaim> done;
   for (std::size_t i = 0; i < reclaims.size(); ++i) {
-    if (is_taken[i] != 0) taken.push_back(reclaims[i]);
+    if (is_reclaimed[i] != 0) done.push_back(reclaims[i]);
   }
-  tell_who_was_taken(decided, taken);
+  report_reclaims(decided, done);
 }
 
-bool Actions::take_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason) {
+bool Actions::reclaim_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason) {
   const ObjectKey& key = decided.pod_key(reclaim.pod);
   const std::string& uid = decided.pod(reclaim.pod).uid;
-  const std::string taker = decided.farm_key(reclaim.for_farm).text();
+  const std::string for_farm = decided.farm_key(reclaim.for_farm).text();
   try {
     writer_.annotate_pod(key, uid,
-                         {{kReclaimedFor, taker},
+                         {{kReclaimedFor, for_farm},
                           {kReclaimedForGuarantee, reclaim.for_guarantee ? "true" : "false"},
                           {kReclaimDeadline, time_text(reclaim.deadline)},
                           {kReclaimReason, reason}});
-    pending_.taken(key, uid, {taker, reclaim.for_guarantee, reclaim.deadline}, seconds_now());
+    pending_.reclaimed(key, uid, {for_farm, reclaim.for_guarantee, reclaim.deadline}, seconds_now());
   } catch (const ApiError& error) {
     if (!error.is_not_found()) throw;
     return false;
@@ -187,33 +188,33 @@ bool Actions::take_one(const Decided& decided, const farm::Reclaim& reclaim, con
   return true;
 }
 
-/// Once for each pair of farms, however many were taken.
-void Actions::tell_who_was_taken(const Decided& decided, const std::vector<farm::Reclaim>& taken) {
+/// Once for each pair of farms, however many executors were reclaimed.
+void Actions::report_reclaims(const Decided& decided, const std::vector<farm::Reclaim>& reclaims) {
   struct Pair {
-    int n_taken = 0;
+    int n_reclaimed = 0;
     farm::Reclaim last = {};
   };
   std::map<std::pair<std::int32_t, std::int32_t>, Pair> pairs;
-  for (const farm::Reclaim& reclaim : taken) {
+  for (const farm::Reclaim& reclaim : reclaims) {
     Pair& pair = pairs[{reclaim.from, reclaim.for_farm}];
-    ++pair.n_taken;
+    ++pair.n_reclaimed;
     pair.last = reclaim;
-    metrics_.executor_taken(decided.farm_key(reclaim.from).text(), decided.farm_key(reclaim.for_farm).text(),
-                            reclaim.for_guarantee, decided.cluster.state.now);
+    metrics_.executor_reclaimed(decided.farm_key(reclaim.from).text(), decided.farm_key(reclaim.for_farm).text(),
+                                reclaim.for_guarantee, decided.cluster.state.now);
   }
   for (const auto& [farms, pair] : pairs) {
     const std::string reason = farm::reason(decided.cluster.state, decided.decision, pair.last);
     const std::string deadline = time_text(pair.last.deadline);
     events_.record({kFarms, decided.farm_key(farms.first), decided.farm(farms.first).uid}, EventRecorder::Type::kNormal,
-                   "Reclaimed", fmt::format("{} executors drain until {}: {}", pair.n_taken, deadline, reason));
+                   "Reclaimed", fmt::format("{} executors drain until {}: {}", pair.n_reclaimed, deadline, reason));
     events_.record({kFarms, decided.farm_key(farms.second), decided.farm(farms.second).uid},
                    EventRecorder::Type::kNormal, "RoomIsFreed",
-                   fmt::format("{} executors of {} drain until {} to make room", pair.n_taken,
+                   fmt::format("{} executors of {} drain until {} to make room", pair.n_reclaimed,
                                decided.farm_key(farms.first).text(), deadline));
   }
 }
 
-/// What the farm has too many of, what was taken by a process that did not get further, and what is to end too late.
+/// Executors that the farm has too many of, that a process reclaimed and did not delete, and that are to end too late.
 std::vector<Actions::Ending> Actions::endings(const Decided& decided) const {
   std::vector<Ending> ends;
   std::unordered_set<std::int32_t> noted;
@@ -225,9 +226,9 @@ std::vector<Actions::Ending> Actions::endings(const Decided& decided) const {
   for (std::size_t i = 0; i < decided.cluster.state.pods.size(); ++i) {
     const farm::Pod& pod = decided.cluster.state.pods[i];
     const auto index = static_cast<std::int32_t>(i);
-    const bool is_left_over = pod.is_taken && pod.phase != farm::Phase::kEnding;
+    const bool is_left_over = pod.is_reclaimed && pod.phase != farm::Phase::kEnding;
     if (is_left_over && noted.insert(index).second) ends.push_back({index, pod.deadline});
-    // Deleted by somebody who gave it longer: deleted again, it has what is left of the most since then.
+    // Deleted by a user with a longer grace: deleted again, it has what is left of the most since then.
     const double last = decided.cluster.state.now + decided.most_drain_seconds(pod.farm);
     const bool ends_too_late =
         pod.phase == farm::Phase::kEnding && !pod.is_driver && pod.deadline > last + kSlackSeconds;
@@ -256,8 +257,8 @@ void Actions::end(const Decided& decided, const Ending& ending, Tally& tally) {
 }
 
 /// A write that was not answered well may have been done, or the pod is another by now: the server is asked before
-/// anything else is decided, as to delete a pod again would shorten its drain, and to take another instead is one too
-/// many.
+/// anything else is decided, as to delete a pod again would shorten its drain, and to reclaim another instead would be
+/// one too many.
 void Actions::doubt(const Decided& decided, std::int32_t pod) {
   pending_.perhaps_written(decided.pod_key(pod), decided.pod(pod).uid, seconds_now());
 }

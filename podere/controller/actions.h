@@ -17,7 +17,7 @@ namespace podere::controller {
 
 struct ActionOptions {
   std::string guaranteed_priority_class = {};  ///< of executors that are guaranteed; empty: none
-  int n_abreast = 16;                          ///< writes at a time
+  int concurrency = 16;                        ///< writes at a time
 };
 
 /// What a decision is about.
@@ -51,12 +51,12 @@ struct ActionResult {
 };
 
 /// Creates first, and last of these, if the server refuses none, what only shows that guarantees are cut: a farm whose
-/// pods are refused reclaims nothing. Executors for whom room is being freed are made when it is free, else the
-/// scheduler tries them in vain, ever later, and gives the room to others meanwhile; whether they can be made is only
-/// asked, once a farm, but for farms that were refused of late. Then takes: annotations say who is taken for whom, so
-/// that it is known whatever happens to this process, then the pod is deleted with the time to drain as its grace: the
-/// kubelet sends SIGTERM at once, and SIGKILL at the deadline. Pods that carry annotations and were not deleted are
-/// deleted by the next pass, which cannot tell that another process took them.
+/// pods are refused reclaims nothing. Executors for which room is being freed are made when it is free, else the
+/// scheduler tries them in vain, ever later, and binds others to the room meanwhile; a dry run only asks, once a farm,
+/// whether they can be made, except of farms that were refused of late. Then reclaims: annotations say for which farm a
+/// pod is reclaimed, so that it is known whatever happens to this process, then the pod is deleted with the time to
+/// drain as its grace: the kubelet sends SIGTERM at once, and SIGKILL at the deadline. The next pass deletes pods that
+/// carry annotations and were not deleted, whichever process reclaimed them.
 class Actions {
  public:
   Actions(Writer& writer, PendingWrites& pending, NeedsTable& needs, kube::EventRecorder& events, Metrics& metrics,
@@ -88,10 +88,10 @@ class Actions {
   void create(const Decided& decided, Tally& tally);
   void create_one(const Creation& creation, Tally& tally);
   void check_one(const Creation& creation, Tally& tally);
-  void take(const Decided& decided, Tally& tally);
+  void reclaim(const Decided& decided, Tally& tally);
   /// False if the pod has gone.
-  bool take_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason);
-  void tell_who_was_taken(const Decided& decided, const std::vector<farm::Reclaim>& taken);
+  bool reclaim_one(const Decided& decided, const farm::Reclaim& reclaim, const std::string& reason);
+  void report_reclaims(const Decided& decided, const std::vector<farm::Reclaim>& reclaims);
   std::vector<Ending> endings(const Decided& decided) const;
   void end(const Decided& decided, const Ending& ending, Tally& tally);
   void doubt(const Decided& decided, std::int32_t pod);

@@ -14,7 +14,7 @@
 namespace podere::controller {
 namespace {
 
-/// Farm a has executors "one" and "two" of lent room, farm b none; the API server answers as it is told.
+/// Farm a has executors "one" and "two" of borrowed room, farm b none; the API server answers as scripted.
 class ActionsTest : public testing::Test {
  protected:
   ActionsTest() {
@@ -54,7 +54,7 @@ class ActionsTest : public testing::Test {
     const std::scoped_lock lock(mutex_);
     requests_.push_back(request);
     const auto status = statuses_.find(request.substr(0, request.find(' ')));
-    if (status != statuses_.end()) return kube::error_answer(status->second, "Told");
+    if (status != statuses_.end()) return kube::error_answer(status->second, "Scripted");
     if (!request.starts_with("POST ")) return kube::json_answer(Json::object());
     Json made = Json::parse(kube::body_of(request));
     made["metadata"]["uid"] = "uid-made";
@@ -72,7 +72,7 @@ class ActionsTest : public testing::Test {
   farm::Decision decision_;
 };
 
-TEST_F(ActionsTest, WhoIsTakenIsAnnotatedAndDeletedByUidWithTheTimeToDrain) {
+TEST_F(ActionsTest, AReclaimedPodIsAnnotatedAndDeletedByUidWithTheTimeToDrain) {
   decision_.reclaims = {reclaim(60)};
   EXPECT_TRUE(carry_out().failures.empty());
   const auto patches = requests("PATCH");
@@ -88,7 +88,7 @@ TEST_F(ActionsTest, WhoIsTakenIsAnnotatedAndDeletedByUidWithTheTimeToDrain) {
   EXPECT_LE(options.at("gracePeriodSeconds"), 60);
 }
 
-TEST_F(ActionsTest, NobodyIsDeletedWhoCouldNotBeAnnotated) {
+TEST_F(ActionsTest, APodThatCouldNotBeAnnotatedIsNotDeleted) {
   decision_.reclaims = {reclaim(60)};
   answer("PATCH", 500);
   EXPECT_EQ(carry_out().failures.size(), 1U);
@@ -96,7 +96,7 @@ TEST_F(ActionsTest, NobodyIsDeletedWhoCouldNotBeAnnotated) {
   EXPECT_EQ(pending_.in_doubt(now_ + 1, 1000).size(), 1U);
 }
 
-TEST_F(ActionsTest, ADeleteOfWhichNobodyKnowsIsAskedForBeforeAnythingElse) {
+TEST_F(ActionsTest, ADeleteWithUnknownOutcomeIsAskedForBeforeAnythingElse) {
   decision_.removals = {{0, now_ + 60, true}};
   answer("DELETE", 500);
   EXPECT_EQ(carry_out().failures.size(), 1U);
@@ -110,7 +110,7 @@ TEST_F(ActionsTest, APodThatHasGoneIsNoFailure) {
   EXPECT_EQ(pending_.size(), 0U);
 }
 
-TEST_F(ActionsTest, NobodyIsTakenForAFarmWhosePodsAreRefused) {
+TEST_F(ActionsTest, NothingIsReclaimedForAFarmWhosePodsAreRefused) {
   decision_.reclaims = {reclaim(60)};
   decision_.creations = {{1, -1, false, true}};
   answer("POST", 403);
@@ -134,18 +134,18 @@ TEST_F(ActionsTest, ExecutorsAreMadeWithTheirPriorityAndNodeAndKnownAtOnce) {
   const auto posts = requests("POST");
   ASSERT_EQ(posts.size(), 2U);
   const Json guaranteed = Json::parse(kube::body_of(posts[0]));
-  const Json lent = Json::parse(kube::body_of(posts[1]));
+  const Json borrowing = Json::parse(kube::body_of(posts[1]));
   EXPECT_EQ(kube::request_line(posts[0]).find("dryRun"), std::string::npos);
   EXPECT_EQ(guaranteed.at("spec").at("priorityClassName"), "guaranteed");
   EXPECT_NE(guaranteed.at("spec").dump().find("\"node\""), std::string::npos) << guaranteed.at("spec");
-  EXPECT_FALSE(lent.at("spec").contains("priorityClassName"));
-  EXPECT_NE(guaranteed.at("metadata").at("name"), lent.at("metadata").at("name"));
+  EXPECT_FALSE(borrowing.at("spec").contains("priorityClassName"));
+  EXPECT_NE(guaranteed.at("metadata").at("name"), borrowing.at("metadata").at("name"));
   EXPECT_EQ(guaranteed.at("metadata").at("ownerReferences").at(0).at("uid"), "farm-b");
   EXPECT_EQ(pending_.size(), 2U);
   EXPECT_TRUE(pending_.in_doubt(now_ + 1, 1000).empty());
 }
 
-TEST_F(ActionsTest, PodsForShowAreMadeLastAndTheirRefusalStopsNobody) {
+TEST_F(ActionsTest, PodsForShowAreMadeLastAndTheirRefusalStopsNoOthers) {
   decision_.creations = {{0, -1, true, false, true}, {1, 0, false, false}, {0, -1, true, false, true}};
   carry_out();
   auto posts = requests("POST");
@@ -178,7 +178,7 @@ TEST_F(ActionsTest, APodThatPerhapsWasMadeIsAskedForAndOneThatWasRefusedIsNot) {
   EXPECT_EQ(pending_.in_doubt(now_ + 1, 1000).size(), 1U);
 }
 
-TEST_F(ActionsTest, WhoeverDrainsEndsWithinTheCeiling) {
+TEST_F(ActionsTest, AnExecutorThatDrainsEndsWithinTheCeiling) {
   Json farm = test_farm("astro", "a", 2, 0);
   farm["spec"]["drainSeconds"] = 86400;
   cluster_.add_farm(farm);

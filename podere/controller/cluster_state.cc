@@ -71,7 +71,7 @@ class Builder {
   void add_nodes() {
     for (const auto& [key, node] : view_.nodes) {
       node_places_.emplace(key.name, static_cast<std::int32_t>(state().nodes.size()));
-      state().nodes.push_back({key.name, resources_of(node->allocatable), {}, node->takes_pods});
+      state().nodes.push_back({key.name, resources_of(node->allocatable), {}, node->is_schedulable});
     }
   }
 
@@ -139,7 +139,7 @@ class Builder {
     }
   }
 
-  /// A node that is not there yet, or no longer, holds its pods until they are gone, and takes no others.
+  /// A node that is not there yet, or no longer, holds its pods until they are gone, and is not schedulable.
   std::int32_t place_of_node(const std::string& name) {
     const auto [found, is_unknown] = node_places_.try_emplace(name, static_cast<std::int32_t>(state().nodes.size()));
     if (is_unknown) state().nodes.push_back({name, {}, {}, false});
@@ -157,16 +157,17 @@ class Builder {
                   .created = facts.created,
                   .ready_since = facts.ready_since,
                   .checkpointed = facts.checkpointed,
-                  .is_taken = facts.is_taken,
-                  .for_guarantee = facts.taken.for_guarantee,
-                  .deadline = facts.taken.deadline};
+                  .is_reclaimed = facts.is_reclaimed,
+                  .for_guarantee = facts.reclaimed.for_guarantee,
+                  .deadline = facts.reclaimed.deadline};
     using enum farm::Phase;
     pod.phase = facts.is_ending ? kEnding : node < 0 ? kWaiting : facts.is_ready ? kReady : kStarting;
     // Whoever may annotate pods may write any deadline.
     const double most = result_.limited.drain_seconds[static_cast<std::size_t>(pod.farm)];
     pod.deadline = facts.is_ending ? facts.ends_at : std::min(pod.deadline, state().now + most);
-    if (const auto taker = farm_places_.find(facts.taken.for_farm); facts.is_taken && taker != farm_places_.end()) {
-      if (taker->second != pod.farm) pod.taken_for = taker->second;
+    if (const auto other = farm_places_.find(facts.reclaimed.for_farm);
+        facts.is_reclaimed && other != farm_places_.end()) {
+      if (other->second != pod.farm) pod.reclaimed_for = other->second;
     }
     state().pods.push_back(std::move(pod));
     result_.pods.push_back(static_cast<std::int32_t>(index));
@@ -243,7 +244,7 @@ Ownership find_owners(const ClusterView& view) {
 
 void hold_demand(farm::State& state, std::int32_t farm) {
   const auto n_staying = std::ranges::count_if(state.pods, [&](const farm::Pod& pod) {
-    return pod.farm == farm && !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
+    return pod.farm == farm && !pod.is_driver && !pod.is_reclaimed && pod.phase != farm::Phase::kEnding;
   });
   state.farms[static_cast<std::size_t>(farm)].most_made = static_cast<std::int32_t>(n_staying);
 }

@@ -39,16 +39,16 @@ Ownership find_owners(const ClusterView& view);
 /// What is to be decided on: some of the farms.
 struct Scope {
   std::vector<std::int32_t> farms = {};  ///< in ClusterView::farms
-  bool has_guarantees = true;            ///< and priorities; else nothing is taken for anybody
-  /// Farms for which the API server makes no pods by now: they ask for no more than they have, so that nobody is taken
-  /// in vain.
+  bool has_guarantees = true;            ///< and priorities; else nothing is reclaimed
+  /// Farms for which the API server makes no pods by now: they ask for no more than they have, so that nothing is
+  /// reclaimed in vain.
   std::set<std::string> blocked = {};          ///< UIDs
   std::set<std::string> full_namespaces = {};  ///< where the API server refuses pods: none are there for show
   std::set<std::string> unshown = {};          ///< UIDs of farms of which no more can be made for show by now
   Limits limits = {};
 };
 
-/// A state, and where its parts come from.
+/// A state, and what its entries are made from.
 struct ClusterState {
   farm::State state;
   std::vector<std::int32_t> pods;   ///< in ClusterView::pods, of each pod of the state

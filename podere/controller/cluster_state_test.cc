@@ -32,7 +32,7 @@ TEST(ClusterState, HasEachPodAtItsFarmAndOthersAtTheirNodes) {
   EXPECT_EQ(state.pods[0].ready_since, kTestNow - 100);
   EXPECT_EQ(state.pods[1].phase, Phase::kWaiting);
   EXPECT_EQ(state.nodes[0].used_by_others.amounts[0], 1000);
-  EXPECT_EQ(state.nodes[0].used_by_others.amounts[2], 1) << "a pod takes one of those a node can have";
+  EXPECT_EQ(state.nodes[0].used_by_others.amounts[2], 1) << "a pod uses one of those a node can have";
   EXPECT_EQ(state.nodes[1].used_by_others, farm::Resources{});
   EXPECT_EQ(state.shapes.size(), 1U) << "template and pods need the same";
 }
@@ -48,7 +48,7 @@ TEST(ClusterState, PodsOfFarmsOutOfScopeAreOthers) {
   EXPECT_EQ(built.state.nodes[0].used_by_others.amounts[0], 1000);
 }
 
-TEST(ClusterState, APodThatIsTakenSaysForWhomAndUntilWhen) {
+TEST(ClusterState, AReclaimedPodSaysForWhichFarmAndUntilWhen) {
   TestCluster cluster;
   cluster.add_node(test_node("n1", 8)).add_farm(test_farm("hep", "cms", 3, 2)).add_farm(test_farm("hep", "geo", 3, 2));
   Json pod = test_pod("hep", "cms-0", "farm-cms", "n1");
@@ -60,17 +60,17 @@ TEST(ClusterState, APodThatIsTakenSaysForWhomAndUntilWhen) {
   Json ending = pod;
   ending["metadata"]["name"] = ending["metadata"]["uid"] = "cms-1";
   ending["metadata"]["deletionTimestamp"] = time_text(kTestNow + 31);
-  ending["metadata"]["annotations"][kReclaimedFor] = "hep/nobody";
+  ending["metadata"]["annotations"][kReclaimedFor] = "hep/absent";
   cluster.add_pod(ending);
   const auto pods = cluster.state().state.pods;
   ASSERT_EQ(pods.size(), 2U);
-  EXPECT_TRUE(pods[0].is_taken);
-  EXPECT_EQ(pods[0].taken_for, 1);
+  EXPECT_TRUE(pods[0].is_reclaimed);
+  EXPECT_EQ(pods[0].reclaimed_for, 1);
   EXPECT_FALSE(pods[0].for_guarantee);
   EXPECT_EQ(pods[0].deadline, kTestNow + 30);
   EXPECT_EQ(pods[0].checkpointed, kTestNow - 7);
   EXPECT_EQ(pods[1].phase, Phase::kEnding);
-  EXPECT_EQ(pods[1].taken_for, -1) << "that farm is no more";
+  EXPECT_EQ(pods[1].reclaimed_for, -1) << "that farm is no more";
   EXPECT_EQ(pods[1].deadline, kTestNow + 31);
 }
 
@@ -102,7 +102,7 @@ TEST(ClusterState, AFarmAdoptsPodsOfItsNamespaceBySelector) {
   EXPECT_EQ(farm::decide(state, {}).outlooks[0].demand, 1) << "it wants what is there";
 }
 
-TEST(ClusterState, APodThatTwoFarmsSelectBelongsToTheFirstAndBothAreTold) {
+TEST(ClusterState, APodThatTwoFarmsSelectBelongsToTheFirstAndBothStatusesSaySo) {
   TestCluster cluster;
   cluster.add_farm(test_adopting_farm("hep", "b", "app", "test"))
       .add_farm(test_adopting_farm("hep", "a", "app", "test"));
@@ -144,10 +144,10 @@ TEST(ClusterState, APodOnANodeThatIsNotKnownIsHeldThere) {
   farm::check(state);
   const auto decision = farm::decide(state, {});
   EXPECT_EQ(decision.outlooks[0].held, 1);
-  EXPECT_TRUE(decision.creations.empty()) << "its node may only not have been told of yet";
+  EXPECT_TRUE(decision.creations.empty()) << "its node may only not have been reported yet";
 }
 
-TEST(ClusterState, NobodyIsTakenForAFarmWhosePodsAreNotMade) {
+TEST(ClusterState, NothingIsReclaimedForAFarmWhosePodsAreNotMade) {
   TestCluster cluster;
   cluster.add_node(test_node("n1", 4)).add_farm(test_farm("hep", "cms", 4, 0)).add_farm(test_farm("hep", "geo", 3, 2));
   for (int i = 0; i < 4; ++i) cluster.add_pod(test_pod("hep", fmt::format("cms-{}", i), "farm-cms", "n1"));
@@ -159,7 +159,7 @@ TEST(ClusterState, NobodyIsTakenForAFarmWhosePodsAreNotMade) {
   EXPECT_TRUE(farm::decide(cluster_state(view, find_owners(view), unmanaged, kTestNow).state, {}).reclaims.empty());
 }
 
-TEST(ClusterState, FarmsOfNoManagerTakeNothingByTheirPriorities) {
+TEST(ClusterState, FarmsOfNoManagerReclaimNothingByTheirPriorities) {
   TestCluster cluster;
   Json low = test_farm("hep", "cms", 2, 0);
   low["spec"]["priority"] = -5;  // which no ceiling forbids
@@ -171,7 +171,7 @@ TEST(ClusterState, FarmsOfNoManagerTakeNothingByTheirPriorities) {
   EXPECT_TRUE(farm::decide(cluster_state(view, find_owners(view), unmanaged, kTestNow).state, {}).reclaims.empty());
 }
 
-TEST(ClusterState, ATemplateThatIsNoneIsToldAndAsksForNothing) {
+TEST(ClusterState, ATemplateThatIsNoneIsReportedAndAsksForNothing) {
   TestCluster cluster;
   Json farm = test_farm("hep", "cms", 3, 2);
   farm["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "many";
@@ -200,7 +200,7 @@ TEST(HoldDemand, AsksForWhatStays) {
   cluster.add_node(test_node("n1", 4)).add_farm(test_farm("hep", "cms", 4, 1));
   for (const char* const name : {"cms-0", "cms-1"}) cluster.add_pod(test_pod("hep", name, "farm-cms", "n1"));
   farm::State state = cluster.state().state;
-  state.pods[1].is_taken = true;
+  state.pods[1].is_reclaimed = true;
   hold_demand(state, 0);
   EXPECT_EQ(state.farms[0].asked(), 1);
 }

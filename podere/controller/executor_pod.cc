@@ -60,7 +60,7 @@ Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const
 std::string ExecutorNames::next() {
   while (true) {
     std::string name = fmt::format("{}-{}", farm_.name, next_++);
-    if (!is_taken_({farm_.in_namespace, name})) return name;
+    if (!name_exists_({farm_.in_namespace, name})) return name;
   }
 }
 

@@ -24,13 +24,13 @@ Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const
 /// does not know that it was replaced too, creates nothing.
 class ExecutorNames {
  public:
-  ExecutorNames(const kube::ObjectKey& farm, std::function<bool(const kube::ObjectKey&)> is_taken)
-      : farm_(farm), is_taken_(std::move(is_taken)) {}
+  ExecutorNames(const kube::ObjectKey& farm, std::function<bool(const kube::ObjectKey&)> name_exists)
+      : farm_(farm), name_exists_(std::move(name_exists)) {}
   std::string next();
 
  private:
   const kube::ObjectKey farm_;
-  const std::function<bool(const kube::ObjectKey&)> is_taken_;
+  const std::function<bool(const kube::ObjectKey&)> name_exists_;
   int next_ = 0;
 };
 

@@ -66,7 +66,7 @@ TEST(ExecutorPod, PrefersANodeAndHasAPriorityUnlessTheTemplateSaysOtherwise) {
   EXPECT_TRUE(pod["spec"]["affinity"].contains("podAntiAffinity"));
 }
 
-TEST(ExecutorPod, EndsWithinTheCeilingWhoeverDeletesIt) {
+TEST(ExecutorPod, EndsWithinTheCeilingHoweverItIsDeleted) {
   Json farm = test_farm("hep", "cms", 3, 2);
   ExecutorPodOptions options{.name = "cms-0", .most_drain_seconds = 300};
   const auto grace = [&] {

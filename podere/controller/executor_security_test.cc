@@ -44,7 +44,7 @@ TEST(ExecutorSecurity, LeavesWhatTheTemplateSays) {
   EXPECT_EQ(after["containers"][0]["securityContext"]["allowPrivilegeEscalation"], false);
 }
 
-TEST(ExecutorSecurity, GivesHostKeyAndPublicKeyOnlyWhateverTheTemplateSays) {
+TEST(ExecutorSecurity, MountsHostKeyAndPublicKeyOnlyWhateverTheTemplateSays) {
   const Json items = Json::array(
       {{{"key", "ssh-hostkey"}, {"path", "ssh-hostkey"}}, {{"key", "ssh-publickey"}, {"path", "ssh-publickey"}}});
   for (const Json& secret : {Json{{"secretName", kSecret}}, Json{{"secretName", kSecret}, {"defaultMode", 0777}},

@@ -39,8 +39,8 @@ class SecretServer {
   kube::Client client{kube::access_to(server), {.max_retries = 0}};
   Metrics metrics;
   Writer writer{client, [] { return true; }, metrics};
-  std::vector<std::string> told;
-  FarmKeys keys{writer, [this](const std::string& line) { told.push_back(line); }};
+  std::vector<std::string> log;
+  FarmKeys keys{writer, [this](const std::string& line) { log.push_back(line); }};
 
   int status_of_create = 200;
   bool has_secret = false;
@@ -72,14 +72,14 @@ class SecretServer {
     if (has_secret) return kube::error_answer(409, "AlreadyExists");
     if (is_trial) return kube::json_answer(body);
     secrets.push_back(body);
-    if (status_of_create != 200) return kube::error_answer(status_of_create, "Told");
+    if (status_of_create != 200) return kube::error_answer(status_of_create, "Scripted");
     has_secret = true;
     return kube::json_answer(body);
   }
   std::mutex mutex_;
 };
 
-TEST(FarmKeys, AreTriedAgainUntilTheServerTakesThem) {
+TEST(FarmKeys, AreTriedAgainUntilTheServerAcceptsThem) {
   SecretServer api;
   const Json farm = json_mounting("podere-farm-astro");
   const auto made_at = [&](double seconds) {  // how many times it was tried by then
@@ -94,9 +94,9 @@ TEST(FarmKeys, AreTriedAgainUntilTheServerTakesThem) {
   api.status_of_create = 200;
   EXPECT_EQ(made_at(60), 2U);
   EXPECT_EQ(made_at(120), 2U) << "it has them";
-  ASSERT_EQ(api.told.size(), 2U);
-  EXPECT_NE(api.told[0].find("500"), std::string::npos) << api.told[0];
-  EXPECT_EQ(api.told[1], "farm stars/astro: made the secret podere-farm-astro");
+  ASSERT_EQ(api.log.size(), 2U);
+  EXPECT_NE(api.log[0].find("500"), std::string::npos) << api.log[0];
+  EXPECT_EQ(api.log[1], "farm stars/astro: made the secret podere-farm-astro");
   const Json& secret = api.secrets.back();
   EXPECT_EQ(secret.at("metadata").at("name"), "podere-farm-astro");
   EXPECT_EQ(secret.at("metadata").at("ownerReferences").at(0).at("uid"), "farm-astro");

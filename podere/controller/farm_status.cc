@@ -112,7 +112,7 @@ FarmStatus counted_status(const farm::State& state, const farm::Decision& decisi
   for (std::size_t i = 0; i < state.pods.size(); ++i) {
     const farm::Pod& pod = state.pods[i];
     if (pod.farm != farm || pod.is_driver) continue;
-    const bool is_leaving = goes[i] || pod.is_taken || pod.phase == farm::Phase::kEnding;
+    const bool is_leaving = goes[i] || pod.is_reclaimed || pod.phase == farm::Phase::kEnding;
     status.terminating += is_leaving && pod.node >= 0;
     status.executors += !is_leaving;
     status.ready += !is_leaving && pod.phase == farm::Phase::kReady;
@@ -175,7 +175,7 @@ Json json_of(const ManagerStatus& status, const Json& before, double now) {
           {"conditions", conditions_json(status.conditions, status.generation, before, now)}};
 }
 
-bool tells_more(const Json& status, const Json& before) { return comparable(status) != comparable(before); }
+bool has_changed(const Json& status, const Json& before) { return comparable(status) != comparable(before); }
 
 std::optional<KeptHistory> history_of(const Json& status) {
   const Json& kept = object_at(status, {"history"});

@@ -1,4 +1,4 @@
-// What the operator tells users about their farms.
+// What the operator reports to users about their farms.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Condition {
 
 struct FarmStatus {
   std::int64_t generation = 0;  ///< of the object that it is about
-  std::int32_t executors = 0;   ///< as deploy/chart/crds/farms.yaml tells
+  std::int32_t executors = 0;   ///< as deploy/chart/crds/farms.yaml says
   std::int32_t running = 0;
   std::int32_t ready = 0;
   std::int32_t pending = 0;
@@ -33,11 +33,11 @@ struct FarmStatus {
   farm::History history = {};
 };
 
-/// What a farm asks for, where the state was given less because its pods are not made, or nobody is taken for it.
+/// What a farm asks for, where the state has less because its pods are not made, or nothing is reclaimed for it.
 struct Asked {
   std::optional<std::int32_t> wanted = {};  ///< nothing: as many as the decision counts
   std::int32_t guaranteed = 0;
-  std::string blocked_because = "NoPodsAreMade";  ///< the reason of conditions where it is given less
+  std::string blocked_because = "NoPodsAreMade";  ///< the reason of conditions where the state has less
 };
 
 /// The reason of conditions of a farm whose pods are not made: "QuotaExceeded" or "NoPodsAreMade".
@@ -64,9 +64,9 @@ struct ManagerStatus {
 };
 Json json_of(const ManagerStatus& status, const Json& before, double now);
 
-/// Whether users, or an operator that comes after, would be told anything new: seconds that pass and usage that grows
-/// are no news.
-bool tells_more(const Json& status, const Json& before);
+/// Whether there is anything new for users, or for an operator that comes after: seconds that pass and usage that grows
+/// do not count.
+bool has_changed(const Json& status, const Json& before);
 
 /// What was written of a farm's history, and when; nothing if nothing was.
 struct KeptHistory {

@@ -74,12 +74,12 @@ TEST_F(FarmStatusTest, TimeThatPassesIsNoNews) {
   const Json before = json_of(status, Json::object(), kTestNow);
   status.history.usage = 7;
   status.message.replace(status.message.find("60 s"), 4, "3 s");
-  EXPECT_FALSE(tells_more(json_of(status, before, kTestNow + 57), before));
+  EXPECT_FALSE(has_changed(json_of(status, before, kTestNow + 57), before));
   status.history.rooms_owed = 1;
-  EXPECT_TRUE(tells_more(json_of(status, before, kTestNow + 57), before));
+  EXPECT_TRUE(has_changed(json_of(status, before, kTestNow + 57), before));
   status.history.rooms_owed = 0;
   status.running = 1;
-  EXPECT_TRUE(tells_more(json_of(status, before, kTestNow + 57), before));
+  EXPECT_TRUE(has_changed(json_of(status, before, kTestNow + 57), before));
 }
 
 TEST_F(FarmStatusTest, HistorySurvivesInTheStatus) {
@@ -118,11 +118,11 @@ TEST_F(FarmStatusTest, PodsThatDoNotEndAreNamed) {
 TEST(Histories, RoomThatWasFreedIsOwedUntilItIsUsed) {
   TestCluster cluster;
   cluster.add_node(test_node("n1", 4)).add_farm(test_farm("hep", "cms", 4, 1)).add_farm(test_farm("hep", "geo", 3, 2));
-  Json taken = test_pod("hep", "cms-0", "farm-cms", "n1");
-  taken["metadata"]["annotations"] = {{kReclaimedFor, "hep/geo"}, {kReclaimDeadline, time_text(kTestNow)}};
+  Json reclaimed = test_pod("hep", "cms-0", "farm-cms", "n1");
+  reclaimed["metadata"]["annotations"] = {{kReclaimedFor, "hep/geo"}, {kReclaimDeadline, time_text(kTestNow)}};
   cluster.add_pod(test_pod("hep", "cms-1", "farm-cms", "n1"));
   TestCluster before = cluster;
-  before.add_pod(taken);
+  before.add_pod(reclaimed);
   const auto none = [](std::size_t) { return std::optional<KeptHistory>(); };
   Histories histories;
   farm::State first = before.state().state;

@@ -50,7 +50,7 @@ struct HealthServer::Server {
     const mg_callbacks callbacks = {};
     context = mg_start(&callbacks, nullptr, const_cast<const char**>(options.data()));
     if (context == nullptr) {
-      throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is taken", address);
+      throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is in use", address);
     }
   }
   ~Server() { mg_stop(context); }

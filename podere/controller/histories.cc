@@ -12,7 +12,7 @@
 namespace podere::controller {
 namespace {
 
-/// Of a farm that was looked at by another process, or not at all: its pods are taken to have stood as they do now.
+/// Of a farm that was looked at by another process, or not at all: its pods are assumed to have stood as they do now.
 farm::History caught_up(const farm::State& state, std::size_t farm, const KeptHistory& kept,
                         const farm::Policy& policy) {
   farm::State alone{.now = std::min(kept.at, state.now), .farms = {state.farms[farm]}};
@@ -35,7 +35,7 @@ void note_who_is_gone(farm::State& last, const farm::State& state) {
 }
 
 bool is_held(const farm::Pod& pod) {
-  return pod.node >= 0 && !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
+  return pod.node >= 0 && !pod.is_driver && !pod.is_reclaimed && pod.phase != farm::Phase::kEnding;
 }
 
 void note_who_was_placed(const farm::State& last, farm::State& state) {
@@ -70,7 +70,7 @@ void Histories::advance(farm::State& state, const farm::Policy& policy, const Ke
     }
   }
   if (last_) note_who_was_placed(*last_, state);
-  farm::advance_usage(state, state.now, policy);  // no time: whoever has what it is guaranteed is owed nothing
+  farm::advance_usage(state, state.now, policy);  // no time: a farm that has what it is guaranteed is owed nothing
 }
 
 }  // namespace podere::controller

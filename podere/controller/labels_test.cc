@@ -15,7 +15,7 @@ TEST(Labels, AreFoundByName) {
   EXPECT_EQ(Labels(Json()).find("a"), nullptr);
 }
 
-TEST(LabelSelector, SelectsByAllItsRequirementsAndIsToldAsKubectlTakesIt) {
+TEST(LabelSelector, SelectsByAllItsRequirementsAndPrintsAsKubectlReadsIt) {
   const LabelSelector selector = label_selector_of({{"matchLabels", {{"app", "spark"}}},
                                                     {"matchExpressions",
                                                      {{{"key", "tier"}, {"operator", "In"}, {"values", {"x", "y"}}},

@@ -72,13 +72,13 @@ std::vector<Place> places_of(const farm::State& state, const Limits& limits) {
   return places;
 }
 
-/// A number that a farm may have, and who says so.
+/// A number that a farm may have, and the object that sets it.
 struct Cap {
   double most;
   std::string words;
 };
 
-/// The least of what the farm's places say; else what the manager says.
+/// The least of the farm's places; else the manager's.
 Cap cap_of(std::int32_t farm, const std::vector<Place>& places, std::optional<double> Ceiling::*member,
            const Cap& of_manager) {
   std::optional<Cap> least;
@@ -103,8 +103,8 @@ void cut_weights(farm::State& state, const std::vector<Place>& places, Limited& 
     }
     for (const std::int32_t f : place.farms) {
       const auto index = static_cast<std::size_t>(f);
-      const double part = state.farms[index].weight * *place.ceiling->weight / std::max(sum, *place.ceiling->weight);
-      if (part < caps[index].most) caps[index] = {part, place.words};
+      const double share = state.farms[index].weight * *place.ceiling->weight / std::max(sum, *place.ceiling->weight);
+      if (share < caps[index].most) caps[index] = {share, place.words};
     }
   }
   for (std::size_t f = 0; f < caps.size(); ++f) {

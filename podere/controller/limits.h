@@ -13,7 +13,7 @@ namespace podere::controller {
 
 using kube::Json;
 
-/// Of namespaces: what is not said is not limited.
+/// Of namespaces: a number that is not set is not limited.
 struct Ceiling {
   std::string name;
   std::vector<std::string> namespaces;  ///< "course-*": all that begin so. Empty: each that no other names, by itself
@@ -27,7 +27,7 @@ struct Ceiling {
 
 struct Limits {
   std::string manager = {};    ///< its name; empty: of farms that have none
-  double drain_seconds = 300;  ///< of each farm. Executors that drain are always in lent room
+  double drain_seconds = 300;  ///< of each farm. Executors that drain always hold borrowed room
   double min_runtime_seconds = 3600;
   double priority = 0;
   std::vector<Ceiling> ceilings = {};
@@ -37,7 +37,7 @@ Limits limits_of(const Json& spec, const std::string& manager);
 
 /// What came of limits, by farm.
 struct Limited {
-  std::vector<double> drain_seconds;              ///< the most that its pods may take to end
+  std::vector<double> drain_seconds;              ///< the longest that its pods may drain
   std::vector<std::vector<std::string>> remarks;  ///< what of it does not count, in sentences
 };
 

@@ -18,7 +18,7 @@ const Json kSpec = Json::parse(R"({
     {"name": "physics", "namespaces": ["hep", "bio"], "priority": 100}
   ]})");
 
-/// A farm for 64 executors, with numbers that no keeper wants.
+/// A farm for 64 executors, with numbers that no administrator wants.
 Json greedy_farm(const std::string& in_namespace, const std::string& name) {
   Json farm = test_farm(in_namespace, name, 100'000, 100'000);
   farm["spec"]["drainSeconds"] = 86400;
@@ -101,7 +101,7 @@ TEST_F(LimitsTest, LetAGuaranteeBeMetThatCountsForLess) {
   EXPECT_TRUE(status.conditions[0].holds) << status.conditions[0].message;
 }
 
-TEST_F(LimitsTest, CutPrioritiesToThoseThatTheKeeperGives) {
+TEST_F(LimitsTest, CutPrioritiesToThoseThatTheAdministratorAllows) {
   for (const char* const in_namespace : {"astro", "course-ada", "hep"}) {
     Json farm = test_farm(in_namespace, "a", 1, 0);
     farm["spec"]["priority"] = 200;

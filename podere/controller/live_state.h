@@ -18,7 +18,7 @@ struct LiveState {
   std::vector<std::string> remarks = {};  ///< what is in the way of the farm, whatever is decided
 };
 
-/// From what reflectors have. Refusals of the API server are taken from the farms' statuses. Throws InputError if there
+/// From what reflectors have. Refusals of the API server are read from the farms' statuses. Throws InputError if there
 /// is no such farm, or it is being deleted.
 LiveState live_state(const Stores& stores, const kube::ObjectKey& farm);
 

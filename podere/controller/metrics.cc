@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kCycleSeconds = 3600;
 constexpr const char* kReclaims = "podere_operator_reclaims_total";
-constexpr const char* kReclaimsHelp = "Executors that were told to drain for another farm.";
+constexpr const char* kReclaimsHelp = "Executors that were reclaimed for another farm.";
 
 /// Of what is counted elsewhere.
 void raise_to(prometheus::Counter& counter, std::uint64_t total) {
@@ -25,17 +25,18 @@ prometheus::Histogram& histogram(prometheus::Registry& registry, const char* nam
 Metrics::Metrics()
     : reclaims_for_guarantee_(counter(kReclaims, kReclaimsHelp, {{"reason", "guarantee"}})),
       reclaims_for_share_(counter(kReclaims, kReclaimsHelp, {{"reason", "share"}})),
-      cycles_(counter("podere_operator_cycles_total",
-                      "Executors taken from a farm for another from which one was taken for it within the last hour.")),
+      cycles_(counter(
+          "podere_operator_cycles_total",
+          "Executors reclaimed from a farm for another from which one was reclaimed for it within the last hour.")),
       created_(counter("podere_operator_executors_created_total", "Executor pods that were made from templates.")),
       removed_(counter("podere_operator_executors_removed_total",
-                       "Executor pods deleted because their farm wants fewer or there is no room to lend.")),
+                       "Executor pods deleted because their farm wants fewer or there is no room to borrow.")),
       failures_(counter("podere_operator_pass_failures_total", "Passes over the farms of a manager that failed.")),
       leading_(gauge("podere_operator_leader", "Whether this process leads.")),
       time_to_guarantee_(histogram(registry_, "podere_operator_time_to_guarantee_seconds",
                                    "How long farms that came below their guarantee were below it, drains included.",
                                    {1, 2, 5, 10, 20, 30, 60, 90, 120, 180, 300, 600, 1800, 3600})),
-      decisions_(histogram(registry_, "podere_operator_decision_seconds", "How long decisions took.",
+      decisions_(histogram(registry_, "podere_operator_decision_seconds", "Duration of decisions.",
                            {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1})) {}
 
 prometheus::Counter& Metrics::counter(const char* name, const char* help, const prometheus::Labels& labels) {
@@ -45,11 +46,11 @@ prometheus::Gauge& Metrics::gauge(const char* name, const char* help, const prom
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels);
 }
 
-void Metrics::executor_taken(const std::string& from, const std::string& for_farm, bool for_guarantee, double now) {
+void Metrics::executor_reclaimed(const std::string& from, const std::string& for_farm, bool for_guarantee, double now) {
   (for_guarantee ? reclaims_for_guarantee_ : reclaims_for_share_).Increment();
-  std::erase_if(last_taken_, [&](const auto& entry) { return entry.second + kCycleSeconds < now; });
-  if (last_taken_.contains({for_farm, from})) cycles_.Increment();
-  last_taken_[{from, for_farm}] = now;
+  std::erase_if(last_reclaimed_, [&](const auto& entry) { return entry.second + kCycleSeconds < now; });
+  if (last_reclaimed_.contains({for_farm, from})) cycles_.Increment();
+  last_reclaimed_[{from, for_farm}] = now;
 }
 
 void Metrics::wrote(const std::string& what, int status) {

@@ -15,14 +15,14 @@
 
 namespace podere::controller {
 
-/// Thread-safe but for executor_taken(), which one thread calls.
+/// Thread-safe but for executor_reclaimed(), which one thread calls.
 class Metrics {
  public:
   Metrics();
 
-  /// An executor of `from` was told to drain for another farm. Times are seconds of one clock: from A for B and from B
+  /// An executor of `from` was reclaimed for another farm. Times are seconds of one clock: from A for B and from B
   /// for A within an hour is a cycle.
-  void executor_taken(const std::string& from, const std::string& for_farm, bool for_guarantee, double now);
+  void executor_reclaimed(const std::string& from, const std::string& for_farm, bool for_guarantee, double now);
   void executor_created() { created_.Increment(); }
   void executor_removed() { removed_.Increment(); }
   /// A farm that was below its guarantee for so long has it again.
@@ -54,7 +54,7 @@ class Metrics {
   prometheus::Gauge& leading_;
   prometheus::Histogram& time_to_guarantee_;
   prometheus::Histogram& decisions_;
-  std::map<std::pair<std::string, std::string>, double> last_taken_;  // from, for
+  std::map<std::pair<std::string, std::string>, double> last_reclaimed_;  // from, for
 };
 
 }  // namespace podere::controller

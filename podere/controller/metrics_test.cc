@@ -11,13 +11,13 @@ bool has_line(const Metrics& metrics, const std::string& line) {
 
 TEST(Metrics, CountAnExecutorThatGoesThereAndBackWithinAnHourAsACycle) {
   Metrics metrics;
-  metrics.executor_taken("hep/cms", "astro/sky", true, 0);
-  metrics.executor_taken("hep/cms", "astro/sky", true, 10);
-  metrics.executor_taken("hep/geo", "hep/cms", false, 10);
+  metrics.executor_reclaimed("hep/cms", "astro/sky", true, 0);
+  metrics.executor_reclaimed("hep/cms", "astro/sky", true, 10);
+  metrics.executor_reclaimed("hep/geo", "hep/cms", false, 10);
   EXPECT_TRUE(has_line(metrics, "cycles_total 0"));
-  metrics.executor_taken("astro/sky", "hep/cms", false, 3000);
+  metrics.executor_reclaimed("astro/sky", "hep/cms", false, 3000);
   EXPECT_TRUE(has_line(metrics, "cycles_total 1"));
-  metrics.executor_taken("hep/cms", "hep/geo", true, 4000);
+  metrics.executor_reclaimed("hep/cms", "hep/geo", true, 4000);
   EXPECT_TRUE(has_line(metrics, "cycles_total 1")) << "more than an hour after";
   EXPECT_TRUE(has_line(metrics, "reclaims_total{reason=\"guarantee\"} 3")) << metrics.text();
   EXPECT_TRUE(has_line(metrics, "reclaims_total{reason=\"share\"} 2"));

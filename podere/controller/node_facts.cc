@@ -16,7 +16,7 @@ NodeFacts node_facts_of(const Json& node) {
   const Json& spec = object_at(node, {"spec"});
   NodeFacts facts{.labels = Labels(object_at(node, {"metadata", "labels"})),
                   .allocatable = amounts_of(object_at(node, {"status", "allocatable"})),
-                  .takes_pods = is_node_ready(node) && !spec.value("unschedulable", false)};
+                  .is_schedulable = is_node_ready(node) && !spec.value("unschedulable", false)};
   for (const Json& taint : array_at(spec, "taints")) {
     const auto effect = kube::text_at(taint, {"effect"});
     if (effect != "NoSchedule" && effect != "NoExecute") continue;

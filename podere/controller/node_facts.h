@@ -22,7 +22,7 @@ struct NodeFacts {
   Labels labels = {};
   std::vector<Taint> taints = {};  ///< that forbid pods; those that are only to be avoided are left out
   Amounts allocatable = {};
-  bool takes_pods = false;  ///< it is ready, and not cordoned
+  bool is_schedulable = false;  ///< it is ready, and not cordoned
 
   bool operator==(const NodeFacts&) const = default;
 };

@@ -66,14 +66,14 @@ TEST(NodeMatch, TaintsThatForbidMustBeTolerated) {
   EXPECT_TRUE(allows(Json::object(), node_with(Json::object(), {{{"key", "a"}, {"effect", "PreferNoSchedule"}}})));
 }
 
-TEST(NodeMatch, ANodeTakesPodsWhenItIsReadyAndNotCordoned) {
+TEST(NodeMatch, ANodeIsSchedulableWhenItIsReadyAndNotCordoned) {
   Json node = test_node("n1", 4);
-  EXPECT_TRUE(node_facts_of(node).takes_pods);
+  EXPECT_TRUE(node_facts_of(node).is_schedulable);
   node["spec"]["unschedulable"] = true;
-  EXPECT_FALSE(node_facts_of(node).takes_pods);
+  EXPECT_FALSE(node_facts_of(node).is_schedulable);
   node["spec"] = Json::object();
   node["status"]["conditions"][0]["status"] = "Unknown";
-  EXPECT_FALSE(node_facts_of(node).takes_pods);
+  EXPECT_FALSE(node_facts_of(node).is_schedulable);
 }
 
 TEST(PodNeeds, AreWhatTheSchedulerCounts) {

@@ -71,7 +71,7 @@ class Leadership {
                     : nullptr),
         worker_([this](const std::stop_token& stop) { work(stop); }) {}
 
-  /// What was begun is finished, which takes a request or two.
+  /// Writes that were begun are finished: a request or two.
   ~Leadership() {
     is_stopping_ = true;
     queue_.shut_down();
@@ -147,7 +147,7 @@ class Leadership {
   kube::WorkQueue queue_{{.longest_seconds = kLongestPassRetrySeconds}};
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> has_begun_ = false;
-  std::atomic<double> pass_seconds_ = 0;  // of the processor: what waits for the API server delays nobody else
+  std::atomic<double> pass_seconds_ = 0;  // of the processor: waits for the API server delay no other pass
   Stores stores_;
   kube::Store<Question> questions_;
   kube::EventRecorder events_;
@@ -194,7 +194,7 @@ class OperatorProcess {
     options_.log("leads");
     set_leadership(std::make_unique<Leadership>(access_, options_, identity_, election, metrics_, watches_quotas_));
     wait_while([] { return true; });
-    options_.log("ends, and gives the lease back");
+    options_.log("ends, and releases the lease");
     set_leadership(nullptr);
   }
 
@@ -210,7 +210,7 @@ class OperatorProcess {
   }
 
   /// The server's threads look at it with the lock. What was there ends on this thread and without the lock, so that it
-  /// has ended before the lease is given back.
+  /// has ended before the lease is released.
   void set_leadership(std::unique_ptr<Leadership> leadership) {
     const std::scoped_lock lock(mutex_);
     leadership_.swap(leadership);
@@ -219,7 +219,7 @@ class OperatorProcess {
   std::string fault_of_life() const {
     const std::scoped_lock lock(mutex_);
     if (!leadership_ || leadership_->silent_seconds() < kSilentWorkerSeconds) return "";
-    return fmt::format("one pass has taken {:.0f} s so far", leadership_->silent_seconds());
+    return fmt::format("one pass has run for {:.0f} s so far", leadership_->silent_seconds());
   }
   /// Whoever waits to lead is as ready as it can be.
   std::string fault_of_readiness() const {

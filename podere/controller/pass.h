@@ -30,11 +30,11 @@ inline std::string in_words(const kube::ObjectKey& manager) {
 }
 
 /// Of such a farm.
-inline constexpr const char* kUnmanaged = "no farm manager selects it, so nobody is taken for it";
+inline constexpr const char* kUnmanaged = "no farm manager selects it, so nothing is reclaimed for it";
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Indices of farms are those in the state, unless they are said to be in the view.
+/// Indices of farms are those in the state, unless a comment says in the view.
 struct Pass {
   const kube::ObjectKey key;
   const double now;

@@ -18,9 +18,10 @@ void PendingWrites::created(const kube::ObjectKey& key, Pod pod, double now) {
   write_of(key, pod->uid, now).created = std::move(pod);
 }
 
-void PendingWrites::taken(const kube::ObjectKey& key, const std::string& uid, const Taken& taken, double now) {
+void PendingWrites::reclaimed(const kube::ObjectKey& key, const std::string& uid, const Reclaimed& reclaimed,
+                              double now) {
   const std::scoped_lock lock(mutex_);
-  write_of(key, uid, now).taken = taken;
+  write_of(key, uid, now).reclaimed = reclaimed;
 }
 
 void PendingWrites::deleted(const kube::ObjectKey& key, const std::string& uid, double ends_at, double now) {
@@ -45,17 +46,17 @@ bool PendingWrites::is_seen(const Write& write, const Pod& seen) {
   if (write.uid.empty()) return seen != nullptr;
   if (seen == nullptr) return write.created == nullptr;  // it was there, and is gone
   if (seen->uid != write.uid) return write.created == nullptr;
-  return (!write.taken || seen->is_taken) && (!write.is_deleted || seen->is_ending);
+  return (!write.reclaimed || seen->is_reclaimed) && (!write.is_deleted || seen->is_ending);
 }
 
 /// The pod with what was written to it; null if it is gone.
 PendingWrites::Pod PendingWrites::with(const Write& write, const Pod& seen) {
   const Pod& before = seen != nullptr && seen->uid == write.uid ? seen : write.created;
-  if (before == nullptr || (!write.taken && !write.is_deleted)) return before;
+  if (before == nullptr || (!write.reclaimed && !write.is_deleted)) return before;
   PodFacts after = *before;
-  if (write.taken && !after.is_taken) {
-    after.is_taken = true;
-    after.taken = *write.taken;
+  if (write.reclaimed && !after.is_reclaimed) {
+    after.is_reclaimed = true;
+    after.reclaimed = *write.reclaimed;
   }
   if (write.is_deleted && !after.is_ending) {
     if (after.node.empty()) return nullptr;
@@ -106,7 +107,7 @@ void PendingWrites::settle(const kube::ObjectKey& key, const Pod& pod, double no
   } else {
     found->second = {
         .uid = pod->uid, .created = pod, .is_deleted = pod->is_ending, .ends_at = pod->ends_at, .since = now};
-    if (pod->is_taken) found->second.taken = pod->taken;  // until a watch tells as much
+    if (pod->is_reclaimed) found->second.reclaimed = pod->reclaimed;  // until a watch shows it
   }
 }
 

@@ -14,15 +14,15 @@
 
 namespace podere::controller {
 
-/// Between a write and the moment when a watch tells of it, decisions are made from stores that do not have it. Here
-/// it is laid over them, so that no pod is made or taken twice. Times are seconds of one clock. Thread-safe.
+/// Between a write and the moment when a watch shows it, decisions are made from stores that do not have it. Here it is
+/// laid over them, so that no pod is made or reclaimed twice. Times are seconds of one clock. Thread-safe.
 class PendingWrites {
  public:
   using Pod = std::shared_ptr<const PodFacts>;
 
   /// As the server answered.
   void created(const kube::ObjectKey& key, Pod pod, double now);
-  void taken(const kube::ObjectKey& key, const std::string& uid, const Taken& taken, double now);
+  void reclaimed(const kube::ObjectKey& key, const std::string& uid, const Reclaimed& reclaimed, double now);
   /// Deletion has begun, and ends by `ends_at`; a pod without a node is gone at once.
   void deleted(const kube::ObjectKey& key, const std::string& uid, double ends_at, double now);
   /// The answer to its creation was lost: it may be there.
@@ -34,8 +34,8 @@ class PendingWrites {
   /// What is pending, laid over what the store has. Forgets what the store shows by now.
   Objects<PodFacts> overlay(Objects<PodFacts> seen);
 
-  /// Pods of which nothing was seen for `patience_seconds`, and those of which nobody knows what was done: the server
-  /// has to be asked.
+  /// Pods of which nothing was seen for `patience_seconds`, and those for which the outcome of a write is unknown: the
+  /// server has to be asked.
   std::vector<kube::ObjectKey> in_doubt(double now, double patience_seconds) const;
   /// What the server answered: the pod; null, there is none.
   void settle(const kube::ObjectKey& key, const Pod& pod, double now);
@@ -46,7 +46,7 @@ class PendingWrites {
   struct Write {
     std::string uid;  // empty: a pod that may be there
     Pod created = {};
-    std::optional<Taken> taken = {};
+    std::optional<Reclaimed> reclaimed = {};
     bool is_deleted = false;
     bool is_doubtful = false;
     double ends_at = 0;

@@ -17,9 +17,9 @@ class PendingWritesTest : public testing::Test {
     json["metadata"]["uid"] = uid;
     return std::make_shared<const PodFacts>(pod_facts_of(json, table_));
   }
-  std::shared_ptr<const PodFacts> changed(const std::string& uid, bool is_taken, bool is_ending) {
+  std::shared_ptr<const PodFacts> changed(const std::string& uid, bool is_reclaimed, bool is_ending) {
     PodFacts facts = *pod(uid);
-    facts.is_taken = is_taken;
+    facts.is_reclaimed = is_reclaimed;
     facts.is_ending = is_ending;
     return std::make_shared<const PodFacts>(facts);
   }
@@ -50,10 +50,10 @@ TEST_F(PendingWritesTest, APodThatWasMadeIsThereBeforeItIsSeen) {
   EXPECT_EQ(at_a(nullptr), nullptr);
 }
 
-TEST_F(PendingWritesTest, APodIsTakenOnlyOnce) {
-  pending_.taken(kA, "1", {"hep/geo", false, kDeadline}, kTestNow);
-  EXPECT_TRUE(at_a(pod("1"))->is_taken);
-  EXPECT_EQ(at_a(pod("1"))->taken.for_farm, "hep/geo");
+TEST_F(PendingWritesTest, APodIsReclaimedOnlyOnce) {
+  pending_.reclaimed(kA, "1", {"hep/geo", false, kDeadline}, kTestNow);
+  EXPECT_TRUE(at_a(pod("1"))->is_reclaimed);
+  EXPECT_EQ(at_a(pod("1"))->reclaimed.for_farm, "hep/geo");
   pending_.deleted(kA, "1", kDeadline, kTestNow);
   EXPECT_TRUE(at_a(pod("1"))->is_ending);
   EXPECT_TRUE(at_a(changed("1", true, false))->is_ending) << "of two writes one was seen";
@@ -77,20 +77,20 @@ TEST_F(PendingWritesTest, AWriteToAPodDoesNotReachItsSuccessor) {
 }
 
 TEST_F(PendingWritesTest, WhatIsNotSeenForLongIsAskedFor) {
-  pending_.taken(kA, "1", {"hep/geo", true, kDeadline}, kTestNow);
+  pending_.reclaimed(kA, "1", {"hep/geo", true, kDeadline}, kTestNow);
   EXPECT_TRUE(pending_.in_doubt(kTestNow + 9, 10).empty());
   EXPECT_EQ(pending_.in_doubt(kTestNow + 11, 10), std::vector<kube::ObjectKey>{kA});
   pending_.settle(kA, changed("1", true, true), kTestNow + 11);
-  EXPECT_TRUE(at_a(pod("1"))->is_taken) << "the store is behind what the server said";
+  EXPECT_TRUE(at_a(pod("1"))->is_reclaimed) << "the store is behind what the server said";
   EXPECT_TRUE(at_a(pod("1"))->is_ending);
   pending_.settle(kA, nullptr, kTestNow + 11);
   EXPECT_EQ(pending_.size(), 0U);
 }
 
 TEST_F(PendingWritesTest, AWriteWithoutAnAnswerIsInDoubtUntilTheServerWasAsked) {
-  pending_.taken(kA, "1", {"hep/geo", true, kDeadline}, kTestNow);
+  pending_.reclaimed(kA, "1", {"hep/geo", true, kDeadline}, kTestNow);
   pending_.perhaps_written(kA, "1", kTestNow);  // its deletion
-  EXPECT_TRUE(at_a(changed("1", true, false))->is_taken);
+  EXPECT_TRUE(at_a(changed("1", true, false))->is_reclaimed);
   EXPECT_EQ(pending_.in_doubt(kTestNow, 10), std::vector<kube::ObjectKey>{kA}) << "though the first write was seen";
   pending_.settle(kA, changed("1", true, true), kTestNow);
   EXPECT_TRUE(pending_.in_doubt(kTestNow, 10).empty());

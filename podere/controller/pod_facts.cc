@@ -45,9 +45,9 @@ void note_annotations(const Labels& annotations, PodFacts& facts) {
   facts.shows_missing = annotations.find(kShowsMissing) != nullptr;
   facts.checkpointed = seconds_of(text(kCheckpointed));
   const double deadline = seconds_of(text(kReclaimDeadline));
-  if (deadline <= 0) return;  // nobody takes a pod without saying until when
-  facts.is_taken = true;
-  facts.taken = {text(kReclaimedFor), text(kReclaimedForGuarantee) != "false", deadline};
+  if (deadline <= 0) return;  // the operator reclaims no pod without a deadline
+  facts.is_reclaimed = true;
+  facts.reclaimed = {text(kReclaimedFor), text(kReclaimedForGuarantee) != "false", deadline};
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ using kube::kRoleLabel;
 using kube::kShowsMissing;
 using kube::kTemplateMark;
 
-/// That a pod was told to drain, so that another farm may have its room.
-struct Taken {
+/// That a pod is to drain, so that another farm may have its room.
+struct Reclaimed {
   std::string for_farm;  ///< "namespace/name"
   bool for_guarantee = true;
   double deadline = 0;
 
-  bool operator==(const Taken&) const = default;
+  bool operator==(const Reclaimed&) const = default;
 };
 
 /// Times are seconds since 1970; 0: never.
@@ -36,7 +36,7 @@ struct PodFacts {
   std::string node = {};
   std::shared_ptr<const PodNeeds> needs = {};
   std::string template_mark =
-      {};  ///< of the farm's template that it was made of; empty: it has a node, or does not say so
+      {};  ///< of the farm's template that it was made of; empty: it has a node, or no such label
   bool is_driver = false;
   bool is_ready = false;
   bool is_ending = false;    ///< deleted, and not gone
@@ -47,8 +47,8 @@ struct PodFacts {
   double ends_at = 0;          ///< by when it is to be gone, if it is ending
   double finished_at = 0;      ///< if it is finished
   bool shows_missing = false;  ///< made without room, to show what of a guarantee is cut
-  bool is_taken = false;
-  Taken taken = {};  ///< if it is
+  bool is_reclaimed = false;
+  Reclaimed reclaimed = {};  ///< if it is
 
   bool is_made_by_a_farm() const { return !farm_uid.empty(); }
   bool operator==(const PodFacts&) const = default;

@@ -25,7 +25,7 @@ struct Suffix {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes "12.5" off the front of `text`. Nothing if no digit is there.
+/// Removes "12.5" from the front of `text`. Nothing if no digit is there.
 std::optional<Decimal> take_decimal(std::string_view& text) {
   Decimal decimal;
   bool has_digits = false;

@@ -109,7 +109,7 @@ QuotaRoom::QuotaRoom(const Objects<QuotaFacts>& quotas) {
   for (const auto& [key, quota] : quotas) quotas_.emplace_back(key.name, *quota);
 }
 
-std::string QuotaRoom::take(const QuotaCharge& charge) {
+std::string QuotaRoom::admit(const QuotaCharge& charge) {
   for (const auto& [name, quota] : quotas_) {
     if (!applies(quota, charge)) continue;
     const std::vector<std::string> lacking = lacking_keys(quota, charge);

@@ -25,7 +25,7 @@ struct QuotaFacts {
 QuotaFacts quota_facts_of(const Json& quota);
 
 /// What one more pod adds, by keys of quotas: as far as the template says. What defaults of the namespace (LimitRange)
-/// add, nobody knows before the API server is asked.
+/// add is unknown before the API server is asked.
 struct QuotaCharge {
   Amounts amounts = {};
   bool has_deadline = false;   ///< activeDeadlineSeconds
@@ -36,14 +36,14 @@ QuotaCharge quota_charge_of(const Json& pod_spec);
 /// Whether pods of that kind certainly count in the quota.
 bool applies(const QuotaFacts& quota, const QuotaCharge& charge);
 
-/// The quotas of a namespace, from which pods are taken that are to be made.
+/// The quotas of a namespace, less the pods that are to be made.
 class QuotaRoom {
  public:
   explicit QuotaRoom(const Objects<QuotaFacts>& quotas);
 
   /// Counts one more pod if all quotas admit it. Else why not, in the API server's words: "exceeded quota: small:
   /// requested: pods=1, used: pods=2, limited: pods=2".
-  std::string take(const QuotaCharge& charge);
+  std::string admit(const QuotaCharge& charge);
 
  private:
   std::vector<std::pair<std::string, QuotaFacts>> quotas_;  // by name

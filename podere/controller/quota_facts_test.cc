@@ -19,7 +19,7 @@ std::pair<int, std::string> fitting(const std::vector<Json>& quotas, const Json&
   }
   QuotaRoom room(facts);
   for (int n = 0; n < 10; ++n) {
-    if (std::string why = room.take(quota_charge_of(spec)); !why.empty()) return {n, why};
+    if (std::string why = room.admit(quota_charge_of(spec)); !why.empty()) return {n, why};
   }
   return {10, ""};
 }

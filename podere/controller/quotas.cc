@@ -64,7 +64,7 @@ class Admission {
   }
 
   void count(const farm::Pod& pod, std::int32_t n) {
-    const bool stays = !pod.is_driver && !pod.is_taken && pod.phase != farm::Phase::kEnding;
+    const bool stays = !pod.is_driver && !pod.is_reclaimed && pod.phase != farm::Phase::kEnding;
     if (stays) accounts_[static_cast<std::size_t>(pod.farm)].n_there += n;
   }
 
@@ -73,11 +73,11 @@ class Admission {
     if (account.room == nullptr) return;
     ++account.n_asked;
     if (!account.why.empty()) return;
-    account.why = account.room->take(account.charge);
+    account.why = account.room->admit(account.charge);
     account.n_admitted += account.why.empty();
   }
 
-  /// Executors that are to be made when the room is free which is taken for a share.
+  /// Executors that are to be made when the room is free that is reclaimed for a share.
   void admit_for_share(std::size_t f) {
     const farm::Outlook& outlook = pass_.decision.outlooks[f];
     const std::int32_t n_missing = outlook.demand - accounts_[f].n_there - accounts_[f].n_asked;

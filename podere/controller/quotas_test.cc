@@ -12,7 +12,7 @@ namespace {
 
 using Wanted = std::map<std::string, int>;
 
-/// hep/cms has lent room on ten nodes of one core; farms of astro want it.
+/// hep/cms has borrowed room on ten nodes of one core; farms of astro want it.
 class QuotasTest : public testing::Test {
  protected:
   QuotasTest() {
@@ -45,13 +45,13 @@ class QuotasTest : public testing::Test {
     });
     return pass;
   }
-  /// How many are taken for each farm.
-  static Wanted taken(const Pass& pass) {
-    Wanted taken;
+  /// How many are reclaimed for each farm.
+  static Wanted reclaimed(const Pass& pass) {
+    Wanted reclaimed;
     for (const farm::Reclaim& reclaim : pass.decision.reclaims) {
-      ++taken[pass.cluster.state.farms[static_cast<std::size_t>(reclaim.for_farm)].key];
+      ++reclaimed[pass.cluster.state.farms[static_cast<std::size_t>(reclaim.for_farm)].key];
     }
-    return taken;
+    return reclaimed;
   }
   /// `n` of cms's executors drain for the farm, since the last pass.
   void drain_for(const std::string& farm, int n) {
@@ -69,13 +69,13 @@ class QuotasTest : public testing::Test {
   std::vector<std::string> asked_;
 };
 
-TEST_F(QuotasTest, NoMoreIsTakenThanIsAdmitted) {
+TEST_F(QuotasTest, NoMoreIsReclaimedThanIsAdmitted) {
   cluster_.add_farm(test_farm("astro", "sky", 5, 5));
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 5}}));
-  EXPECT_TRUE(asked_.empty()) << "without quotas nobody is asked";
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 5}}));
+  EXPECT_TRUE(asked_.empty()) << "without quotas the server is not asked";
   pods_quota(3, 0);
   const Pass pass = decide();
-  EXPECT_EQ(taken(pass), (Wanted{{"astro/sky", 3}}));
+  EXPECT_EQ(reclaimed(pass), (Wanted{{"astro/sky", 3}}));
   EXPECT_EQ(pass.decision.creations.size(), 3U);
   EXPECT_EQ(pass.blocked_because.at("farm-sky"),
             "exceeded quota: small: requested: pods=1, used: pods=3, limited: pods=3");
@@ -87,9 +87,9 @@ TEST_F(QuotasTest, WhatIsOnItsWayIsAdmittedFirst) {
   pods_quota(3, 0);
   drain_for("astro/sky", 3);
   const Pass pass = decide();
-  EXPECT_EQ(taken(pass), Wanted{});
+  EXPECT_EQ(reclaimed(pass), Wanted{});
   EXPECT_EQ(pass.decision.outlooks[0].guarantee.for_drain, 3);
-  EXPECT_TRUE(asked_.empty()) << "nobody is to be taken";
+  EXPECT_TRUE(asked_.empty()) << "nothing is to be reclaimed";
 }
 
 TEST_F(QuotasTest, WhatIsThereCountsInTheQuotaAlready) {
@@ -99,7 +99,7 @@ TEST_F(QuotasTest, WhatIsThereCountsInTheQuotaAlready) {
     cluster_.add_pod(test_pod("astro", fmt::format("sky-{}", i), "farm-sky", fmt::format("m{}", i)));
   }
   pods_quota(4, 3);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 1}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 1}}));
 }
 
 TEST_F(QuotasTest, WhatEndsCountsUntilItIsGone) {
@@ -109,20 +109,20 @@ TEST_F(QuotasTest, WhatEndsCountsUntilItIsGone) {
   pod["metadata"]["deletionTimestamp"] = time_text(kTestNow + 30);
   cluster_.add_pod(pod);
   pods_quota(3, 1);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 2}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 2}}));
   quotas_.clear();
   pods_quota(3, 0);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 3}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 3}}));
 }
 
-TEST_F(QuotasTest, BeforeAnybodyIsTakenTheApiServerIsAskedAsAWatchMayBeBehind) {
+TEST_F(QuotasTest, BeforeAnyReclaimTheApiServerIsAskedAsAWatchMayBeBehind) {
   cluster_.add_farm(test_farm("astro", "sky", 5, 5));
   pods_quota(3, 0);
   QuotasByNamespace now;
   std::swap(now, quotas_);
   pods_quota(3, 2);
   std::swap(now, quotas_);
-  EXPECT_EQ(taken(decide(now)), (Wanted{{"astro/sky", 1}}));
+  EXPECT_EQ(reclaimed(decide(now)), (Wanted{{"astro/sky", 1}}));
   EXPECT_EQ(asked_, std::vector<std::string>{"astro"});
 }
 
@@ -130,7 +130,7 @@ TEST_F(QuotasTest, FarmsOfANamespaceShareItsQuotasAndGuaranteesAreFirst) {
   cluster_.add_farm(test_farm("astro", "sky", 4, 4)).add_farm(test_farm("astro", "sun", 4, 4));
   cluster_.add_farm(test_farm("bio", "dna", 2, 2));
   pods_quota(4, 0);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 2}, {"astro/sun", 2}, {"bio/dna", 2}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 2}, {"astro/sun", 2}, {"bio/dna", 2}}));
 }
 
 TEST_F(QuotasTest, WhoFindsRoomAtOnceLeavesThatOfTheQuotaToGuaranteesThatWaitForADrain) {
@@ -140,37 +140,37 @@ TEST_F(QuotasTest, WhoFindsRoomAtOnceLeavesThatOfTheQuotaToGuaranteesThatWaitFor
     cluster_.add_node(test_node(name, 1, {{"kind", "gpu"}}));
     cluster_.add_pod(test_pod("hep", std::string("cms-") + name, "farm-cms", name));
   }
-  Json lender = test_farm("hep", "cms", 12, 0);
-  cluster_.add_farm(lender).add_farm(large).add_farm(test_farm("astro", "sun", 4, 0));
+  Json borrower = test_farm("hep", "cms", 12, 0);
+  cluster_.add_farm(borrower).add_farm(large).add_farm(test_farm("astro", "sun", 4, 0));
   for (int i = 0; i < 4; ++i) cluster_.add_node(test_node(fmt::format("free{}", i), 1));
   pods_quota(3, 0);
   const Pass pass = decide();
-  EXPECT_EQ(taken(pass), (Wanted{{"astro/sky", 2}}));
+  EXPECT_EQ(reclaimed(pass), (Wanted{{"astro/sky", 2}}));
   const auto n_made = std::ranges::count_if(pass.decision.creations, [](const auto& c) { return c.farm == 1; });
   EXPECT_EQ(n_made, 1);
   EXPECT_TRUE(pass.blocked_because.contains("farm-sun"));
   EXPECT_FALSE(pass.blocked_because.contains("farm-sky"));
 }
 
-TEST_F(QuotasTest, SharesOfLentRoomAreTakenAsFarAsIsAdmittedToo) {
+TEST_F(QuotasTest, SharesOfBorrowedRoomAreReclaimedAsFarAsIsAdmittedToo) {
   policy_.mode = farm::Mode::kFairShare;
   cluster_.add_farm(test_farm("astro", "sky", 10, 0));
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 5}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 5}}));
   pods_quota(3, 0);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 3}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 3}}));
 }
 
-TEST_F(QuotasTest, AGangThatIsNotAdmittedInWholeTakesNobody) {
+TEST_F(QuotasTest, AGangThatIsNotAdmittedInWholeReclaimsNothing) {
   is_gang_ = true;
   cluster_.add_farm(test_farm("astro", "sky", 5, 5));
   pods_quota(3, 0);
   const Pass pass = decide();
-  EXPECT_EQ(taken(pass), Wanted{});
+  EXPECT_EQ(reclaimed(pass), Wanted{});
   EXPECT_TRUE(pass.decision.creations.empty());
   EXPECT_EQ(pass.cluster.state.farms[0].most_made, 0);
   quotas_.clear();
   pods_quota(5, 0);
-  EXPECT_EQ(taken(decide()), (Wanted{{"astro/sky", 5}}));
+  EXPECT_EQ(reclaimed(decide()), (Wanted{{"astro/sky", 5}}));
 }
 
 TEST_F(QuotasTest, PodsForShowGoWhereAQuotaIsShort) {
@@ -192,7 +192,7 @@ TEST_F(QuotasTest, WaitingExecutorsOfAnOldTemplateDoNotTurnInCircles) {
   }
   pods_quota(3, 3);
   const Pass pass = decide();
-  EXPECT_EQ(taken(pass), Wanted{}) << "until they are gone";
+  EXPECT_EQ(reclaimed(pass), Wanted{}) << "until they are gone";
   EXPECT_EQ(pass.decision.removals.size(), 3U);
   EXPECT_EQ(pass.decision.outlooks[0].demand, 0) << "not more than was admitted";
 }
@@ -200,7 +200,7 @@ TEST_F(QuotasTest, WaitingExecutorsOfAnOldTemplateDoNotTurnInCircles) {
 int up_to(int most) { return *rc::gen::inRange(0, most + 1); }
 bool one_in(int n) { return up_to(n - 1) == 0; }
 
-/// It runs, waits, ends, or was taken for another.
+/// It runs, waits, ends, or was reclaimed for another.
 Json any_pod(const std::string& farm, int number) {
   const bool waits = one_in(3);
   Json pod =
@@ -242,7 +242,7 @@ TestCluster any_cluster() {
   return cluster;
 }
 
-RC_GTEST_PROP(Quotas, AdmitAllThatSomebodyIsTakenFor, ()) {
+RC_GTEST_PROP(Quotas, AdmitAllThatSomethingIsReclaimedFor, ()) {
   const TestCluster cluster = any_cluster();
   constexpr std::array kModes = {farm::Mode::kProportional, farm::Mode::kFairShare};
   const ManagerObject manager{

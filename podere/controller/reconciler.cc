@@ -74,7 +74,7 @@ Assignment assign(const Objects<FarmObject>& farms, const Objects<ManagerObject>
 Reconciler::Reconciler(Parts parts, const ActionOptions& actions)
     : parts_(std::move(parts)),
       actions_(parts_.writer, pending_, parts_.needs, parts_.events, parts_.metrics, actions),
-      blockades_(parts_.writer, parts_.log),
+      back_off_(parts_.writer, parts_.log),
       keys_(parts_.writer, parts_.log),
       statuses_(
           parts_.writer, [&stores = parts_.stores](const StatusSubject& subject) { return is_there(stores, subject); },
@@ -109,13 +109,13 @@ double Reconciler::reconcile(const ObjectKey& key) {
   }
   pass.scope.has_guarantees = manager != nullptr;
   if (manager != nullptr) pass.scope.limits = manager->limits;
-  blockades_.find(pass, by_namespace(parts_.stores.quotas.all()));
+  back_off_.find(pass, by_namespace(parts_.stores.quotas.all()));
   keys_.prepare(pass);
   decide(pass);
   heed_quotas(pass);
   pass.result = actions_.carry_out({pass.view, pass.cluster, pass.decision, pass.refused_before});
   log_deeds(pass);
-  blockades_.note_refusals(pass);
+  back_off_.note_refusals(pass);
   if (!pass.result.refusals.empty()) decide_without_refused(pass);
   reporter_.report(pass);
   plan_next_look(pass);
@@ -178,7 +178,7 @@ void Reconciler::decide_without_refused(Pass& pass) {
 
 void Reconciler::log_deeds(const Pass& pass) const {
   if (pass.result.n_written == 0) return;
-  parts_.log(fmt::format("{}: creates {}, takes {}, removes {} executors; {} writes failed", in_words(pass.key),
+  parts_.log(fmt::format("{}: creates {}, reclaims {}, removes {} executors; {} writes failed", in_words(pass.key),
                          pass.decision.creations.size(), pass.decision.reclaims.size(), pass.decision.removals.size(),
                          pass.result.failures.size()));
 }
@@ -188,7 +188,7 @@ void Reconciler::plan_next_look(Pass& pass) const {
     if (outlook.retry_at > pass.now) pass.look_again_at(outlook.retry_at);
   }
   for (const farm::Pod& pod : pass.cluster.state.pods) {
-    if (pod.phase != farm::Phase::kEnding && !pod.is_taken) continue;
+    if (pod.phase != farm::Phase::kEnding && !pod.is_reclaimed) continue;
     if (pod.deadline > pass.now) pass.look_again_at(pod.deadline);
     const double stuck_at = pod.deadline + pass.policy.stuck_seconds;
     if (stuck_at > pass.now) pass.look_again_at(stuck_at + 0.01);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "podere/controller/blockades.h"
+#include "podere/controller/creation_back_off.h"
 #include "podere/controller/farm_keys.h"
 #include "podere/controller/histories.h"
 #include "podere/controller/pass.h"
@@ -71,7 +71,7 @@ class Reconciler {
   const Parts parts_;
   PendingWrites pending_;
   Actions actions_;
-  Blockades blockades_;
+  CreationBackOff back_off_;
   FarmKeys keys_;
   StatusWriter statuses_;
   Reporter reporter_;

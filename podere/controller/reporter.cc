@@ -169,13 +169,13 @@ bool Reporter::report_farm(const Pass& pass, std::size_t f, const std::string& s
 
   note_trouble(pass, f, stuck.empty() ? fault.reason : "StuckTerminating", stuck.empty() ? fault.message : stuck);
   note_guarantee(pass, f, status.conditions.front());
-  tell({kFarms, pass.farm_key(f), farm.uid}, *farm.status,
-       [&](const Json& before) { return json_of(status, before, pass.now); });
+  submit({kFarms, pass.farm_key(f), farm.uid}, *farm.status,
+         [&](const Json& before) { return json_of(status, before, pass.now); });
   return status.conditions.front().holds;
 }
 
 void Reporter::note_trouble(const Pass& pass, std::size_t f, const std::string& reason, const std::string& message) {
-  std::string& trouble = told_[pass.farm(f).uid].trouble;
+  std::string& trouble = reported_[pass.farm(f).uid].trouble;
   if (!reason.empty() && trouble != reason) {
     events_.record({kFarms, pass.farm_key(f), pass.farm(f).uid}, EventRecorder::Type::kWarning, reason, message);
   }
@@ -183,16 +183,16 @@ void Reporter::note_trouble(const Pass& pass, std::size_t f, const std::string& 
 }
 
 void Reporter::note_guarantee(const Pass& pass, std::size_t f, const Condition& condition) {
-  Told& told = told_[pass.farm(f).uid];
+  Reported& reported = reported_[pass.farm(f).uid];
   if (!condition.holds) {
-    if (told.below_since <= 0) told.below_since = pass.now;
-    told.had_to_wait |= condition.reason != "Starts";
+    if (reported.below_since <= 0) reported.below_since = pass.now;
+    reported.had_to_wait |= condition.reason != "Starts";
     return;
   }
-  if (told.below_since <= 0) return;
-  const double seconds = pass.now - std::exchange(told.below_since, 0);
+  if (reported.below_since <= 0) return;
+  const double seconds = pass.now - std::exchange(reported.below_since, 0);
   metrics_.guarantee_met(seconds);
-  if (!std::exchange(told.had_to_wait, false)) return;
+  if (!std::exchange(reported.had_to_wait, false)) return;
   events_.record({kFarms, pass.farm_key(f), pass.farm(f).uid}, EventRecorder::Type::kNormal, "GuaranteeMet",
                  fmt::format("{}, after {:.0f} s", condition.message, seconds));
 }
@@ -220,25 +220,25 @@ void Reporter::report_manager(const Pass& pass, std::int64_t n_content) {
     status.message += fmt::format("; its farms ask for more resources than are counted, {} are not",
                                   fmt::join(pass.cluster.ignored_resources, ", "));
   }
-  tell({kFarmManagers, pass.key, pass.manager->uid}, *pass.manager->status,
-       [&](const Json& before) { return json_of(status, before, pass.now); });
+  submit({kFarmManagers, pass.key, pass.manager->uid}, *pass.manager->status,
+         [&](const Json& before) { return json_of(status, before, pass.now); });
 }
 
-void Reporter::tell(const StatusSubject& subject, const Json& on_server,
-                    const std::function<Json(const Json& before)>& make) {
-  Told& told = told_[subject.uid];
-  const Json& before = told.status.is_null() ? on_server : told.status;
+void Reporter::submit(const StatusSubject& subject, const Json& on_server,
+                      const std::function<Json(const Json& before)>& make) {
+  Reported& reported = reported_[subject.uid];
+  const Json& before = reported.status.is_null() ? on_server : reported.status;
   Json status = make(before);
-  if (!tells_more(status, before)) return;
-  told.status = status;
-  statuses_.tell(subject, std::move(status));
+  if (!has_changed(status, before)) return;
+  reported.status = status;
+  statuses_.submit(subject, std::move(status));
 }
 
 void Reporter::forget_gone(const ClusterView& view) {
-  if (told_.size() <= 2 * view.farms.size() + 64) return;
+  if (reported_.size() <= 2 * view.farms.size() + 64) return;
   std::set<std::string> there;
   for (const auto& [key, farm] : view.farms) there.insert(farm->uid);
-  std::erase_if(told_, [&](const auto& told) { return !there.contains(told.first); });
+  std::erase_if(reported_, [&](const auto& reported) { return !there.contains(reported.first); });
 }
 
 }  // namespace podere::controller

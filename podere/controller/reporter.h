@@ -14,7 +14,7 @@
 
 namespace podere::controller {
 
-/// Gives statuses to be written when there is more to tell, and events when something begins or ends.
+/// Submits statuses when there is something new to report, and events when something begins or ends.
 class Reporter {
  public:
   Reporter(StatusWriter& statuses, kube::EventRecorder& events, Metrics& metrics)
@@ -24,9 +24,9 @@ class Reporter {
   void report(const Pass& pass);
 
  private:
-  /// What was told of an object, by its UID.
-  struct Told {
-    Json status = {};          ///< as it was given to be written; null: not by this process
+  /// What was reported of an object, by its UID.
+  struct Reported {
+    Json status = {};          ///< as it was submitted; null: not by this process
     std::string trouble = {};  ///< of which there is an event
     double below_since = 0;    ///< its guarantee; 0: it is not
     bool had_to_wait = false;  ///< for more than a start, while it was
@@ -37,14 +37,14 @@ class Reporter {
   void report_manager(const Pass& pass, std::int64_t n_content);
   void note_trouble(const Pass& pass, std::size_t farm, const std::string& reason, const std::string& message);
   void note_guarantee(const Pass& pass, std::size_t farm, const Condition& condition);
-  /// `make` gives the status as JSON from the one before.
-  void tell(const StatusSubject& subject, const Json& on_server, const std::function<Json(const Json& before)>& make);
+  /// `make` makes the status as JSON from the one before.
+  void submit(const StatusSubject& subject, const Json& on_server, const std::function<Json(const Json& before)>& make);
   void forget_gone(const ClusterView& view);
 
   StatusWriter& statuses_;
   kube::EventRecorder& events_;
   Metrics& metrics_;
-  std::map<std::string, Told> told_;
+  std::map<std::string, Reported> reported_;
 };
 
 }  // namespace podere::controller

@@ -84,7 +84,7 @@ class ReporterTest : public testing::Test {
   std::unique_ptr<Reporter> reporter_ = std::make_unique<Reporter>(statuses_, *recorder_, metrics_);
 };
 
-TEST_F(ReporterTest, TroubleThatGoesOnIsOneEvent) {
+TEST_F(ReporterTest, TroubleThatLastsIsOneEvent) {
   for (int i = 0; i < 3; ++i) report("exceeded quota");
   const auto written = events();
   ASSERT_EQ(written.size(), 1U);
@@ -106,7 +106,7 @@ TEST_F(ReporterTest, AFarmWithoutTroubleIsNoEvent) {
   EXPECT_TRUE(events().empty());
 }
 
-TEST_F(ReporterTest, AGuaranteeForWhichRoomHadToBeMadeIsToldOnceItIsThere) {
+TEST_F(ReporterTest, AGuaranteeForWhichRoomHadToBeMadeIsReportedOnceItIsMet) {
   TestCluster full;
   full.add_node(test_node("node", 1)).add_farm(test_farm("astro", "a", 1, 1)).add_farm(test_farm("hep", "b", 1, 0));
   TestCluster served = full;
@@ -168,7 +168,7 @@ TEST_F(ReporterTest, AFarmWhosePodsAreRefusedDoesNotHaveWhatItIsGuaranteed) {
   EXPECT_EQ(status.at("message"), "1 of 2 farms have what they are guaranteed, as far as they want it");
 }
 
-TEST_F(ReporterTest, AFarmWhosePodsAreRefusedIsToldOfItsCeilingToo) {
+TEST_F(ReporterTest, TheStatusOfAFarmWhosePodsAreRefusedNamesItsCeilingToo) {
   TestCluster cluster;
   cluster.add_node(test_node("node", 4)).add_farm(test_farm("astro", "a", 8, 7));
   const Json status = status_of("farms/a", cluster, "exceeded quota: small",
@@ -179,7 +179,7 @@ TEST_F(ReporterTest, AFarmWhosePodsAreRefusedIsToldOfItsCeilingToo) {
             "astro on FarmManager all");
 }
 
-TEST_F(ReporterTest, AFarmOfWhichSomeExecutorsAreRefusedIsToldWhatTheOthersWaitFor) {
+TEST_F(ReporterTest, TheStatusOfAFarmWithRefusedExecutorsSaysWhatTheOthersWaitFor) {
   TestCluster cluster;
   cluster.add_node(test_node("n", 2)).add_farm(test_farm("astro", "a", 5, 5)).add_farm(test_farm("hep", "b", 2, 0));
   for (const char* const name : {"b-0", "b-1"}) cluster.add_pod(test_pod("hep", name, "farm-b", "n"));
@@ -191,7 +191,7 @@ TEST_F(ReporterTest, AFarmOfWhichSomeExecutorsAreRefusedIsToldWhatTheOthersWaitF
   EXPECT_EQ(condition(status, "Valid").at("reason"), "QuotaExceeded");
 }
 
-TEST_F(ReporterTest, WhatIsToldOfFarmsThatHaveGoneIsForgotten) {
+TEST_F(ReporterTest, ReportsOfFarmsThatHaveGoneAreForgotten) {
   report("exceeded quota");
   for (int i = 0; i < 100; ++i) {  // others come and go
     TestCluster cluster;

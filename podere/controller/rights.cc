@@ -17,7 +17,7 @@ enum class Where { kCluster, kFarms, kLeases, kLease };
 struct Right {
   const char* verb;
   const char* group;
-  const char* resource;  // perhaps with its part
+  const char* resource;  // perhaps with its subresource
   Where where = Where::kCluster;
 };
 
@@ -31,7 +31,7 @@ constexpr std::array kOperatorRights = {
     Right{"watch", "podere.dev", "whatifs"},
     Right{"list", "", "nodes"},
     Right{"watch", "", "nodes"},
-    // Of all namespaces: what others run takes room too.
+    // Of all namespaces: what others run uses room too.
     Right{"list", "", "pods"},
     Right{"watch", "", "pods"},
     Right{"patch", "podere.dev", "farms/status", Where::kFarms},
@@ -51,7 +51,7 @@ constexpr std::array kOperatorRights = {
     Right{"update", "coordination.k8s.io", "leases", Where::kLease},
 };
 
-// It goes on without them.
+// Without them it works too.
 constexpr std::array kQuotaRights = {
     Right{"list", "", "resourcequotas"},
     Right{"watch", "", "resourcequotas"},
@@ -98,7 +98,7 @@ void check_kinds(kube::Client& client) {
     }
   } catch (const kube::ApiError& error) {
     if (!error.is_not_found()) throw;
-    throw_input_error("{}: the cluster does not know farms; tell it with kubectl apply -f deploy/chart/crds",
+    throw_input_error("{}: the cluster does not know farms; define them with kubectl apply -f deploy/chart/crds",
                       client.access().origin);
   }
 }

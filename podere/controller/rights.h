@@ -1,4 +1,4 @@
-// Whether whoever asks may do what is to be done, asked before it begins.
+// Whether a user may do what is to be done, checked before it begins.
 #pragma once
 
 #include <string>
@@ -14,11 +14,12 @@ struct OperatorPlaces {
   std::vector<std::string> namespaces = {};  ///< of farms; empty: all
 };
 
-/// Of the operator. Throws InputError, in words for the user, if the cluster does not know farms, or if whoever asks
-/// lacks a right that is needed: all that are lacking, on one line.
+/// Of the operator. Throws InputError, in words for the user, if the cluster does not know farms, or if a right is
+/// missing: all that are missing, on one line.
 void check_operator(kube::Client& client, const OperatorPlaces& places);
 
-/// Whether it may see quotas, which it can do without: then nobody knows beforehand which have room for some pods only.
+/// Whether it may see quotas. They are optional: without them it is unknown beforehand which have room for some pods
+/// only.
 bool may_watch_quotas(kube::Client& client);
 
 }  // namespace podere::controller

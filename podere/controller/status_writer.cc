@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "podere/base/interrupt.h"
-#include "podere/controller/abreast.h"
+#include "podere/controller/concurrency.h"
 
 namespace podere::controller {
 
@@ -22,12 +22,12 @@ StatusWriter::StatusWriter(Writer& writer, std::function<bool(const StatusSubjec
 
 StatusWriter::~StatusWriter() = default;
 
-void StatusWriter::tell(const StatusSubject& subject, Json status) {
+void StatusWriter::submit(const StatusSubject& subject, Json status) {
   const std::scoped_lock lock(mutex_);
-  News& news = news_[subject.uid];
-  news.subject = subject;
-  news.status = std::move(status);
-  news.is_new = true;
+  Update& update = updates_[subject.uid];
+  update.subject = subject;
+  update.status = std::move(status);
+  update.is_fresh = true;
   ++n_told_;
   changed_.notify_all();
 }
@@ -35,8 +35,8 @@ void StatusWriter::tell(const StatusSubject& subject, Json status) {
 void StatusWriter::run(const std::stop_token& stop) {
   try {
     while (!stop.stop_requested()) {
-      const std::vector<News> due = wait_for_due(stop);
-      for_each_abreast(due.size(), options_.n_abreast, [&](std::size_t i) {
+      const std::vector<Update> due = wait_for_due(stop);
+      for_each_concurrently(due.size(), options_.concurrency, [&](std::size_t i) {
         if (!stop.stop_requested()) write(due[i]);
       });
     }
@@ -46,25 +46,25 @@ void StatusWriter::run(const std::stop_token& stop) {
 }
 
 /// Those whose time has come, whose was first of all first, as many as may be written by now.
-std::vector<StatusWriter::News> StatusWriter::wait_for_due(const std::stop_token& stop) {
+std::vector<StatusWriter::Update> StatusWriter::wait_for_due(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     const double now = clock_.seconds();
     double next = std::numeric_limits<double>::infinity();
-    std::vector<News*> due;
-    for (auto& [uid, news] : news_) {
-      if (news.status.is_null()) continue;
-      next = std::min(next, news.due);
-      if (news.due <= now) due.push_back(&news);
+    std::vector<Update*> due;
+    for (auto& [uid, update] : updates_) {
+      if (update.status.is_null()) continue;
+      next = std::min(next, update.due);
+      if (update.due <= now) due.push_back(&update);
     }
-    std::ranges::stable_sort(due, {}, &News::due);
-    std::vector<News> taken;
-    for (News* const news : due) {
+    std::ranges::stable_sort(due, {}, &Update::due);
+    std::vector<Update> allowed;
+    for (Update* const update : due) {
       if (!turns_.take_at_once(now)) break;
-      news->is_new = false;
-      taken.push_back(*news);
+      update->is_fresh = false;
+      allowed.push_back(*update);
     }
-    if (!taken.empty()) return taken;
+    if (!allowed.empty()) return allowed;
     const auto is_told_more = [this, n_told = n_told_] { return n_told_ != n_told; };
     if (std::isinf(next)) {
       changed_.wait(lock, stop, is_told_more);
@@ -76,31 +76,32 @@ std::vector<StatusWriter::News> StatusWriter::wait_for_due(const std::stop_token
   return {};
 }
 
-void StatusWriter::write(const News& news) {
-  const StatusSubject& subject = news.subject;
+void StatusWriter::write(const Update& update) {
+  const StatusSubject& subject = update.subject;
   try {
-    writer_.write_status(subject.resource, subject.key, subject.uid, news.status);
-    return settle(news, true);
+    writer_.write_status(subject.resource, subject.key, subject.uid, update.status);
+    return settle(update, true);
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
-    if (!is_there_(subject)) return settle(news, true);
+    if (!is_there_(subject)) return settle(update, true);
     log_(error.what());
   }
-  settle(news, false);
+  settle(update, false);
 }
 
-void StatusWriter::settle(const News& news, bool is_done) {
+void StatusWriter::settle(const Update& update, bool is_done) {
   const std::scoped_lock lock(mutex_);
-  News& now = news_[news.subject.uid];
-  now.n_failures = is_done ? 0 : news.n_failures + 1;
-  const double retry_seconds = std::min(options_.first_retry_seconds * std::exp2(std::min(news.n_failures, 30U)),
+  Update& now = updates_[update.subject.uid];
+  now.n_failures = is_done ? 0 : update.n_failures + 1;
+  const double retry_seconds = std::min(options_.first_retry_seconds * std::exp2(std::min(update.n_failures, 30U)),
                                         options_.longest_retry_seconds);
   now.due = clock_.seconds() + (is_done ? options_.seconds_between : retry_seconds);
-  if (is_done && !now.is_new) now.status = nullptr;
+  if (is_done && !now.is_fresh) now.status = nullptr;
   // Of those that were written long ago nothing is to be known any more.
-  std::erase_if(
-      news_, [&](const auto& entry) { return entry.second.status.is_null() && entry.second.due < clock_.seconds(); });
+  std::erase_if(updates_, [&](const auto& entry) {
+    return entry.second.status.is_null() && entry.second.due < clock_.seconds();
+  });
 }
 
 }  // namespace podere::controller

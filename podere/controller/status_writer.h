@@ -1,4 +1,4 @@
-// Writing statuses without anybody waiting for it.
+// Writes statuses in the background.
 #pragma once
 
 #include <condition_variable>
@@ -22,16 +22,16 @@ namespace podere::controller {
 using StatusSubject = kube::EventObject;
 
 struct StatusWriterOptions {
-  double seconds_between = 1;  ///< writes of one status; of those told meanwhile the last is written
-  /// Of all statuses. When one farm asks, all others have news: executors come first.
+  double seconds_between = 1;  ///< writes of one status; of those submitted meanwhile the last is written
+  /// Of all statuses. When one farm asks, the statuses of all others change: executors come first.
   double per_second = 30;
   double burst = 30;
-  int n_abreast = 2;  ///< writes at a time
+  int concurrency = 2;  ///< writes at a time
   double first_retry_seconds = 0.5;
   double longest_retry_seconds = 15;
 };
 
-/// Writes on a thread of its own, as many farms have news when one of them asks, and executors do not wait for that.
+/// Writes on a thread of its own: when one farm asks, many statuses change, and executors do not wait for that.
 /// What fails is tried again, ever later, until the object has gone; ends when this process may write no longer.
 class StatusWriter {
  public:
@@ -39,27 +39,27 @@ class StatusWriter {
   /// from the thread.
   StatusWriter(Writer& writer, std::function<bool(const StatusSubject&)> is_there,
                std::function<void(const std::string&)> log, StatusWriterOptions options = {});
-  /// Finishes what was begun; what was only told is left.
+  /// Finishes writes that were begun; others are dropped.
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
   /// The status is to be this one. Thread-safe.
-  void tell(const StatusSubject& subject, Json status);
+  void submit(const StatusSubject& subject, Json status);
 
  private:
-  struct News {
+  struct Update {
     StatusSubject subject = {};
     Json status = {};  ///< null: it has been written
     double due = 0;
     unsigned n_failures = 0;
-    bool is_new = true;  ///< since the last attempt
+    bool is_fresh = true;  ///< since the last attempt
   };
 
   void run(const std::stop_token& stop);
-  std::vector<News> wait_for_due(const std::stop_token& stop);
-  void write(const News& news);
-  void settle(const News& news, bool is_done);
+  std::vector<Update> wait_for_due(const std::stop_token& stop);
+  void write(const Update& update);
+  void settle(const Update& update, bool is_done);
 
   Writer& writer_;
   const std::function<bool(const StatusSubject&)> is_there_;
@@ -68,7 +68,7 @@ class StatusWriter {
   const Stopwatch clock_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<std::string, News> news_;  // by UID; with what follows guarded by mutex_
+  std::map<std::string, Update> updates_;  // by UID; with what follows guarded by mutex_
   std::uint64_t n_told_ = 0;
   kube::TokenBucket turns_;
   std::jthread thread_;

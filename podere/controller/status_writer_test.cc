@@ -45,12 +45,12 @@ class StatusWriterTest : public testing::Test {
   const std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
-TEST_F(StatusWriterTest, OfWhatIsToldInShortOrderTheFirstAndTheLastAreWritten) {
+TEST_F(StatusWriterTest, OfStatusesInShortOrderTheFirstAndTheLastAreWritten) {
   StatusWriter statuses(writer_, is_there, log, {.seconds_between = 0.2});
-  statuses.tell(farm("a"), message("1"));
+  statuses.submit(farm("a"), message("1"));
   ASSERT_TRUE(comes_to(1));
-  statuses.tell(farm("a"), message("2"));
-  statuses.tell(farm("a"), message("3"));
+  statuses.submit(farm("a"), message("2"));
+  statuses.submit(farm("a"), message("3"));
   ASSERT_TRUE(comes_to(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(written(), (std::vector<std::string>{"1", "3"}));
@@ -59,7 +59,7 @@ TEST_F(StatusWriterTest, OfWhatIsToldInShortOrderTheFirstAndTheLastAreWritten) {
 TEST_F(StatusWriterTest, AConflictIsTriedAgain) {
   StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02});
   status_ = 409;
-  statuses.tell(farm("a"), message("1"));
+  statuses.submit(farm("a"), message("1"));
   ASSERT_TRUE(comes_to(3));
   status_ = 200;
   const std::size_t n_failed = written().size();
@@ -71,7 +71,7 @@ TEST_F(StatusWriterTest, TheStatusOfAnObjectThatHasGoneIsForgotten) {
   StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02});
   status_ = 404;
   is_there_ = false;
-  statuses.tell(farm("a"), message("1"));
+  statuses.submit(farm("a"), message("1"));
   ASSERT_TRUE(comes_to(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(written().size(), 1U);
@@ -79,7 +79,7 @@ TEST_F(StatusWriterTest, TheStatusOfAnObjectThatHasGoneIsForgotten) {
 
 TEST_F(StatusWriterTest, ManyWaitForTheirTurn) {
   StatusWriter statuses(writer_, is_there, log, {.per_second = 1, .burst = 2});
-  for (const char* const name : {"a", "b", "c", "d"}) statuses.tell(farm(name), message(name));
+  for (const char* const name : {"a", "b", "c", "d"}) statuses.submit(farm(name), message(name));
   ASSERT_TRUE(comes_to(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(written().size(), 2U);
@@ -89,7 +89,7 @@ TEST_F(StatusWriterTest, ManyWaitForTheirTurn) {
 TEST_F(StatusWriterTest, WhoMayWriteNoLongerWritesNothing) {
   may_write_ = false;
   StatusWriter statuses(writer_, is_there, log);
-  statuses.tell(farm("a"), message("1"));
+  statuses.submit(farm("a"), message("1"));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(written().empty());
 }

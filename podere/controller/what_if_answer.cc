@@ -23,9 +23,9 @@ Json waiting_json(const farm::Waiting& waiting) {
 
 Json answer_json(const LiveState& live, const farm::WhatIf& answer, const std::string& farm, int executors) {
   const farm::Outlook& after = answer.after;
-  Json givers = Json::object();
-  for (const farm::Giver& giver : answer.givers) {
-    givers[live.state.farms[static_cast<std::size_t>(giver.farm)].key] = giver.executors;
+  Json reclaimed_from = Json::object();
+  for (const farm::FarmExecutors& borrower : answer.reclaimed_from) {
+    reclaimed_from[live.state.farms[static_cast<std::size_t>(borrower.farm)].key] = borrower.executors;
   }
   Json json = {{"farm", farm},
                {"executors", executors},
@@ -33,13 +33,13 @@ Json answer_json(const LiveState& live, const farm::WhatIf& answer, const std::s
                {"manager", live.manager},
                {"held", after.held},
                {"at_once", after.guarantee.for_start + after.beyond.for_start},
-               {"given_back", answer.given_back},
+               {"released", answer.released},
                {"guaranteed", after.guaranteed},
                {"share", after.share},
                {"below_guarantee", waiting_json(after.guarantee)},
                {"beyond", waiting_json(after.beyond)},
                {"drained_within_seconds", nullptr},
-               {"would_be_taken_from", givers},
+               {"would_be_reclaimed_from", reclaimed_from},
                {"sentence", answer.sentence},
                {"remarks", live.remarks}};
   if (after.drained_by > 0) json["drained_within_seconds"] = std::max(0.0, after.drained_by - live.state.now);
@@ -55,14 +55,14 @@ std::string answer_text(const LiveState& live, const farm::WhatIf& answer, const
                          ? fmt::format("{} wants {} now:\n", farm, count_text(now))
                          : fmt::format("{}, if it wanted {} ({} now):\n", farm, count_text(executors), now);
   if (answer.after.held > 0) text += fmt::format("  {} running\n", answer.after.held);
-  if (answer.given_back > 0) text += fmt::format("  {} would drain and end\n", answer.given_back);
+  if (answer.released > 0) text += fmt::format("  {} would drain and end\n", answer.released);
   for (const std::string& lot : answer.waits) text += fmt::format("  {}\n", lot);
-  for (const farm::Giver& giver : answer.givers) {
-    const farm::Farm& from = live.state.farms[static_cast<std::size_t>(giver.farm)];
-    text += fmt::format("{} would be reclaimed from {}, with {:g} s to save their work\n", giver.executors, from.key,
+  for (const farm::FarmExecutors& borrower : answer.reclaimed_from) {
+    const farm::Farm& from = live.state.farms[static_cast<std::size_t>(borrower.farm)];
+    text += fmt::format("{} would be reclaimed from {}, with {:g} s to save their work\n", borrower.executors, from.key,
                         from.drain_seconds);
   }
-  if (answer.givers.empty()) text += "no other executors would be reclaimed\n";
+  if (answer.reclaimed_from.empty()) text += "no other executors would be reclaimed\n";
   for (const std::string& remark : live.remarks) text += remark + "\n";
   return text;
 }

@@ -16,7 +16,7 @@ constexpr double kKeptSeconds = 60;
 constexpr int kAtATime = 10;
 constexpr double kPauseSeconds = 1;
 
-/// As the status tells it.
+/// As the status says it.
 Json answer_to(const Stores& stores, const kube::ObjectKey& farm, const Question& question) {
   try {
     const LiveState live = live_state(stores, farm);

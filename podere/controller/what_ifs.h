@@ -19,7 +19,7 @@ struct Question {
 };
 Question question_of(const Json& what_if);
 
-/// Answers in the status, so that whoever asks need not see others' pods, and deletes what was asked a minute ago. A
+/// Answers in the status, so that users who ask need not see others' pods, and deletes what was asked a minute ago. A
 /// few at a time: farms come first. Not thread-safe.
 class WhatIfs {
  public:

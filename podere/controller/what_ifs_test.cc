@@ -74,7 +74,7 @@ TEST_F(WhatIfsTest, OfAFarmThatIsNotThereAreAnsweredWithAnError) {
   EXPECT_EQ(written_.at(0).at("error"), "there is no farm 'stars/astra'; there is 'stars/astro'");
 }
 
-TEST_F(WhatIfsTest, ThatNobodyFetchedAreDeleted) {
+TEST_F(WhatIfsTest, ThatWereNotFetchedAreDeleted) {
   Json old = question("old", "astro", 61);
   old["status"] = {{"error", "x"}};
   questions_.put(old);

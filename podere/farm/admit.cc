@@ -18,7 +18,7 @@ void remove(Ledger& ledger, std::int32_t index, bool is_surplus) {
   --(drains ? account.held : account.waiting);
   if (drains) {
     ledger.room.end_pod(pod.node, ledger.shape(pod.shape).requests);
-    if (!ledger.state.nodes[pod.node].takes_pods) ledger.usable[pod.node] -= ledger.shape(pod.shape).requests;
+    if (!ledger.state.nodes[pod.node].is_schedulable) ledger.usable[pod.node] -= ledger.shape(pod.shape).requests;
   }
   const double deadline = ledger.state.now + (drains ? ledger.farm(pod.farm).drain_seconds : 0);
   ledger.decision.removals.push_back({index, deadline, is_surplus});
@@ -84,8 +84,8 @@ std::vector<std::int32_t> sort_out_waiting(Ledger& ledger, const Capacity& capac
   return shown;
 }
 
-void create_in_lent_room(Ledger& ledger, const Capacity& capacity, std::int32_t priority,
-                         std::vector<std::int32_t>& admitted) {
+void create_in_borrowed_room(Ledger& ledger, const Capacity& capacity, std::int32_t priority,
+                             std::vector<std::int32_t>& admitted) {
   using Turn =
       std::tuple<bool, double, std::int32_t, std::int32_t>;  // has its share; how much with one more; rank; farm
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue;
@@ -94,7 +94,7 @@ void create_in_lent_room(Ledger& ledger, const Capacity& capacity, std::int32_t 
     const Account& account = ledger.accounts[f];
     const std::int32_t has = std::max(account.staying() + account.waiting, account.guaranteed) + created[f];
     if (has >= account.demand) return;
-    queue.emplace(has >= account.share, lent_share(ledger, capacity, f, has + 1), ledger.farm_rank[f], f);
+    queue.emplace(has >= account.share, borrowed_share(ledger, capacity, f, has + 1), ledger.farm_rank[f], f);
   };
   for (const std::int32_t f : ledger.farms) {
     if (ledger.farm(f).has_template() && ledger.farm(f).priority == priority) add(f);
@@ -144,12 +144,12 @@ void remove_surplus(Ledger& ledger) {
 
 void admit(Ledger& ledger, const Capacity& capacity, std::int32_t priority, std::vector<std::int32_t>& admitted) {
   const std::vector<std::int32_t> shown = sort_out_waiting(ledger, capacity, priority, admitted);
-  create_in_lent_room(ledger, capacity, priority, admitted);
+  create_in_borrowed_room(ledger, capacity, priority, admitted);
   if (ledger.policy.pending_pods == 0 || room_is_awaited(ledger)) return;
   for (const std::int32_t f : ledger.farms) {
     if (ledger.farm(f).priority != priority || !ledger.farm(f).has_template()) continue;
     for (std::int32_t n = shown[f]; n < n_to_show(ledger, f, admitted[f]); ++n) {
-      ledger.decision.creations.push_back({.farm = f, .node = -1, .is_lent = true, .shows_missing = true});
+      ledger.decision.creations.push_back({.farm = f, .node = -1, .is_borrowed = true, .shows_missing = true});
     }
   }
 }

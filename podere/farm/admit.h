@@ -1,4 +1,4 @@
-// Executors in lent room, of farms whose pods the operator makes: created only where room is free.
+// Executors in borrowed room, of farms whose pods the operator makes: created only where room is free.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ void remove_surplus(Ledger& ledger);
 
 /// Of farms of a priority: removes executors beyond guarantees that wait and have no free room while others wait that
 /// come before them, so that they do not compete for the room that is freed, and creates others while there is room
-/// that nothing is promised of: each time for the farm with the smallest weighted share of lent room. Then those that
-/// show what of guarantees is cut, while nobody waits for room that is to come free. Adds to `admitted` the executors
-/// of each farm that thus wait for their start.
+/// that nothing is promised of: each time for the farm with the smallest weighted share of borrowed room. Then those
+/// that show what of guarantees is cut, while no executor waits for room that is to come free. Adds to `admitted` the
+/// executors of each farm that thus wait for their start.
 void admit(Ledger& ledger, const Capacity& capacity, std::int32_t priority, std::vector<std::int32_t>& admitted);
 
 }  // namespace podere::farm

@@ -51,7 +51,7 @@ void Capacity::find_cost(const State& state, const std::vector<Resources>& usabl
   for (std::size_t node = 0; node < usable.size(); ++node) {
     if (set.contains(node)) cost.slots += slots_on(requests, usable[node]);
   }
-  if (cost.slots == 0) return;  // it takes nothing from those that can run
+  if (cost.slots == 0) return;  // it uses nothing of those that can run
   std::size_t own = 0;
   while (state.node_sets[sets_[own]] != set) ++own;
   const auto share = [&](std::size_t r) {

@@ -20,13 +20,13 @@ class Capacity {
 
   /// How many executors the empty cluster has room for.
   std::int64_t slots(std::int32_t shape) const { return costs_[shape].slots; }
-  /// The largest part that an executor takes of a pool (DRF: Ghodsi et al., NSDI 2011).
+  /// The largest fraction that an executor uses of a pool (DRF: Ghodsi et al., NSDI 2011).
   double dominant_share(std::int32_t shape) const { return costs_[shape].dominant_share; }
 
   /// The fullest pool if all claims were met: above 1, they cannot be.
   double load(std::span<const Claim> claims) const;
 
-  /// Divides the room that is left, and takes it; see divide.h.
+  /// Divides the room that is left, and uses it up; see divide.h.
   std::vector<std::int32_t> divide(std::span<const Claim> claims);
 
  private:

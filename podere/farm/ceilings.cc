@@ -18,7 +18,7 @@ class UnderCeilings {
     }
   }
 
-  /// `most`: by farm. Takes what it gives of the pools, one a ceiling.
+  /// `most`: by farm. Uses up what it returns of the pools, one a ceiling.
   std::vector<std::int32_t> divide(const std::vector<std::int32_t>& most, Pools& pools) const {
     std::vector<Claim> claims;
     std::vector<const PoolCosts*> costs;

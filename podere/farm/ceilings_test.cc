@@ -26,7 +26,7 @@ TEST(Ceilings, CutGuaranteesAndSaySo) {
   CappedCluster cluster;
   cluster.state.ceilings = {{.name = "namespace hep on FarmManager default", .farms = {cluster.eve}, .guaranteed = 30}};
   EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 30);
-  EXPECT_EQ(cluster.decide().reclaims.size(), 20U) << "lent room is given back as ever";
+  EXPECT_EQ(cluster.decide().reclaims.size(), 20U) << "borrowed room is reclaimed as ever";
   const std::string counts = "minExecutors 1000 counts as 30: the ceiling of namespace hep on FarmManager default";
   EXPECT_NE(cluster.sentence(cluster.eve).find(counts), std::string::npos) << cluster.sentence(cluster.eve);
   EXPECT_EQ(cluster.sentence(cluster.sky).find("counts as"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(Ceilings, OfAGroupAndOfANamespaceInItBothCount) {
   EXPECT_NE(cluster.sentence(cluster.eve).find("the ceiling of namespace hep"), std::string::npos);
 }
 
-TEST(Ceilings, GiveNobodyLessForWhatFitsNowhere) {
+TEST(Ceilings, LeaveOthersTheirsWhereExecutorsFitNowhere) {
   CappedCluster cluster;
   const auto huge = cluster.add_farm("hep/huge", 30, 30, cluster.add_shape(101));
   cluster.state.ceilings = {{.name = "hep", .farms = {cluster.eve, huge}, .guaranteed = 30, .maximum = 60}};
@@ -74,7 +74,7 @@ TEST(Ceilings, GiveNobodyLessForWhatFitsNowhere) {
   EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 15);
   EXPECT_EQ(cluster.outlook(huge).allowed, 15);
   cluster.add_pods(huge, 1, 1, 1);
-  cluster.state.nodes[1].takes_pods = false;
+  cluster.state.nodes[1].is_schedulable = false;
   EXPECT_EQ(cluster.outlook(cluster.eve).guaranteed, 29) << "what is there counts";
 }
 
@@ -105,11 +105,11 @@ TEST(Ceilings, NothingThatRunsEndsForWhatCannotRun) {
   cluster.state.pods.clear();
   cluster.add_pods(cluster.eve, 8, 0);
   cluster.state.farms[1].guaranteed = 0;
-  cluster.state.nodes[0].takes_pods = false;  // cordoned: all that is asked for beside waits for it
+  cluster.state.nodes[0].is_schedulable = false;  // cordoned: all that is asked for beside waits for it
   cluster.state.ceilings = {{.name = "namespace hep", .farms = {cluster.eve, lab}, .maximum = 10}};
   EXPECT_EQ(cluster.outlook(cluster.eve).demand, 8) << "not an equal part, 5";
   EXPECT_TRUE(cluster.decide().removals.empty());
-  cluster.state.nodes[0].takes_pods = true;
+  cluster.state.nodes[0].is_schedulable = true;
   EXPECT_EQ(cluster.outlook(cluster.eve).demand, 5);
 }
 

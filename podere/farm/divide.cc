@@ -12,7 +12,7 @@ namespace {
 constexpr double kRounding = 1e-9;
 
 /// How claims grow together: those that still do, and what the pools lose to them per unit of time. A claim has grown
-/// to base + rate * time; a pool has what is left of it at time 0, were the bases taken, and what it loses.
+/// to base + rate * time; a pool has what is left of it at time 0, were the bases in use, and what it loses.
 class Growth {
  public:
   Growth(std::span<const Claim> claims, std::span<const PoolCosts* const> costs, std::vector<double> pools)
@@ -145,7 +145,7 @@ bool Pools::are_not_overdrawn() const {
   return true;
 }
 
-void Pools::take(const PoolCosts& costs, double executors) {
+void Pools::use(const PoolCosts& costs, double executors) {
   for (const auto& [pool, amount] : costs) left[pool] -= executors * amount;
 }
 
@@ -153,7 +153,7 @@ std::vector<std::int32_t> divide(std::span<const Claim> claims, std::span<const 
   std::vector<std::int32_t> whole(claims.size());
   std::ranges::transform(claims, whole.begin(), &Claim::most);
   Pools rest = pools;
-  for (std::size_t i = 0; i < claims.size(); ++i) rest.take(*costs[i], whole[i]);
+  for (std::size_t i = 0; i < claims.size(); ++i) rest.use(*costs[i], whole[i]);
   if (rest.are_not_overdrawn()) {  // the usual case
     pools = std::move(rest);
     return whole;
@@ -162,7 +162,7 @@ std::vector<std::int32_t> divide(std::span<const Claim> claims, std::span<const 
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     whole[i] = static_cast<std::int32_t>(std::floor(std::max(0.0, grown[i]) + kRounding));
-    pools.take(*costs[i], whole[i]);
+    pools.use(*costs[i], whole[i]);
     if (whole[i] < claims[i].most) order.push_back(i);
   }
   // In billionths, so that remainders that are equal but for rounding are equal.
@@ -171,7 +171,7 @@ std::vector<std::int32_t> divide(std::span<const Claim> claims, std::span<const 
   for (const std::size_t i : order) {
     if (!pools.have_room(*costs[i])) continue;
     ++whole[i];
-    pools.take(*costs[i], 1);
+    pools.use(*costs[i], 1);
   }
   return whole;
 }

@@ -16,7 +16,7 @@ struct Claim {
   std::int32_t group = -1;  ///< with which it shares what one claim alone would have; -1: it is alone
 };
 
-/// What an executor takes of pools.
+/// What an executor uses of pools.
 using PoolCosts = std::vector<std::pair<std::uint32_t, double>>;
 
 /// What there is to be divided, in any unit.
@@ -25,14 +25,14 @@ struct Pools {
   std::vector<double> left;
 
   bool have_room(const PoolCosts& costs) const;
-  void take(const PoolCosts& costs, double executors);
+  void use(const PoolCosts& costs, double executors);
   bool are_not_overdrawn() const;
 };
 
 /// Lets all claims grow at their speeds, those of a group together as fast as one, until they are met or a pool they
 /// need is used up, and rounds to whole executors: down, then up by largest remainder while there is room (ties: the
-/// first). Takes the room. That is weighted max-min fairness: whoever asks for less than an equal part has it, however
-/// much others ask for.
+/// first). Uses up the room. That is weighted max-min fairness: a claim below an equal share is met, however much
+/// others ask for.
 std::vector<std::int32_t> divide(std::span<const Claim> claims, std::span<const PoolCosts* const> costs, Pools& pools);
 
 }  // namespace podere::farm

@@ -11,7 +11,7 @@
 namespace podere::farm {
 namespace {
 
-/// One pool, of which each executor takes one.
+/// One pool, of which each executor uses one.
 std::vector<std::int32_t> divided(const std::vector<Claim>& claims, int room) {
   const PoolCosts cost = {{0, 1.0}};
   const std::vector<const PoolCosts*> costs(claims.size(), &cost);
@@ -19,7 +19,7 @@ std::vector<std::int32_t> divided(const std::vector<Claim>& claims, int room) {
   return divide(claims, costs, pools);
 }
 
-TEST(Divide, GivesWhoeverAsksForLessThanAnEqualPartAllOfIt) {
+TEST(Divide, MeetsClaimsBelowAnEqualShare) {
   EXPECT_EQ(divided({{0, 2, 1}, {0, 100, 1}, {0, 100'000, 1}}, 10), (std::vector<std::int32_t>{2, 4, 4}));
   EXPECT_EQ(divided({{0, 2, 1}, {0, 3, 1}}, 10), (std::vector<std::int32_t>{2, 3}));
   EXPECT_EQ(divided({{0, 9, 1}, {0, 9, 3}}, 8), (std::vector<std::int32_t>{2, 6})) << "by their speeds";

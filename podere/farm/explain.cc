@@ -27,15 +27,15 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
-std::string farms_in_words(const State& state, const std::vector<Giver>& givers) {
+std::string farms_in_words(const State& state, const std::vector<FarmExecutors>& reclaimed_from) {
   std::vector<std::string> parts;
   std::int32_t others = 0;
-  for (std::size_t i = 0; i < givers.size(); ++i) {
+  for (std::size_t i = 0; i < reclaimed_from.size(); ++i) {
     if (i < kNamed) {
-      parts.push_back(
-          fmt::format("{} ({})", state.farms[static_cast<std::size_t>(givers[i].farm)].key, givers[i].executors));
+      parts.push_back(fmt::format("{} ({})", state.farms[static_cast<std::size_t>(reclaimed_from[i].farm)].key,
+                                  reclaimed_from[i].executors));
     } else {
-      others += givers[i].executors;
+      others += reclaimed_from[i].executors;
     }
   }
   if (others > 0) parts.push_back(fmt::format("others ({})", others));
@@ -52,12 +52,12 @@ class Holders {
 
   /// Who borrows most, of the other farms of which an executor is where one of this farm would fit; executors: how
   /// many. -1: none.
-  Giver top_borrower(std::int32_t farm) {
+  FarmExecutors top_borrower(std::int32_t farm) {
     const std::int32_t shape = decision_.outlooks[static_cast<std::size_t>(farm)].shape;
-    Giver top{-1, 0};
+    FarmExecutors top{-1, 0};
     for (const std::int32_t other : borrowers_of_use_to(shape)) {
       if (other == farm) continue;
-      const Giver next{other, borrowed(decision_.outlooks[static_cast<std::size_t>(other)])};
+      const FarmExecutors next{other, borrowed(decision_.outlooks[static_cast<std::size_t>(other)])};
       const bool is_first_by_key = top.executors == next.executors && key(next.farm) < key(top.farm);
       if (next.executors > top.executors || is_first_by_key) top = next;
     }
@@ -97,7 +97,7 @@ class Holders {
   }
   bool allows(std::int32_t shape, std::size_t node) const {
     const auto set = static_cast<std::size_t>(state_.shapes[static_cast<std::size_t>(shape)].node_set);
-    return state_.nodes[node].takes_pods && state_.node_sets[set].contains(node);
+    return state_.nodes[node].is_schedulable && state_.node_sets[set].contains(node);
   }
 
   /// Found once for all farms that wait with the same shape.
@@ -112,7 +112,7 @@ class Holders {
     }
     std::vector<bool> is_of_use(state_.farms.size());
     for (const Pod& pod : state_.pods) {
-      const bool stays = pod.node >= 0 && !pod.is_driver && !pod.is_taken && pod.phase != Phase::kEnding;
+      const bool stays = pod.node >= 0 && !pod.is_driver && !pod.is_reclaimed && pod.phase != Phase::kEnding;
       if (stays && is_useful[static_cast<std::size_t>(pod.node)]) is_of_use[static_cast<std::size_t>(pod.farm)] = true;
     }
     known.emplace();
@@ -161,7 +161,7 @@ class Parts {
            fmt::format("executors can be reclaimed in {}, after their minRuntimeSeconds", retry));
     }
     if (waiting.for_retry > 0) {
-      part(waiting.for_retry, which, fmt::format("other pods took the reclaimed room, next reclaim in {}", retry));
+      part(waiting.for_retry, which, fmt::format("other pods use the reclaimed room, next reclaim in {}", retry));
     }
     if (waiting.for_room > 0) part(waiting.for_room, which, is_beyond ? no_room(farm) : kNoRoomForGuarantee);
     if (waiting.held_by_others > 0) part(waiting.held_by_others, which, held_by_others(outlook.shape));
@@ -176,7 +176,7 @@ class Parts {
   }
 
   std::string no_room(std::int32_t farm) {
-    const Giver top = holders_.top_borrower(farm);
+    const FarmExecutors top = holders_.top_borrower(farm);
     if (top.farm < 0) return "no room";
     return fmt::format("no room. {} borrows most ({})", state_.farms[static_cast<std::size_t>(top.farm)].key,
                        top.executors);
@@ -192,7 +192,7 @@ class Parts {
   const char* fits_nowhere(std::int32_t shape) const {
     return holders_.has_nodes(shape)
                ? "each needs more than any node has, even an empty one"
-               : "no node that takes pods matches the template's node selector, affinity and tolerations";
+               : "no schedulable node matches the template's node selector, affinity and tolerations";
   }
 
   std::string gang_start(const Outlook& outlook) const {
@@ -269,17 +269,17 @@ std::string reason(const State& state, const Decision& decision, const Reclaim& 
   const auto farm = [&](std::int32_t index) -> const Farm& { return state.farms[static_cast<std::size_t>(index)]; };
   const Outlook& from = decision.outlooks[static_cast<std::size_t>(reclaim.from)];
   const Outlook& to = decision.outlooks[static_cast<std::size_t>(reclaim.for_farm)];
-  const Farm& taker = farm(reclaim.for_farm);
-  const Farm& giver = farm(reclaim.from);
-  if (!reclaim.for_guarantee && taker.priority > giver.priority) {
+  const Farm& winner = farm(reclaim.for_farm);
+  const Farm& borrower = farm(reclaim.from);
+  if (!reclaim.for_guarantee && winner.priority > borrower.priority) {
     return fmt::format("{} of priority {} runs {} of {} executors; {} of priority {} keeps {}, guaranteed {}",
-                       taker.key, taker.priority, to.held, to.demand, giver.key, giver.priority, from.held,
+                       winner.key, winner.priority, to.held, to.demand, borrower.key, borrower.priority, from.held,
                        from.guaranteed);
   }
   const std::int32_t due = reclaim.for_guarantee ? to.guaranteed : to.share;
   const std::int32_t floor = reclaim.for_guarantee ? from.guaranteed : from.share;
   const char* const kind = reclaim.for_guarantee ? "guaranteed executors" : "executors of its share";
-  return fmt::format("{} runs {} of {} {}; {} keeps {}, {} {}", taker.key, to.held, due, kind, giver.key, from.held,
+  return fmt::format("{} runs {} of {} {}; {} keeps {}, {} {}", winner.key, to.held, due, kind, borrower.key, from.held,
                      reclaim.for_guarantee ? "guaranteed" : "its share is", floor);
 }
 

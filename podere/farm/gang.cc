@@ -20,7 +20,7 @@ class GangStart {
   GangStart(const State& state, const DecideWithout& decide)
       : state_(state), decide_(decide), held_(state.farms.size()), held_back_(state.farms.size()) {
     for (const Pod& pod : state.pods) {
-      held_[pod.farm] += pod.node >= 0 && !pod.is_driver && !pod.is_taken && pod.phase != Phase::kEnding;
+      held_[pod.farm] += pod.node >= 0 && !pod.is_driver && !pod.is_reclaimed && pod.phase != Phase::kEnding;
     }
     for (std::size_t f = 0; f < held_.size(); ++f) {
       if (is_starting_gang(state.farms[f], held_[f])) gangs_.push_back(static_cast<std::int32_t>(f));
@@ -38,7 +38,7 @@ class GangStart {
     if (!decision_) decision_ = decide_(held_back_);
     decision_->guaranteed_load = std::max(decision_->guaranteed_load, load_of_all_);
     for (const std::int32_t gang : gangs_) decision_->outlooks[gang].gang = state_.farms[gang].gang_size();
-    for (const auto& [gang, outlook] : refused_) tell(decision_->outlooks[gang], outlook);
+    for (const auto& [gang, outlook] : refused_) report(decision_->outlooks[gang], outlook);
     return std::move(*decision_);
   }
 
@@ -75,7 +75,7 @@ class GangStart {
     refused_.emplace_back(gang, std::move(outlook));
   }
 
-  static void tell(Outlook& outlook, const Outlook& tried) {
+  static void report(Outlook& outlook, const Outlook& tried) {
     outlook.demand = tried.demand;
     outlook.allowed = tried.allowed;
     outlook.guarantee_ceiling = tried.guarantee_ceiling;
@@ -88,7 +88,7 @@ class GangStart {
   const State& state_;
   const DecideWithout& decide_;
   std::vector<std::int32_t> held_;   // by each farm
-  std::vector<std::int32_t> gangs_;  // that have not started, whoever comes first first
+  std::vector<std::int32_t> gangs_;  // that have not started, in the order in which they are tried
   std::vector<bool> held_back_;      // farms
   std::optional<Decision> decision_;
   double load_of_all_ = 0;

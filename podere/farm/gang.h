@@ -19,10 +19,10 @@ inline bool is_starting_gang(const Farm& farm, std::int32_t held) {
 using DecideWithout = std::function<Decision(const std::vector<bool>& held_back)>;
 
 /// Decides such that each gang that has not started has a way to room for all of it, or asks for nothing: it is held
-/// back, which gives back what it holds, and its outlook says so. Gangs are tried in turn, whoever holds most first,
-/// then whoever has been short for longest, then by key; each is held back that is not whole beside those before it, or
-/// would keep one of them from being so. So whoever fits beside those before it starts. As they are tried by halves, n
-/// gangs of which r are held back take some r log n decisions, and one where all are whole.
+/// back, which releases what it holds, and its outlook says so. Gangs are tried in turn: the one that holds most first,
+/// then the one that has been short for longest, then by key. A gang is held back if it is not whole beside those
+/// before it, or would keep one of them from being so. So each gang that fits beside those before it starts. As they
+/// are tried by halves, n gangs of which r are held back take some r log n decisions, and one where all are whole.
 Decision start_gangs_whole(const State& state, const DecideWithout& decide);
 
 }  // namespace podere::farm

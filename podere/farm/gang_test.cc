@@ -34,7 +34,7 @@ TEST(Gang, HasNoneWhereOneHasNoRoom) {
   GangCluster cluster;
   cluster.add_node(7);
   const auto gang = cluster.add_gang("a/gang", 8, 10);
-  EXPECT_EQ(cluster.made({.pending_pods = 5}), Made()) << "and none for show, which would take the room there is";
+  EXPECT_EQ(cluster.made({.pending_pods = 5}), Made()) << "and none for show, which would use the room there is";
   EXPECT_EQ(cluster.sentence(gang),
             "0 of 10 executors running. 8 guaranteed pending: gang start needs room for all 8, there is room for 7. 2 "
             "pending: after the gang start");
@@ -48,33 +48,33 @@ TEST(Gang, LeavesItsRoomToOthersUntilItFits) {
   GangCluster cluster;
   const auto node = cluster.add_node(7);
   cluster.add_gang("a/gang", 8, 8);
-  const auto lent = cluster.add_farm("b/lent", 0, 9);
-  cluster.add_pods(lent, 4, node);
+  const auto borrower = cluster.add_farm("b/borrower", 0, 9);
+  cluster.add_pods(borrower, 4, node);
   EXPECT_TRUE(cluster.decide().reclaims.empty());
-  EXPECT_EQ(cluster.made(), (Made{{"b/lent", 3}}));
+  EXPECT_EQ(cluster.made(), (Made{{"b/borrower", 3}}));
 }
 
 TEST(Gang, IsMadeWhenAllThatIsFreedForItIsFree) {
   GangCluster cluster;
   const auto node = cluster.add_node(8);
   const auto gang = cluster.add_gang("a/gang", 8, 8);
-  const auto lent = cluster.add_farm("b/lent", 0, 3);
-  cluster.add_pods(lent, 3, node);
+  const auto borrower = cluster.add_farm("b/borrower", 0, 3);
+  cluster.add_pods(borrower, 3, node);
   const Decision decision = cluster.decide();
-  EXPECT_EQ(taken_from(cluster.state, decision), (Made{{"b/lent", 3}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, decision), (Made{{"b/borrower", 3}}));
   ASSERT_EQ(decision.creations.size(), 8U);
   EXPECT_TRUE(std::ranges::all_of(decision.creations, &Creation::awaits_drain));
   EXPECT_EQ(cluster.sentence(gang),
             "0 of 8 executors running. 5 guaranteed pending: room is free, starting with the rest of the gang. 3 "
-            "guaranteed pending: reclaiming from b/lent (3), done within 60 s");
+            "guaranteed pending: reclaiming from b/borrower (3), done within 60 s");
   cluster.state.pods.clear();
-  cluster.farm(lent).wanted = 0;
+  cluster.farm(borrower).wanted = 0;
   const Decision next = cluster.decide();
   ASSERT_EQ(next.creations.size(), 8U);
   EXPECT_TRUE(std::ranges::none_of(next.creations, &Creation::awaits_drain));
 }
 
-TEST(Gang, GivesBackWhatItHasIfTheRestLosesItsRoomBeforeItStarts) {
+TEST(Gang, ReleasesWhatItHasIfTheRestLosesItsRoomBeforeItStarts) {
   GangCluster cluster;
   const auto node = cluster.add_node(7);
   const auto gang = cluster.add_gang("a/gang", 8, 8);
@@ -136,7 +136,7 @@ TEST(Gangs, StartOneAfterTheOtherWhereBothDoNotFit) {
   EXPECT_EQ(cluster.made(), (Made{{"a/one", 3}})) << "but for who holds more";
 }
 
-TEST(Gangs, ThatCannotStartKeepNobodyFromIt) {
+TEST(Gangs, ThatCannotStartKeepNoOtherFromStarting) {
   TwoGangs cluster;
   cluster.farm(0).guaranteed = cluster.farm(0).wanted = 100;
   cluster.farm(0).history.short_since = 1;

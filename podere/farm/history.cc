@@ -19,7 +19,7 @@ void advance_usage(State& state, double now, const Policy& policy) {
   for (const Pod& pod : state.pods) {
     if (pod.is_driver || pod.node < 0) continue;
     ++held[pod.farm];
-    kept[pod.farm] += pod.phase != Phase::kEnding && !pod.is_taken;
+    kept[pod.farm] += pod.phase != Phase::kEnding && !pod.is_reclaimed;
   }
   // Usage u follows du/dt = held - u ln 2 / half-life.
   const double fading = std::exp2(-std::max(0.0, now - state.now) / policy.half_life_seconds);
@@ -51,9 +51,9 @@ double next_epoch(double now, const Policy& policy) {
 }
 
 void note_gone(State& state, const Pod& pod) {
-  const bool leaves_room = pod.node >= 0 && state.nodes[pod.node].takes_pods;
-  if (!pod.is_taken || pod.taken_for < 0 || !leaves_room) return;
-  History& history = state.farms[pod.taken_for].history;
+  const bool leaves_room = pod.node >= 0 && state.nodes[pod.node].is_schedulable;
+  if (!pod.is_reclaimed || pod.reclaimed_for < 0 || !leaves_room) return;
+  History& history = state.farms[pod.reclaimed_for].history;
   ++(pod.for_guarantee ? history.rooms_owed : history.shares_owed);
   history.last_freed = state.now;
 }

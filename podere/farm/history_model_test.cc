@@ -76,7 +76,7 @@ void ModelCluster::rest(const Judge& judge) {
 }
 
 void ModelCluster::happen(const Happening& happening) {
-  if (happening.what % 8 != 0) taken_pairs_.clear();
+  if (happening.what % 8 != 0) reclaimed_pairs_.clear();
   Farm* farm = state_.farms.empty() ? nullptr : &state_.farms[happening.a % state_.farms.size()];
   switch (happening.what % 8) {
     case 1:
@@ -103,8 +103,8 @@ void ModelCluster::happen(const Happening& happening) {
     case 7: {
       const auto index = static_cast<std::int32_t>(happening.a % state_.nodes.size());
       Node& node = state_.nodes[static_cast<std::size_t>(index)];
-      node.takes_pods = !node.takes_pods;
-      if (!node.takes_pods && happening.b % 2 == 0) remove_pods([&](const Pod& pod) { return pod.node == index; });
+      node.is_schedulable = !node.is_schedulable;
+      if (!node.is_schedulable && happening.b % 2 == 0) remove_pods([&](const Pod& pod) { return pod.node == index; });
       break;
     }
     default:
@@ -128,7 +128,7 @@ void ModelCluster::end_pods() {
       pod.ready_since = state_.now;
     }
     if (pod.phase == Phase::kReady && chance(0.1)) pod.checkpointed = state_.now;
-    if (pod.is_taken && pod.phase != Phase::kEnding && chance(0.3)) pod.phase = Phase::kEnding;
+    if (pod.is_reclaimed && pod.phase != Phase::kEnding && chance(0.3)) pod.phase = Phase::kEnding;
   }
   remove_pods([&](const Pod& pod) { return pod.phase == Phase::kEnding && chance(0.7); });
 }
@@ -136,7 +136,8 @@ void ModelCluster::end_pods() {
 bool ModelCluster::has_room(std::int32_t node, std::int32_t shape) const {
   const Node& n = state_.nodes[static_cast<std::size_t>(node)];
   const Shape& s = state_.shapes[static_cast<std::size_t>(shape)];
-  if (!n.takes_pods || !state_.node_sets[static_cast<std::size_t>(s.node_set)].contains(static_cast<std::size_t>(node)))
+  if (!n.is_schedulable ||
+      !state_.node_sets[static_cast<std::size_t>(s.node_set)].contains(static_cast<std::size_t>(node)))
     return false;
   Resources room = n.allocatable;
   for (const Pod& pod : state_.pods) {
@@ -161,7 +162,7 @@ void ModelCluster::schedule() {
       pod.node = node;
       pod.phase = Phase::kStarting;
       const auto is_held = [&](const Pod& other) {
-        return other.farm == pod.farm && other.node >= 0 && !other.is_driver && !other.is_taken &&
+        return other.farm == pod.farm && other.node >= 0 && !other.is_driver && !other.is_reclaimed &&
                other.phase != Phase::kEnding;
       };
       if (!pod.is_driver) {
@@ -176,7 +177,7 @@ void ModelCluster::drive_adopted_farms() {
   for (std::size_t f = 0; f < state_.farms.size(); ++f) {
     if (state_.farms[f].has_template()) continue;
     const auto is_own = [&](const Pod& pod) {
-      return pod.farm == static_cast<std::int32_t>(f) && !pod.is_driver && !pod.is_taken;
+      return pod.farm == static_cast<std::int32_t>(f) && !pod.is_driver && !pod.is_reclaimed;
     };
     auto n = static_cast<int>(std::ranges::count_if(state_.pods, is_own));
     if (n < state_.farms[f].wanted && n == 0) {
@@ -214,7 +215,7 @@ void ModelCluster::forget_deleted_farms() {
     state_.farms.erase(state_.farms.begin() + index);
     for (Pod& pod : state_.pods) {
       pod.farm -= pod.farm > index;
-      pod.taken_for = pod.taken_for == index ? -1 : pod.taken_for - (pod.taken_for > index);
+      pod.reclaimed_for = pod.reclaimed_for == index ? -1 : pod.reclaimed_for - (pod.reclaimed_for > index);
     }
   }
 }
@@ -234,8 +235,8 @@ void ModelCluster::decide(const Judge& judge, bool is_reliable) {
   const Decision decision = farm::decide(state_, policy_);
   judge(state_, decision);
   for (const Reclaim& reclaim : decision.reclaims) {
-    taken_pairs_.emplace(state_.farms[static_cast<std::size_t>(reclaim.from)].key,
-                         state_.farms[static_cast<std::size_t>(reclaim.for_farm)].key);
+    reclaimed_pairs_.emplace(state_.farms[static_cast<std::size_t>(reclaim.from)].key,
+                             state_.farms[static_cast<std::size_t>(reclaim.for_farm)].key);
   }
   carry_out(decision, is_reliable ? 1 : uniform() < 0.3 ? 0.5 : 1);
 }
@@ -247,8 +248,8 @@ void ModelCluster::carry_out(const Decision& decision, double probability) {
   for (const Reclaim& reclaim : decision.reclaims) {
     if (!chance(probability)) continue;
     for (int times = 0; times < 2; ++times) {
-      pod_of(reclaim.pod).is_taken = true;
-      pod_of(reclaim.pod).taken_for = reclaim.for_farm;
+      pod_of(reclaim.pod).is_reclaimed = true;
+      pod_of(reclaim.pod).reclaimed_for = reclaim.for_farm;
       pod_of(reclaim.pod).for_guarantee = reclaim.for_guarantee;
       pod_of(reclaim.pod).deadline = reclaim.deadline;
     }
@@ -256,7 +257,7 @@ void ModelCluster::carry_out(const Decision& decision, double probability) {
   std::set<std::string> gone;
   for (const Removal& removal : decision.removals) {
     if (!chance(probability)) continue;
-    pod_of(removal.pod).is_taken = true;
+    pod_of(removal.pod).is_reclaimed = true;
     pod_of(removal.pod).deadline = removal.deadline;
     if (pod_of(removal.pod).node < 0) gone.insert(pod_of(removal.pod).uid);
   }

@@ -11,7 +11,7 @@ namespace {
 
 /// Whether the room of a pod that ends can be counted on.
 bool will_leave(const Pod& pod, double now, double stuck_seconds) {
-  return (pod.phase == Phase::kEnding || pod.is_taken) && now <= pod.deadline + stuck_seconds;
+  return (pod.phase == Phase::kEnding || pod.is_reclaimed) && now <= pod.deadline + stuck_seconds;
 }
 
 }  // namespace
@@ -26,14 +26,14 @@ VictimOrder::VictimOrder(const Ledger& ledger, std::span<const std::int32_t> pod
   victims_.reserve(pods.size());
   for (const std::int32_t index : pods) {
     const Pod& pod = ledger.pod(index);
-    const double from = by_time ? std::max(now, ledger.takeable_from(index)) : now;
+    const double from = by_time ? std::max(now, ledger.reclaimable_from(index)) : now;
     victims_.push_back({from, pod.phase == Phase::kReady, work_at_risk(pod, now), now - pod.created, index});
   }
 }
 
 void VictimOrder::sort_more(std::size_t i) {
   const auto goes_first = [&](const Victim& a, const Victim& b) {
-    if (a.takeable_from != b.takeable_from) return a.takeable_from < b.takeable_from;
+    if (a.reclaimable_from != b.reclaimable_from) return a.reclaimable_from < b.reclaimable_from;
     if (a.is_ready != b.is_ready) return b.is_ready;
     if (a.at_risk != b.at_risk) return a.at_risk < b.at_risk;
     if (a.age != b.age) return a.age < b.age;
@@ -51,42 +51,43 @@ Ledger::Ledger(const State& the_state, const Policy& the_policy, const std::vect
       room(the_state),
       accounts(the_state.farms.size()),
       is_leaving(the_state.pods.size()),
-      given_from(the_state.nodes.size()),
+      freed_from(the_state.nodes.size()),
       shape_is_noted_(the_state.shapes.size()) {
   usable.reserve(state.nodes.size());
   for (const Node& node : state.nodes) {
-    Resources of_farms = node.takes_pods ? node.allocatable : Resources{};
-    if (node.takes_pods) of_farms -= node.used_by_others;
+    Resources of_farms = node.is_schedulable ? node.allocatable : Resources{};
+    if (node.is_schedulable) of_farms -= node.used_by_others;
     usable.push_back(of_farms);
   }
   for (std::size_t i = 0; i < state.pods.size(); ++i) count(static_cast<std::int32_t>(i));
   sort_farms();
-  std::ranges::sort(flights, {}, [&](std::int32_t flight) {
-    return std::tuple(farm_rank[pod(flight).taken_for], room.rank(pod(flight).node), std::string_view(pod(flight).uid));
+  std::ranges::sort(draining, {}, [&](std::int32_t index) {
+    return std::tuple(farm_rank[pod(index).reclaimed_for], room.rank(pod(index).node),
+                      std::string_view(pod(index).uid));
   });
-  for (const std::int32_t flight : flights) room.keep(pod(flight).node, requests_of(flight));
+  for (const std::int32_t index : draining) room.keep(pod(index).node, requests_of(index));
   group_by_farm();
   set_demands(held_back);
 }
 
 void Ledger::count(std::int32_t index) {
   const Pod& p = pod(index);
-  const bool leaves = p.phase == Phase::kEnding || p.is_taken;
+  const bool leaves = p.phase == Phase::kEnding || p.is_reclaimed;
   is_leaving[index] = leaves;
   if (p.node >= 0) {
     const bool frees_room = will_leave(p, state.now, policy.stuck_seconds);
     room.use(p.node, shape(p.shape).requests, frees_room);
-    if (frees_room && p.taken_for >= 0) flights.push_back(index);
+    if (frees_room && p.reclaimed_for >= 0) draining.push_back(index);
     if (p.is_driver) {
       usable[p.node] -= shape(p.shape).requests;
-    } else if (!leaves && !state.nodes[p.node].takes_pods) {
+    } else if (!leaves && !state.nodes[p.node].is_schedulable) {
       usable[p.node] += shape(p.shape).requests;  // a cordoned node still has those that are there
     }
   }
-  if (p.is_taken && p.phase != Phase::kEnding && p.deadline <= state.now) decision.expired.push_back(index);
+  if (p.is_reclaimed && p.phase != Phase::kEnding && p.deadline <= state.now) decision.expired.push_back(index);
   if (p.is_driver) return;
   if (leaves) {
-    if (p.taken_for < 0) return;
+    if (p.reclaimed_for < 0) return;
     Account& account = accounts[p.farm];
     ++account.returning;
     if (account.oldest_returning < 0 || is_older(index, account.oldest_returning)) account.oldest_returning = index;
@@ -167,7 +168,7 @@ bool Ledger::fits_an_empty_node(std::int32_t index) const {
   });
 }
 
-double Ledger::takeable_from(std::int32_t index) const {
+double Ledger::reclaimable_from(std::int32_t index) const {
   const Pod& p = pod(index);
   return p.phase == Phase::kReady ? p.ready_since + farm(p.farm).min_runtime_seconds : state.now;
 }

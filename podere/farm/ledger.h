@@ -11,14 +11,14 @@
 
 namespace podere::farm {
 
-/// One farm's executors. Those that are ending or taken are no longer its own.
+/// One farm's executors. Those that are ending or reclaimed are no longer its own.
 struct Account {
   std::int32_t held = 0;               ///< have a node
   std::int32_t waiting = 0;            ///< have none
-  std::int32_t returning = 0;          ///< taken for another farm, not gone, and soon asked for again
+  std::int32_t returning = 0;          ///< reclaimed for another farm, not gone, and soon asked for again
   std::int32_t oldest_returning = -1;  ///< a pod
-  std::int32_t taken = 0;              ///< of those held, by this decision
-  std::int32_t given = 0;              ///< the same, with those that are to be taken when they have run their time
+  std::int32_t reclaimed = 0;          ///< of those held, by this decision
+  std::int32_t planned = 0;            ///< the same, with those to be reclaimed when they have run their least time
   std::int32_t shape = -1;             ///< of the executors it asks for; -1: it has none and asks for none
   std::int32_t demand = 0;
   std::int32_t allowed = 0;  ///< the last four as in Outlook
@@ -27,8 +27,8 @@ struct Account {
   std::int32_t guaranteed = 0;
   std::int32_t share = 0;
 
-  std::int32_t staying() const { return held - taken; }
-  std::int32_t over(std::int32_t floor) const { return held - given - floor; }
+  std::int32_t staying() const { return held - reclaimed; }
+  std::int32_t over(std::int32_t floor) const { return held - planned - floor; }
 };
 
 /// How an executor that is missing can be had.
@@ -41,12 +41,12 @@ struct Need {
   std::int32_t pod;  ///< -1: to be created
   bool is_guarantee;
   double fullness;          ///< of the farm without it: the least first
-  bool from_equals = true;  ///< else only farms of lower priority give for it
+  bool from_equals = true;  ///< else only farms of lower priority lose for it
   std::int32_t node = -1;   ///< where it will have room
   Wait wait = Wait::kUnknown;
 
   std::int32_t victim = -1;  ///< the pod that makes room for it alone
-  double from = 0;           ///< when executors can be taken for it, where it waits for that
+  double from = 0;           ///< when executors can be reclaimed for it, where it waits for that
 
   bool has_room() const { return node >= 0; }
 };
@@ -65,9 +65,9 @@ struct Ledger {
   std::vector<std::int32_t> group;       // of each: the first farm by key of its namespace
   std::vector<std::int32_t> shapes;      // that are asked for, each once
   std::vector<Resources> usable;         // of each node, by farms' executors
-  std::vector<std::int32_t> flights;     // taken for a farm and not gone: by that, and by node
-  std::vector<std::uint8_t> is_leaving;  // pods: ending, taken, or to go by this decision
-  std::vector<double> given_from;        // of each node: when all that go by this decision can be taken
+  std::vector<std::int32_t> draining;    // reclaimed for a farm and not gone: by that, and by node
+  std::vector<std::uint8_t> is_leaving;  // pods: ending, reclaimed, or to go by this decision
+  std::vector<double> freed_from;        // of each node: when all that go by this decision can be reclaimed
   std::vector<Need> needs;               // below guarantees, then below shares
   Decision decision;
 
@@ -87,11 +87,11 @@ struct Ledger {
     return std::tie(pod(a).created, pod(a).uid) < std::tie(pod(b).created, pod(b).uid);
   }
 
-  /// Whether some node that takes pods would have room for one, were nothing else there.
+  /// Whether some schedulable node would have room for one, were nothing else there.
   bool fits_an_empty_node(std::int32_t shape) const;
 
-  /// From when an executor may be taken.
-  double takeable_from(std::int32_t pod) const;
+  /// From when an executor may be reclaimed.
+  double reclaimable_from(std::int32_t pod) const;
 
  private:
   void count(std::int32_t pod);
@@ -108,12 +108,12 @@ struct Ledger {
 /// Seconds of work that are lost with an executor: since its checkpoint, or since it was ready.
 double work_at_risk(const Pod& pod, double now);
 
-/// Executors in the order in which to take them: not ready, then least work lost, then youngest. Sorts as far as it is
-/// asked, as few of many are taken.
+/// Executors in the order in which to reclaim them: not ready, then least work lost, then youngest. Sorts as far as it
+/// is asked, as few of many are reclaimed.
 class VictimOrder {
  public:
   VictimOrder() = default;
-  /// With `by_time`, whoever may be taken first comes first.
+  /// With `by_time`, those that may be reclaimed first come first.
   VictimOrder(const Ledger& ledger, std::span<const std::int32_t> pods, bool by_time);
 
   std::size_t size() const { return victims_.size(); }
@@ -124,7 +124,7 @@ class VictimOrder {
 
  private:
   struct Victim {
-    double takeable_from;
+    double reclaimable_from;
     bool is_ready;
     double at_risk;
     double age;

@@ -39,8 +39,8 @@ void promise(Ledger& ledger, Need& need, std::int32_t node, Wait wait) {
   need.wait = wait;
 }
 
-/// First to whom room is owed: farms of other shapes, or that lost something later, would take from it what was freed
-/// for it.
+/// First to farms that are owed room: farms of other shapes, or that lost something later, would use what was freed for
+/// them.
 void promise_free_room(Ledger& ledger, std::span<Need> needs) {
   std::vector<std::int32_t> owed(ledger.farms.size());
   for (const Need& need : needs) {
@@ -58,32 +58,32 @@ void promise_free_room(Ledger& ledger, std::span<Need> needs) {
   }
 }
 
-/// Room of pods that were taken goes to the farm that they were taken for: room of others on the same node does not.
-void promise_flights(Ledger& ledger, std::span<Need> needs) {
+/// Room of pods that drain goes to the farm that they were reclaimed for: room of others on the same node does not.
+void promise_draining(Ledger& ledger, std::span<Need> needs) {
   std::vector<std::vector<Need*>> of_farm(ledger.farms.size());
   for (Need& need : needs) {
     if (!need.has_room()) of_farm[need.farm].push_back(&need);
   }
-  std::erase_if(ledger.flights, [&](std::int32_t flight) {
-    const Pod& pod = ledger.pod(flight);
-    const Account& account = ledger.accounts[pod.taken_for];
-    const bool is_awaited = !of_farm[pod.taken_for].empty() || account.held < account.share;
-    if (!is_awaited) ledger.room.release(pod.node, ledger.requests_of(flight));
+  std::erase_if(ledger.draining, [&](std::int32_t index) {
+    const Pod& pod = ledger.pod(index);
+    const Account& account = ledger.accounts[pod.reclaimed_for];
+    const bool is_awaited = !of_farm[pod.reclaimed_for].empty() || account.held < account.share;
+    if (!is_awaited) ledger.room.release(pod.node, ledger.requests_of(index));
     return !is_awaited;
   });
   std::vector<std::int32_t> kept;  // for farms that are below their share only
-  for (std::size_t i = 0; i < ledger.flights.size();) {
-    const Pod& first = ledger.pod(ledger.flights[i]);
-    auto& open = of_farm[first.taken_for];
+  for (std::size_t i = 0; i < ledger.draining.size();) {
+    const Pod& first = ledger.pod(ledger.draining[i]);
+    auto& open = of_farm[first.reclaimed_for];
     Resources freed;
-    for (; i < ledger.flights.size(); ++i) {  // all that leave this node for this farm
-      const std::int32_t flight = ledger.flights[i];
-      if (ledger.pod(flight).node != first.node || ledger.pod(flight).taken_for != first.taken_for) break;
+    for (; i < ledger.draining.size(); ++i) {  // all that leave this node for this farm
+      const std::int32_t index = ledger.draining[i];
+      if (ledger.pod(index).node != first.node || ledger.pod(index).reclaimed_for != first.reclaimed_for) break;
       if (open.empty()) {
-        kept.push_back(flight);
+        kept.push_back(index);
       } else {
-        ledger.room.release(first.node, ledger.requests_of(flight));
-        freed += ledger.requests_of(flight);
+        ledger.room.release(first.node, ledger.requests_of(index));
+        freed += ledger.requests_of(index);
       }
     }
     for (Need* need : open) {
@@ -94,7 +94,7 @@ void promise_flights(Ledger& ledger, std::span<Need> needs) {
       freed -= ledger.shape(need->shape).requests;
     }
   }
-  ledger.flights = std::move(kept);
+  ledger.draining = std::move(kept);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ double weight_of(const Farm& farm, const Policy& policy) {
   return farm.weight / (1 + steady);
 }
 
-double lent_share(const Ledger& ledger, const Capacity& capacity, std::int32_t farm, std::int32_t executors) {
+double borrowed_share(const Ledger& ledger, const Capacity& capacity, std::int32_t farm, std::int32_t executors) {
   const Account& account = ledger.accounts[farm];
   return (executors - account.guaranteed) * capacity.dominant_share(account.shape) /
          weight_of(ledger.farm(farm), ledger.policy);
@@ -130,19 +130,19 @@ void add_share_needs(Ledger& ledger, const Capacity& capacity, std::int32_t prio
     if (ledger.farm(f).priority != priority) continue;
     const Account& account = ledger.accounts[f];
     const std::int32_t has = std::max(account.staying(), account.guaranteed) + admitted[f];
-    // Shares move by one whenever anybody wants one more: whoever is short by so little does not take it from others.
+    // Shares move by one whenever any farm wants one more: a farm that is short by so little does not reclaim it.
     const double slack = std::max(1.0, ledger.policy.share_tolerance * account.share);
     const bool from_equals = divides && (has == 0 || account.share - has > slack);
     if (!from_equals && !has_lower) continue;
     add_needs(ledger, f, has, account.share, false, from_equals,
-              [&](std::int32_t executors) { return lent_share(ledger, capacity, f, executors); });
+              [&](std::int32_t executors) { return borrowed_share(ledger, capacity, f, executors); });
   }
   sort_needs(ledger, capacity, first);
 }
 
 void find_room(Ledger& ledger, std::span<Need> needs) {
   promise_free_room(ledger, needs);
-  if (!ledger.flights.empty()) promise_flights(ledger, needs);
+  if (!ledger.draining.empty()) promise_draining(ledger, needs);
   for (const auto kept : {Room::Kept::kSpared, Room::Kept::kUsed}) {
     for (Need& need : needs) {
       if (need.has_room()) continue;

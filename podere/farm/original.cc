@@ -7,7 +7,7 @@ namespace podere::farm {
 namespace {
 
 struct Group {
-  std::vector<std::int32_t> running;  // not told to end
+  std::vector<std::int32_t> running;  // not draining
   std::vector<std::int32_t> waiting;
   std::int32_t n_ending = 0;
   std::int32_t demand = 0;
@@ -23,7 +23,7 @@ std::vector<Group> group(const State& state) {
     const Pod& pod = state.pods[i];
     Group& group = groups[pod.farm];
     if (pod.is_driver) continue;
-    if (pod.phase == Phase::kEnding || pod.is_taken) {
+    if (pod.phase == Phase::kEnding || pod.is_reclaimed) {
       group.n_ending += pod.node >= 0;
     } else {
       (pod.node >= 0 ? group.running : group.waiting).push_back(static_cast<std::int32_t>(i));

@@ -10,7 +10,7 @@
 #include "podere/farm/gang.h"
 #include "podere/farm/ledger.h"
 #include "podere/farm/needs.h"
-#include "podere/farm/take.h"
+#include "podere/farm/reclaim.h"
 
 namespace podere::farm {
 namespace {
@@ -37,7 +37,7 @@ Capacity set_targets(Ledger& ledger) {
     account.guaranteed = account.share = guaranteed[i];
   }
   for (const std::int32_t priority : ledger.priorities) {
-    // Where equals do not take from each other, those that have nobody below them need no share.
+    // Where farms of equal priority do not reclaim from each other, those with no farm below them need no share.
     if (ledger.policy.mode == Mode::kProportional && priority == ledger.priorities.back()) break;
     claims.clear();
     std::vector<Account*> accounts;
@@ -47,8 +47,8 @@ Capacity set_targets(Ledger& ledger) {
       claims.push_back({account.shape, account.demand - account.guaranteed,
                         weight_of(ledger.farm(f), ledger.policy) * speed(account.shape)});
     }
-    const std::vector<std::int32_t> lent = capacity.divide(claims);
-    for (std::size_t i = 0; i < lent.size(); ++i) accounts[i]->share += lent[i];
+    const std::vector<std::int32_t> borrowed = capacity.divide(claims);
+    for (std::size_t i = 0; i < borrowed.size(); ++i) accounts[i]->share += borrowed[i];
   }
   return capacity;
 }
@@ -65,8 +65,8 @@ void name_causes(const Ledger& ledger, const Capacity& capacity, std::span<Need>
   }
 }
 
-/// Of a farm's guaranteed executors that no node could take, or that others keep out, a few wait for users and
-/// autoscalers to see: there is no end to what may be asked for. Of a gang that starts all come at once, when all have
+/// Of a farm's guaranteed executors that fit on no node, or that others keep out, a few wait for users and autoscalers
+/// to see: there is no limit to what may be asked for. Of a gang that starts all come at once, when all have
 /// room.
 void create_guaranteed(Ledger& ledger) {
   constexpr std::int32_t kMostStuck = 10;
@@ -112,21 +112,21 @@ void count_need(Outlook& outlook, const Need& need) {
   if (waits_for_time) outlook.retry_at = std::max(outlook.retry_at, need.from);
 }
 
-/// Whom room is taken from, by this decision and by earlier ones.
-void name_givers(const Ledger& ledger, std::vector<Outlook>& outlooks) {
+/// Farms that room is reclaimed from, by this decision and by earlier ones.
+void name_reclaimed_from(const Ledger& ledger, std::vector<Outlook>& outlooks) {
   const auto add = [&](std::int32_t from, std::int32_t to, double deadline) {
-    auto& givers = outlooks[to].from;
-    const auto giver = std::ranges::find(givers, from, &Giver::farm);
-    ++(giver == givers.end() ? givers.emplace_back(Giver{from, 0}) : *giver).executors;
+    auto& borrowers = outlooks[to].from;
+    const auto found = std::ranges::find(borrowers, from, &FarmExecutors::farm);
+    ++(found == borrowers.end() ? borrowers.emplace_back(FarmExecutors{from, 0}) : *found).executors;
     outlooks[to].drained_by = std::max(outlooks[to].drained_by, deadline);
   };
   for (const Reclaim& reclaim : ledger.decision.reclaims) add(reclaim.from, reclaim.for_farm, reclaim.deadline);
   for (const Pod& pod : ledger.state.pods) {
-    const bool is_on_its_way = pod.taken_for >= 0 && (pod.is_taken || pod.phase == Phase::kEnding);
-    if (is_on_its_way) add(pod.farm, pod.taken_for, pod.deadline);
+    const bool is_on_its_way = pod.reclaimed_for >= 0 && (pod.is_reclaimed || pod.phase == Phase::kEnding);
+    if (is_on_its_way) add(pod.farm, pod.reclaimed_for, pod.deadline);
   }
   for (Outlook& outlook : outlooks) {
-    std::ranges::sort(outlook.from, {}, [&](const Giver& giver) { return ledger.farm_rank[giver.farm]; });
+    std::ranges::sort(outlook.from, {}, [&](const FarmExecutors& from) { return ledger.farm_rank[from.farm]; });
   }
 }
 
@@ -149,12 +149,12 @@ std::vector<Outlook> look_out(const Ledger& ledger, const Capacity& capacity,
   for (std::size_t f = 0; f < outlooks.size(); ++f) {
     Outlook& outlook = outlooks[f];
     outlook.beyond.for_start += admitted[f];
-    // Whatever else it asks for waits for lent room, which nobody has to give.
+    // Whatever else it asks for waits for borrowed room, to which it has no right.
     const std::int32_t rest = outlook.demand - outlook.held - outlook.guarantee.all() - outlook.beyond.all();
     if (rest <= 0) continue;
-    count_of(outlook.beyond, cause(ledger, capacity, outlook.shape)) += rest;  // whoever asks has a shape
+    count_of(outlook.beyond, cause(ledger, capacity, outlook.shape)) += rest;  // a farm that asks has a shape
   }
-  name_givers(ledger, outlooks);
+  name_reclaimed_from(ledger, outlooks);
   return outlooks;
 }
 
@@ -167,7 +167,7 @@ Decision decide_without(const State& state, const Policy& policy, const std::vec
 
   add_guarantee_needs(ledger, capacity);
   find_room(ledger, ledger.needs);
-  take_room(ledger, ledger.needs);
+  reclaim_room(ledger, ledger.needs);
   name_causes(ledger, capacity, ledger.needs);
   create_guaranteed(ledger);
 
@@ -178,7 +178,7 @@ Decision decide_without(const State& state, const Policy& policy, const std::vec
     add_share_needs(ledger, capacity, priority, admitted);
     const auto share_needs = std::span(ledger.needs).subspan(n_before);
     find_room(ledger, share_needs);
-    take_room(ledger, share_needs);
+    reclaim_room(ledger, share_needs);
     name_causes(ledger, capacity, share_needs);
   }
 

@@ -33,22 +33,22 @@ using Happenings = std::vector<Happening>;
 
 bool is_held_back(const Outlook& outlook) { return outlook.guarantee.for_gang > 0; }
 
-bool leaves(const Pod& pod) { return pod.phase == Phase::kEnding || pod.is_taken; }
+bool leaves(const Pod& pod) { return pod.phase == Phase::kEnding || pod.is_reclaimed; }
 
 /// A second opinion on a state, by counting.
 struct Count {
   std::vector<int> held, waiting, demand, due, over, usable;
-  int free = 0;    // rooms on nodes that take pods, for executors that are all alike
+  int free = 0;    // rooms on schedulable nodes, for executors that are all alike
   int coming = 0;  // rooms of pods that leave
-  int needed = 0;  // executors that have to be taken
+  int needed = 0;  // executors that have to be reclaimed
 
   Count(const State& state, const Decision& decision)
       : held(state.farms.size()), waiting(held), demand(held), due(held), over(held), usable(held) {
     for (const Node& node : state.nodes)
-      free += node.takes_pods ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
+      free += node.is_schedulable ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
     for (const Pod& pod : state.pods) {
       const auto f = static_cast<std::size_t>(pod.farm);
-      const bool is_there = pod.node >= 0 && state.nodes[static_cast<std::size_t>(pod.node)].takes_pods;
+      const bool is_there = pod.node >= 0 && state.nodes[static_cast<std::size_t>(pod.node)].is_schedulable;
       free -= is_there;
       coming += is_there && leaves(pod) && state.now <= pod.deadline + 300;
       if (pod.is_driver || leaves(pod)) continue;
@@ -74,7 +74,7 @@ struct Count {
 State without_surplus(State state, const Decision& decision) {
   for (const Removal& removal : decision.removals) {
     Pod& pod = state.pods[static_cast<std::size_t>(removal.pod)];
-    pod.is_taken = true;
+    pod.is_reclaimed = true;
     pod.deadline = removal.deadline;
   }
   return state;
@@ -84,8 +84,8 @@ State carried_out(State state, const Decision& decision) {
   state = without_surplus(std::move(state), decision);
   for (const Reclaim& reclaim : decision.reclaims) {
     Pod& pod = state.pods[static_cast<std::size_t>(reclaim.pod)];
-    pod.is_taken = true;
-    pod.taken_for = reclaim.for_farm;
+    pod.is_reclaimed = true;
+    pod.reclaimed_for = reclaim.for_farm;
     pod.for_guarantee = reclaim.for_guarantee;
     pod.deadline = reclaim.deadline;
   }
@@ -100,7 +100,7 @@ State carried_out(State state, const Decision& decision) {
   return state;
 }
 
-/// Each farm's part of `n`, by largest remainder; ties to the farm further over, then by key.
+/// Each farm's quota of `n`, by largest remainder; ties to the farm further over, then by key.
 std::vector<int> apportion(const State& state, const std::vector<int>& over, int n) {
   const int all = std::accumulate(over.begin(), over.end(), 0);
   std::vector<int> parts(over.size());
@@ -123,7 +123,7 @@ int entitled(const State& state, const Decision& decision, std::size_t f) {
   return state.ceilings.empty() ? state.farms[f].guaranteed : decision.outlooks[f].allowed;
 }
 
-void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decision) {
+void no_farm_falls_below_its_guarantee(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   std::vector<int> left = count.held;
   for (const Reclaim& reclaim : decision.reclaims) --left[static_cast<std::size_t>(reclaim.from)];
@@ -135,7 +135,7 @@ void nobody_is_taken_below_a_guarantee(const State& state, const Decision& decis
   }
 }
 
-void only_who_may_be_taken_is_taken(const State& state, const Decision& decision) {
+void only_reclaimable_pods_are_reclaimed(const State& state, const Decision& decision) {
   std::set<std::int32_t> seen;
   for (const Reclaim& reclaim : decision.reclaims) {
     const Pod& pod = state.pods[static_cast<std::size_t>(reclaim.pod)];
@@ -143,28 +143,28 @@ void only_who_may_be_taken_is_taken(const State& state, const Decision& decision
     RC_ASSERT(seen.insert(reclaim.pod).second);
     RC_ASSERT(pod.farm == reclaim.from && reclaim.from != reclaim.for_farm);
     RC_ASSERT(!pod.is_driver && !leaves(pod) && pod.node >= 0);
-    RC_ASSERT(state.nodes[static_cast<std::size_t>(pod.node)].takes_pods);
+    RC_ASSERT(state.nodes[static_cast<std::size_t>(pod.node)].is_schedulable);
     RC_ASSERT(pod.phase != Phase::kReady || pod.ready_since + farm.min_runtime_seconds <= state.now);
     RC_ASSERT(reclaim.deadline == state.now + farm.drain_seconds);
   }
 }
 
-/// Of a farm's executors on nodes that take pods, no other would have been cheaper.
-void the_cheapest_are_taken(const State& state, const Decision& decision) {
-  std::set<std::int32_t> taken;
-  for (const Reclaim& reclaim : decision.reclaims) taken.insert(reclaim.pod);
+/// Of a farm's executors on schedulable nodes, no other would have been cheaper.
+void the_cheapest_are_reclaimed(const State& state, const Decision& decision) {
+  std::set<std::int32_t> reclaimed;
+  for (const Reclaim& reclaim : decision.reclaims) reclaimed.insert(reclaim.pod);
   const auto cost = [&](const Pod& pod) {
     const bool is_ready = pod.phase == Phase::kReady;
     return std::tuple(is_ready, is_ready ? state.now - std::max(pod.ready_since, pod.checkpointed) : 0, -pod.created,
                       pod.uid);
   };
-  for (const std::int32_t victim : taken) {
+  for (const std::int32_t victim : reclaimed) {
     const Pod& pod = state.pods[static_cast<std::size_t>(victim)];
     for (std::size_t i = 0; i < state.pods.size(); ++i) {
       const Pod& other = state.pods[i];
       const bool could_be = other.farm == pod.farm && !leaves(other) && !other.is_driver && other.node >= 0 &&
-                            state.nodes[static_cast<std::size_t>(other.node)].takes_pods &&
-                            !taken.contains(static_cast<std::int32_t>(i)) &&
+                            state.nodes[static_cast<std::size_t>(other.node)].is_schedulable &&
+                            !reclaimed.contains(static_cast<std::int32_t>(i)) &&
                             std::ranges::none_of(decision.removals, [&](const Removal& removal) {
                               return removal.pod == static_cast<std::int32_t>(i);
                             });
@@ -173,36 +173,37 @@ void the_cheapest_are_taken(const State& state, const Decision& decision) {
   }
 }
 
-void exactly_what_is_needed_is_taken_in_proportion(const State& state, const Decision& decision) {
+void exactly_what_is_needed_is_reclaimed_in_proportion(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
-  std::vector<int> takeable(count.over.size());
-  std::ranges::transform(count.over, count.usable, takeable.begin(), [](int a, int b) { return std::min(a, b); });
-  const int n_taken = std::min(count.needed, std::accumulate(takeable.begin(), takeable.end(), 0));
-  RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= n_taken);
+  std::vector<int> reclaimable(count.over.size());
+  std::ranges::transform(count.over, count.usable, reclaimable.begin(), [](int a, int b) { return std::min(a, b); });
+  const int n_reclaimed = std::min(count.needed, std::accumulate(reclaimable.begin(), reclaimable.end(), 0));
+  RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= n_reclaimed);
   const auto is_put_off = [](const Outlook& outlook) { return outlook.guarantee.for_retry > 0; };
-  if (std::ranges::any_of(decision.outlooks, is_put_off)) return;  // as a removal was lost, and its pod took the room
-  RC_ASSERT(static_cast<int>(decision.reclaims.size()) == n_taken);
-  if (takeable != count.over) return;  // some are on nodes that take no pods
-  std::vector<int> taken(count.over.size());
-  for (const Reclaim& reclaim : decision.reclaims) ++taken[static_cast<std::size_t>(reclaim.from)];
-  RC_ASSERT(taken == apportion(state, count.over, n_taken));
+  if (std::ranges::any_of(decision.outlooks, is_put_off)) return;  // as a removal was lost, and its pod uses the room
+  RC_ASSERT(static_cast<int>(decision.reclaims.size()) == n_reclaimed);
+  if (reclaimable != count.over) return;  // some are on nodes that are not schedulable
+  std::vector<int> reclaimed(count.over.size());
+  for (const Reclaim& reclaim : decision.reclaims) ++reclaimed[static_cast<std::size_t>(reclaim.from)];
+  RC_ASSERT(reclaimed == apportion(state, count.over, n_reclaimed));
 }
 
-/// While a farm of lower priority has executors to give, none of higher priority gives any.
+/// While a farm of lower priority has executors to lose, none of higher priority loses any.
 void lower_priorities_give_first(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   std::vector<int> left(count.over.size());
   std::ranges::transform(count.over, count.usable, left.begin(), [](int a, int b) { return std::min(a, b); });
   for (const Reclaim& reclaim : decision.reclaims) --left[static_cast<std::size_t>(reclaim.from)];
   for (const Reclaim& reclaim : decision.reclaims) {
-    const Farm& giver = state.farms[static_cast<std::size_t>(reclaim.from)];
-    for (std::size_t f = 0; f < left.size(); ++f) RC_ASSERT(left[f] <= 0 || state.farms[f].priority >= giver.priority);
+    const Farm& borrower = state.farms[static_cast<std::size_t>(reclaim.from)];
+    for (std::size_t f = 0; f < left.size(); ++f)
+      RC_ASSERT(left[f] <= 0 || state.farms[f].priority >= borrower.priority);
     RC_ASSERT(reclaim.for_guarantee ||
-              state.farms[static_cast<std::size_t>(reclaim.for_farm)].priority > giver.priority);
+              state.farms[static_cast<std::size_t>(reclaim.for_farm)].priority > borrower.priority);
   }
 }
 
-/// Guarantees get what they get without priorities, and no more is taken for lent room than is missing of it.
+/// Guarantees get what they get without priorities, and no more is reclaimed for shares than is missing of them.
 void priorities_change_no_guarantee(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   State without = state;
@@ -230,7 +231,7 @@ void no_lower_priority_keeps_what_a_higher_one_wants(const State& state, const D
   }
 }
 
-void no_more_is_taken_than_is_needed(const State& state, const Decision& decision) {
+void no_more_is_reclaimed_than_is_needed(const State& state, const Decision& decision) {
   const Count count(without_surplus(state, decision), decision);
   RC_ASSERT(static_cast<int>(decision.reclaims.size()) <= count.needed);
 }
@@ -242,7 +243,7 @@ Names in_names(const State& state, const Decision& decision) {
   Names names;
   const auto farm = [&](std::int32_t f) { return state.farms[static_cast<std::size_t>(f)].key; };
   const auto pod = [&](std::int32_t p) { return state.pods[static_cast<std::size_t>(p)].uid; };
-  for (const Reclaim& r : decision.reclaims) names.push_back("take " + pod(r.pod) + " for " + farm(r.for_farm));
+  for (const Reclaim& r : decision.reclaims) names.push_back("reclaim " + pod(r.pod) + " for " + farm(r.for_farm));
   for (const Removal& r : decision.removals) names.push_back("remove " + pod(r.pod));
   for (const Creation& c : decision.creations) {
     names.push_back("create " + farm(c.farm) + " on " +
@@ -251,7 +252,7 @@ Names in_names(const State& state, const Decision& decision) {
   return names;
 }
 
-/// For whoever reads about a property that failed.
+/// For the reader of a property that failed.
 std::string described(const State& state, const Decision& decision) {
   std::string text = "at " + std::to_string(state.now) + "\n";
   for (std::size_t f = 0; f < state.farms.size(); ++f) {
@@ -264,14 +265,14 @@ std::string described(const State& state, const Decision& decision) {
   }
   for (std::size_t n = 0; n < state.nodes.size(); ++n) {
     const Node& node = state.nodes[n];
-    text += node.name + (node.takes_pods ? "" : " (cordoned)") + " of " + std::to_string(node.allocatable.amounts[0]) +
-            "\n";
+    text += node.name + (node.is_schedulable ? "" : " (cordoned)") + " of " +
+            std::to_string(node.allocatable.amounts[0]) + "\n";
   }
   for (const Pod& pod : state.pods) {
     text += pod.uid + " of " + state.farms[static_cast<std::size_t>(pod.farm)].key + " on " + std::to_string(pod.node) +
             " shape " + std::to_string(pod.shape) + " phase " + std::to_string(static_cast<int>(pod.phase)) +
-            (pod.is_driver ? " driver" : "") + (pod.is_taken ? " taken until " + std::to_string(pod.deadline) : "") +
-            "\n";
+            (pod.is_driver ? " driver" : "") +
+            (pod.is_reclaimed ? " drains until " + std::to_string(pod.deadline) : "") + "\n";
   }
   for (const std::string& name : in_names(state, decision)) text += "-> " + name + "\n";
   return text;
@@ -285,16 +286,16 @@ std::vector<int> shown_pods(const State& state) {
   return shown;
 }
 
-/// Whatever is there for show, the same are taken.
-void nobody_is_taken_for_what_is_shown(const State& state, const Decision& decision) {
+/// Whatever is there for show, the same are reclaimed.
+void nothing_is_reclaimed_for_what_is_shown(const State& state, const Decision& decision) {
   State without = state;
   std::erase_if(without.pods, [](const Pod& pod) { return pod.shows_missing && pod.phase == Phase::kWaiting; });
-  const auto takes = [](const State& of, const Decision& decided) {
+  const auto reclaims = [](const State& of, const Decision& decided) {
     Names names = in_names(of, decided);
-    std::erase_if(names, [](const std::string& name) { return !name.starts_with("take"); });
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("reclaim"); });
     return names;
   };
-  RC_ASSERT(takes(without, decide(without, {})) == takes(state, decision));
+  RC_ASSERT(reclaims(without, decide(without, {})) == reclaims(state, decision));
   const Count count(state, decision);
   const std::vector<int> shown = shown_pods(carried_out(state, decision));
   for (std::size_t f = 0; f < shown.size(); ++f) {  // those that are not cut use them first
@@ -347,21 +348,22 @@ void no_farm_has_more_created_than_it_asks_for(const State& state, const Decisio
   }
 }
 
-/// While guaranteed executors wait, those in lent room wait only where there is room for both.
-void lent_executors_leave_room_for_guarantees(const State& state, const Decision& decision) {
+/// While guaranteed executors wait, those in borrowed room wait only where there is room for both.
+void borrowers_leave_room_for_guarantees(const State& state, const Decision& decision) {
   const Count before(without_surplus(state, decision), decision);
   const Count after(carried_out(state, decision), decision);
-  int lent = 0;
+  int borrowed = 0;
   int guaranteed = 0;
   for (std::size_t f = 0; f < after.held.size(); ++f) {
     const int below = std::clamp(before.due[f] - before.held[f], 0, after.waiting[f]);
     guaranteed += below;
-    lent += after.waiting[f] - below;
+    borrowed += after.waiting[f] - below;
   }
   const bool are_nodes_away =
       std::ranges::any_of(decision.outlooks, [](const Outlook& outlook) { return outlook.guarantee.too_large > 0; });
-  if (lent > 0 && guaranteed > 0 && !are_nodes_away) RC_ASSERT(lent + std::min(guaranteed, before.free) <= before.free);
-  const auto n_created = std::ranges::count_if(decision.creations, &Creation::is_lent);
+  if (borrowed > 0 && guaranteed > 0 && !are_nodes_away)
+    RC_ASSERT(borrowed + std::min(guaranteed, before.free) <= before.free);
+  const auto n_created = std::ranges::count_if(decision.creations, &Creation::is_borrowed);
   RC_ASSERT(n_created == 0 || n_created + guaranteed <= before.free);
 }
 
@@ -375,21 +377,21 @@ void the_order_of_farms_and_pods_does_not_matter(const State& state, const Decis
   }
   for (Pod& pod : turned.pods) {
     pod.farm = last - pod.farm;
-    if (pod.taken_for >= 0) pod.taken_for = last - pod.taken_for;
+    if (pod.reclaimed_for >= 0) pod.reclaimed_for = last - pod.reclaimed_for;
   }
   RC_ASSERT(in_names(turned, decide(turned, policy)) == in_names(state, decision));
 }
 
-/// No executor that waits below a guarantee would have room if lent executors of one node were taken: tries all sets.
-void nothing_lent_would_help(const State& state, const Decision& decision) {
+/// No executor that waits below a guarantee would have room if borrowers of one node were reclaimed: tries all sets.
+void nothing_borrowed_would_help(const State& state, const Decision& decision) {
   const Count count(state, decision);
   for (std::size_t f = 0; f < count.held.size(); ++f) {
     const Farm& farm = state.farms[f];
     if (!farm.has_template() || count.held[f] >= count.due[f]) continue;
-    if (decision.outlooks[f].guarantee.for_retry > 0) continue;  // pods of others took what was freed, again and again
+    if (decision.outlooks[f].guarantee.for_retry > 0) continue;  // pods of others use what was freed, again and again
     const Shape& shape = state.shapes[static_cast<std::size_t>(farm.template_shape)];
     for (std::size_t n = 0; n < state.nodes.size(); ++n) {
-      if (!state.nodes[n].takes_pods || !state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n))
+      if (!state.nodes[n].is_schedulable || !state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n))
         continue;
       Resources free = state.nodes[n].allocatable;
       std::vector<const Pod*> there;
@@ -412,7 +414,7 @@ void nothing_lent_would_help(const State& state, const Decision& decision) {
   }
 }
 
-/// Of what fits on no node that takes pods, what is there counts.
+/// Of what fits on no schedulable node, what is there counts.
 void ceilings_are_kept(const State& state, const Decision& decision) {
   const Count count(state, decision);
   const auto fits_somewhere = [&](std::int32_t index) {
@@ -420,7 +422,7 @@ void ceilings_are_kept(const State& state, const Decision& decision) {
     const Shape& shape = state.shapes[static_cast<std::size_t>(index)];
     for (std::size_t n = 0; n < state.nodes.size(); ++n) {
       const bool is_allowed = state.node_sets[static_cast<std::size_t>(shape.node_set)].contains(n);
-      if (state.nodes[n].takes_pods && is_allowed && fits(shape.requests, state.nodes[n].allocatable)) return true;
+      if (state.nodes[n].is_schedulable && is_allowed && fits(shape.requests, state.nodes[n].allocatable)) return true;
     }
     return false;
   };
@@ -444,13 +446,13 @@ void ceilings_are_kept(const State& state, const Decision& decision) {
   }
 }
 
-/// Whatever a farm asks for, others have what they ask for, or an equal part of the room. No cluster here has a tenth
+/// Whatever a farm asks for, others have what they ask for, or an equal share of the room. No cluster here has a tenth
 /// of what it asks for; more would be as unreasonable, and takes decide() longer.
-void an_unreasonable_guarantee_takes_nothing(const State& state, const Decision& decision, const Policy& policy) {
+void an_unreasonable_guarantee_reclaims_nothing(const State& state, const Decision& decision, const Policy& policy) {
   const int n_farms = static_cast<int>(state.farms.size());
   int room = 0;
   for (const Node& node : state.nodes)
-    room += node.takes_pods ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
+    room += node.is_schedulable ? static_cast<int>(node.allocatable.amounts[0] / 1000) : 0;
   for (std::size_t eve = 0; eve < state.farms.size(); ++eve) {
     State asked = state;
     asked.farms[eve].guaranteed = asked.farms[eve].maximum = asked.farms[eve].wanted = 1000;
@@ -461,7 +463,7 @@ void an_unreasonable_guarantee_takes_nothing(const State& state, const Decision&
   }
 }
 
-/// Each gang that has not started has a way to room for all of it, or neither has nor takes anything.
+/// Each gang that has not started has a way to room for all of it, or neither has nor reclaims anything.
 void gangs_start_whole(const State& state, const Decision& decision) {
   const Count before(state, decision);
   const Count after(carried_out(state, decision), decision);
@@ -516,8 +518,8 @@ void gangs_that_fit_change_nothing(const State& state, const Decision& decision,
 
 /// What holds in every decision, whatever the cluster and the mode.
 void judge_all(const State& state, const Decision& decision, const Policy& policy) {
-  nobody_is_taken_below_a_guarantee(state, decision);
-  only_who_may_be_taken_is_taken(state, decision);
+  no_farm_falls_below_its_guarantee(state, decision);
+  only_reclaimable_pods_are_reclaimed(state, decision);
   no_farm_has_more_created_than_it_asks_for(state, decision);
   what_was_decided_is_not_decided_again(state, decision, policy);
   the_order_of_farms_and_pods_does_not_matter(state, decision, policy);
@@ -558,11 +560,11 @@ void come_to_rest(const HistoryOptions& options, const Happenings& history,
   judge_last(state, last);
 }
 
-RC_GTEST_PROP(Policy, TakesExactlyWhatIsNeededInProportion, (const Happenings& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, ReclaimsExactlyWhatIsNeededInProportion, (const Happenings& history, std::uint16_t seed)) {
   live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
-    exactly_what_is_needed_is_taken_in_proportion(state, decision);
-    the_cheapest_are_taken(state, decision);
-    lent_executors_leave_room_for_guarantees(state, decision);
+    exactly_what_is_needed_is_reclaimed_in_proportion(state, decision);
+    the_cheapest_are_reclaimed(state, decision);
+    borrowers_leave_room_for_guarantees(state, decision);
   });
 }
 
@@ -575,22 +577,22 @@ RC_GTEST_PROP(Policy, KeepsCeilings, (const Happenings& history, std::uint16_t s
                history, ceilings_are_kept);
 }
 
-RC_GTEST_PROP(Policy, GivesNobodyWhatIsOthersForAskingForMore, (const Happenings& history, std::uint16_t seed)) {
+RC_GTEST_PROP(Policy, LeavesOthersTheirsWhateverAFarmAsksFor, (const Happenings& history, std::uint16_t seed)) {
   live_through({.seed = seed}, history, [](const State& state, const Decision& decision) {
-    an_unreasonable_guarantee_takes_nothing(state, decision, {});
+    an_unreasonable_guarantee_reclaims_nothing(state, decision, {});
   });
 }
 
-RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpUnderCeilings, (const Happenings& history, std::uint16_t seed)) {
-  come_to_rest({.has_ceilings = true, .seed = seed}, history, nothing_lent_would_help);
+RC_GTEST_PROP(Rest, FindsNothingBorrowedThatWouldHelpUnderCeilings, (const Happenings& history, std::uint16_t seed)) {
+  come_to_rest({.has_ceilings = true, .seed = seed}, history, nothing_borrowed_would_help);
 }
 
-RC_GTEST_PROP(Policy, TakesExactlyWhatMayBeTakenByNow, (const Happenings& history, std::uint16_t seed)) {
-  live_through({.has_least_runtime = true, .seed = seed}, history, exactly_what_is_needed_is_taken_in_proportion);
+RC_GTEST_PROP(Policy, ReclaimsExactlyWhatMayBeReclaimedByNow, (const Happenings& history, std::uint16_t seed)) {
+  live_through({.has_least_runtime = true, .seed = seed}, history, exactly_what_is_needed_is_reclaimed_in_proportion);
 }
 
-RC_GTEST_PROP(Policy, TakesNoMoreThanIsNeededWhereOthersMakePods, (const Happenings& history, std::uint16_t seed)) {
-  live_through({.has_adopted_farms = true, .seed = seed}, history, no_more_is_taken_than_is_needed);
+RC_GTEST_PROP(Policy, ReclaimsNoMoreThanIsNeededWhereOthersMakePods, (const Happenings& history, std::uint16_t seed)) {
+  live_through({.has_adopted_farms = true, .seed = seed}, history, no_more_is_reclaimed_than_is_needed);
 }
 
 RC_GTEST_PROP(Policy, HoldsItsRulesWhereShapesMix, (const Happenings& history, std::uint16_t seed)) {
@@ -609,23 +611,24 @@ RC_GTEST_PROP(Policy, HoldsItsRulesInHistoryAwareMode,
                [](const State&, const Decision&) {});
 }
 
-RC_GTEST_PROP(Rest, FindsEveryGuaranteeMetOrAllLentRoomGivenBack, (const Happenings& history, std::uint16_t seed)) {
-  come_to_rest({.has_least_runtime = true, .seed = seed}, history, nothing_lent_would_help);
+RC_GTEST_PROP(Rest, FindsEveryGuaranteeMetOrAllBorrowedRoomReclaimed, (const Happenings& history, std::uint16_t seed)) {
+  come_to_rest({.has_least_runtime = true, .seed = seed}, history, nothing_borrowed_would_help);
 }
 
-RC_GTEST_PROP(Rest, FindsNothingLentThatWouldHelpWhereShapesMix, (const Happenings& history, std::uint16_t seed)) {
-  come_to_rest({.is_uniform = false, .seed = seed}, history, nothing_lent_would_help);
+RC_GTEST_PROP(Rest, FindsNothingBorrowedThatWouldHelpWhereShapesMix, (const Happenings& history, std::uint16_t seed)) {
+  come_to_rest({.is_uniform = false, .seed = seed}, history, nothing_borrowed_would_help);
 }
 
 RC_GTEST_PROP(Rest, ComesWhereOthersMakePodsToo, (const Happenings& history, std::uint16_t seed)) {
-  come_to_rest({.has_adopted_farms = true, .seed = seed}, history, nothing_lent_would_help);
+  come_to_rest({.has_adopted_farms = true, .seed = seed}, history, nothing_borrowed_would_help);
 }
 
 RC_GTEST_PROP(Rest, ComesInFairShare, (const Happenings& history, std::uint16_t seed, bool is_uniform)) {
-  come_to_rest({.mode = Mode::kFairShare, .is_uniform = is_uniform, .seed = seed}, history, nothing_lent_would_help);
+  come_to_rest({.mode = Mode::kFairShare, .is_uniform = is_uniform, .seed = seed}, history,
+               nothing_borrowed_would_help);
 }
 
-RC_GTEST_PROP(Priorities, OrderWhoGives, (const Happenings& history, std::uint16_t seed, bool has_least_runtime)) {
+RC_GTEST_PROP(Priorities, OrderWhoLoses, (const Happenings& history, std::uint16_t seed, bool has_least_runtime)) {
   live_through({.has_least_runtime = has_least_runtime, .has_priorities = true, .seed = seed}, history,
                lower_priorities_give_first);
 }
@@ -644,7 +647,7 @@ RC_GTEST_PROP(Priorities, HoldTheRulesWhereShapesMix, (const Happenings& history
                history, [](const State&, const Decision&) {});
 }
 
-RC_GTEST_PROP(Rest, FindsNoLentRoomThatAHigherPriorityWants,
+RC_GTEST_PROP(Rest, FindsNoBorrowedRoomThatAHigherPriorityWants,
               (const Happenings& history, std::uint16_t seed, bool is_fair, bool has_ceilings)) {
   come_to_rest({.mode = is_fair ? Mode::kFairShare : Mode::kProportional,
                 .has_priorities = true,
@@ -653,8 +656,8 @@ RC_GTEST_PROP(Rest, FindsNoLentRoomThatAHigherPriorityWants,
                history, no_lower_priority_keeps_what_a_higher_one_wants);
 }
 
-RC_GTEST_PROP(Policy, TakesNobodyForWhatIsShown, (const Happenings& history, std::uint16_t seed)) {
-  live_through({.pending_pods = 3, .seed = seed}, history, nobody_is_taken_for_what_is_shown);
+RC_GTEST_PROP(Policy, ReclaimsNothingForWhatIsShown, (const Happenings& history, std::uint16_t seed)) {
+  live_through({.pending_pods = 3, .seed = seed}, history, nothing_is_reclaimed_for_what_is_shown);
 }
 
 RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const Happenings& history, std::uint16_t seed, bool has_priorities)) {
@@ -663,7 +666,7 @@ RC_GTEST_PROP(Rest, FindsWhatIsCutShown, (const Happenings& history, std::uint16
 
 RC_GTEST_PROP(Rest, ComesWherePrioritiesAndShapesMix, (const Happenings& history, std::uint16_t seed)) {
   come_to_rest({.is_uniform = false, .has_adopted_farms = true, .has_priorities = true, .seed = seed}, history,
-               nothing_lent_would_help);
+               nothing_borrowed_would_help);
 }
 
 RC_GTEST_PROP(Gangs, StartWholeOrNotAtAll,
@@ -691,7 +694,7 @@ RC_GTEST_PROP(Rest, FindsGangsWholeOrWithoutAny,
               (const std::vector<Happening>& history, std::uint16_t seed, bool is_uniform, bool has_ceilings)) {
   come_to_rest({.is_uniform = is_uniform, .has_ceilings = has_ceilings, .has_gangs = true, .seed = seed}, history,
                [](const State& state, const Decision& decision) {
-                 nothing_lent_would_help(state, decision);
+                 nothing_borrowed_would_help(state, decision);
                  no_gang_is_held_back_in_vain(state, decision, {});
                  for (std::size_t f = 0; f < state.farms.size(); ++f) {
                    const std::int32_t held = decision.outlooks[f].held;
@@ -706,11 +709,11 @@ RC_GTEST_PROP(Cycles, DoNotArise,
                         .is_uniform = is_uniform,
                         .has_priorities = is_ranked,
                         .seed = seed});
-  const auto nobody_takes_back = [&](const State&, const Decision&) {
-    for (const auto& [from, to] : cluster.taken_pairs()) RC_ASSERT(!cluster.taken_pairs().contains({to, from}));
+  const auto nothing_is_reclaimed_back = [&](const State&, const Decision&) {
+    for (const auto& [from, to] : cluster.reclaimed_pairs()) RC_ASSERT(!cluster.reclaimed_pairs().contains({to, from}));
   };
-  for (const Happening& happening : history) cluster.live(happening, nobody_takes_back);
-  cluster.rest(nobody_takes_back);
+  for (const Happening& happening : history) cluster.live(happening, nothing_is_reclaimed_back);
+  cluster.rest(nothing_is_reclaimed_back);
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace podere::farm {
 namespace {
 
-using Taken = std::map<std::string, int>;
+using Reclaimed = std::map<std::string, int>;
 
-std::int32_t lent_creations(const Decision& decision) {
-  return static_cast<std::int32_t>(std::ranges::count_if(decision.creations, &Creation::is_lent));
+std::int32_t borrowing_creations(const Decision& decision) {
+  return static_cast<std::int32_t>(std::ranges::count_if(decision.creations, &Creation::is_borrowed));
 }
 
-/// A cluster of 20 cores that are all used, 10 of them lent; astro is guaranteed 5 and has asked for none so far.
+/// A cluster of 20 cores that are all used, 10 of them borrowed; astro is guaranteed 5 and has asked for none so far.
 struct FullCluster : TestCluster {
   FullCluster() {
     for (int i = 0; i < 4; ++i) add_node(5);
@@ -36,13 +36,13 @@ struct FullCluster : TestCluster {
   std::int32_t hep, bio, geo, astro;
 };
 
-TEST(Policy, TakesInProportionToWhatIsOverTheGuarantee) {
+TEST(Policy, ReclaimsInProportionToWhatIsOverTheGuarantee) {
   FullCluster cluster;  // over by 6, 4 and 4: of five 2.14, 1.43 and 1.43
   cluster.state.farms[cluster.astro].wanted = 5;
   const Decision decision = cluster.decide();
-  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"hep/cms", 2}, {"bio/cells", 2}, {"geo/waves", 1}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, decision), (Reclaimed{{"hep/cms", 2}, {"bio/cells", 2}, {"geo/waves", 1}}));
   EXPECT_EQ(decision.creations.size(), 5U);
-  EXPECT_EQ(lent_creations(decision), 0);
+  EXPECT_EQ(borrowing_creations(decision), 0);
 }
 
 TEST(Policy, DoesNothingWhereNothingIsMissing) {
@@ -64,15 +64,15 @@ TEST(Policy, KnowsNoNeedBeyondGuarantees) {
 TEST(Original, RoundedUpInEachFarm) {
   FullCluster cluster;
   cluster.state.farms[cluster.astro].wanted = 1;
-  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"hep/cms", 1}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, cluster.decide()), (Reclaimed{{"hep/cms", 1}}));
 }
 
 TEST(Original, CountedPodsThatEndAsRunning) {
   FullCluster cluster;
   cluster.state.farms[cluster.astro].wanted = 3;
-  cluster.take(cluster.decide());
+  cluster.reclaim(cluster.decide());
   EXPECT_TRUE(cluster.decide().reclaims.empty());
-  const auto other = std::ranges::find_if(cluster.state.pods, [](const Pod& pod) { return !pod.is_taken; });
+  const auto other = std::ranges::find_if(cluster.state.pods, [](const Pod& pod) { return !pod.is_reclaimed; });
   other->phase = Phase::kEnding;  // deleted by somebody: its room is on its way too
   other->deadline = 1030;
   cluster.state.farms[cluster.astro].wanted = 4;
@@ -101,7 +101,7 @@ TEST(Original, DidNotLookWhetherAPodFitsItsNode) {
   cluster.state.farms[cluster.astro].template_shape = shape;
   cluster.state.farms[cluster.astro].wanted = 3;
   const Decision decision = cluster.decide();
-  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"geo/waves", 3}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, decision), (Reclaimed{{"geo/waves", 3}}));
   for (const Reclaim& reclaim : decision.reclaims) EXPECT_EQ(cluster.state.pods[reclaim.pod].node, 3);
 }
 
@@ -123,7 +123,7 @@ TEST(Policy, MakesExecutorsThatWaitAnewWhenTheTemplateIsAnother) {
   EXPECT_EQ(decision.outlooks[0].guarantee.too_large + decision.outlooks[0].beyond.too_large, 0);
 }
 
-TEST(Policy, MakesFewOfTheExecutorsThatNoNodeCouldTake) {
+TEST(Policy, MakesFewOfTheExecutorsThatFitOnNoNode) {
   TestCluster cluster;
   cluster.add_node(4);
   const auto farm = cluster.add_farm("a/a", 1000, 1000);
@@ -164,21 +164,21 @@ TEST(Kueue13662, RoomThatIsFreedByHalvesIsHeld) {
   const auto node = cluster.add_node(4);
   const auto large = cluster.add_shape(4);
   const auto two = cluster.add_shape(2);
-  const auto lent = cluster.add_farm("lent", 0, 2, two);
+  const auto borrower = cluster.add_farm("borrower", 0, 2, two);
   const auto needy = cluster.add_farm("needy", 1, 1, large);
-  cluster.add_pods(lent, 2, node, two);
+  cluster.add_pods(borrower, 2, node, two);
   const Decision first = cluster.decide();
   EXPECT_EQ(first.reclaims.size(), 2U);
-  cluster.take(first);
+  cluster.reclaim(first);
   cluster.add_pods(needy, 1, -1, large);
   cluster.state.pods.erase(cluster.state.pods.begin());  // one has drained before the other
   const Decision second = cluster.decide();
   EXPECT_TRUE(second.reclaims.empty());
-  EXPECT_TRUE(second.creations.empty());  // none of the farm that had lent the room
+  EXPECT_TRUE(second.creations.empty());  // none of the farm that had borrowed the room
   EXPECT_EQ(second.outlooks[needy].guarantee.for_drain, 1);
 }
 
-TEST(Kueue6947, AnExecutorThatIsTooLargeTakesNothingAndBlocksNobody) {
+TEST(Kueue6947, AnExecutorThatIsTooLargeReclaimsAndBlocksNothing) {
   FullCluster cluster;
   const auto large = cluster.add_farm("a/large", 1, 1, cluster.add_shape(64));
   cluster.state.farms[cluster.astro].wanted = 2;
@@ -189,7 +189,7 @@ TEST(Kueue6947, AnExecutorThatIsTooLargeTakesNothingAndBlocksNobody) {
             "0 of 1 executors running. 1 guaranteed pending: each needs more than any node has, even an empty one");
 }
 
-TEST(Kueue6947, AnExecutorThatOnlyGuaranteesOfOthersKeepOutTakesNothing) {
+TEST(Kueue6947, AnExecutorThatOnlyGuaranteesOfOthersKeepOutReclaimsNothing) {
   TestCluster cluster;
   cluster.add_node(4);
   cluster.add_node(4);
@@ -205,12 +205,13 @@ TEST(Kueue6947, AnExecutorThatOnlyGuaranteesOfOthersKeepOutTakesNothing) {
   EXPECT_EQ(decision.outlooks[large].guarantee.for_room, 1);
 }
 
-TEST(Kueue3779, WhoeverWasTakenIsNotCreatedAgainInTheRoomOfOthers) {
+TEST(Kueue3779, AReclaimedExecutorIsNotCreatedAgainInTheRoomOfOthers) {
   FullCluster cluster;
   cluster.state.farms[cluster.astro].wanted = 5;
-  cluster.take(cluster.decide());
-  std::erase_if(cluster.state.pods, [](const Pod& pod) { return pod.is_taken; });  // all gone, astro's not yet there
-  EXPECT_EQ(lent_creations(cluster.decide()), 0);
+  cluster.reclaim(cluster.decide());
+  std::erase_if(cluster.state.pods,
+                [](const Pod& pod) { return pod.is_reclaimed; });  // all gone, astro's not yet there
+  EXPECT_EQ(borrowing_creations(cluster.decide()), 0);
   cluster.add_pods(cluster.astro, 5, -1);
   const Decision decision = cluster.decide();
   EXPECT_TRUE(decision.creations.empty() && decision.reclaims.empty());
@@ -225,7 +226,7 @@ TEST(Volcano5994, OneExecutorCostsOneExecutor) {
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
 }
 
-TEST(Volcano2734, DriversAreNotTaken) {
+TEST(Volcano2734, DriversAreNotReclaimed) {
   TestCluster cluster;
   cluster.add_node(2);
   const auto spark = cluster.add_farm("spark", 0, 2, -1);
@@ -238,7 +239,7 @@ TEST(Volcano2734, DriversAreNotTaken) {
   EXPECT_EQ(decision.outlooks[1].guaranteed, 1) << "a driver's room cannot be guaranteed to others";
 }
 
-TEST(Yunikorn, AFarmWithNeitherGuaranteeNorNeedTakesNothing) {
+TEST(Yunikorn, AFarmWithNeitherGuaranteeNorNeedReclaimsNothing) {
   FullCluster cluster;
   cluster.add_farm("a/nobody", 0, 10);
   EXPECT_TRUE(cluster.decide().reclaims.empty());
@@ -249,8 +250,8 @@ TEST(Yunikorn, AFarmWithNeitherGuaranteeNorNeedTakesNothing) {
 TEST(Victims, AreNotReadyThenCheapestThenYoungest) {
   TestCluster cluster;
   cluster.add_node(5);
-  const auto lent = cluster.add_farm("lent", 0, 5);
-  cluster.add_pods(lent, 5, 0);
+  const auto borrower = cluster.add_farm("borrower", 0, 5);
+  cluster.add_pods(borrower, 5, 0);
   auto& pods = cluster.state.pods;
   for (auto& pod : pods) pod.ready_since = 100;
   pods[0].checkpointed = 950;  // 50 s at risk
@@ -271,9 +272,9 @@ TEST(Victims, AreNotReadyThenCheapestThenYoungest) {
 TEST(Victims, RunTheirLeastTimeAndTheSentenceSaysUntilWhen) {
   TestCluster cluster;
   cluster.add_node(2);
-  const auto lent = cluster.add_farm("lent", 0, 2);
-  cluster.state.farms[lent].min_runtime_seconds = 600;
-  cluster.add_pods(lent, 2, 0);
+  const auto borrower = cluster.add_farm("borrower", 0, 2);
+  cluster.state.farms[borrower].min_runtime_seconds = 600;
+  cluster.add_pods(borrower, 2, 0);
   for (Pod& pod : cluster.state.pods) pod.ready_since = 900;
   const auto needy = cluster.add_farm("needy", 1, 1);
   const Decision early = cluster.decide();
@@ -289,9 +290,9 @@ TEST(Victims, OfWhichTwoFarmsGetTheRoomRunTheirLeastTimeAndBothSentencesSayUntil
   TestCluster cluster;
   cluster.add_node(2);
   const auto two = cluster.add_shape(2);
-  const auto lent = cluster.add_farm("lent", 0, 1, two);
-  cluster.state.farms[lent].min_runtime_seconds = 600;
-  cluster.add_pods(lent, 1, 0, two);
+  const auto borrower = cluster.add_farm("borrower", 0, 1, two);
+  cluster.state.farms[borrower].min_runtime_seconds = 600;
+  cluster.add_pods(borrower, 1, 0, two);
   cluster.last_pod().ready_since = 900;
   const auto first = cluster.add_farm("first", 1, 1);
   const auto second = cluster.add_farm("second", 1, 1);  // its executor fits where the one of 2 cores was, too
@@ -315,7 +316,7 @@ TEST(Victims, OnOneNodeAreAsFewAsCanBe) {
   cluster.add_pods(small, 4, 0);
   cluster.add_pods(mid, 2, 1, two);
   cluster.add_farm("large", 1, 1, cluster.add_shape(4));
-  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"mid", 2}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, cluster.decide()), (Reclaimed{{"mid", 2}}));
 }
 
 TEST(Victims, AreSparedWhereTheRoomOfOthersIsEnough) {
@@ -328,18 +329,18 @@ TEST(Victims, AreSparedWhereTheRoomOfOthersIsEnough) {
   cluster.add_pods(small, 1, 0);
   cluster.add_pods(big, 1, 1, four);
   cluster.add_farm("needy", 2, 2);
-  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (Taken{{"big", 1}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, cluster.decide()), (Reclaimed{{"big", 1}}));
 }
 
 TEST(Victims, ThatDoNotEndAreNotWaitedForForEver) {
   TestCluster cluster;
   cluster.add_node(1);
   cluster.add_node(1);
-  const auto lent = cluster.add_farm("lent", 0, 2);
-  cluster.add_pods(lent, 1, 0);
-  cluster.add_pods(lent, 1, 1);
+  const auto borrower = cluster.add_farm("borrower", 0, 2);
+  cluster.add_pods(borrower, 1, 0);
+  cluster.add_pods(borrower, 1, 1);
   const auto needy = cluster.add_farm("needy", 1, 1);
-  cluster.take(cluster.decide());
+  cluster.reclaim(cluster.decide());
   cluster.add_pods(needy, 1, -1);
   cluster.state.now += 61;
   EXPECT_TRUE(cluster.decide().reclaims.empty());
@@ -361,14 +362,14 @@ TEST(Guarantees, AboveTheClusterAreCutFromAbove) {
   EXPECT_EQ(decision.outlooks[a].guaranteed, 4);
   EXPECT_EQ(decision.outlooks[b].guaranteed, 4);
   EXPECT_EQ(decision.outlooks[2].guaranteed, 2);
-  EXPECT_EQ(taken_from(cluster.state, decision), (Taken{{"a", 6}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, decision), (Reclaimed{{"a", 6}}));
   EXPECT_DOUBLE_EQ(decision.guaranteed_load, 2.2);
   EXPECT_NE(sentences(cluster.state, decision)[b].find(
                 "its guarantee of 8 counts as 4, as all guarantees together are 220 % of the cluster"),
             std::string::npos);
 }
 
-TEST(Guarantees, ThatAreUnreasonableTakeNothingFromThoseOfOthers) {
+TEST(Guarantees, ThatAreUnreasonableReclaimNothingFromThoseOfOthers) {
   FullCluster cluster;  // 20 rooms; the guarantees of others are 2, 2, 2 and 5
   cluster.state.farms[cluster.astro].wanted = 5;
   const auto eve = cluster.add_farm("eve/all", 100'000, 100'000);
@@ -423,7 +424,7 @@ TEST(Guarantees, ThatAreCutAreShownIfThePolicySaysSo) {
   const Policy shows = {.pending_pods = 3};
   const Decision decision = cluster.decide(shows);
   ASSERT_EQ(decision.creations.size(), 3U);
-  for (const Creation& creation : decision.creations) EXPECT_TRUE(creation.shows_missing && creation.is_lent);
+  for (const Creation& creation : decision.creations) EXPECT_TRUE(creation.shows_missing && creation.is_borrowed);
   for (int i = 0; i < 3; ++i) {
     cluster.add_pods(farm, 1, -1);
     cluster.last_pod().shows_missing = true;
@@ -446,7 +447,7 @@ TEST(Guarantees, ThatAreCutAreShownIfThePolicySaysSo) {
   EXPECT_TRUE(std::ranges::none_of(grown.creations, &Creation::shows_missing)) << "room has come";
 }
 
-TEST(Guarantees, ThatWaitForRoomHaveNobodyShownBesideThem) {
+TEST(Guarantees, ThatWaitForRoomHaveNoPodShownBesideThem) {
   TestCluster cluster;
   cluster.add_node(4);
   const auto a = cluster.add_farm("a", 9, 9);
@@ -460,25 +461,25 @@ TEST(Guarantees, ThatWaitForRoomHaveNobodyShownBesideThem) {
   EXPECT_EQ(decision.creations.size(), 1U) << "that of b";
 }
 
-// Lent room.
+// Borrowed room.
 
-TEST(LentRoom, GoesToTheSmallestWeightedShare) {
+TEST(BorrowedRoom, GoesToTheSmallestWeightedShare) {
   TestCluster cluster;
   cluster.add_node(9);
   const auto a = cluster.add_farm("a", 0, 9);
   const auto b = cluster.add_farm("b", 0, 9);
   cluster.state.farms[b].weight = 2;
   const Decision decision = cluster.decide();
-  EXPECT_EQ(lent_creations(decision), 9);
+  EXPECT_EQ(borrowing_creations(decision), 9);
   EXPECT_EQ(decision.outlooks[a].beyond.for_start, 3);
   EXPECT_EQ(decision.outlooks[b].beyond.for_start, 6);
 }
 
-TEST(LentRoom, IsWithdrawnFromThoseThatStillWaitWhenAGuaranteeNeedsIt) {
+TEST(BorrowedRoom, IsWithdrawnFromThoseThatStillWaitWhenAGuaranteeNeedsIt) {
   TestCluster cluster;
   cluster.add_node(2);
-  const auto lent = cluster.add_farm("lent", 0, 2);
-  cluster.add_pods(lent, 2, -1);
+  const auto borrower = cluster.add_farm("borrower", 0, 2);
+  cluster.add_pods(borrower, 2, -1);
   cluster.add_farm("needy", 1, 1);
   const Decision decision = cluster.decide();
   EXPECT_TRUE(decision.reclaims.empty());
@@ -486,7 +487,7 @@ TEST(LentRoom, IsWithdrawnFromThoseThatStillWaitWhenAGuaranteeNeedsIt) {
   EXPECT_FALSE(decision.removals[0].is_surplus);
 }
 
-TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
+TEST(BorrowedRoom, ThatPodsOfOthersUseIsFreedLessAndLessOften) {
   TestCluster cluster;
   cluster.add_node(2);
   const auto thief = cluster.add_farm("thief", 0, 2, -1);
@@ -498,7 +499,7 @@ TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
   const Decision decision = cluster.decide();
   EXPECT_TRUE(decision.reclaims.empty());
   EXPECT_EQ(sentences(cluster.state, decision)[needy],
-            "0 of 1 executors running. 1 guaranteed pending: other pods took the reclaimed room, next reclaim in 50 s");
+            "0 of 1 executors running. 1 guaranteed pending: other pods use the reclaimed room, next reclaim in 50 s");
   cluster.state.now = 1050;
   EXPECT_EQ(cluster.decide().reclaims.size(), 1U);
 }
@@ -506,7 +507,7 @@ TEST(LentRoom, ThatPodsOfOthersTakeIsFreedLessAndLessOften) {
 TEST(Guarantees, TheLastRoomOfAFarmThatWaitsIsNotGivenToOneThatCameLater) {
   TestCluster cluster;
   cluster.add_node(8);
-  cluster.add_pods(cluster.add_farm("lender", 0, 3), 3, 0);
+  cluster.add_pods(cluster.add_farm("borrower", 0, 3), 3, 0);
   const auto late = cluster.add_farm("late", 4, 4);
   const auto first = cluster.add_farm("there-first", 4, 4);
   cluster.add_pods(first, 3, 0);
@@ -530,7 +531,7 @@ TEST(Guarantees, TheLastRoomOfAFarmThatWaitsIsNotGivenToOneThatCameLater) {
 TEST(Guarantees, RoomFreedForAFarmIsNotGivenToOneThatCameLater) {
   TestCluster cluster;
   cluster.add_node(6);
-  cluster.add_pods(cluster.add_farm("lender", 0, 2), 2, 0);
+  cluster.add_pods(cluster.add_farm("borrower", 0, 2), 2, 0);
   const auto late = cluster.add_farm("late", 2, 2);
   const auto first = cluster.add_farm("there-first", 4, 4);
   cluster.add_pods(first, 2, 0);
@@ -551,8 +552,8 @@ TEST(Guarantees, RoomFreedForAFarmIsNotGivenToOneThatCameLater) {
 TEST(Guarantees, ExecutorsForWhichRoomIsBeingFreedAreSaidToAwaitThat) {
   TestCluster cluster;
   cluster.add_node(2);
-  cluster.add_pods(cluster.add_farm("lender", 0, 2), 2, 0);
-  cluster.add_farm("taker", 1, 1);
+  cluster.add_pods(cluster.add_farm("borrower", 0, 2), 2, 0);
+  cluster.add_farm("lender", 1, 1);
   cluster.add_farm("vast", 1, 1, cluster.add_shape(3));
   const Decision decision = cluster.decide();
   ASSERT_EQ(decision.reclaims.size(), 1U);
@@ -560,7 +561,7 @@ TEST(Guarantees, ExecutorsForWhichRoomIsBeingFreedAreSaidToAwaitThat) {
   for (const Creation& creation : decision.creations) EXPECT_EQ(creation.awaits_drain, creation.farm == 1);
 }
 
-TEST(FairShare, MovesLentRoomUntilSharesAreEqual) {
+TEST(FairShare, MovesBorrowedRoomUntilSharesAreEqual) {
   TestCluster cluster;
   cluster.add_node(10);
   const auto a = cluster.add_farm("a", 2, 10);
@@ -588,7 +589,7 @@ TEST(FairShare, LooksAtWhatWasUsed) {
   EXPECT_EQ(decision.outlooks[b].beyond.for_start, 2);
 }
 
-TEST(Sentences, SayWhoGivesAndWhoHolds) {
+TEST(Sentences, NameBorrowersAndHolders) {
   FullCluster cluster;
   cluster.state.farms[cluster.astro].wanted = 7;
   const Decision decision = cluster.decide();
@@ -653,12 +654,11 @@ TEST(Sentences, TellWhatIsAndName) {
          c.add_farm("a", 0, 1, c.add_shape(3));
        }},
       {"no node matches",
-       "0 of 1 executors running. 1 pending: no node that takes pods matches the template's node selector, affinity "
-       "and "
+       "0 of 1 executors running. 1 pending: no schedulable node matches the template's node selector, affinity and "
        "tolerations",
        [](TestCluster& c) {
          c.add_node(2);
-         c.state.nodes[0].takes_pods = false;
+         c.state.nodes[0].is_schedulable = false;
          c.add_farm("a", 0, 1);
        }},
       {"it starts", "0 of 1 executors running. 1 guaranteed pending: room is free, starting",

@@ -9,9 +9,9 @@
 namespace podere::farm {
 namespace {
 
-using GivenBy = std::map<std::string, int>;
+using ReclaimedFrom = std::map<std::string, int>;
 
-/// Twelve rooms, all lent: to three farms of priorities 0, 0 and 5, of which each is guaranteed one.
+/// Twelve rooms, all borrowed: by three farms of priorities 0, 0 and 5, of which each is guaranteed one.
 struct RankedCluster : TestCluster {
   RankedCluster() {
     for (const char* const name : {"a/low", "b/low", "c/high"}) {
@@ -23,22 +23,23 @@ struct RankedCluster : TestCluster {
   }
 };
 
-TEST(Priorities, OrderWhoGivesForAGuarantee) {
+TEST(Priorities, OrderWhoLosesForAGuarantee) {
   RankedCluster cluster;
   const auto needy = cluster.add_farm("d/needy", 6, 6);
   cluster.state.farms[needy].priority = -1;
-  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (GivenBy{{"a/low", 3}, {"b/low", 3}}));
+  EXPECT_EQ(reclaimed_from(cluster.state, cluster.decide()), (ReclaimedFrom{{"a/low", 3}, {"b/low", 3}}));
   cluster.state.farms[needy].guaranteed = cluster.state.farms[needy].wanted = 8;
-  EXPECT_EQ(taken_from(cluster.state, cluster.decide()), (GivenBy{{"a/low", 3}, {"b/low", 3}, {"c/high", 2}}))
+  EXPECT_EQ(reclaimed_from(cluster.state, cluster.decide()), (ReclaimedFrom{{"a/low", 3}, {"b/low", 3}, {"c/high", 2}}))
       << "a guarantee is as strong whatever the priority";
 }
 
-TEST(Priorities, OrderWhoHasLentRoomInAllModes) {
+TEST(Priorities, OrderWhoBorrowsInAllModes) {
   for (const Mode mode : {Mode::kProportional, Mode::kFairShare}) {
     RankedCluster cluster;
     cluster.state.farms[2].wanted = 20;
     const Decision decision = cluster.decide({.mode = mode});
-    EXPECT_EQ(taken_from(cluster.state, decision), (GivenBy{{"a/low", 3}, {"b/low", 3}})) << "and nobody's guarantee";
+    EXPECT_EQ(reclaimed_from(cluster.state, decision), (ReclaimedFrom{{"a/low", 3}, {"b/low", 3}}))
+        << "and no farm's guarantee";
     ASSERT_EQ(decision.reclaims.size(), 6U);
     EXPECT_FALSE(decision.reclaims[0].for_guarantee);
     EXPECT_TRUE(decision.creations.empty()) << "executors are made when the room is free";
@@ -47,16 +48,16 @@ TEST(Priorities, OrderWhoHasLentRoomInAllModes) {
               "pending: no room");
     EXPECT_EQ(reason(cluster.state, decision, decision.reclaims[0]),
               "c/high of priority 5 runs 4 of 20 executors; a/low of priority 0 keeps 1, guaranteed 1");
-    cluster.take(decision);
+    cluster.reclaim(decision);
     EXPECT_TRUE(cluster.decide({.mode = mode}).reclaims.empty());
-    std::erase_if(cluster.state.pods, [](const Pod& pod) { return pod.is_taken; });
+    std::erase_if(cluster.state.pods, [](const Pod& pod) { return pod.is_reclaimed; });
     const Decision next = cluster.decide({.mode = mode});
     EXPECT_EQ(next.creations.size(), 6U);
     EXPECT_TRUE(std::ranges::all_of(next.creations, [](const Creation& creation) { return creation.farm == 2; }));
   }
 }
 
-TEST(Priorities, OfEqualsTakeNothing) {
+TEST(Priorities, OfEqualsReclaimNothing) {
   RankedCluster cluster;
   cluster.state.farms[0].wanted = 20;
   EXPECT_TRUE(cluster.decide().reclaims.empty());
@@ -73,7 +74,7 @@ TEST(Priorities, HoldRoomThatIsFreedByHalves) {
   cluster.state.farms[high].priority = 1;
   const Decision first = cluster.decide();
   EXPECT_EQ(first.reclaims.size(), 4U);
-  cluster.take(first);
+  cluster.reclaim(first);
   cluster.state.pods.erase(cluster.state.pods.begin(), cluster.state.pods.begin() + 2);
   const Decision second = cluster.decide();
   EXPECT_TRUE(second.reclaims.empty() && second.creations.empty()) << "none of the farm that gave the room";

@@ -16,7 +16,7 @@ enum Stream : std::uint64_t { kFarms, kWishes, kNodes };
 
 double exponential(RandomSequence& random, double mean) { return -mean * std::log1p(-random.uniform()); }
 
-/// A farm's wishes: nothing for half of the time, else up to eight times what it is guaranteed.
+/// A farm's demand: nothing for half of the time, else up to eight times what it is guaranteed.
 void add_farm(Trace& trace, const RandomTraceOptions& options, int number, double mean_guaranteed) {
   RandomSequence random(options.seed, kFarms, static_cast<std::uint64_t>(number));
   FarmEvent event;

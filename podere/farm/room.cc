@@ -35,7 +35,7 @@ void Room::end_pod(std::int32_t node, const Resources& requests) {
 }
 
 bool Room::allows(std::int32_t shape, std::int32_t node) const {
-  return state_.nodes[node].takes_pods && state_.node_sets[state_.shapes[shape].node_set].contains(node);
+  return state_.nodes[node].is_schedulable && state_.node_sets[state_.shapes[shape].node_set].contains(node);
 }
 
 std::int32_t Room::find_now(std::int32_t shape) {

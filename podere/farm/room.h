@@ -45,7 +45,7 @@ class Room {
 
   void keep_pod(std::int32_t node, const Resources& requests) { ending_[node] -= requests; }
 
-  /// Room that comes free and is kept for whom it was freed.
+  /// Room that comes free and is kept for the farm that it was freed for.
   void keep(std::int32_t node, const Resources& requests) { kept_[node] += requests; }
   void release(std::int32_t node, const Resources& requests) { kept_[node] -= requests; }
   bool fits_beside_kept(std::int32_t shape, std::int32_t node) const {

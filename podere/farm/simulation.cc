@@ -45,7 +45,7 @@ class Simulation {
     }
     for (const std::string& name : names) {
       node_of_[name] = static_cast<std::int32_t>(state_.nodes.size());
-      state_.nodes.push_back({.name = name, .allocatable = {}, .used_by_others = {}, .takes_pods = false});
+      state_.nodes.push_back({.name = name, .allocatable = {}, .used_by_others = {}, .is_schedulable = false});
     }
     free_.resize(names.size());
     state_.now = now_ = trace.events.front().at;
@@ -123,7 +123,7 @@ class Simulation {
     const std::int32_t index = node_of_.at(event.name);
     Node& node = state_.nodes[static_cast<std::size_t>(index)];
     if (event.is_gone) {
-      node.takes_pods = false;
+      node.is_schedulable = false;
       for (std::size_t i = state_.pods.size(); i-- > 0;) {
         if (state_.pods[i].node == index) remove(i);
       }
@@ -135,7 +135,7 @@ class Simulation {
     free_[static_cast<std::size_t>(index)] += change;
     counts_.change_capacity(change);
     node.allocatable = event.allocatable;
-    node.takes_pods = !event.is_gone;
+    node.is_schedulable = !event.is_gone;
   }
 
   void change_farm(const FarmEvent& event) {
@@ -163,7 +163,7 @@ class Simulation {
     if (farm.has_template()) return;
     std::vector<std::int32_t> own;
     for (std::size_t i = 0; i < state_.pods.size(); ++i) {
-      if (state_.pods[i].farm == index && state_.pods[i].phase != Phase::kEnding && !state_.pods[i].is_taken) {
+      if (state_.pods[i].farm == index && state_.pods[i].phase != Phase::kEnding && !state_.pods[i].is_reclaimed) {
         own.push_back(serials_[i]);
       }
     }
@@ -200,7 +200,7 @@ class Simulation {
     const Pod pod = state_.pods[index];
     if (pod.node >= 0) {
       free_[static_cast<std::size_t>(pod.node)] += requests_of(pod);
-      if (pod.phase != Phase::kEnding && !pod.is_taken) counts_.leave(pod, now_);
+      if (pod.phase != Phase::kEnding && !pod.is_reclaimed) counts_.leave(pod, now_);
     }
     counts_.remove_pod(pod, index, now_);
     places_[static_cast<std::size_t>(serials_[index])] = -1;
@@ -223,11 +223,11 @@ class Simulation {
   }
 
   /// Told to drain; most are done before their deadline, with all their work saved.
-  void drain(std::size_t index, double deadline, std::int32_t taken_for) {
+  void drain(std::size_t index, double deadline, std::int32_t reclaimed_for) {
     Pod& pod = state_.pods[index];
     counts_.leave(pod, now_);
-    pod.is_taken = true;
-    pod.taken_for = taken_for;
+    pod.is_reclaimed = true;
+    pod.reclaimed_for = reclaimed_for;
     pod.deadline = deadline;
     const double done = now_ + (deadline - now_) * (0.1 + 1.1 * random_.uniform());
     if (done < deadline) {
@@ -248,9 +248,9 @@ class Simulation {
   void end(std::size_t index, double grace_seconds) {
     Pod& pod = state_.pods[index];
     if (pod.node < 0) return remove(index);
-    if (!pod.is_taken && pod.phase != Phase::kEnding) counts_.leave(pod, now_);
+    if (!pod.is_reclaimed && pod.phase != Phase::kEnding) counts_.leave(pod, now_);
     const double left = grace_seconds + around(trace_.model.end_seconds);
-    if (!pod.is_taken) pod.deadline = now_ + left;
+    if (!pod.is_reclaimed) pod.deadline = now_ + left;
     pod.phase = Phase::kEnding;
     add(now_ + left, Kind::kGone, serials_[index]);
   }
@@ -266,7 +266,7 @@ class Simulation {
 
   // Scheduler and operator.
 
-  /// Guaranteed executors that the operator created come first, as it gives them a priority; then the oldest pod.
+  /// Guaranteed executors that the operator created come first, as they have a priority; then the oldest pod.
   void schedule() {
     schedule_is_due_ = false;
     std::vector<std::uint8_t> has_no_room(state_.shapes.size());
@@ -297,7 +297,8 @@ class Simulation {
     const std::size_t n_nodes = state_.nodes.size();
     for (std::size_t i = 0; i < n_nodes; ++i) {
       const std::size_t node = (next_node_ + i) % n_nodes;
-      if (!state_.nodes[node].takes_pods || !state_.node_sets[static_cast<std::size_t>(shape.node_set)].contains(node))
+      if (!state_.nodes[node].is_schedulable ||
+          !state_.node_sets[static_cast<std::size_t>(shape.node_set)].contains(node))
         continue;
       if (!fits(shape.requests, free_[node])) continue;
       next_node_ = (node + 1) % n_nodes;
@@ -331,7 +332,7 @@ class Simulation {
     };
     const auto expired = serials_of(decision.expired, [](std::int32_t pod) { return pod; });
     const auto removed = serials_of(decision.removals, &Removal::pod);
-    const auto taken = serials_of(decision.reclaims, &Reclaim::pod);
+    const auto reclaimed = serials_of(decision.reclaims, &Reclaim::pod);
     for (const std::int32_t serial : expired) {
       counts_.lose_work(state_.pods[index_of(serial)], now_);
       end(index_of(serial), 0);
@@ -341,22 +342,22 @@ class Simulation {
       const bool drains = state_.pods[index].node >= 0 && decision.removals[i].deadline > now_;
       drains ? drain(index, decision.removals[i].deadline, -1) : end(index, 0);
     }
-    counts_.take(decision.reclaims);
-    for (std::size_t i = 0; i < taken.size(); ++i) take(index_of(taken[i]), decision.reclaims[i]);
+    counts_.note_reclaims(decision.reclaims);
+    for (std::size_t i = 0; i < reclaimed.size(); ++i) reclaim(index_of(reclaimed[i]), decision.reclaims[i]);
     for (const Creation& creation : decision.creations) {
       const bool awaits_gang = creation.awaits_drain && state_.farms[static_cast<std::size_t>(creation.farm)].is_gang;
-      if (!awaits_gang) create(creation.farm, !options_.is_original && !creation.is_lent);
+      if (!awaits_gang) create(creation.farm, !options_.is_original && !creation.is_borrowed);
     }
   }
 
-  void take(std::size_t index, const Reclaim& reclaim) {
+  void reclaim(std::size_t index, const Reclaim& reclaim) {
     Pod& pod = state_.pods[index];
     pod.for_guarantee = reclaim.for_guarantee;
     if (reclaim.deadline > now_) return drain(index, reclaim.deadline, reclaim.for_farm);
     counts_.leave(pod, now_);
     counts_.lose_work(pod, now_);
-    pod.is_taken = true;
-    pod.taken_for = reclaim.for_farm;
+    pod.is_reclaimed = true;
+    pod.reclaimed_for = reclaim.for_farm;
     pod.deadline = now_ + 2 * trace_.model.end_seconds;
     end(index, 0);
   }

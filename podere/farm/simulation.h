@@ -29,20 +29,20 @@ struct SimulationReport {
   double wait_longest = 0;
   double missing = 0;  ///< executor-seconds below guarantees
 
-  std::uint64_t taken = 0;             ///< executors, for guarantees
-  std::uint64_t taken_for_shares = 0;  ///< for shares of lent room
+  std::uint64_t reclaimed = 0;             ///< executors, for guarantees
+  std::uint64_t reclaimed_for_shares = 0;  ///< for shares of borrowed room
   /// For guarantees, more than was missing at that moment less room that was free or on its way; -1: executors are not
   /// all alike, and it cannot be counted.
-  std::int64_t taken_needlessly = 0;
-  std::uint64_t returned = 0;  ///< rooms that were taken from a farm and went back to it within an hour
-  /// Rooms that were taken from A for B and from B for A within an hour in which neither wanted another number, nor was
-  /// due another share.
+  std::int64_t reclaimed_needlessly = 0;
+  std::uint64_t returned = 0;  ///< rooms that were reclaimed from a farm and went back to it within an hour
+  /// Rooms that were reclaimed from A for B and from B for A within an hour in which neither wanted another number, nor
+  /// was due another share.
   std::uint64_t cycles = 0;
-  double work_lost = 0;  ///< executor-seconds since checkpoints, of those taken
+  double work_lost = 0;  ///< executor-seconds since checkpoints, of those reclaimed
 
-  double utilisation = 0;           ///< of cores, by executors that are to stay
-  double utilisation_of_asked = 0;  ///< of what is asked for, or of the cluster if that is less
-  double fairness = 0;        ///< Jain's index of lent executors over weight, of farms that want more than they have
+  double utilization = 0;           ///< of cores, by executors that are to stay
+  double utilization_of_asked = 0;  ///< of what is asked for, or of the cluster if that is less
+  double fairness = 0;  ///< Jain's index of borrowing executors over weight, of farms that want more than they have
   std::uint64_t started = 0;  ///< executors
 };
 

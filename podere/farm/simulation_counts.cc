@@ -28,7 +28,7 @@ double cores(const Resources& resources) { return static_cast<double>(resources.
 
 SimulationCounts::SimulationCounts(const Trace& trace, const State& state)
     : state_(state), is_uniform_(all_alike(trace)) {
-  if (!is_uniform_) report_.taken_needlessly = -1;
+  if (!is_uniform_) report_.reclaimed_needlessly = -1;
 }
 
 void SimulationCounts::pass(double seconds) {
@@ -64,7 +64,7 @@ void SimulationCounts::add_pod() { had_before_.emplace_back(); }
 void SimulationCounts::remove_pod(const Pod& pod, std::size_t index, double now) {
   if (pod.node >= 0) {
     free_rooms_.resize(state_.nodes.size());
-    const bool was_taken = pod.is_taken && pod.taken_for >= 0;
+    const bool was_taken = pod.is_reclaimed && pod.reclaimed_for >= 0;
     free_rooms_[static_cast<std::size_t>(pod.node)].push_back({{pod.farm, now, was_taken}, had_before_[index].last});
   }
   had_before_[index] = had_before_.back();
@@ -128,7 +128,7 @@ void SimulationCounts::leave(const Pod& pod, double now) {
 }
 
 void SimulationCounts::lose_work(const Pod& pod, double now) {
-  if (pod.taken_for < 0 && pod.is_taken) return;  // its own farm wanted fewer
+  if (pod.reclaimed_for < 0 && pod.is_reclaimed) return;  // its own farm wanted fewer
   if (pod.ready_since > 0) report_.work_lost += now - std::max(pod.ready_since, pod.checkpointed);
 }
 
@@ -145,20 +145,21 @@ std::int64_t SimulationCounts::missing() const {
   const std::int64_t per_executor = std::max<std::int64_t>(1, state_.shapes[0].requests.amounts[0]);
   std::vector<std::int64_t> free(state_.nodes.size());
   for (std::size_t n = 0; n < free.size(); ++n)
-    free[n] = state_.nodes[n].takes_pods ? state_.nodes[n].allocatable.amounts[0] : 0;
+    free[n] = state_.nodes[n].is_schedulable ? state_.nodes[n].allocatable.amounts[0] : 0;
   for (const Pod& pod : state_.pods) {
-    if (pod.node >= 0 && pod.phase != Phase::kEnding && !pod.is_taken)
+    if (pod.node >= 0 && pod.phase != Phase::kEnding && !pod.is_reclaimed)
       free[static_cast<std::size_t>(pod.node)] -= per_executor;
   }
   for (const std::int64_t room : free) missing -= std::max<std::int64_t>(0, room / per_executor);
   return std::max<std::int64_t>(0, missing);
 }
 
-void SimulationCounts::take(std::span<const Reclaim> reclaims) {
+void SimulationCounts::note_reclaims(std::span<const Reclaim> reclaims) {
   const auto n_guaranteed = std::ranges::count_if(reclaims, &Reclaim::for_guarantee);
-  report_.taken += static_cast<std::uint64_t>(n_guaranteed);
-  report_.taken_for_shares += reclaims.size() - static_cast<std::uint64_t>(n_guaranteed);
-  if (is_uniform_ && n_guaranteed > 0) report_.taken_needlessly += std::max<std::int64_t>(0, n_guaranteed - missing());
+  report_.reclaimed += static_cast<std::uint64_t>(n_guaranteed);
+  report_.reclaimed_for_shares += reclaims.size() - static_cast<std::uint64_t>(n_guaranteed);
+  if (is_uniform_ && n_guaranteed > 0)
+    report_.reclaimed_needlessly += std::max<std::int64_t>(0, n_guaranteed - missing());
 }
 
 /// Jain, Chiu, Hawe, DEC-TR-301, 1984: (sum x)^2 / (n sum x^2).
@@ -172,9 +173,10 @@ void SimulationCounts::look_at_shares(std::span<const Outlook> outlooks, double 
   for (std::size_t f = 0; f < farms_.size(); ++f) {
     const FarmCounts& counts = farms_[f];
     if (counts.held >= counts.wanted) continue;
-    const double lent = std::max(0, counts.held - due(f)) * static_cast<double>(counts.cores) / state_.farms[f].weight;
-    sum += lent;
-    squares += lent * lent;
+    const double borrowed =
+        std::max(0, counts.held - due(f)) * static_cast<double>(counts.cores) / state_.farms[f].weight;
+    sum += borrowed;
+    squares += borrowed * borrowed;
     ++n;
   }
   if (squares <= 0) return;
@@ -197,8 +199,8 @@ SimulationReport SimulationCounts::report(double now) {
   report_.wait_median = quantile(0.5);
   report_.wait_p99 = quantile(0.99);
   report_.wait_longest = quantile(1);
-  report_.utilisation = capacity_seconds_ > 0 ? used_seconds_ / capacity_seconds_ : 0;
-  report_.utilisation_of_asked = askable_seconds_ > 0 ? used_seconds_ / askable_seconds_ : 0;
+  report_.utilization = capacity_seconds_ > 0 ? used_seconds_ / capacity_seconds_ : 0;
+  report_.utilization_of_asked = askable_seconds_ > 0 ? used_seconds_ / askable_seconds_ : 0;
   report_.fairness = n_fairness_ > 0 ? fairness_sum_ / static_cast<double>(n_fairness_) : 0;
   return report_;
 }

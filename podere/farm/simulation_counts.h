@@ -26,14 +26,14 @@ class SimulationCounts {
 
   /// An executor got its node; returns how many its farm now holds.
   std::int32_t place(const Pod& pod, std::size_t index, double now);
-  /// An executor with a node is told to go.
+  /// An executor with a node is to end.
   void leave(const Pod& pod, double now);
   void lose_work(const Pod& pod, double now);
 
   void decided(double seconds);
   /// Before they are carried out.
-  void take(std::span<const Reclaim> reclaims);
-  /// What farms are due by now, and how fairly lent room is divided.
+  void note_reclaims(std::span<const Reclaim> reclaims);
+  /// What farms are due by now, and how fairly borrowed room is divided.
   void look_at_shares(std::span<const Outlook> outlooks, double now);
 
   SimulationReport report(double now);

@@ -60,7 +60,7 @@ void check_pod(const Pod& pod, const State& state) {
   check_index(pod.farm, state.farms.size(), 0, name, "farm");
   check_index(pod.node, state.nodes.size(), -1, name, "node");
   check_index(pod.shape, state.shapes.size(), 0, name, "shape");
-  check_index(pod.taken_for, state.farms.size(), -1, name, "farm");
+  check_index(pod.reclaimed_for, state.farms.size(), -1, name, "farm");
   const bool needs_node = pod.phase == Phase::kStarting || pod.phase == Phase::kReady;
   if (needs_node && pod.node < 0) throw_input_error("{} runs without a node", name);
   if (pod.phase == Phase::kWaiting && pod.node >= 0) throw_input_error("{} waits though it has a node", name);

@@ -1,8 +1,8 @@
 // What a farm decision is made from: the farms of a cluster, their pods, and the nodes.
 //
-// Who fills a State must see to it that
-// - it shows what was carried out of earlier decisions: pods that were created are there (with a node or waiting), pods
-//   that were taken say so, pods that were deleted are ending or gone. A decision made from less may take twice;
+// A caller that fills a State must see to it that
+// - it shows what was carried out of earlier decisions: created pods are there (with a node or waiting), reclaimed pods
+//   are marked, deleted pods are ending or gone. A decision made from less may reclaim twice;
 // - a pod stands in it once, at the farm that owns it, and pods of no farm are counted in Node::used_by_others;
 // - times are seconds of one clock, `now` among them. Nothing here is read from another clock or drawn at random.
 #pragma once
@@ -91,11 +91,11 @@ struct Farm {
   std::int32_t guaranteed = 0;
   std::int32_t wanted = 0;
   std::int32_t maximum = 0;
-  double weight = 1;                     ///< of its share of lent room, above 0
-  std::int32_t priority = 0;             ///< lent room goes to farms of a higher one first, and is taken from them last
+  double weight = 1;                     ///< of its share of borrowed room, above 0
+  std::int32_t priority = 0;             ///< farms of a higher one borrow first, and are reclaimed from last
   bool is_gang = false;                  ///< starts with all that it is guaranteed of what it wants, or not at all
-  double min_runtime_seconds = 0;        ///< for which its executors are not taken once they are ready
-  double drain_seconds = 0;              ///< from when an executor is taken to when it is deleted
+  double min_runtime_seconds = 0;        ///< for which its executors are not reclaimed once they are ready
+  double drain_seconds = 0;              ///< from when an executor is reclaimed to when it is deleted
   std::int32_t template_shape = -1;      ///< of the pods that the operator makes for it; -1: others make its pods
   std::int32_t most_made = kNoCeiling;   ///< where no more of its pods are made by now
   std::int32_t most_shown = kNoCeiling;  ///< where fewer can be made than Policy::pending_pods says
@@ -122,27 +122,27 @@ struct Pod {
   std::int32_t shape = 0;
   Phase phase = Phase::kWaiting;
   bool shows_missing = false;  ///< made as Creation::shows_missing
-  bool is_driver = false;      ///< uses room, is no executor, and is never taken
+  bool is_driver = false;      ///< uses room, is no executor, and is never reclaimed
   bool is_outdated = false;    ///< made of a template that its farm has no longer: another is made if it still waits
   double created = 0;
-  double ready_since = 0;       ///< if ready
-  double checkpointed = 0;      ///< when its work was last saved, by what is known; 0: never
-  std::int32_t taken_for = -1;  ///< the farm that is to have its room; -1: it was not taken, or for its own farm
-  bool is_taken = false;        ///< told to drain
-  bool for_guarantee = true;    ///< if taken for a farm: as Reclaim::for_guarantee said
-  double deadline = 0;          ///< by which it is to be gone, if taken or ending
+  double ready_since = 0;           ///< if ready
+  double checkpointed = 0;          ///< when its work was last saved, by what is known; 0: never
+  std::int32_t reclaimed_for = -1;  ///< the farm that is to have its room; -1: none, or its own farm
+  bool is_reclaimed = false;        ///< it is to drain
+  bool for_guarantee = true;        ///< if reclaimed for a farm: Reclaim::for_guarantee
+  double deadline = 0;              ///< by which it is to be gone, if reclaimed or ending
 };
 
 struct Node {
   std::string name;  ///< unique
   Resources allocatable;
-  Resources used_by_others;  ///< by pods of no farm
-  bool takes_pods = true;    ///< it is ready, and not cordoned
+  Resources used_by_others;    ///< by pods of no farm
+  bool is_schedulable = true;  ///< it is ready, and not cordoned
 };
 
 /// What some farms may have together, whatever they ask for; see ceilings.h.
 struct Ceiling {
-  std::string name;  ///< as sentences have it: "namespace astro on FarmManager default"
+  std::string name;  ///< as messages have it: "namespace astro on FarmManager default"
   std::vector<std::int32_t> farms;
   std::int32_t guaranteed = kNoCeiling;  ///< the sum of their guarantees
   std::int32_t maximum = kNoCeiling;     ///< the sum of what they want

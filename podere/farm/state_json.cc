@@ -69,13 +69,14 @@ class StateReader {
   }
 
   void read_node(const Json& json) {
-    check_members(json, {"name", "allocatable", "used_by_others", "takes_pods"});
+    check_members(json, {"name", "allocatable", "used_by_others", "schedulable", "takes_pods"});
     Node node;
     read_json(needed(json, "name"), "name", node.name);
     node.allocatable = read_resources(needed(json, "allocatable"), state_.resources, {});
     if (json.contains("used_by_others"))
       node.used_by_others = read_resources(json["used_by_others"], state_.resources, {});
-    read_member(json, "takes_pods", node.takes_pods);
+    read_member(json, "takes_pods", node.is_schedulable);  // as older versions wrote it
+    read_member(json, "schedulable", node.is_schedulable);
     nodes_[node.name] = static_cast<std::int32_t>(state_.nodes.size());
     state_.nodes.push_back(std::move(node));
   }
@@ -101,7 +102,7 @@ class StateReader {
 
   void read_pod(const Json& json) {
     check_members(json, {"uid", "farm", "node", "phase", "driver", "executor", "created", "ready_since", "checkpointed",
-                         "taken", "taken_for", "for_share", "deadline", "shows_missing"});
+                         "reclaimed", "reclaimed_for", "taken", "taken_for", "for_share", "deadline", "shows_missing"});
     bool is_for_share = false;
     read_member(json, "for_share", is_for_share);
     Pod pod{.for_guarantee = !is_for_share};
@@ -116,11 +117,13 @@ class StateReader {
     read_member(json, "created", pod.created);
     read_member(json, "ready_since", pod.ready_since);
     read_member(json, "checkpointed", pod.checkpointed);
-    read_member(json, "taken", pod.is_taken);
+    read_member(json, "taken", pod.is_reclaimed);  // as older versions wrote it
+    read_member(json, "reclaimed", pod.is_reclaimed);
     read_member(json, "deadline", pod.deadline);
-    if (json.contains("taken_for")) {
-      pod.taken_for = index_of(farms_, json["taken_for"], "farm");
-      pod.is_taken = true;
+    for (const char* const name : {"taken_for", "reclaimed_for"}) {  // the first as older versions wrote it
+      if (!json.contains(name)) continue;
+      pod.reclaimed_for = index_of(farms_, json[name], "farm");
+      pod.is_reclaimed = true;
     }
     state_.pods.push_back(std::move(pod));
   }
@@ -166,8 +169,8 @@ Json pod_json(const State& state, const Pod& pod) {
   if (pod.node >= 0) json["node"] = state.nodes[static_cast<std::size_t>(pod.node)].name;
   if (pod.is_driver) json["driver"] = true;
   if (pod.shows_missing) json["shows_missing"] = true;
-  if (pod.is_taken) json["taken"] = true;
-  if (pod.taken_for >= 0) json["taken_for"] = state.farms[static_cast<std::size_t>(pod.taken_for)].key;
+  if (pod.is_reclaimed) json["reclaimed"] = true;
+  if (pod.reclaimed_for >= 0) json["reclaimed_for"] = state.farms[static_cast<std::size_t>(pod.reclaimed_for)].key;
   if (!pod.for_guarantee) json["for_share"] = true;
   if (pod.deadline != 0) json["deadline"] = pod.deadline;
   return json;
@@ -199,7 +202,7 @@ std::string state_text(const State& state) {
     json["nodes"].push_back({{"name", node.name},
                              {"allocatable", resources_json(node.allocatable, state.resources)},
                              {"used_by_others", resources_json(node.used_by_others, state.resources)},
-                             {"takes_pods", node.takes_pods}});
+                             {"schedulable", node.is_schedulable}});
   }
   for (std::size_t f = 0; f < state.farms.size(); ++f) {
     const Farm& farm = state.farms[f];

@@ -22,8 +22,8 @@ TestCluster full_cluster() {
 
 TEST(StateJson, IsTheSameWrittenAndReadAgain) {
   TestCluster cluster = full_cluster();
-  cluster.last_pod().is_taken = true;
-  cluster.last_pod().taken_for = 1;
+  cluster.last_pod().is_reclaimed = true;
+  cluster.last_pod().reclaimed_for = 1;
   cluster.last_pod().deadline = 1030;
   cluster.state.ceilings = {{.name = "a", .farms = {1, 0}, .guaranteed = 2}, {.name = "b", .farms = {}, .maximum = 7}};
   cluster.state.farms[1].priority = -7;
@@ -36,9 +36,31 @@ TEST(StateJson, IsTheSameWrittenAndReadAgain) {
   EXPECT_EQ(state.farms[1].priority, -7);
   EXPECT_TRUE(state.farms[1].is_gang && state.farms[0].history.has_started);
   EXPECT_TRUE(state.pods[3].shows_missing);
-  EXPECT_EQ(state.pods[2].taken_for, 1);
+  EXPECT_EQ(state.pods[2].reclaimed_for, 1);
   EXPECT_EQ(state.ceilings[0].farms, (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(state.ceilings[1].guaranteed, kNoCeiling);
+}
+
+TEST(StateJson, IsReadAsOlderVersionsWroteIt) {
+  TestCluster cluster = full_cluster();
+  cluster.state.nodes[0].is_schedulable = false;
+  cluster.last_pod().is_reclaimed = true;
+  cluster.last_pod().reclaimed_for = 1;
+  const std::string text = state_text(cluster.state);
+  Json older = Json::parse(text);
+  for (Json& node : older["nodes"]) {
+    node["takes_pods"] = node["schedulable"];
+    node.erase("schedulable");
+  }
+  for (Json& pod : older["pods"]) {
+    for (const char* const name : {"reclaimed", "reclaimed_for"}) {
+      if (!pod.contains(name)) continue;
+      pod[std::string(name) == "reclaimed" ? "taken" : "taken_for"] = pod[name];
+      pod.erase(name);
+    }
+  }
+  EXPECT_NE(older, Json::parse(text));
+  EXPECT_EQ(state_text(parse_state(older.dump(), "s")), text);
 }
 
 TEST(StateJson, IsRefusedWithTheFaultyPart) {
@@ -64,26 +86,26 @@ TEST(StateJson, IsRefusedWithTheFaultyPart) {
             "s.json: pod 'a' runs without a node");
 }
 
-TEST(WhatIf, TellsWhoWouldGive) {
+TEST(WhatIf, NamesWhoWouldLose) {
   const TestCluster cluster = full_cluster();
   const WhatIf answer = what_if(cluster.state, {}, "astro/sky", 2);
   EXPECT_EQ(answer.before.demand, 0);
   EXPECT_EQ(answer.after.guarantee.for_drain, 2);
-  ASSERT_EQ(answer.givers.size(), 1U);
-  EXPECT_EQ(answer.givers[0].executors, 2);
+  ASSERT_EQ(answer.reclaimed_from.size(), 1U);
+  EXPECT_EQ(answer.reclaimed_from[0].executors, 2);
   EXPECT_EQ(answer.sentence,
             "0 of 2 executors running. 2 guaranteed pending: reclaiming from hep/cms (2), done within 60 s");
   EXPECT_EQ(answer.waits,
             (std::vector<std::string>{"2 guaranteed pending: reclaiming from hep/cms (2), done within 60 s"}));
-  EXPECT_EQ(answer.given_back, 0);
+  EXPECT_EQ(answer.released, 0);
 }
 
-TEST(WhatIf, TellsHowManyOfItsOwnAFarmWouldLose) {
+TEST(WhatIf, CountsWhatAFarmWouldRelease) {
   const TestCluster cluster = full_cluster();
   const std::int32_t held = what_if(cluster.state, {}, "hep/cms", 0).before.held;
   ASSERT_GT(held, 1);
   const WhatIf answer = what_if(cluster.state, {}, "hep/cms", 1);
-  EXPECT_EQ(answer.given_back, held - 1);
+  EXPECT_EQ(answer.released, held - 1);
   EXPECT_EQ(answer.after.held, 1);
 }
 

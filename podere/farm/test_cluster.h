@@ -68,11 +68,11 @@ class TestCluster {
   }
 
   /// What was decided is carried out.
-  void take(const Decision& decision) {
+  void reclaim(const Decision& decision) {
     for (const Reclaim& reclaim : decision.reclaims) {
       Pod& pod = state.pods[static_cast<std::size_t>(reclaim.pod)];
-      pod.is_taken = true;
-      pod.taken_for = reclaim.for_farm;
+      pod.is_reclaimed = true;
+      pod.reclaimed_for = reclaim.for_farm;
       pod.for_guarantee = reclaim.for_guarantee;
       pod.deadline = reclaim.deadline;
     }
@@ -81,11 +81,11 @@ class TestCluster {
   State state;
 };
 
-/// How many of each farm's executors are taken.
-inline std::map<std::string, int> taken_from(const State& state, const Decision& decision) {
-  std::map<std::string, int> taken;
-  for (const Reclaim& reclaim : decision.reclaims) ++taken[state.farms[static_cast<std::size_t>(reclaim.from)].key];
-  return taken;
+/// How many of each farm's executors are reclaimed.
+inline std::map<std::string, int> reclaimed_from(const State& state, const Decision& decision) {
+  std::map<std::string, int> reclaimed;
+  for (const Reclaim& reclaim : decision.reclaims) ++reclaimed[state.farms[static_cast<std::size_t>(reclaim.from)].key];
+  return reclaimed;
 }
 
 }  // namespace podere::farm

@@ -1,6 +1,6 @@
 // A model of a cluster that lives through what happens to clusters: a scheduler that takes its time, executors that
 // drain as long as they like, pods that die, nodes that go and come back, farms that come, change and go, an operator
-// whose decisions are lost in part or carried out twice.
+// whose decisions are partly lost or carried out twice.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Happening {
 struct HistoryOptions {
   Mode mode = Mode::kProportional;
   bool is_uniform = true;          ///< executors all alike, which may run on every node
-  bool has_adopted_farms = false;  ///< whose pods others make, which then take room as they can
+  bool has_adopted_farms = false;  ///< whose pods others make, which then use room as they can
   bool has_least_runtime = false;
   bool has_priorities = false;
   int pending_pods = 0;
@@ -48,8 +48,8 @@ class ModelCluster {
 
   const State& state() const { return state_; }
   const Policy& policy() const { return policy_; }
-  /// (from, for) of all that was taken since somebody changed something.
-  const std::set<std::pair<std::string, std::string>>& taken_pairs() const { return taken_pairs_; }
+  /// (from, for) of all reclaims since the last change.
+  const std::set<std::pair<std::string, std::string>>& reclaimed_pairs() const { return reclaimed_pairs_; }
 
  private:
   double uniform() { return random_.uniform(); }
@@ -73,7 +73,7 @@ class ModelCluster {
   RandomSequence random_;
   State state_;
   std::set<std::string> deleted_farms_;
-  std::set<std::pair<std::string, std::string>> taken_pairs_;
+  std::set<std::pair<std::string, std::string>> reclaimed_pairs_;
   int n_names_ = 0;
 };
 

@@ -58,8 +58,8 @@ struct RandomTraceOptions {
   int slots = 25;  ///< executors that a node has room for
   double hours = 2;
   double change_minutes = 20;  ///< between changes of what a farm wants, in the mean
-  double guaranteed = 0.6;     ///< part of all slots that is guaranteed
-  double adopted = 0;          ///< part of the farms whose pods others make
+  double guaranteed = 0.6;     ///< fraction of all slots that is guaranteed
+  double adopted = 0;          ///< fraction of the farms whose pods others make
   double node_losses = 1;      ///< per hour
   double min_runtime_seconds = 60;
   double drain_seconds = 60;

@@ -20,13 +20,13 @@ std::size_t find_farm(const State& state, std::string_view key) {
   throw_input_error("there is no farm {}{}", printable(key), nearest ? fmt::format("; there is '{}'", *nearest) : "");
 }
 
-std::map<std::string, std::int32_t> taken_by_farm(const State& state, const Decision& decision) {
-  std::map<std::string, std::int32_t> taken;
-  for (const Reclaim& reclaim : decision.reclaims) ++taken[state.farms[static_cast<std::size_t>(reclaim.from)].key];
-  return taken;
+std::map<std::string, std::int32_t> reclaimed_by_farm(const State& state, const Decision& decision) {
+  std::map<std::string, std::int32_t> reclaimed;
+  for (const Reclaim& reclaim : decision.reclaims) ++reclaimed[state.farms[static_cast<std::size_t>(reclaim.from)].key];
+  return reclaimed;
 }
 
-std::int32_t given_back(const State& state, const Decision& decision, std::int32_t farm) {
+std::int32_t released(const State& state, const Decision& decision, std::int32_t farm) {
   return static_cast<std::int32_t>(std::ranges::count_if(decision.removals, [&](const Removal& removal) {
     const Pod& pod = state.pods[static_cast<std::size_t>(removal.pod)];
     return removal.is_surplus && pod.farm == farm && pod.node >= 0;
@@ -39,9 +39,9 @@ void add_pods(State& state, std::int32_t farm, std::int32_t executors) {
   for (const Pod& pod : state.pods) {
     if (pod.farm != farm || pod.is_driver) continue;
     like = &pod;
-    executors -= pod.phase != Phase::kEnding && !pod.is_taken;
+    executors -= pod.phase != Phase::kEnding && !pod.is_reclaimed;
   }
-  if (like == nullptr) throw_input_error("its pods are made by others, and there is none to tell what they are like");
+  if (like == nullptr) throw_input_error("its pods are made by others, and there is none to show what they are like");
   const std::int32_t shape = like->shape;
   for (; executors > 0; --executors) {
     state.pods.push_back(
@@ -68,12 +68,12 @@ WhatIf what_if(const State& state, const Policy& policy, std::string_view farm_k
                 .after = after.outlooks[f],
                 .sentence = sentences(changed, after)[f],
                 .waits = waits(changed, after, static_cast<std::int32_t>(f)),
-                .given_back = given_back(changed, after, static_cast<std::int32_t>(f))};
-  const auto taken_before = taken_by_farm(state, before);
-  for (const auto& [key, n_taken] : taken_by_farm(changed, after)) {
-    const auto other = taken_before.find(key);
-    const std::int32_t more = n_taken - (other == taken_before.end() ? 0 : other->second);
-    if (more > 0) answer.givers.push_back({static_cast<std::int32_t>(find_farm(state, key)), more});
+                .released = released(changed, after, static_cast<std::int32_t>(f))};
+  const auto reclaimed_before = reclaimed_by_farm(state, before);
+  for (const auto& [key, n_reclaimed] : reclaimed_by_farm(changed, after)) {
+    const auto other = reclaimed_before.find(key);
+    const std::int32_t more = n_reclaimed - (other == reclaimed_before.end() ? 0 : other->second);
+    if (more > 0) answer.reclaimed_from.push_back({static_cast<std::int32_t>(find_farm(state, key)), more});
   }
   return answer;
 }

@@ -11,10 +11,10 @@ namespace podere::farm {
 struct WhatIf {
   Outlook before;
   Outlook after;
-  std::string sentence;            ///< of the farm, with the new number
-  std::vector<std::string> waits;  ///< its parts
-  std::int32_t given_back = 0;     ///< executors of the farm that would drain, as it would want fewer
-  std::vector<Giver> givers = {};  ///< whose executors would be taken because of it, by key
+  std::string sentence;                            ///< of the farm, with the new number
+  std::vector<std::string> waits;                  ///< its parts
+  std::int32_t released = 0;                       ///< executors of the farm that would drain, as it would want fewer
+  std::vector<FarmExecutors> reclaimed_from = {};  ///< by key
 };
 
 /// Changes nothing. Throws InputError for a farm that is not there, or a number that it may not ask for.

@@ -15,7 +15,7 @@ def test_a_random_trace_is_simulated_by_all_policies(podere):
     reports = json.loads(podere.done("farm", "simulate", "t.jsonl", "--json").stdout)["policies"]
     assert [report["policy"] for report in reports] == ["proportional", "fair-share", "history-aware", "original"]
     for report in reports[:3]:
-        assert report["taken_needlessly"] == 0 and report["cycles"] == 0
+        assert report["reclaimed_needlessly"] == 0 and report["cycles"] == 0
     text = podere.done("farm", "simulate", "t.jsonl", "--policy", "proportional").stdout
     assert "executors reclaimed for guarantees" in text and "original" not in text
 

@@ -202,7 +202,7 @@ def test_what_if_of_the_cluster_as_it_is(farms, cluster):
     assert any("3 pending: no room" in line for line in lines), done.stdout
     assert f"2 would be reclaimed from {farms.namespace}/cms, with 20 s to save their work" in lines
     answer = json.loads(asked("--farm", sky, "--executors", "6", "--json").stdout)
-    assert answer["at_once"] == 1 and answer["would_be_taken_from"] == {f"{farms.namespace}/cms": 2}
+    assert answer["at_once"] == 1 and answer["would_be_reclaimed_from"] == {f"{farms.namespace}/cms": 2}
     assert answer["manager"] == "everybody" and answer["drained_within_seconds"] == 20
     assert farms.kubectl("get", "pods", "-o", "name") == before and not farms.pods(only=is_taken), "it changes nothing"
 
@@ -242,7 +242,7 @@ def test_what_if_needs_no_right_to_see_others_pods(farms, cluster):
     cluster.kubectl("apply", "-f", "-", given=given)
     for user in ("olga", "ada"):
         wait_until(lambda: asked(user).returncode == 0, "who may, can", 10)
-        assert json.loads(asked(user).stdout)["would_be_taken_from"] == {f"{farms.namespace}/cms": 3}
+        assert json.loads(asked(user).stdout)["would_be_reclaimed_from"] == {f"{farms.namespace}/cms": 3}
         assert not may(user, "get", "pods", "-A") and not may(user, "get", "nodes"), user
         assert not may(user, "get", "whatifs", "-A"), "what others ask"
         for resource in ("secrets", "configmaps"):

@@ -180,7 +180,7 @@ def test_room_that_a_deployment_takes_is_noticed_before_more_is_freed(operator, 
     wait_until(lambda: web("Running"), "the freed room is the Deployment's")
     wait_until(lambda: farms.condition("sky", "Ready").get("reason") == "RoomWentToOthers", "the status says so")
     sky = farms.status("sky")
-    words = r"1 guaranteed pending: other pods took the reclaimed room, next reclaim in (\d+) s"
+    words = r"1 guaranteed pending: other pods use the reclaimed room, next reclaim in (\d+) s"
     again = datetime.fromisoformat(sky["asOf"]) + timedelta(seconds=int(re.search(words, sky["message"])[1]))
     assert farms.condition("sky", "GuaranteeMet")["status"] == "False"
     wait_until(lambda: len(farms.running("sky")) == 1, "nobody else waits for the next room", 180)
@@ -360,7 +360,7 @@ def test_a_farm_without_a_manager_gets_free_room_and_says_so(operator, farms):
     farms.kubectl("create", "-f", "-", given=alone)
     farms.has("alone", 2)
     wait_until(lambda: farms.condition("alone", "Managed")["status"] == "False", "it says so")
-    assert "nobody is taken for it" in farms.status("alone")["message"] and not farms.pods("cms", is_taken)
+    assert "nothing is reclaimed for it" in farms.status("alone")["message"] and not farms.pods("cms", is_taken)
 
 
 def test_of_two_managers_the_first_by_name_manages_and_both_say_so(operator, farms):
@@ -481,7 +481,7 @@ def test_another_leads_when_the_leader_is_killed(cluster, farms):
             farms.farm("cms", 2, 2)
             farms.has("cms", 2)
             assert second.get("/readyz")[0] == 200 and second.metric("podere_operator_leader") == 0
-            first.process.terminate()  # which gives the lease back
+            first.process.terminate()  # which releases the lease
             assert first.process.wait(timeout=10) == 0
             second.wait_for("knows", 10)
             farms.farm("cms", 4, 2)

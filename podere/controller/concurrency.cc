@@ -1,4 +1,4 @@
-#include "podere/controller/abreast.h"
+#include "podere/controller/concurrency.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace podere::controller {
 
-void for_each_abreast(std::size_t count, int n_abreast, const std::function<void(std::size_t)>& act) {
+void for_each_concurrently(std::size_t count, int concurrency, const std::function<void(std::size_t)>& act) {
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr first_error;
@@ -24,7 +24,7 @@ void for_each_abreast(std::size_t count, int n_abreast, const std::function<void
   };
   {
     std::vector<std::jthread> others;
-    const auto n_others = std::min<std::size_t>(count, static_cast<std::size_t>(n_abreast));
+    const auto n_others = std::min<std::size_t>(count, static_cast<std::size_t>(concurrency));
     for (std::size_t i = 1; i < n_others; ++i) others.emplace_back(work);
     work();
   }

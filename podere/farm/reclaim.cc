@@ -1,4 +1,4 @@
-#include "podere/farm/take.h"
+#include "podere/farm/reclaim.h"
 
 #include <algorithm>
 #include <iterator>
@@ -14,28 +14,28 @@ enum class Floor : std::uint8_t { kShare, kGuarantee };
 
 constexpr std::int32_t kMostDoublings = 5;  // of the time between retries
 
-/// Who gives: farms that are over a floor, and of no higher priority.
-struct Donors {
+/// Farms that are over a floor, and of no higher priority.
+struct Borrowers {
   Floor floor;
   std::int32_t priority;
 };
 
-/// Takes executors from farms that are over a floor, none below it.
-class Taker {
+/// Reclaims executors from farms that are over a floor, and pushes none below it.
+class Reclaimer {
  public:
-  Taker(Ledger& ledger, Donors donors, bool counts_runtime)
-      : ledger_(ledger), donors_(donors), counts_runtime_(counts_runtime) {}
+  Reclaimer(Ledger& ledger, Borrowers borrowers, bool counts_runtime)
+      : ledger_(ledger), borrowers_(borrowers), counts_runtime_(counts_runtime) {}
 
   /// One executor for each need, proportionally.
-  void take_one_each(std::span<Need> needs);
+  void reclaim_one_each(std::span<Need> needs);
   /// Several of one node for a need, as few as can be.
-  void take_several_each(std::span<Need> needs);
+  void reclaim_several_each(std::span<Need> needs);
 
  private:
-  struct Donor {
+  struct Borrower {
     std::int32_t farm;
     std::int64_t over;
-    std::int64_t taken = 0;
+    std::int64_t n_reclaimed = 0;
     VictimOrder victims = {};  // made when first asked for
     std::size_t next = 0;      // of these; those before are no help
     bool has_victims = false;
@@ -50,22 +50,22 @@ class Taker {
   };
 
   std::int32_t over(std::int32_t farm) const {
-    if (ledger_.farm(farm).priority > donors_.priority) return 0;
+    if (ledger_.farm(farm).priority > borrowers_.priority) return 0;
     const Account& account = ledger_.accounts[farm];
-    return account.over(donors_.floor == Floor::kShare ? account.share : account.guaranteed);
+    return account.over(borrowers_.floor == Floor::kShare ? account.share : account.guaranteed);
   }
   bool is_open(const Need& need) const {
     return !need.has_room() && need.wait != Wait::kRetry &&
-           (need.from_equals || donors_.priority < ledger_.farm(need.farm).priority);
+           (need.from_equals || borrowers_.priority < ledger_.farm(need.farm).priority);
   }
-  /// Of those that the farm may be taken: whether this pod is one, now or when it has run its time.
-  bool is_takeable(std::int32_t pod) const {
+  /// Whether this pod of a farm over the floor can be reclaimed, now or when it has run its least time.
+  bool is_reclaimable(std::int32_t pod) const {
     return ledger_.is_leaving[pod] == 0 && ledger_.pod(pod).node >= 0 &&
-           (!counts_runtime_ || ledger_.takeable_from(pod) <= ledger_.state.now);
+           (!counts_runtime_ || ledger_.reclaimable_from(pod) <= ledger_.state.now);
   }
   bool use_left_over(Need& need);
-  std::int32_t next_victim(Donor& donor, std::int32_t shape);
-  void take(std::span<const std::int32_t> pods, Need& need);
+  std::int32_t next_victim(Borrower& borrower, std::int32_t shape);
+  void reclaim(std::span<const std::int32_t> pods, Need& need);
   void wait_until(double from, Need& need) const;
   void settle(Need& need, std::int32_t node);
 
@@ -74,60 +74,60 @@ class Taker {
   std::vector<Plan> plans(std::int32_t shape) const;
 
   Ledger& ledger_;
-  Donors donors_;
+  Borrowers borrowers_;
   bool counts_runtime_;
-  std::vector<std::vector<std::int32_t>> pods_of_nodes_;  // takeable ones
+  std::vector<std::vector<std::int32_t>> pods_of_nodes_;  // reclaimable ones
 };
 
-bool Taker::use_left_over(Need& need) {
+bool Reclaimer::use_left_over(Need& need) {
   const std::int32_t node = ledger_.room.find_later(need.shape, Room::Kept::kUsed);
   if (node < 0) return false;
-  wait_until(ledger_.given_from[node], need);
+  wait_until(ledger_.freed_from[node], need);
   settle(need, node);
   return true;
 }
 
 /// `from`: when the executor whose room it is can be reclaimed.
-void Taker::wait_until(double from, Need& need) const {
+void Reclaimer::wait_until(double from, Need& need) const {
   need.from = from;
   need.wait = from > ledger_.state.now ? Wait::kRuntime : Wait::kDrain;
 }
 
-void Taker::settle(Need& need, std::int32_t node) {
+void Reclaimer::settle(Need& need, std::int32_t node) {
   ledger_.room.promise(need.shape, node);
   need.node = node;
 }
 
-/// Takes pods for a need, or makes a note to do so when all of them have run their time.
-void Taker::take(std::span<const std::int32_t> pods, Need& need) {
+/// Reclaims pods for a need, or plans to do so when all of them have run their least time.
+void Reclaimer::reclaim(std::span<const std::int32_t> pods, Need& need) {
   const double now = ledger_.state.now;
   double from = 0;
-  for (const std::int32_t pod : pods) from = std::max(from, ledger_.takeable_from(pod));
+  for (const std::int32_t pod : pods) from = std::max(from, ledger_.reclaimable_from(pod));
   wait_until(from, need);
   for (const std::int32_t index : pods) {
     const Pod& pod = ledger_.pod(index);
-    ledger_.given_from[pod.node] = std::max(ledger_.given_from[pod.node], from);
+    ledger_.freed_from[pod.node] = std::max(ledger_.freed_from[pod.node], from);
     ledger_.is_leaving[index] = 1;
-    ++ledger_.accounts[pod.farm].given;
+    ++ledger_.accounts[pod.farm].planned;
     ledger_.room.end_pod(pod.node, ledger_.shape(pod.shape).requests);
     if (need.wait == Wait::kRuntime) continue;
-    ++ledger_.accounts[pod.farm].taken;
+    ++ledger_.accounts[pod.farm].reclaimed;
     ledger_.decision.reclaims.push_back(
         {index, pod.farm, need.farm, need.is_guarantee, now + ledger_.farm(pod.farm).drain_seconds});
   }
 }
 
-std::int32_t Taker::next_victim(Donor& donor, std::int32_t shape) {
-  if (!donor.has_victims) {
-    std::vector<std::int32_t> takeable;
-    for (const std::int32_t pod : ledger_.executors(donor.farm)) {
-      if (is_takeable(pod)) takeable.push_back(pod);
+std::int32_t Reclaimer::next_victim(Borrower& borrower, std::int32_t shape) {
+  if (!borrower.has_victims) {
+    std::vector<std::int32_t> reclaimable;
+    for (const std::int32_t pod : ledger_.executors(borrower.farm)) {
+      if (is_reclaimable(pod)) reclaimable.push_back(pod);
     }
-    donor.victims = VictimOrder(ledger_, takeable, !counts_runtime_);
-    donor.has_victims = true;
+    borrower.victims = VictimOrder(ledger_, reclaimable, !counts_runtime_);
+    borrower.has_victims = true;
   }
-  for (; donor.next < donor.victims.size(); ++donor.next) {
-    const std::int32_t victim = donor.victims[donor.next];
+  for (; borrower.next < borrower.victims.size(); ++borrower.next) {
+    const std::int32_t victim = borrower.victims[borrower.next];
     const Pod& pod = ledger_.pod(victim);
     if (ledger_.is_leaving[victim] != 0 || !ledger_.room.allows(shape, pod.node)) continue;
     Resources room = ledger_.room.room_later(pod.node);
@@ -137,60 +137,60 @@ std::int32_t Taker::next_victim(Donor& donor, std::int32_t shape) {
   return -1;
 }
 
-void Taker::take_one_each(std::span<Need> needs) {
-  std::vector<Donor> donors;
+void Reclaimer::reclaim_one_each(std::span<Need> needs) {
+  std::vector<Borrower> borrowers;
   std::int64_t all_over = 0;
   for (const std::int32_t f : ledger_.farms) {
-    if (over(f) > 0) donors.push_back({f, over(f)});
+    if (over(f) > 0) borrowers.push_back({f, over(f)});
     all_over += std::max(0, over(f));
   }
   const auto n_needs = std::ranges::count_if(needs, [&](const Need& need) { return is_open(need); });
-  const std::int64_t n_taken = std::min<std::int64_t>(n_needs, all_over);
-  // A farm's part of what is taken is n_taken * over / all_over. Whoever has given the least of its part gives next:
-  // in the end each has given its part rounded down, and those with the largest remainders one more.
-  const auto gives_later = [&](const Donor* a, const Donor* b) {
-    const auto order = [&](const Donor* d) {
-      return std::tuple(n_taken * d->over - d->taken * all_over, d->over, -ledger_.farm_rank[d->farm]);
+  const std::int64_t n_reclaimed = std::min<std::int64_t>(n_needs, all_over);
+  // A borrower's quota of what is reclaimed is n_reclaimed * over / all_over. The one furthest below its quota is next:
+  // in the end each has lost its quota rounded down, and those with the largest remainders one more.
+  const auto comes_later = [&](const Borrower* a, const Borrower* b) {
+    const auto order = [&](const Borrower* d) {
+      return std::tuple(n_reclaimed * d->over - d->n_reclaimed * all_over, d->over, -ledger_.farm_rank[d->farm]);
     };
     return order(a) < order(b);
   };
   std::int32_t shape = -1;
-  std::vector<Donor*> heap;
+  std::vector<Borrower*> heap;
   for (Need& need : needs) {
     if (!is_open(need)) continue;
     if (need.shape != shape) {
       shape = need.shape;
       heap.clear();
-      for (Donor& donor : donors) {
-        donor.next = 0;
-        if (donor.taken < donor.over) heap.push_back(&donor);
+      for (Borrower& borrower : borrowers) {
+        borrower.next = 0;
+        if (borrower.n_reclaimed < borrower.over) heap.push_back(&borrower);
       }
-      std::ranges::make_heap(heap, gives_later);
+      std::ranges::make_heap(heap, comes_later);
     }
     while (!need.has_room() && !use_left_over(need) && !heap.empty()) {
-      std::ranges::pop_heap(heap, gives_later);
-      Donor& donor = *heap.back();
-      need.victim = next_victim(donor, shape);
+      std::ranges::pop_heap(heap, comes_later);
+      Borrower& borrower = *heap.back();
+      need.victim = next_victim(borrower, shape);
       if (need.victim >= 0) {
-        take({&need.victim, 1}, need);
+        reclaim({&need.victim, 1}, need);
         settle(need, ledger_.pod(need.victim).node);
-        ++donor.taken;
+        ++borrower.n_reclaimed;
       }
-      if (need.victim < 0 || donor.taken == donor.over) {
+      if (need.victim < 0 || borrower.n_reclaimed == borrower.over) {
         heap.pop_back();  // it is no help, or no more
       } else {
-        std::ranges::push_heap(heap, gives_later);
+        std::ranges::push_heap(heap, comes_later);
       }
     }
   }
 }
 
-void Taker::find_pods_of_nodes() {
+void Reclaimer::find_pods_of_nodes() {
   pods_of_nodes_.assign(ledger_.state.nodes.size(), {});
   for (const std::int32_t f : ledger_.farms) {
     if (over(f) <= 0) continue;
     for (const std::int32_t pod : ledger_.executors(f)) {
-      if (is_takeable(pod)) pods_of_nodes_[ledger_.pod(pod).node].push_back(pod);
+      if (is_reclaimable(pod)) pods_of_nodes_[ledger_.pod(pod).node].push_back(pod);
     }
   }
   for (auto& pods : pods_of_nodes_) {
@@ -199,24 +199,24 @@ void Taker::find_pods_of_nodes() {
   }
 }
 
-std::optional<Taker::Plan> Taker::plan(std::int32_t shape, std::int32_t node) const {
+std::optional<Reclaimer::Plan> Reclaimer::plan(std::int32_t shape, std::int32_t node) const {
   const Resources& requests = ledger_.shape(shape).requests;
   Resources room = ledger_.room.room_later(node);
   Plan plan{.node = node, .rank = ledger_.room.rank(node)};
-  std::vector<std::pair<std::int32_t, std::int32_t>> given;  // by farm, as a node has few
+  std::vector<std::pair<std::int32_t, std::int32_t>> lost;  // by farm, as a node has few
   for (const std::int32_t pod : pods_of_nodes_[node]) {
     if (fits(requests, room)) break;
     const std::int32_t farm = ledger_.pod(pod).farm;
-    if (!is_takeable(pod)) continue;
-    auto entry = std::ranges::find(given, farm, &std::pair<std::int32_t, std::int32_t>::first);
-    if (entry == given.end()) entry = given.insert(entry, {farm, 0});
+    if (!is_reclaimable(pod)) continue;
+    auto entry = std::ranges::find(lost, farm, &std::pair<std::int32_t, std::int32_t>::first);
+    if (entry == lost.end()) entry = lost.insert(entry, {farm, 0});
     if (entry->second >= over(farm)) continue;
     ++entry->second;
     room += ledger_.shape(ledger_.pod(pod).shape).requests;
     plan.victims.push_back(pod);
   }
   if (!fits(requests, room)) return std::nullopt;
-  // Whoever turned out not to be needed stays, the costliest first.
+  // Executors that turned out not to be needed stay, the costliest first.
   for (std::size_t i = plan.victims.size(); i-- > 0;) {
     Resources without = room;
     without -= ledger_.shape(ledger_.pod(plan.victims[i]).shape).requests;
@@ -229,7 +229,7 @@ std::optional<Taker::Plan> Taker::plan(std::int32_t shape, std::int32_t node) co
 }
 
 /// Of all nodes where it can be done, as a heap with the best first.
-std::vector<Taker::Plan> Taker::plans(std::int32_t shape) const {
+std::vector<Reclaimer::Plan> Reclaimer::plans(std::int32_t shape) const {
   std::vector<Plan> plans;
   for (const std::int32_t node : ledger_.room.nodes()) {
     if (!ledger_.room.allows(shape, node)) continue;
@@ -243,7 +243,7 @@ std::vector<Taker::Plan> Taker::plans(std::int32_t shape) const {
   return plans;
 }
 
-void Taker::take_several_each(std::span<Need> needs) {
+void Reclaimer::reclaim_several_each(std::span<Need> needs) {
   const auto is_worse = [](const Plan& a, const Plan& b) { return a.cost() > b.cost(); };
   std::int32_t shape = -1;
   std::vector<Plan> heap;
@@ -257,13 +257,13 @@ void Taker::take_several_each(std::span<Need> needs) {
     }
     while (!need.has_room() && !heap.empty()) {
       std::ranges::pop_heap(heap, is_worse);
-      // What others gave meanwhile may have made it dearer: then it has to queue again.
+      // Other reclaims meanwhile may have made it dearer: then it has to queue again.
       const auto best = plan(shape, heap.back().node);
       heap.pop_back();
       if (!best) continue;
       const bool is_best = heap.empty() || best->cost() <= heap.front().cost();
       if (is_best) {
-        take(best->victims, need);
+        reclaim(best->victims, need);
         settle(need, best->node);
       }
       if (auto again = is_best ? plan(shape, best->node) : best) {
@@ -275,8 +275,8 @@ void Taker::take_several_each(std::span<Need> needs) {
 }
 
 /// For needs such as this one, in turn.
-std::vector<Donors> donors_for(const Need& need, const Ledger& ledger) {
-  std::vector<Donors> all;
+std::vector<Borrowers> borrowers_for(const Need& need, const Ledger& ledger) {
+  std::vector<Borrowers> all;
   const std::int32_t own = ledger.farm(need.farm).priority;
   for (auto priority = ledger.priorities.rbegin(); priority != ledger.priorities.rend(); ++priority) {
     if (!need.is_guarantee && *priority > own) break;
@@ -309,9 +309,9 @@ void hold_retries(Ledger& ledger, std::span<Need> needs) {
   }
 }
 
-/// Where executors that were taken are larger than those that wait, some of these may find room beside others, and
-/// whoever was taken for them can stay.
-void keep_whom_nobody_needs(Ledger& ledger, std::span<Need> needs) {
+/// Where victims are larger than the executors that wait, some of these may find room beside others, and the victims
+/// that were chosen for them can stay.
+void keep_unneeded_victims(Ledger& ledger, std::span<Need> needs) {
   const auto differs = [&](const Need& need) {
     return need.victim >= 0 && ledger.requests_of(need.victim) != ledger.shape(need.shape).requests;
   };
@@ -343,8 +343,8 @@ void keep_whom_nobody_needs(Ledger& ledger, std::span<Need> needs) {
     ledger.room.keep_pod(need.node, requests);
     ledger.room.promise(need.shape, *other);
     ledger.is_leaving[need.victim] = 0;
-    --ledger.accounts[victim.farm].given;
-    --ledger.accounts[victim.farm].taken;
+    --ledger.accounts[victim.farm].planned;
+    --ledger.accounts[victim.farm].reclaimed;
     std::erase_if(ledger.decision.reclaims, [&](const Reclaim& reclaim) { return reclaim.pod == need.victim; });
     need.node = *other;
     need.victim = -1;
@@ -353,17 +353,17 @@ void keep_whom_nobody_needs(Ledger& ledger, std::span<Need> needs) {
 
 }  // namespace
 
-void take_room(Ledger& ledger, std::span<Need> needs) {
+void reclaim_room(Ledger& ledger, std::span<Need> needs) {
   if (std::ranges::all_of(needs, [](const Need& need) { return need.has_room(); })) return;
   hold_retries(ledger, needs);
   for (const bool counts_runtime : {true, false}) {
-    for (const Donors& donors : donors_for(needs.front(), ledger)) {
-      Taker taker(ledger, donors, counts_runtime);
-      taker.take_one_each(needs);
-      if (donors.floor == Floor::kGuarantee) taker.take_several_each(needs);
+    for (const Borrowers& borrowers : borrowers_for(needs.front(), ledger)) {
+      Reclaimer reclaimer(ledger, borrowers, counts_runtime);
+      reclaimer.reclaim_one_each(needs);
+      if (borrowers.floor == Floor::kGuarantee) reclaimer.reclaim_several_each(needs);
     }
   }
-  keep_whom_nobody_needs(ledger, needs);
+  keep_unneeded_victims(ledger, needs);
 }
 
 }  // namespace podere::farm

@@ -1,4 +1,4 @@
-// Farms of which no pods are made for a while.
+// Farms for which no pods are created for a while, after creations failed.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace podere::controller {
 
-/// Why: the API server refuses them (a template that it does not take, a quota, a namespace that is going), or they end
-/// by themselves. They are tried again ever later; at once where a farm was changed, or a quota that was full admits
-/// them.
-class Blockades {
+/// Either the API server refuses them (a template that is invalid, a quota, a namespace that is being deleted), or they
+/// end by themselves. They are tried again ever later; at once where a farm was changed, or a quota that was full
+/// admits them.
+class CreationBackOff {
  public:
-  Blockades(Writer& writer, std::function<void(const std::string&)> log) : writer_(writer), log_(std::move(log)) {}
+  CreationBackOff(Writer& writer, std::function<void(const std::string&)> log)
+      : writer_(writer), log_(std::move(log)) {}
 
   /// Before a decision: fills in the scope's `blocked`, `full_namespaces` and `unshown`. Deletes what is left of all
   /// but the last executors that ended by themselves. `quotas`: as watches have them, which may be behind.

@@ -1,4 +1,4 @@
-#include "podere/controller/blockades.h"
+#include "podere/controller/creation_back_off.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr double kFirstRetrySeconds = 5;  // doubles up to
 constexpr double kLongestRetrySeconds = 300;
 constexpr double kCrashMemorySeconds = 600;  // executors that ended by themselves are counted so long
-constexpr std::size_t kKeptRemains = 3;      // for whoever looks for the cause
+constexpr std::size_t kKeptRemains = 3;      // for users who look for the cause
 
 /// "quota small: requested: pods=1, used: pods=2, limited: pods=2 (...)", or in the API server's words.
 std::string why_refused(const std::string& answer) {
@@ -50,14 +50,14 @@ bool is_admitted(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t
   QuotaRoom room(found->second);
   const QuotaCharge charge = quota_charge_of(object_at(*farm->pod, {"spec"}));
   for (std::int32_t n = n_needed(pass, f, *farm); n > 0; --n) {
-    if (!room.take(charge).empty()) return false;
+    if (!room.admit(charge).empty()) return false;
   }
   return true;
 }
 
 }  // namespace
 
-void Blockades::find(Pass& pass, const QuotasByNamespace& quotas) {
+void CreationBackOff::find(Pass& pass, const QuotasByNamespace& quotas) {
   find_crash_loops(pass);
   for (const std::int32_t f : pass.scope.farms) {
     const auto& [key, object] = pass.view.farms[static_cast<std::size_t>(f)];
@@ -79,9 +79,9 @@ void Blockades::find(Pass& pass, const QuotasByNamespace& quotas) {
   }
 }
 
-/// Retries at once when a quota admits them that a watch has seen full. Before a watch sees it full, what it says of a
-/// refusal is out of date.
-void Blockades::note_quota(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal) {
+/// Retries at once when a quota admits them that a watch has seen full. Before a watch sees it full, it is older than
+/// the refusal.
+void CreationBackOff::note_quota(const QuotasByNamespace& quotas, const Pass& pass, std::int32_t f, Refusal& refusal) {
   if (refusal_reason(refusal.why) != "QuotaExceeded") return;
   if (!is_admitted(quotas, pass, f)) {
     refusal.was_full = true;
@@ -90,7 +90,7 @@ void Blockades::note_quota(const QuotasByNamespace& quotas, const Pass& pass, st
   }
 }
 
-void Blockades::find_crash_loops(Pass& pass) {
+void CreationBackOff::find_crash_loops(Pass& pass) {
   std::map<std::int32_t, std::vector<std::pair<double, std::size_t>>> finished;  // of farms in the view: when, which
   for (std::size_t i = 0; i < pass.view.pods.size(); ++i) {
     const PodFacts& pod = *pass.view.pods[i].second;
@@ -117,7 +117,7 @@ void Blockades::find_crash_loops(Pass& pass) {
 }
 
 /// `finished`: pods in the view, the last first.
-void Blockades::remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished) {
+void CreationBackOff::remove_remains(const Pass& pass, const std::vector<std::pair<double, std::size_t>>& finished) {
   for (std::size_t i = kKeptRemains; i < finished.size(); ++i) {
     const auto& [key, pod] = pass.view.pods[finished[i].second];
     try {
@@ -128,7 +128,7 @@ void Blockades::remove_remains(const Pass& pass, const std::vector<std::pair<dou
   }
 }
 
-void Blockades::note_refusals(Pass& pass) {
+void CreationBackOff::note_refusals(Pass& pass) {
   for (std::size_t f = 0; f < pass.cluster.farms.size(); ++f) {
     note_unshown(pass, f);
     const FarmObject& farm = pass.farm(f);
@@ -148,7 +148,7 @@ void Blockades::note_refusals(Pass& pass) {
   }
 }
 
-void Blockades::note_unshown(Pass& pass, std::size_t f) {
+void CreationBackOff::note_unshown(Pass& pass, std::size_t f) {
   const std::string& uid = pass.farm(f).uid;
   if (pass.result.unshown.contains(static_cast<std::int32_t>(f))) {
     Refusal& refusal = unshown_[uid];

@@ -1,4 +1,4 @@
-#include "podere/controller/blockades.h"
+#include "podere/controller/creation_back_off.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace podere::controller {
 namespace {
 
-class BlockadesTest : public testing::Test {
+class CreationBackOffTest : public testing::Test {
  protected:
   static Pass pass_at(double now, const TestCluster& cluster) {
     const ClusterView view = cluster.view();
@@ -42,7 +42,7 @@ class BlockadesTest : public testing::Test {
   void refuse(double now, const TestCluster& cluster, const std::string& why = "exceeded quota") {
     Pass pass = pass_at(now, cluster);
     pass.result.refusals[0] = why;
-    blockades_.note_refusals(pass);
+    back_off_.note_refusals(pass);
     EXPECT_TRUE(pass.blocked_because.contains("farm-a"));
   }
   static constexpr const char* kFull = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
@@ -52,7 +52,7 @@ class BlockadesTest : public testing::Test {
   }
   bool is_blocked(double now, const TestCluster& cluster) {
     Pass pass = pass_at(now, cluster);
-    blockades_.find(pass, quotas_);
+    back_off_.find(pass, quotas_);
     return pass.scope.blocked.contains("farm-a");
   }
 
@@ -67,10 +67,10 @@ class BlockadesTest : public testing::Test {
   Metrics metrics_;
   Writer writer_{client_, [] { return true; }, metrics_};
   QuotasByNamespace quotas_;
-  Blockades blockades_{writer_, [](const std::string& line) { ADD_FAILURE() << line; }};
+  CreationBackOff back_off_{writer_, [](const std::string& line) { ADD_FAILURE() << line; }};
 };
 
-TEST_F(BlockadesTest, AFarmThatIsRefusedIsTriedAgainEverLater) {
+TEST_F(CreationBackOffTest, AFarmThatIsRefusedIsTriedAgainEverLater) {
   TestCluster cluster;
   cluster.add_farm(farm());
   double now = kTestNow;
@@ -82,7 +82,7 @@ TEST_F(BlockadesTest, AFarmThatIsRefusedIsTriedAgainEverLater) {
   }
 }
 
-TEST_F(BlockadesTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAreRefused) {
+TEST_F(CreationBackOffTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAreRefused) {
   TestCluster cluster;
   cluster.add_farm(farm());
   Json pod = test_pod("astro", "a-0", "farm-a");
@@ -91,14 +91,14 @@ TEST_F(BlockadesTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAre
   double now = kTestNow;
   const auto most_shown = [&] {
     Pass pass = pass_at(now, cluster);
-    blockades_.find(pass, quotas_);
+    back_off_.find(pass, quotas_);
     return cluster_state(pass.view, pass.owners, pass.scope, now).state.farms[0].most_shown;
   };
   EXPECT_EQ(most_shown(), farm::kNoCeiling);
   for (const double seconds : {5, 10}) {
     Pass pass = pass_at(now, cluster);
     pass.result.unshown = {0};
-    blockades_.note_refusals(pass);
+    back_off_.note_refusals(pass);
     EXPECT_FALSE(pass.scope.blocked.contains("farm-a"));
     now += seconds - 0.1;
     EXPECT_EQ(most_shown(), 1) << "those that are there";
@@ -109,7 +109,7 @@ TEST_F(BlockadesTest, WhatIsThereForShowIsTriedAgainEverLaterAndGoesWherePodsAre
   EXPECT_EQ(most_shown(), 0);
 }
 
-TEST_F(BlockadesTest, AQuotaIsNamed) {
+TEST_F(CreationBackOffTest, AQuotaIsNamed) {
   TestCluster cluster;
   cluster.add_farm(farm());
   Pass pass = pass_at(kTestNow, cluster);
@@ -117,12 +117,12 @@ TEST_F(BlockadesTest, AQuotaIsNamed) {
       "create pod astro/a-0: pods \"a-0\" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, "
       "limited: "
       "pods=2 (HTTP status 403)";
-  blockades_.note_refusals(pass);
+  back_off_.note_refusals(pass);
   EXPECT_EQ(pass.blocked_because["farm-a"],
             "exceeded quota: small: requested: pods=1, used: pods=2, limited: pods=2 (HTTP status 403)");
 }
 
-TEST_F(BlockadesTest, WhatAQuotaRefusedIsTriedAtOnceWhenItWasFullAndAdmitsIt) {
+TEST_F(CreationBackOffTest, WhatAQuotaRefusedIsTriedAtOnceWhenItWasFullAndAdmitsIt) {
   TestCluster cluster;
   cluster.add_farm(farm());
   for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, kFull);
@@ -143,7 +143,7 @@ TEST_F(BlockadesTest, WhatAQuotaRefusedIsTriedAtOnceWhenItWasFullAndAdmitsIt) {
   EXPECT_FALSE(is_blocked(kTestNow + 9, cluster));
 }
 
-TEST_F(BlockadesTest, OfAGangAllIsAdmittedBeforeItIsTriedAgain) {
+TEST_F(CreationBackOffTest, OfAGangAllIsAdmittedBeforeItIsTriedAgain) {
   Json gang = farm();
   gang["spec"]["gang"] = true;
   gang["spec"]["executors"] = gang["spec"]["minExecutors"] = 4;
@@ -158,28 +158,28 @@ TEST_F(BlockadesTest, OfAGangAllIsAdmittedBeforeItIsTriedAgain) {
   EXPECT_FALSE(is_blocked(kTestNow + 3, cluster));
 }
 
-TEST_F(BlockadesTest, AQuotaIsNoMatterOfATemplateThatIsRefused) {
+TEST_F(CreationBackOffTest, AQuotaIsNoMatterOfATemplateThatIsRefused) {
   TestCluster cluster;
   cluster.add_farm(farm());
   quota(2, 2);
-  for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, "a template that the server does not take");
+  for (int i = 0; i < 6; ++i) refuse(kTestNow, cluster, "a template that the server does not accept");
   EXPECT_TRUE(is_blocked(kTestNow + 1, cluster));
   quotas_.clear();
   EXPECT_TRUE(is_blocked(kTestNow + 2, cluster));
 }
 
-TEST_F(BlockadesTest, APassLooksAgainWhenARefusalEnds) {
+TEST_F(CreationBackOffTest, APassLooksAgainWhenARefusalEnds) {
   TestCluster cluster;
   cluster.add_farm(farm());
   refuse(kTestNow, cluster);
   Pass pass = pass_at(kTestNow + 1, cluster);
-  blockades_.find(pass, quotas_);
+  back_off_.find(pass, quotas_);
   EXPECT_DOUBLE_EQ(pass.next_look, kTestNow + 5);
   EXPECT_EQ(pass.blocked_because.at("farm-a"), "the API server makes no pods of it: exceeded quota");
   EXPECT_TRUE(pass.refused_before.contains("farm-a"));
 }
 
-TEST_F(BlockadesTest, AFarmThatWasChangedIsTriedAtOnceAndFromTheFirstDelay) {
+TEST_F(CreationBackOffTest, AFarmThatWasChangedIsTriedAtOnceAndFromTheFirstDelay) {
   TestCluster before;
   before.add_farm(farm());
   for (int i = 0; i < 4; ++i) refuse(kTestNow, before);
@@ -191,23 +191,23 @@ TEST_F(BlockadesTest, AFarmThatWasChangedIsTriedAtOnceAndFromTheFirstDelay) {
   EXPECT_FALSE(is_blocked(kTestNow + 6, after));
 }
 
-TEST_F(BlockadesTest, ARefusalIsForgottenOncePodsAreMadeAndNotWhileNoneIsTried) {
+TEST_F(CreationBackOffTest, ARefusalIsForgottenOncePodsAreMadeAndNotWhileNoneIsTried) {
   TestCluster cluster;
   cluster.add_farm(farm());
   for (int i = 0; i < 4; ++i) refuse(kTestNow, cluster);
   Pass blocked = pass_at(kTestNow + 1, cluster);
-  blockades_.find(blocked, quotas_);
-  blockades_.note_refusals(blocked);
+  back_off_.find(blocked, quotas_);
+  back_off_.note_refusals(blocked);
   EXPECT_TRUE(is_blocked(kTestNow + 39, cluster));
 
   Pass tried = pass_at(kTestNow + 41, cluster);
-  blockades_.find(tried, quotas_);
-  blockades_.note_refusals(tried);
+  back_off_.find(tried, quotas_);
+  back_off_.note_refusals(tried);
   refuse(kTestNow + 42, cluster);
   EXPECT_FALSE(is_blocked(kTestNow + 48, cluster));
 }
 
-TEST_F(BlockadesTest, AFarmWhoseExecutorsEndByThemselvesWaitsLongerTheMoreDid) {
+TEST_F(CreationBackOffTest, AFarmWhoseExecutorsEndByThemselvesWaitsLongerTheMoreDid) {
   TestCluster cluster;
   cluster.add_farm(farm()).add_pod(finished_pod("one", 1));
   EXPECT_TRUE(is_blocked(kTestNow, cluster));
@@ -217,7 +217,7 @@ TEST_F(BlockadesTest, AFarmWhoseExecutorsEndByThemselvesWaitsLongerTheMoreDid) {
   EXPECT_FALSE(is_blocked(kTestNow + 9, cluster));
 }
 
-TEST_F(BlockadesTest, OfExecutorsThatEndedTheLastThreeAreKept) {
+TEST_F(CreationBackOffTest, OfExecutorsThatEndedTheLastThreeAreKept) {
   TestCluster cluster;
   cluster.add_farm(farm());
   const std::vector<std::string> names{"d", "b", "e", "a", "c"};

@@ -10,10 +10,10 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/comm/doorbell.h"
 #include "podere/comm/mpi_handle.h"
 #include "podere/comm/mpi_types.h"
 #include "podere/comm/patience.h"
+#include "podere/comm/wake_up.h"
 
 namespace podere::comm {
 namespace {
@@ -97,11 +97,11 @@ void Communicator::RequestDeleter::operator()(Request* request) const { delete r
 Environment::Environment() {
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  open_doorbells();
+  open_wake_ups();
 }
 
 Environment::~Environment() {
-  close_doorbells();
+  close_wake_ups();
   MPI_Finalize();
 }
 
@@ -149,19 +149,19 @@ void Communicator::await_root() const {
   char byte = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(&byte, 1, MPI_CHAR, 0, handle_->comm, &request), "MPI_Ibcast");
-  ring_doorbells();
-  Doorbell bell;
+  wake_others();
+  WakeUp wake_up;
   for (auto sleep = kFirstSleep;;) {
     int is_done = 0;
     check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
     if (is_done != 0) break;
-    if (!bell.is_armed()) {
-      bell.arm();
-    } else if (!bell.sleep(sleep)) {
+    if (!wake_up.is_armed()) {
+      wake_up.arm();
+    } else if (!wake_up.sleep(sleep)) {
       sleep = std::min(sleep * 2, kSleep);
     }
   }
-  ring_doorbells();
+  wake_others();
 }
 
 std::string Communicator::broadcast_text(std::string text, int root) const {
@@ -262,7 +262,7 @@ Communicator::RequestPtr Communicator::start_all_reduce_raw(void* values, std::s
                          &request->requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Iallreduce");
   });
-  ring_doorbells();
+  wake_others();
   return request;
 }
 
@@ -282,7 +282,7 @@ Communicator::RequestPtr Communicator::start_reduce_scatter_raw(const void* valu
   check(MPI_Ireduce_scatter(values, received, request->counts.data(), mpi_type(type), mpi_op(reduction), handle_->comm,
                             &request->requests.emplace_back(MPI_REQUEST_NULL)),
         "MPI_Ireduce_scatter");
-  ring_doorbells();
+  wake_others();
   return request;
 }
 
@@ -302,7 +302,7 @@ Communicator::RequestPtr Communicator::start_large_reduce_scatter(const void* va
     });
     run += run_elements;
   }
-  ring_doorbells();
+  wake_others();
   return request;
 }
 

@@ -22,7 +22,7 @@ template <ElementType kType>
 struct IsSentAs {
   static constexpr ElementType value = kType;
 };
-/// How elements of type T are sent. A type without a specialisation fails to compile.
+/// How elements of type T are sent. A type without a specialization fails to compile.
 template <typename T>
 struct ElementTypeOf;
 template <>

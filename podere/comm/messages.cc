@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "podere/comm/doorbell.h"
 #include "podere/comm/mpi_handle.h"
 #include "podere/comm/patience.h"
+#include "podere/comm/wake_up.h"
 
 namespace podere::comm {
 namespace {
@@ -63,7 +63,7 @@ Transfer Messages::start_send(std::span<const std::byte> bytes, int to) const {
   transfer.request_ = std::make_unique<Transfer::Request>(Transfer::Request{MPI_REQUEST_NULL, bytes.size()});
   check(MPI_Isend(bytes.data(), to_count(bytes.size()), MPI_BYTE, to, kTag, handle_->comm, &transfer.request_->request),
         "MPI_Isend");
-  ring_doorbells();
+  wake_others();
   return transfer;
 }
 
@@ -73,7 +73,7 @@ Transfer Messages::start_receive(std::span<std::byte> bytes, int from) const {
   check(
       MPI_Irecv(bytes.data(), to_count(bytes.size()), MPI_BYTE, from, kTag, handle_->comm, &transfer.request_->request),
       "MPI_Irecv");
-  ring_doorbells();
+  wake_others();
   return transfer;
 }
 
@@ -87,7 +87,7 @@ std::size_t Messages::await_any(std::span<Transfer> transfers, std::size_t first
       const std::size_t i = (first + k) % transfers.size();
       if (!transfers[i].request_ || !transfers[i].request_->is_over()) continue;
       transfers[i].request_.reset();
-      ring_doorbells();
+      wake_others();
       return i;
     }
   }

@@ -14,19 +14,19 @@ using std::chrono::microseconds;
 constexpr double kLookSeconds = 150e-6;       // falling asleep and being woken takes half of that
 constexpr std::size_t kBytesInOneGo = 4096;   // more take several looks of both sides
 constexpr double kLookSecondsPerByte = 2e-9;  // a few times what memory takes
-constexpr int kLooks = 10;                    // that bring what was rung for through MPI, and the answer out
+constexpr int kLooks = 10;                    // that bring the message through MPI, and the answer out
 
-constexpr microseconds kSleep(2000);  // a ring ends it
+constexpr microseconds kSleep(2000);  // a wake-up ends it
 constexpr microseconds kBriefSleep(
-    1);  // where not all can ring, or a message takes too many: the system makes 60 of it
+    1);  // where not all ranks can wake each other, or a message needs too many: the system makes 60 of it
 constexpr microseconds kLaterSleep(100);
 constexpr int kBriefSleeps = 1000;  // a tenth of a second
-constexpr std::size_t kBytesByRings = 64 << 10;
+constexpr std::size_t kMostWokenBytes = 64 << 10;
 
-// MPI sends its answers only when it is called. So a rank rings before it sleeps, but only so often after others have
-// worked: two that wait for a third would ring each other for ever.
-constexpr std::size_t kRings = 8;
-constexpr std::size_t kBytesPerRing = 8192;
+// MPI sends its answers only when it is called. So a rank wakes others before it sleeps, but only so often after others
+// have worked: two that wait for a third would wake each other for ever.
+constexpr std::size_t kWakeUps = 8;
+constexpr std::size_t kBytesPerWakeUp = 8192;
 
 /// How long to look for others to come, by what this process has seen: where that is in vain the time becomes short;
 /// one look in so many stays long, and finds out when it is worth while again.
@@ -58,8 +58,8 @@ Patience::~Patience() {
   if (has_waited_ && look_seconds_ > 0 && n_sleeps_ == 0) eagerness.note(true);
 }
 
-Patience::Patience(std::size_t n_bytes) : n_bytes_(n_bytes), rings_from_work_(n_rings_from_work()) {
-  expect_rings();
+Patience::Patience(std::size_t n_bytes) : n_bytes_(n_bytes), wake_ups_from_work_(n_wake_ups_from_work()) {
+  expect_wake_ups();
   look_for(kLookSeconds * eagerness.next_share() + seconds_in_pieces());
 }
 
@@ -82,48 +82,48 @@ void Patience::wait() {
     look_seconds_ = 0;
   }
   if (looks_left_-- > 0) return;
-  if (bell_.is_armed()) {
+  if (wake_up_.is_armed()) {
     sleep();
   } else {
-    bell_.arm();
+    wake_up_.arm();
   }
 }
 
-void Patience::expect_rings() {
-  rings_left_ = kRings + n_bytes_ / kBytesPerRing;
+void Patience::expect_wake_ups() {
+  wake_ups_left_ = kWakeUps + n_bytes_ / kBytesPerWakeUp;
   seconds_left_ = seconds_in_pieces();
 }
 
 void Patience::sleep() {
-  if (rings_left_ > 0) {
-    --rings_left_;
-    ring_back();
+  if (wake_ups_left_ > 0) {
+    --wake_ups_left_;
+    wake_others_idle();
   }
   ++n_sleeps_;
   const microseconds brief = n_sleeps_ > kBriefSleeps ? kLaterSleep : kBriefSleep;
-  const bool is_rung = bell_.sleep(hears_all_ranks() && n_bytes_ <= kBytesByRings ? kSleep : brief);
+  const bool was_woken = wake_up_.sleep(can_all_be_woken() && n_bytes_ <= kMostWokenBytes ? kSleep : brief);
   looks_left_ = kLooks;
-  if (!is_rung) {
-    rings_left_ = 0;
+  if (!was_woken) {
+    wake_ups_left_ = 0;
     return;
   }
-  if (const std::uint32_t rings = n_rings_from_work(); rings != rings_from_work_) {
-    rings_from_work_ = rings;
-    expect_rings();
+  if (const std::uint32_t count = n_wake_ups_from_work(); count != wake_ups_from_work_) {
+    wake_ups_from_work_ = count;
+    expect_wake_ups();
   }
   look_for(seconds_left_);
 }
 
 void await(std::span<MPI_Request> requests, std::size_t n_bytes) {
   if (requests.empty()) return;  // a group of one, maybe without MPI
-  ring_doorbells();
+  wake_others();
   int are_over = 0;
   for (Patience patience(n_bytes);; patience.wait()) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_over, MPI_STATUSES_IGNORE),
           "MPI_Testall");
     if (are_over != 0) break;
   }
-  ring_doorbells();
+  wake_others();
 }
 
 }  // namespace podere::comm

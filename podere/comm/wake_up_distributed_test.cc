@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/comm/doorbell.h"
 #include "podere/comm/messages.h"
+#include "podere/comm/wake_up.h"
 
 namespace podere::comm {
 namespace {
@@ -18,51 +18,51 @@ using std::chrono::microseconds;
 
 constexpr microseconds kFarTooLong(60'000'000);
 
-TEST(DoorbellTest, IsHeardByAllRanksOfAMachine) { EXPECT_TRUE(hears_all_ranks()); }
+TEST(WakeUpTest, ReachesAllRanksOfAMachine) { EXPECT_TRUE(can_all_be_woken()); }
 
-TEST(DoorbellTest, WakesAllWhoSleepOrAreAboutTo) {
+TEST(WakeUpTest, WakesAllWhoSleepOrAreAboutTo) {
   if (Communicator::world().is_root()) {
     MPI_Barrier(MPI_COMM_WORLD);
-    ring_doorbells();
+    wake_others();
   } else {
-    Doorbell bell;
-    bell.arm();
+    WakeUp wake_up;
+    wake_up.arm();
     MPI_Barrier(MPI_COMM_WORLD);
-    EXPECT_TRUE(bell.sleep(kFarTooLong));
-    EXPECT_FALSE(bell.is_armed());
+    EXPECT_TRUE(wake_up.sleep(kFarTooLong));
+    EXPECT_FALSE(wake_up.is_armed());
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST(DoorbellTest, SleepEndsWithoutARing) {
-  Doorbell bell;
-  bell.arm();
-  EXPECT_FALSE(bell.sleep(microseconds(1)));
+TEST(WakeUpTest, SleepEndsWithoutAWakeUp) {
+  WakeUp wake_up;
+  wake_up.arm();
+  EXPECT_FALSE(wake_up.sleep(microseconds(1)));
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST(DoorbellTest, IsNotRungForAnEarlierWait) {
+TEST(WakeUpTest, AnEarlierWaitWakesNoLaterOne) {
   {
-    Doorbell given_up;
+    WakeUp given_up;
     given_up.arm();
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  ring_doorbells();
+  wake_others();
   MPI_Barrier(MPI_COMM_WORLD);
-  Doorbell bell;
-  bell.arm();
-  EXPECT_FALSE(bell.sleep(microseconds(1)));
+  WakeUp wake_up;
+  wake_up.arm();
+  EXPECT_FALSE(wake_up.sleep(microseconds(1)));
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// How often this process has given its processor away of itself.
+/// How often this process has left its processor of its own accord.
 long n_sleeps_so_far() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_nvcsw;
 }
 
-TEST(DoorbellTest, RanksThatWaitForAnotherDoNotRingEachOther) {
+TEST(WakeUpTest, RanksThatWaitForAnotherDoNotWakeEachOther) {
   const Communicator world = Communicator::world();
   for (const std::size_t n : {1, 4000}) {  // in one go, and in pieces
     std::vector<std::int64_t> values(n, 1);
@@ -75,7 +75,7 @@ TEST(DoorbellTest, RanksThatWaitForAnotherDoNotRingEachOther) {
   }
 }
 
-TEST(DoorbellTest, ALongMessageReachesARankThatSleeps) {
+TEST(WakeUpTest, ALongMessageReachesARankThatSleeps) {
   const Communicator world = Communicator::world();
   if (world.size() == 1) return;
   const Messages messages(world);

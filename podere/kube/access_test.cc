@@ -16,7 +16,7 @@ namespace {
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 
-/// With an environment that knows of no cluster, given back afterwards.
+/// With an environment that knows of no cluster, restored afterwards.
 class AccessTest : public testing::Test {
  protected:
   AccessTest() {

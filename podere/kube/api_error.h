@@ -48,7 +48,7 @@ class ApiError : public Error {
   std::string cause_;  // the first of details.causes
 };
 
-/// No answer: nobody is there, the certificate does not fit, too slow, cut off, or no API server's words.
+/// No answer: no server is there, the certificate does not fit, too slow, cut off, or not an API server's words.
 class ConnectionError : public Error {
  public:
   using Error::Error;
@@ -60,8 +60,8 @@ class SilenceError : public ConnectionError {
   using ConnectionError::ConnectionError;
 };
 
-/// The error that `body`, which came with `http_status`, tells. `asked` says of what: "GET https://...". `body` may be
-/// no Status at all.
+/// The error that `body`, which came with `http_status`, reports. `asked` names the request: "GET https://...". `body`
+/// may be no Status at all.
 ApiError api_error(const std::string& asked, int http_status, std::string_view body,
                    std::optional<double> retry_after_seconds = {}, const std::string& advice = "");
 

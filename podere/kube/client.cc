@@ -190,7 +190,7 @@ std::string check_access(Client& client) {
   try {
     const Json version = client.ask("/version");
     if (const auto text = text_at(version, {"gitVersion"}); !text.empty()) return std::string(text);
-    throw_input_error("{}: whoever answers is no API server of Kubernetes; check the server of {}",
+    throw_input_error("{}: the server that answers is no API server of Kubernetes; check the server of {}",
                       client.access().server, origin);
   } catch (const ApiError& error) {
     throw_input_error("{}", error.what());

@@ -20,7 +20,7 @@ struct ClientOptions {
   double burst = 30;                        ///< requests that need not wait after a rest
   double timeout_seconds = 30;              ///< of a request; lists and watches have their own
   int max_retries = 5;                      ///< of a request to which the server answers "later" (Retry-After)
-  std::size_t max_object_bytes = 8U << 20;  ///< larger ones are refused; etcd takes 1.5 MiB
+  std::size_t max_object_bytes = 8U << 20;  ///< larger ones are refused; etcd stores up to 1.5 MiB
   std::string manager = "podere";           ///< who changes fields, but for apply()
 };
 
@@ -44,7 +44,7 @@ struct WatchOptions {
 
 struct ApplyOptions {
   std::string manager;     ///< owns the fields that it applies; another name than of create(), replace(), merge_patch()
-  bool is_forced = false;  ///< takes fields that others own
+  bool is_forced = false;  ///< also overwrites fields that others own
 };
 
 struct DeleteOptions {
@@ -75,7 +75,7 @@ class Client {
   std::vector<Json> list(const Resource& resource, const Query& query = {});
 
   Json create(const Resource& resource, const Json& object);
-  /// Whether create() would do it, as far as can be told: throws as that does, and makes nothing.
+  /// A dry run of create(): throws as that does, as far as the server knows, and makes nothing.
   void check_create(const Resource& resource, const Json& object);
   /// The object as a whole. If it has a resource version and is another by now, is_conflict().
   Json replace(const Resource& resource, const Json& object);
@@ -92,7 +92,7 @@ class Client {
 
   /// Gives the objects one by one, page by page, with `apiVersion` and `kind`, and returns the resource version from
   /// which to watch. Needs the memory of the largest object. `begin` comes first; if it comes again, the pages grew too
-  /// old and all is told anew.
+  /// old and all is reported anew.
   std::string list_each(const Resource& resource, const Query& query, const ListOptions& options,
                         const std::function<void()>& begin, const std::function<void(Json object)>& take,
                         const std::stop_token& stop = {});
@@ -115,8 +115,8 @@ class Client {
   std::unique_ptr<Exchange> exchange_;
 };
 
-/// The server's version, such as "v1.29.14". Throws InputError, in words for the user, if nobody answers, if it is no
-/// API server, and if the credentials are refused: for the start of a command.
+/// The server's version, such as "v1.29.14". Throws InputError, in words for the user, if no server answers, if it is
+/// no API server, and if the credentials are refused: for the start of a command.
 std::string check_access(Client& client);
 
 }  // namespace podere::kube

@@ -275,7 +275,7 @@ TEST(Client, TellsThatNobodyListens) {
   }
   Client client(access);
   const std::string said = failure_of<InputError>([&] { check_access(client); });
-  EXPECT_NE(said.find("/version: nobody answers ("), std::string::npos) << said;
+  EXPECT_NE(said.find("/version: no server answers ("), std::string::npos) << said;
   EXPECT_NE(said.find("check that the cluster runs, and that context 'test' of a test names its server"),
             std::string::npos)
       << said;
@@ -474,7 +474,7 @@ TEST(Client, PassesOnWhatItsCallersThrow) {
   EXPECT_THROW(scripted.client.list_each(
                    kPods, {}, {}, [] {}, [](const Json&) { throw Mine(); }),
                Mine);
-  EXPECT_EQ(scripted.client.list(kPods).size(), 1U) << "and goes on";
+  EXPECT_EQ(scripted.client.list(kPods).size(), 1U) << "and works on";
 }
 
 }  // namespace

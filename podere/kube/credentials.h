@@ -47,14 +47,14 @@ struct CredentialProgram {
   std::string command;
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string install_hint;  ///< what to tell where the program is not there
+  std::string install_hint;  ///< what to print where the program is not there
   std::string cluster;       ///< "spec.cluster" as JSON, if the program wants to know; else empty
 };
 
 /// Runs the program when there are no credentials yet, when they expire, and when the server refused them.
 std::shared_ptr<CredentialSource> make_credentials(CredentialProgram program);
 
-/// Why a server may have refused `credentials`, as far as they tell: "the token expired on 2026-01-31T12:00:00Z".
+/// Why a server may have refused `credentials`, as far as they show: "the token expired on 2026-01-31T12:00:00Z".
 /// Empty if there is nothing to see.
 std::string fault_of(const Credentials& credentials);
 

@@ -27,7 +27,7 @@ struct EventObject {
 };
 
 struct EventRecorderOptions {
-  std::string component;          ///< who tells, such as "podere-operator"
+  std::string component;          ///< which reports, such as "podere-operator"
   std::string instance = {};      ///< which one of several
   double burst = 10;              ///< writes about one object at once,
   double seconds_per_write = 60;  ///< and in the long run
@@ -37,7 +37,7 @@ struct EventRecorderOptions {
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
-/// Writes events (core/v1) on a thread of its own, so that nobody waits for them. What happens to an object for the
+/// Writes events (core/v1) on a thread of its own, so that no caller waits for them. What happens to an object for the
 /// same reason again is one event whose count grows and whose message is the last one; too many writes about an object
 /// wait, and count further. Events are of use to people only: what cannot be written is logged and forgotten.
 class EventRecorder {
@@ -75,7 +75,7 @@ class EventRecorder {
   };
 
   void run(const std::stop_token& stop);
-  /// False if nobody answers.
+  /// False if no server answers.
   bool write_all();
   bool write(const SeriesKey& key, Series series);
   bool write_more(const Series& series);

@@ -12,7 +12,7 @@ namespace podere::kube {
 /// there is none.
 Time expiry_of_certificate(const std::string& pem);
 
-/// When a token ends to hold, if it is one that tells (JSON Web Token, RFC 7519, "exp").
+/// When a token expires, if it says so (JSON Web Token, RFC 7519, "exp").
 std::optional<Time> expiry_of_token(const std::string& token);
 
 }  // namespace podere::kube

@@ -13,8 +13,8 @@ inline const Resource kWhatIfs{"podere.dev", "v1alpha1", "WhatIf", "whatifs"};
 
 // On pods of farms.
 inline constexpr const char* kFarmLabel = "podere.dev/farm";
-inline constexpr const char* kRoleLabel = "podere.dev/role";  ///< "driver": uses room, and is never taken
-// On a pod that is taken: for whom, whether for a guarantee, until when, and why.
+inline constexpr const char* kRoleLabel = "podere.dev/role";  ///< "driver": uses room, and is never reclaimed
+// On a pod that is reclaimed: for which farm, whether for a guarantee, until when, and why.
 inline constexpr const char* kReclaimedFor = "podere.dev/reclaimed-for";
 inline constexpr const char* kReclaimedForGuarantee = "podere.dev/reclaimed-for-guarantee";
 inline constexpr const char* kReclaimDeadline = "podere.dev/reclaim-deadline";

@@ -202,7 +202,7 @@ void HttpConnection::fail(const HttpRequest& request, CURLcode code) {
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
-        return fmt::format("nobody answers ({}); check that the cluster runs, and that {} names its server", cause,
+        return fmt::format("no server answers ({}); check that the cluster runs, and that {} names its server", cause,
                            access_.origin);
       case CURLE_OPERATION_TIMEDOUT:
         return fmt::format("too slow ({})", cause);
@@ -214,8 +214,7 @@ void HttpConnection::fail(const HttpRequest& request, CURLcode code) {
         return fmt::format("the server's certificate does not fit to {} ({}): it is another server, or the file is old",
                            access_.origin, cause);
       case CURLE_SSL_CONNECT_ERROR:
-        return fmt::format("no TLS with whoever is there ({}); check that {} names the API server", cause,
-                           access_.origin);
+        return fmt::format("no TLS with the server ({}); check that {} names the API server", cause, access_.origin);
       default:
         return cause;
     }

@@ -37,7 +37,7 @@ class HttpConnection {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  /// Gives each piece of the answer's body to `take`, as it comes. Returns when the answer has ended. Throws
+  /// Passes each piece of the answer's body to `take`, as it comes. Returns when the answer has ended. Throws
   /// ConnectionError if there is none or it is cut (SilenceError if it stays out), Interrupted as soon as `stop` is
   /// requested, what `take` throws, and InputError where a certificate, the server's name or the like cannot be right.
   HttpHead perform(const HttpRequest& request, const Credentials& credentials,

@@ -38,7 +38,7 @@ std::string decoded(const std::string& base64) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What `read` gives, whose InputErrors are told with who said so.
+/// What `read` returns, whose InputErrors name the file.
 template <typename Read>
 std::string read_of(const std::string& entry, const char* field, const Read& read) {
   try {

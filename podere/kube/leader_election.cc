@@ -163,7 +163,7 @@ void LeaderElection::note(const Json& lease) {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(leader_, leader) == leader) return;
   }
-  options_.log(leader.empty() ? "leader election: nobody leads" : "leader election: the leader is " + leader);
+  options_.log(leader.empty() ? "leader election: there is no leader" : "leader election: the leader is " + leader);
 }
 
 void LeaderElection::guard(const std::stop_token& stop) {
@@ -191,7 +191,7 @@ void LeaderElection::release() {
     lease["spec"]["renewTime"] = to_text_with_micros(now());
     client.replace(kLeases, lease);
   } catch (const std::exception& error) {
-    options_.log(fmt::format("leader election: the lease is not given back: {}", error.what()));
+    options_.log(fmt::format("leader election: the lease is not released: {}", error.what()));
   }
 }
 

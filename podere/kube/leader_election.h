@@ -41,7 +41,7 @@ class LeaderElection {
  public:
   /// Asks by a client of its own, so that no other request makes it wait. Throws InputError for times that do not fit.
   LeaderElection(const Access& access, LeaderElectionOptions options);
-  /// Gives the lease back if it has it, so that another may take it at once, waiting up to renew_seconds for that.
+  /// Releases the lease if it has it, so that another may have it at once, waiting up to renew_seconds for that.
   ~LeaderElection();
   LeaderElection(const LeaderElection&) = delete;
   LeaderElection& operator=(const LeaderElection&) = delete;

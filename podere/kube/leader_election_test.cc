@@ -132,7 +132,7 @@ TEST(LeaderElection, WaitsForAnotherWhoSaysNothingByItsOwnClock) {
   ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
   EXPECT_GE(watch.seconds(), 1.5);
 
-  LeaseServer renewed;  // by somebody whose clock is years behind
+  LeaseServer renewed;  // by a process whose clock is years behind
   renewed.hides_time = true;
   const Candidate leader(renewed, "leader");
   ASSERT_TRUE(comes_true([&] { return leader.election.is_leader(); }));

@@ -1,4 +1,4 @@
-// A list of objects, taken apart while it comes.
+// A list of objects, parsed while it comes.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace {
 // As those of Kubernetes' own controllers: servers are not asked by all at once.
 constexpr double kShortestWatchSeconds = 300;
 constexpr double kLongestWatchSeconds = 600;
-constexpr double kTooShortSeconds = 1;  // a watch that ends sooner with nothing to tell is a failure
+constexpr double kTooShortSeconds = 1;  // a watch that ends sooner without an event is a failure
 constexpr int kMaxRefusals = 2;         // then the version itself may be at fault: a server restored from a backup
 
 }  // namespace
@@ -44,7 +44,7 @@ void Reflector::run(const std::stop_token& stop) {
     } catch (const ApiError& error) {
       if (error.is_gone() || (!must_list_ && n_refusals_++ >= kMaxRefusals)) {
         must_list_ = true;
-        list_version_.clear();  // not what the server has at hand: that may be older than what was taken
+        list_version_.clear();  // not what the server has at hand: that may be older than what was seen
       }
       note_failure(error.what(), stop);
     } catch (const SilenceError& error) {

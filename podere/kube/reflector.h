@@ -25,7 +25,7 @@ class Mirror {
   /// What is put up to the next end_list() is all there is. May come again in place of end_list().
   virtual void begin_list() = 0;
   virtual void end_list() = 0;
-  /// The object is new or has changed, or is only told again.
+  /// The object is new or has changed, or is only reported again.
   virtual void put(const Json& object) = 0;
   virtual void remove(const Json& object) = 0;
 };
@@ -42,7 +42,7 @@ struct ReflectorOptions {
 };
 
 /// Lists objects, then watches them, on a thread of its own, until it goes or the client is stopped. A watch that ends
-/// goes on where it was; when the server does not know that any more (410), all is listed anew. What fails is tried
+/// resumes where it was; when the server does not know that any more (410), all is listed anew. What fails is tried
 /// again, ever later. What the mirror throws about an object is logged, and the object passed over.
 class Reflector {
  public:
@@ -55,7 +55,7 @@ class Reflector {
 
   /// Whether the mirror has got a whole list. Thread-safe, as all that follow.
   bool has_synced() const { return has_synced_; }
-  /// Waits for that. False if it took longer.
+  /// Waits for that. False if it needs longer.
   bool wait_until_synced(double timeout_seconds) const;
 
   struct Counts {

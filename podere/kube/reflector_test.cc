@@ -53,7 +53,7 @@ class Pods {
   std::vector<std::string> changes_;
 };
 
-/// Serves lists and watches by turns as it is told; the last of each for ever.
+/// Serves lists and watches by turns as scripted; the last of each for ever.
 class Api {
  public:
   using Watch = std::function<void(HttpTestConnection&)>;

@@ -31,8 +31,8 @@ class Store : public Mirror {
     Pointer after;   ///< nothing: it is no more
   };
 
-  /// `on_change` is called on the reflector's thread when the store has changed, not for what is only told again. An
-  /// object that was deleted and made anew while nobody watched is one change, with another UID.
+  /// `on_change` is called on the reflector's thread when the store has changed, not for what is only reported again.
+  /// An object that was deleted and made anew between watches is one change, with another UID.
   explicit Store(std::function<Kept(const Json& object)> keep, std::function<void(const Change&)> on_change = {})
       : keep_(std::move(keep)), on_change_(std::move(on_change)) {}
 
@@ -75,7 +75,7 @@ class Store : public Mirror {
       entry.version = version;
       entry.list = list_;
     }
-    tell(change);
+    notify(change);
   }
 
   void remove(const Json& object) override { remove(key_of(object)); }
@@ -95,7 +95,7 @@ class Store : public Mirror {
   struct Entry {
     Pointer kept;
     std::string version;     // of the object
-    std::uint64_t list = 0;  // in which it was last, or after which it was told of
+    std::uint64_t list = 0;  // in which it was last, or after which it was reported
   };
 
   void remove(const ObjectKey& key) {
@@ -107,9 +107,9 @@ class Store : public Mirror {
       change.before = std::move(found->second.kept);
       entries_.erase(found);
     }
-    tell(change);
+    notify(change);
   }
-  void tell(const Change& change) const {
+  void notify(const Change& change) const {
     if (on_change_) on_change_(change);
   }
 

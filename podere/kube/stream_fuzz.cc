@@ -28,54 +28,54 @@ constexpr std::size_t kMaxBytes = 1000;
 }
 
 /// What came, and how it ended.
-struct Taken {
+struct Scanned {
   std::vector<Json> objects;
   std::string refusal;
-  bool operator==(const Taken&) const = default;
+  bool operator==(const Scanned&) const = default;
 };
 
 /// Feeds `text` in pieces and then ends.
 template <typename Feed, typename Finish>
-void take(std::string_view text, std::size_t piece, Taken& taken, const Feed& feed, const Finish& finish) {
+void take(std::string_view text, std::size_t piece, Scanned& scanned, const Feed& feed, const Finish& finish) {
   try {
     for (std::size_t i = 0; i < text.size(); i += piece) feed(text.substr(i, piece));
     finish();
   } catch (const podere::Error& error) {
-    taken.refusal = error.what();
-    if (taken.refusal.empty() || taken.refusal.find_first_of("\n\r\x1b") != std::string::npos) {
-      end("no line", taken.refusal);
+    scanned.refusal = error.what();
+    if (scanned.refusal.empty() || scanned.refusal.find_first_of("\n\r\x1b") != std::string::npos) {
+      end("no line", scanned.refusal);
     }
   }
 }
 
-Taken scan(std::string_view text, std::size_t piece, std::optional<Json>& list) {
-  Taken taken;
-  kube::ListScanner scanner("x", kMaxBytes, [&](Json item) { taken.objects.push_back(std::move(item)); });
+Scanned scan(std::string_view text, std::size_t piece, std::optional<Json>& list) {
+  Scanned scanned;
+  kube::ListScanner scanner("x", kMaxBytes, [&](Json item) { scanned.objects.push_back(std::move(item)); });
   take(
-      text, piece, taken, [&](std::string_view bytes) { scanner.feed(bytes); }, [&] { list = scanner.finish(); });
-  return taken;
+      text, piece, scanned, [&](std::string_view bytes) { scanner.feed(bytes); }, [&] { list = scanner.finish(); });
+  return scanned;
 }
 
-Taken watch(std::string_view text, std::size_t piece) {
-  Taken taken;
+Scanned watch(std::string_view text, std::size_t piece) {
+  Scanned scanned;
   kube::WatchStream stream("x", kMaxBytes, [&](kube::WatchEvent event) {
-    taken.objects.push_back({static_cast<int>(event.kind), std::move(event.object)});
+    scanned.objects.push_back({static_cast<int>(event.kind), std::move(event.object)});
   });
   take(
-      text, piece, taken, [&](std::string_view bytes) { stream.feed(bytes); }, [] {});
-  return taken;
+      text, piece, scanned, [&](std::string_view bytes) { stream.feed(bytes); }, [] {});
+  return scanned;
 }
 
 void check_list(std::string_view text) {
   std::optional<Json> list;
   std::optional<Json> again;
-  const Taken taken = scan(text, 1, list);
-  if (scan(text, 7, again) != taken || list != again) end("pieces matter", text);
+  const Scanned scanned = scan(text, 1, list);
+  if (scan(text, 7, again) != scanned || list != again) end("pieces matter", text);
   const Json whole = Json::parse(text, nullptr, false);
   if (!list || !whole.is_object() || !whole.contains("items")) return;
   const Json& items = whole.at("items");
   // Of several members of one name the parser of the whole knows the last alone.
-  if (items.is_array() && items.size() == taken.objects.size() && items != Json(taken.objects))
+  if (items.is_array() && items.size() == scanned.objects.size() && items != Json(scanned.objects))
     end("other items", text);
 }
 
@@ -84,9 +84,9 @@ void check_list(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), n);
   check_list(text);
-  const Taken taken = watch(text, 1);
+  const Scanned scanned = watch(text, 1);
   // A line that is too long is refused when its piece has come, perhaps with lines before it in the same piece.
-  if (taken.refusal.find("more than") == std::string::npos && watch(text, 7) != taken) end("pieces matter", text);
+  if (scanned.refusal.find("more than") == std::string::npos && watch(text, 7) != scanned) end("pieces matter", text);
   const std::string message = kube::api_error("x", 500, text).what();
   if (message.find_first_of("\n\r\x1b") != std::string::npos) end("no line", message);
   return 0;

@@ -1,4 +1,4 @@
-// What tests need of an API server that answers as it is told.
+// What tests need of an API server that answers as scripted.
 #pragma once
 
 #include <fmt/format.h>

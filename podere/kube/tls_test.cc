@@ -124,7 +124,7 @@ TEST_F(TlsTest, ShowsTheCertificateThatHoldsByNow) {
 TEST_F(TlsTest, TellsThatAServerSpeaksNoTls) {
   const HttpTestServer server([](const std::string&) { return "hello"; });
   access.server = fmt::format("https://127.0.0.1:{}", server.port());
-  expect_in(refusal(), "no TLS with whoever is there (");
+  expect_in(refusal(), "no TLS with the server (");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a watch tells, line by line.
+// What a watch reports, line by line.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct WatchEvent {
 };
 
 /// Takes the bytes of a watch piece by piece and gives each event as soon as its line is whole. Half a line at the end
-/// did not happen: the next watch tells it again.
+/// did not happen: the next watch reports it again.
 class WatchStream {
  public:
   /// `asked` begins the messages of errors.

@@ -17,7 +17,7 @@
 namespace podere::kube {
 
 /// Keys of objects, in the order in which they came, each at most once however often it was added. A key that is worked
-/// on is given to nobody else; added meanwhile, it comes again afterwards. Thread-safe.
+/// on is given to no other worker; added meanwhile, it comes again afterwards. Thread-safe.
 ///
 ///     while (const auto work = queue.take()) {
 ///       try { reconcile(work->key()); queue.forget(work->key()); }

@@ -16,7 +16,7 @@
 namespace podere::launch {
 namespace {
 
-constexpr double kSettleSeconds = 10;            // pods that come together are taken together
+constexpr double kSettleSeconds = 10;            // pods that come together are used together
 constexpr double kAskSeconds = 2;                // between two looks at what the farm says
 constexpr std::size_t kMostMessageBytes = 1000;  // of what it says
 constexpr auto kBetweenLooksAtFarm = std::chrono::milliseconds(100);
@@ -72,14 +72,14 @@ class FarmLauncher final : public Launcher {
   std::vector<Host> seen_;
   Stopwatch since_change_;  // of what was seen
   std::vector<Host> used_;
-  bool has_told_of_leaving_ = false;  // of one in use
-  bool may_grow_ = true;              // with what was seen
+  bool has_warned_of_leaving_ = false;  // of one in use
+  bool may_grow_ = true;                // with what was seen
 };
 
 void FarmLauncher::await_room(Progress& progress) {
   const bool is_first = used_.empty();
   const int n = is_first ? wanted_.n_executors : wanted_.least;
-  std::string told;
+  std::string last_warning;
   for (Stopwatch since_asked; n_usable() < n; std::this_thread::sleep_for(kBetweenLooksAtFarm)) {
     look();
     if (is_first && n_usable() >= wanted_.least && since_change_.seconds() >= kSettleSeconds) return;
@@ -88,14 +88,14 @@ void FarmLauncher::await_room(Progress& progress) {
     since_asked.restart();
     const std::string message = fmt::format("farm {} has {} of {} executors ready; {}", name_, n_usable(), n,
                                             printable_line(pods_.message(), kMostMessageBytes));
-    if (message != told) progress.warn(message);
-    told = message;
+    if (message != last_warning) progress.warn(message);
+    last_warning = message;
   }
 }
 
 CommandLine FarmLauncher::command(int n_executors) {
   used_ = answering(pods_.hosts(), pods_.ssh());
-  has_told_of_leaving_ = false;
+  has_warned_of_leaving_ = false;
   if (static_cast<int>(used_.size()) < n_executors) {
     throw TooFew("an executor", fmt::format("farm {} has {} that answer", name_, used_.size()));
   }
@@ -114,7 +114,7 @@ void FarmLauncher::look() {
 std::optional<Wanted> FarmLauncher::wanted() {
   look();
   const bool all_stay = std::ranges::all_of(used_, [&](const auto& host) { return contains(seen_, host); });
-  if (!all_stay && !std::exchange(has_told_of_leaving_, true)) ++wanted_.moves;
+  if (!all_stay && !std::exchange(has_warned_of_leaving_, true)) ++wanted_.moves;
   const auto n_wanted = static_cast<std::size_t>(wanted_.n_executors);
   const bool is_settled = seen_.size() >= n_wanted || since_change_.seconds() >= kSettleSeconds;
   if (may_grow_ && !used_.empty() && used_.size() < std::min(seen_.size(), n_wanted) && is_settled) {

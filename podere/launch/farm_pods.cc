@@ -62,7 +62,7 @@ kube::Json find_looked_after(kube::Client& client, const kube::ObjectKey& farm) 
 }
 
 /// The secret of the farm's keys, if the operator made it: it wrote the host key to the farm's status before, which
-/// nobody else may write. Whoever made another knows its keys.
+/// no other user may write. The keys of any other secret may be known to its maker.
 kube::Json find_keys(kube::Client& client, const kube::ObjectKey& farm) {
   const kube::ObjectKey key{farm.in_namespace, kube::key_secret_name(farm)};
   kube::Json secret = find(client, kube::kSecrets, key);

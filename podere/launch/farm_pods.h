@@ -17,18 +17,18 @@ namespace podere::launch {
 /// What is kept of a pod.
 struct FarmPod {
   std::string address;
-  bool can_be_used = false;  ///< it is ready, nobody has told it to go, and it is an executor
+  bool can_be_used = false;  ///< it is ready, not ending or reclaimed, and an executor
 };
 FarmPod read_farm_pod(const kube::Json& pod);
 
 /// Throws InputError if there is none, or nothing in it.
 std::vector<std::byte> read_secret_field(const kube::Json& secret, const char* field);
 
-/// Pods of one farm, as a watch tells, and how to reach them over ssh. Thread-safe.
+/// Pods of one farm, as a watch reports them, and how to reach them over ssh. Thread-safe.
 class FarmPods {
  public:
-  /// Takes the keys of the farm's executors into `folder`. Throws InputError if there is no such farm in the namespace
-  /// of `access`, nobody looks after it, the user may not see it, its pods or its keys, or others than the operator
+  /// Writes the keys of the farm's executors into `folder`. Throws InputError if there is no such farm in the namespace
+  /// of `access`, no operator manages it, the user may not see it, its pods or its keys, or others than the operator
   /// made the keys.
   FarmPods(const kube::Access& access, const std::string& farm, const std::filesystem::path& folder);
 

@@ -21,7 +21,7 @@ constexpr std::size_t kMostNameBytes = 253;  // of a name in the domain name sys
 constexpr std::uint64_t kMostSlots = 4096;
 constexpr std::string_view kSpace = " \t\r";
 
-/// The next word of `line`, which it is taken off; an equals sign joins what stands around it.
+/// Removes the next word from `line`; an equals sign joins what stands around it.
 std::string next_word(std::string_view& line) {
   std::string word;
   const auto skip_space = [&] { line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size())); };

@@ -19,7 +19,7 @@ constexpr int kProbeConnectSeconds = 5;
 constexpr int kProbeSeconds = 10;
 constexpr std::size_t kProbesAtOnce = 64;
 
-/// `ssh` with options after the user's own, of which it takes the first: no question, no endless waiting.
+/// `ssh` with options after the user's own, of which it uses the first: no question, no endless waiting.
 std::string quiet(const std::string& ssh, int connect_seconds) {
   return fmt::format("{} -o BatchMode=yes -o ConnectTimeout={}", ssh, connect_seconds);
 }

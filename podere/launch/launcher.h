@@ -45,7 +45,7 @@ class Launcher {
   /// Whether room may have to be waited for: then await_room is called before each start.
   virtual bool makes_wait() const { return false; }
   /// Waits until there is room for enough executors, or, before the first start, for as many as there will be; says by
-  /// progress.warn() what it waits for, and throws Interrupted where that wishes to stop.
+  /// progress.warn() what it waits for, and throws Interrupted when progress.stop_requested().
   virtual void await_room(Progress& /*progress*/) {}
   /// What to do about processes that did not become one group. Empty: nothing is known.
   virtual std::string advice() const { return {}; }

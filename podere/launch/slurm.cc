@@ -62,7 +62,7 @@ CommandLine in_allocation(int n_executors, int cores, const std::vector<std::str
           {
               "srun", "--mpi=pmix", fmt::format("--ntasks={}", n_executors), fmt::format("--cpus-per-task={}", cores),
               "--input=0",             // orders are for rank 0
-              "--kill-on-bad-exit=1",  // who dies takes the others along, as with mpirun
+              "--kill-on-bad-exit=1",  // when one dies all end, as with mpirun
               "--overlap",             // do not wait for another step to end, which may be the one that this runs in
           },
       .environment =

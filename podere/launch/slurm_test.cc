@@ -54,9 +54,9 @@ TEST(Slurm, RefusesWhatIsNoOption) {
 
 TEST(Slurm, NeedsAnAllocation) {
   const Variable none("SLURM_JOB_ID", "");
-  const std::string told = message(check_allocation);
-  EXPECT_NE(told.find("salloc"), std::string::npos);
-  EXPECT_NE(told.find("--submit"), std::string::npos);
+  const std::string text = message(check_allocation);
+  EXPECT_NE(text.find("salloc"), std::string::npos);
+  EXPECT_NE(text.find("--submit"), std::string::npos);
   const Variable path("PATH", "/nowhere");
   const Variable job("SLURM_JOB_ID", "7");
   EXPECT_EQ(message(check_allocation), "--on slurm: srun was not found in PATH");
@@ -98,8 +98,8 @@ class OtherSbatch : public testing::Test {
     chmod((folder_ + "/sbatch").c_str(), 0700);
     const Variable path("PATH", (folder_ + ":" + std::getenv("PATH")).c_str());
     std::string id;
-    const std::string told = message([&] { id = submit("job.sbatch"); });
-    return told == "none" ? id : told;
+    const std::string text = message([&] { id = submit("job.sbatch"); });
+    return text == "none" ? id : text;
   }
   std::string folder_ = testing::TempDir();
 };

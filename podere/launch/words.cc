@@ -61,7 +61,7 @@ std::optional<Loss> loss_of_mpirun(const std::string& line) {
 
 }  // namespace
 
-std::optional<Loss> loss_told_in(const std::deque<std::string>& lines) {
+std::optional<Loss> find_loss(const std::deque<std::string>& lines) {
   for (const std::string& line : lines) {
     if (auto loss = loss_of_mpirun(line)) return loss;
     if (auto loss = loss_of_srun(line)) return loss;
@@ -69,18 +69,18 @@ std::optional<Loss> loss_told_in(const std::deque<std::string>& lines) {
   return std::nullopt;
 }
 
-bool tells_the_end(const std::string& line) {
+bool reports_the_end(const std::string& line) {
   constexpr std::array<const char*, 3> kBeginnings = {"mpirun noticed that", "mpirun detected that",
                                                       "ORTE has lost communication"};
   return std::ranges::any_of(kBeginnings, [&](const char* beginning) { return line.starts_with(beginning); });
 }
 
-bool tells_of_a_silent_end(const std::deque<std::string>& lines) {
-  // Of who was killed it tells more at its own end, which it does not always reach in order.
+bool reports_a_silent_end(const std::deque<std::string>& lines) {
+  // Which executor was killed it reports at its own end, which it does not always reach in order.
   return first_words(lines).starts_with("Primary job  terminated normally");
 }
 
-bool tells_of_no_group(const std::deque<std::string>& lines) {
+bool reports_no_group(const std::deque<std::string>& lines) {
   return std::ranges::any_of(lines, [](const std::string& line) {
     return line.starts_with("The application appears to have been direct launched using \"srun\"");
   });

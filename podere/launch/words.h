@@ -14,18 +14,18 @@ struct Loss {
   bool operator==(const Loss&) const = default;
 };
 
-/// The loss that these lines of standard error tell of, if they do. When one executor dies the launcher ends the
+/// The loss that these lines of standard error report, if they do. When one executor dies the launcher ends the
 /// others: this is the one that began.
-std::optional<Loss> loss_told_in(const std::deque<std::string>& lines);
+std::optional<Loss> find_loss(const std::deque<std::string>& lines);
 
 /// The launcher says that the group is over. It should end now, but mpirun 4.1 may hang.
-bool tells_the_end(const std::string& line);
+bool reports_the_end(const std::string& line);
 
-/// mpirun says that an executor ended, and nobody has said why: it was killed, or left without a word.
-bool tells_of_a_silent_end(const std::deque<std::string>& lines);
+/// mpirun says that an executor ended, and no line says why: it was killed, or left without a word.
+bool reports_a_silent_end(const std::deque<std::string>& lines);
 
 /// Open MPI says that srun gave it nothing by which processes find each other.
-bool tells_of_no_group(const std::deque<std::string>& lines);
+bool reports_no_group(const std::deque<std::string>& lines);
 
 /// Why executors did not start, in one line: what was said first is the cause, the rest came of it. Empty without
 /// words.

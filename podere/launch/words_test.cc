@@ -6,52 +6,49 @@ namespace podere::launch {
 namespace {
 
 TEST(Words, NameTheExecutorThatWasKilled) {
-  EXPECT_EQ(
-      loss_told_in({"----", "mpirun noticed that process rank 3 with PID 7 on node n exited on signal 9 (Killed)."}),
-      (Loss{"executor 3", "killed by signal 9"}));
-  EXPECT_EQ(
-      loss_told_in({"srun: error: node7: task 2: Killed", "srun: launch/slurm: _step_signal: Terminating StepId=1.0",
-                    "srun: error: node7: tasks 0-1: Terminated"}),
-      (Loss{"executor 2", "killed by signal 9"}));
-  EXPECT_EQ(loss_told_in({"srun: error: node7: tasks 0-1: Terminated",
-                          "srun: error: node7: task 12: Segmentation fault (core dumped)"}),
+  EXPECT_EQ(find_loss({"----", "mpirun noticed that process rank 3 with PID 7 on node n exited on signal 9 (Killed)."}),
+            (Loss{"executor 3", "killed by signal 9"}));
+  EXPECT_EQ(find_loss({"srun: error: node7: task 2: Killed", "srun: launch/slurm: _step_signal: Terminating StepId=1.0",
+                       "srun: error: node7: tasks 0-1: Terminated"}),
+            (Loss{"executor 2", "killed by signal 9"}));
+  EXPECT_EQ(find_loss({"srun: error: node7: tasks 0-1: Terminated",
+                       "srun: error: node7: task 12: Segmentation fault (core dumped)"}),
             (Loss{"executor 12", "killed by signal 11"}));
 }
 
 TEST(Words, NameTheHostThatWent) {
-  EXPECT_EQ(
-      loss_told_in({"ORTE has lost communication with a remote daemon.", "",
-                    "  HNP daemon   : [[30873,0],0] on node head", "  Remote daemon: [[30873,0],2] on node south"}),
-      (Loss{"host south", "it does not answer"}));
-  EXPECT_EQ(loss_told_in({"srun: error: Node failure on node7"}), (Loss{"host node7", "node failure"}));
+  EXPECT_EQ(find_loss({"ORTE has lost communication with a remote daemon.", "",
+                       "  HNP daemon   : [[30873,0],0] on node head", "  Remote daemon: [[30873,0],2] on node south"}),
+            (Loss{"host south", "it does not answer"}));
+  EXPECT_EQ(find_loss({"srun: error: Node failure on node7"}), (Loss{"host node7", "node failure"}));
 }
 
 TEST(Words, OfAnotherKindTellNoLoss) {
-  EXPECT_EQ(loss_told_in({}), std::nullopt);
-  EXPECT_EQ(loss_told_in({"out of paper", "srun: error: node7: task 2: Exited with exit code 1"}), std::nullopt);
+  EXPECT_EQ(find_loss({}), std::nullopt);
+  EXPECT_EQ(find_loss({"out of paper", "srun: error: node7: task 2: Exited with exit code 1"}), std::nullopt);
 }
 
 TEST(Words, ThatEndAGroup) {
-  EXPECT_TRUE(tells_the_end("mpirun noticed that process rank 3"));
-  EXPECT_TRUE(tells_the_end("ORTE has lost communication with a remote daemon."));
-  EXPECT_FALSE(tells_the_end("I wonder what mpirun noticed"));
+  EXPECT_TRUE(reports_the_end("mpirun noticed that process rank 3"));
+  EXPECT_TRUE(reports_the_end("ORTE has lost communication with a remote daemon."));
+  EXPECT_FALSE(reports_the_end("I wonder what mpirun noticed"));
 }
 
 TEST(Words, OfAnEndThatNobodyExplains) {
   const std::deque<std::string> ended = {"-----", "Primary job  terminated normally, but 1 process returned",
                                          "a non-zero exit code. Per user-direction, the job has been aborted.",
                                          "-----"};
-  EXPECT_TRUE(tells_of_a_silent_end(ended));
+  EXPECT_TRUE(reports_a_silent_end(ended));
   std::deque<std::string> explained = ended;
   explained.push_front("podere: no such library");
-  EXPECT_FALSE(tells_of_a_silent_end(explained));
-  EXPECT_FALSE(tells_of_a_silent_end({}));
+  EXPECT_FALSE(reports_a_silent_end(explained));
+  EXPECT_FALSE(reports_a_silent_end({}));
 }
 
 TEST(Words, OfOpenMpiThatSrunGaveNothing) {
-  EXPECT_TRUE(tells_of_no_group({"[node7:1] OPAL ERROR: Unreachable in file ext3x_client.c at line 112", "-----",
-                                 "The application appears to have been direct launched using \"srun\","}));
-  EXPECT_FALSE(tells_of_no_group({"srun: error: something else"}));
+  EXPECT_TRUE(reports_no_group({"[node7:1] OPAL ERROR: Unreachable in file ext3x_client.c at line 112", "-----",
+                                "The application appears to have been direct launched using \"srun\","}));
+  EXPECT_FALSE(reports_no_group({"srun: error: something else"}));
 }
 
 TEST(Words, SaidFirstAreTheCause) {

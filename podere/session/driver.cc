@@ -208,14 +208,14 @@ void Driver::keep_error_line(const std::string& line) {
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);
-  if (launch::tells_the_end(line)) since_end_was_told_.emplace();
+  if (launch::reports_the_end(line)) since_end_was_told_.emplace();
   last_error_lines_.push_back(line);
   if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
 }
 
 void Driver::throw_cause_of_death() {
   const int exit_code = executors_.wait(executors_.streams_ended() ? kEndMs : 0).value_or(-1);
-  if (const auto loss = launch::loss_told_in(last_error_lines_)) throw GroupLost(loss->who, loss->how);
+  if (const auto loss = launch::find_loss(last_error_lines_)) throw GroupLost(loss->who, loss->how);
   std::string words = telling_words();
   // mpirun that could not start the executors ends with a code beyond 128 as well.
   if (exit_code > 128 && (is_up_ || words.empty())) {
@@ -223,13 +223,13 @@ void Driver::throw_cause_of_death() {
     throw GroupLost(options_.n_executors == 1 ? "executor 0" : "the executors",
                     fmt::format("killed by signal {}", exit_code - 128));
   }
-  if (!is_up_ && launch::tells_of_a_silent_end(last_error_lines_)) {
+  if (!is_up_ && launch::reports_a_silent_end(last_error_lines_)) {
     throw GroupLost("the executors", "one ended before it was ready");
   }
   const bool is_said = !words.empty();
   if (!is_said) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);
-  if (launch::tells_of_no_group(last_error_lines_)) {
+  if (launch::reports_no_group(last_error_lines_)) {
     throw_error("the executors could not be started as one group: {}",
                 options_.advice.empty() ? words : options_.advice);
   }

@@ -488,7 +488,7 @@ TEST_F(ClusterTest, HasOneLeaderOfThreeThroughDeathAndSleep) {
   candidates.at(third)->send(SIGTERM);
   EXPECT_TRUE(comes_true([&] {
     return text_at(client.get(kLeases, key("operator")), {"spec", "holderIdentity"}).empty();
-  })) << "given back";
+  })) << "released";
 }
 
 std::atomic<bool> must_end = false;

@@ -132,7 +132,8 @@ def test_what_is_no_model_is_refused(podere, text, reason):
 
 @pytest.mark.parametrize("name", ["xgboost/gbtree_regression.model.json", "lightgbm/binary.model.txt"])
 def test_a_model_that_is_to_be_converted_first_is_told_so(podere, events, name):
-    for command in (["model", MODELS / name], ["predict", MODELS / name, events, "-o", "p.csv"],
+    assert "objective" in podere.done("model", MODELS / name).stdout
+    for command in (["predict", MODELS / name, events, "-o", "p.csv"],
                     ["train", "gbt", events, "--from", MODELS / name, "-o", "m.json"]):
         assert "podere convert" in podere.refused(*command)
 

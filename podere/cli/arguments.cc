@@ -11,6 +11,7 @@
 #include "podere/cli/help.h"
 #include "podere/launch/slurm.h"
 #include "podere/session/session.h"
+#include "podere/source/readers.h"
 
 namespace podere::cli {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kMostThreadsPerCore = 2;                        // a pair may take
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 53;  // beyond, 1e17 is no longer exact
 
 /// "A:B", "A:" or ":B" into the rows [A, B).
-void read_rows(const std::string& text, io::CsvOptions& csv) {
+void read_rows(const std::string& text, io::RowSelection& rows) {
   const auto colon = text.find(':');
   const CLI::ValidationError wrong("--rows", fmt::format("'{}' is not A:B, A: or :B with whole numbers A < B", text));
   if (colon == std::string::npos || text.size() == 1) throw wrong;
@@ -28,16 +29,15 @@ void read_rows(const std::string& text, io::CsvOptions& csv) {
   const auto first_row = first.empty() ? std::optional<std::uint64_t>(0) : parse_count(first);
   const auto last_row = parse_count(last);
   if (!first_row || (!last.empty() && (!last_row || *last_row <= *first_row))) throw wrong;
-  csv.first_row = *first_row;
-  csv.last_row = last_row;
+  rows = {*first_row, last_row};
 }
 
-void read_delimiter(const std::string& text, io::CsvOptions& csv) {
+void read_delimiter(const std::string& text, source::SourceSpec& source) {
   static const std::vector<std::pair<std::string, char>> names = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
                                                                   {"\\t", '\t'},  {"space", ' '},     {"|", '|'}};
   for (const auto& [name, character] : names) {
     if (text == name || text == std::string(1, character)) {
-      csv.delimiter = character;
+      source.delimiter = character;
       return;
     }
   }
@@ -270,22 +270,36 @@ std::vector<std::string> split_columns(const std::string& option, const std::str
                              fmt::format("'{}' has an empty name: give names or positions, A,B or one alone", text));
 }
 
-void add_rows_option(CLI::App& app, io::CsvOptions& csv) {
+void add_rows_option(CLI::App& app, io::RowSelection& rows) {
   app.add_option_function<std::string>(
-         "--rows", [&csv](const std::string& text) { read_rows(text, csv); },
+         "--rows", [&rows](const std::string& text) { read_rows(text, rows); },
          "Use only rows A to B-1; A: and :B leave one end open")
       ->type_name("A:B");
 }
 
 namespace {
 
+/// How formats are recognized, as the table of readers has it.
+std::string format_help() {
+  std::string endings;
+  for (const source::Reader& reader : source::readers()) {
+    for (const std::string_view suffix : reader.suffixes) {
+      const bool is_last = suffix == reader.suffixes.back();
+      if (suffix == reader.suffixes.front()) {
+        endings += fmt::format(", {} by the endings {}", reader.name, suffix);
+      } else {
+        endings += fmt::format("{} {}", is_last ? " and" : ",", suffix);
+      }
+    }
+  }
+  return fmt::format("Format of DATA; auto: by content{} [auto]", endings);
+}
+
 /// What only some formats have.
 void add_format_options(CLI::App& app, source::SourceSpec& source) {
-  app.add_option_function<std::string>(
-         "--format", [&source](const std::string& text) { source.format = parse_name<io::FileFormat>(text); },
-         "Format of DATA; auto: by content, libsvm by the endings .libsvm, .svm and .svmlight [auto]")
-      ->check(CLI::IsMember({"auto", "csv", "idx", "libsvm"}).description(""))
-      ->type_name(choices(names_of(io::FileFormat()).values));
+  app.add_option("--format", source.format, format_help())
+      ->check(CLI::IsMember(source::format_names()).description(""))
+      ->type_name(choices(source::format_names()));
   app.add_option("--labels", source.labels, "IDX: file of labels [train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
@@ -301,50 +315,50 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
 
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   const InGroup group(app, kData);
-  io::CsvOptions& csv = source.csv;
   app.add_option(name, source.location,
                  "File of delimited text, IDX or libsvm, plain or gzip; or collider:N?seed=S: N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");
-  app.add_option("--label", csv.label, "Column of the label, by name or position from 0")->type_name("COLUMN");
-  app.add_option("--weight", csv.weight, "Column of row weights, by name or position [none]")->type_name("COLUMN");
+  app.add_option("--label", source.label, "Column of the label, by name or position from 0")->type_name("COLUMN");
+  app.add_option("--weight", source.weight, "Column of row weights, by name or position [none]")->type_name("COLUMN");
   // One text, not a list, of which CLI11 would take the arguments that follow to be more.
   app.add_option_function<std::string>(
-         "--columns", [&csv](const std::string& text) { csv.columns = split_columns("--columns", text); },
+         "--columns", [&source](const std::string& text) { source.columns = split_columns("--columns", text); },
          "Columns to use as features, by name or position [all]")
       ->type_name("A,B,...");
   app.add_option_function<std::string>(
-         "--drop", [&csv](const std::string& text) { csv.drop = split_columns("--drop", text); },
+         "--drop", [&source](const std::string& text) { source.drop = split_columns("--drop", text); },
          "Columns to ignore, by name or position [none]")
       ->excludes("--columns")
       ->type_name("A,B,...");
-  const auto set_header = [&csv](bool is_there) { return [&csv, is_there](std::int64_t) { csv.header = is_there; }; };
+  const auto set_header = [&source](bool is_there) {
+    return [&source, is_there](std::int64_t) { source.header = is_there; };
+  };
   auto* header =
       app.add_flag_function("--header", set_header(true), "The first line has the names of columns [detected]");
   app.add_flag_function("--no-header", set_header(false), "The first line is a row [detected]")->excludes(header);
   app.add_option_function<std::vector<std::string>>(
          "--missing",
-         [&csv](const std::vector<std::string>& tokens) {
-           csv.missing.insert(csv.missing.end(), tokens.begin(), tokens.end());
+         [&source](const std::vector<std::string>& tokens) {
+           source.missing.insert(source.missing.end(), tokens.begin(), tokens.end());
          },
          "Text that means a missing value, besides an empty field and NaN; may be repeated")
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
   app.add_option_function<std::string>(
-         "--delimiter", [&csv](const std::string& text) { read_delimiter(text, csv); },
+         "--delimiter", [&source](const std::string& text) { read_delimiter(text, source); },
          "What separates the columns, also | [detected]")
       ->type_name("comma|semicolon|tab|space");
-  add_rows_option(app, csv);
+  add_rows_option(app, source.rows);
   add_format_options(app, source);
 }
 
 void add_categorical_option(CLI::App& app, source::SourceSpec& source) {
   const InGroup group(app, kData);
   app.add_option_function<std::string>(
-         "--categorical",
-         [&source](const std::string& text) { source.csv.categorical = CLI::detail::split(text, ','); },
+         "--categorical", [&source](const std::string& text) { source.categorical = CLI::detail::split(text, ','); },
          "Features that are categories, by name or position [none]")
       ->type_name("A,B,...");
 }

@@ -66,7 +66,7 @@ void add_rounds_option(CLI::App& app, std::size_t& n_rounds);
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source);
 
 /// "--rows A:B".
-void add_rows_option(CLI::App& app, io::CsvOptions& csv);
+void add_rows_option(CLI::App& app, io::RowSelection& rows);
 /// "a,b" into the columns a and b. Throws CLI::ValidationError that names `option`.
 std::vector<std::string> split_columns(const std::string& option, const std::string& text);
 

@@ -39,12 +39,12 @@ bool is_one_file(const std::string& a, const std::string& b) {
 }  // namespace
 
 NamedFile named_file(const std::string& argument, const source::SourceSpec& source) {
-  return {argument, source::parse_collider(source.location) ? "" : source.location};
+  return {argument, source::is_path(source) ? source.location : ""};
 }
 
 NamedFile labels_file(const std::string& argument, const source::SourceSpec& source) {
   std::error_code unknown;  // what cannot be looked at is not read either
-  for (const std::string& path : source::label_files_of(source)) {
+  for (const std::string& path : source::other_files(source)) {
     if (std::filesystem::exists(path, unknown)) return {argument, path};
   }
   return {argument, ""};

@@ -58,8 +58,8 @@ int transform(const TableOptions& options) {
   jobs::TransformJob job = options.transform;
   job.table = kept(options);
   job.name = options.made;
-  job.first_row = options.source.csv.first_row;
-  job.last_row = options.source.csv.last_row;
+  job.first_row = options.source.rows.first_row;
+  job.last_row = options.source.rows.last_row;
   return make(options, job);
 }
 
@@ -117,7 +117,7 @@ void define_split(CLI::App& app, TableOptions& options) {
 void define_transform(CLI::App& app, TableOptions& options) {
   define_table(app, options);
   add_made(app, "--as", options.made, "Name of the new table");
-  add_rows_option(app, options.source.csv);
+  add_rows_option(app, options.source.rows);
   app.add_option("--where", options.transform.where,
                  "Keep rows for which this holds, such as 'm_bb > 1 && !missing(x)'")
       ->check([](const std::string& text) { return text.empty() ? "an expression is needed" : ""; })

@@ -138,8 +138,7 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
     job.validation = options.source;
     job.validation->location = options.validation;
     job.validation->labels = options.validation_labels;
-    job.validation->csv.first_row = 0;
-    job.validation->csv.last_row.reset();
+    job.validation->rows = {};
   }
   return job;
 }

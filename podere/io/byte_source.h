@@ -1,14 +1,29 @@
-// Where bytes come from: files, plain or gzip, that can be read more than once and from any place.
+// Where bytes come from: sources such as files, plain or gzip, that can be read more than once and from any place.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace podere::io {
+
+/// Bytes of a known number, as they are stored.
+class RawBytes {
+ public:
+  virtual ~RawBytes() = default;
+
+  /// What messages call it.
+  virtual const std::string& name() const = 0;
+  /// Bytes when it was opened; what is appended later is not seen.
+  virtual std::uint64_t size() const = 0;
+  /// Fills `bytes` from `offset` on; returns how many, fewer only at the end. Thread-safe. Throws InputError if there
+  /// are fewer bytes than there were, Error if they cannot be read.
+  virtual std::size_t read_at(std::uint64_t offset, std::span<char> bytes) const = 0;
+};
 
 /// Reads on from a place in a source. For one thread.
 class ByteCursor {
@@ -38,8 +53,26 @@ class ByteSource {
   virtual std::uint64_t stride() const { return 0; }
 };
 
-/// Opens a file; gzip is known by its first bytes, not by its name. Throws InputError if it is not there, cannot be
-/// opened, or cannot be read twice (directories, pipes, devices).
-std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path);
+/// What tells one state of a source from another; empty for one that cannot be looked at. Only ever compared.
+using SourceVersion = std::string;
+
+/// Bytes that can be read at any place, such as a file, by the scheme of their location: "s3" of "s3://bucket/name".
+struct ByteScheme {
+  std::string_view name;
+  /// Opens what is at a location. Throws InputError if it is not there or cannot be read twice.
+  std::unique_ptr<RawBytes> (*open)(const std::string& location);
+  /// The state it is in now. Throws nothing: what is not there has a version too.
+  SourceVersion (*version)(const std::string& location);
+};
+
+/// All schemes. The first has locations without a scheme: paths.
+std::span<const ByteScheme> byte_schemes();
+
+/// Opens what is at `location`, a path or "scheme://...". Gzip is known by its first bytes, not by its name. Throws
+/// InputError if it is not there, cannot be opened, or cannot be read twice (directories, pipes, devices).
+std::unique_ptr<ByteSource> open_bytes(const std::string& location);
+
+/// The version of what is at `location` now.
+SourceVersion version_of(const std::string& location);
 
 }  // namespace podere::io

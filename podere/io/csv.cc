@@ -33,17 +33,17 @@ table::RowRange choose_lines(const std::string& name, const CsvOptions& options,
     throw_input_error("{}: has a header but no rows{}", name,
                       options.header ? "" : "; if its first line is a row, choose --no-header");
   }
-  const table::RowRange rows = choose_rows(name, options.first_row, options.last_row, n_rows);
+  const table::RowRange rows = choose_rows(name, options.rows, n_rows);
   return {rows.begin + n_header, rows.end + n_header};
 }
 
 /// A file that was found fit to be read: where its rows begin, and which of them this rank holds.
 struct OpenCsv {
   /// Collective. Throws InputError on all ranks.
-  OpenCsv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm, int n_threads)
+  OpenCsv(const std::string& location, const CsvOptions& options, const comm::Communicator& comm, int n_threads)
       : missing(options.missing) {
     comm.agree([&] {
-      text.emplace(path, options.max_line_bytes);
+      text.emplace(location, options.max_line_bytes);
       layout = find_layout(*text->source, text->name, options);
       text->text_begin = layout.text_begin;
     });
@@ -183,9 +183,9 @@ ReadFacts facts_of(const OpenCsv& csv) {
 
 }  // namespace
 
-table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
+table::Table read_csv(const std::string& location, const CsvOptions& options, const comm::Communicator& comm,
                       int n_threads, ReadFacts* facts) {
-  OpenCsv csv(path, options, comm, n_threads);
+  OpenCsv csv(location, options, comm, n_threads);
   ReadFacts found = facts_of(csv);
   Categories categories(csv.layout.schema, csv.layout.finds_categories);
   std::optional<table::Table> table;
@@ -197,10 +197,10 @@ table::Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
   return std::move(*table);
 }
 
-std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
+std::unique_ptr<table::RowSource> open_csv(const std::string& location, const CsvOptions& options,
                                            const comm::Communicator& comm, int n_threads, std::size_t window_bytes,
                                            ReadFacts* facts) {
-  const auto csv = std::make_shared<OpenCsv>(path, options, comm, n_threads);
+  const auto csv = std::make_shared<OpenCsv>(location, options, comm, n_threads);
   ReadFacts found = facts_of(*csv);
   if (csv->layout.finds_categories) {
     Categories categories(csv->layout.schema, true);

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
+#include "podere/io/load_lines.h"
+#include "podere/io/missing_tokens.h"
+#include "podere/io/read_facts.h"
+#include "podere/io/row_selection.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
@@ -30,36 +32,12 @@ struct CsvOptions {
   /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical;
   /// of a file with names that has some of its features by name, no other columns are kept unless `columns` says so.
   std::optional<table::Schema> coded_as;
-  std::vector<std::string> missing = {"", "NA", "NaN", "nan", "NULL", "null", "?", "-nan"};  ///< read as NaN
+  std::vector<std::string> missing = usual_missing_tokens();  ///< read as NaN
   bool counts_texts =
-      false;  ///< texts among numbers are missing values and counted; names may stand twice. Else refused
-  std::uint64_t first_row = 0;            ///< rows [first_row, last_row) of the file become the table
-  std::optional<std::uint64_t> last_row;  ///< unset: to the end
-  std::size_t chunk_bytes = 1 << 19;      ///< read at once by one thread
-  std::size_t max_line_bytes = 1 << 24;   ///< longer lines are refused: they bound the memory for reading
-};
-
-/// How many fields of a column hold a text that `coded_as` does not know: by column, without zeros.
-using UnknownTexts = std::map<std::string, std::uint64_t>;
-
-/// Why a column is the label: an option says so; the label of `coded_as` has its name; it has one of the usual names,
-/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); else it is the first.
-enum class LabelChoice { kOption, kModel, kName, kFirst };
-
-/// Where the label stands in a file.
-struct LabelColumn {
-  std::size_t position = 0;
-  LabelChoice choice = LabelChoice::kOption;
-  std::string option;  ///< what --label calls it
-  std::string other;   ///< what --label calls the last of the features; empty: there are none
-};
-
-/// What was found in a file while it was read.
-struct ReadFacts {
-  std::optional<bool> found_header;  ///< whether the first line names the columns, where that was not said
-  std::optional<LabelColumn> label;
-  UnknownTexts unknown;
-  std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]
+      false;          ///< texts among numbers are missing values and counted; names may stand twice. Else refused
+  RowSelection rows;  ///< of the file, that become the table
+  std::size_t chunk_bytes = kChunkBytes;        ///< read at once by one thread
+  std::size_t max_line_bytes = kMostLineBytes;  ///< longer lines are refused: they bound the memory for reading
 };
 
 /// Reads a file of numbers, and of texts in categorical columns, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte
@@ -78,13 +56,13 @@ struct ReadFacts {
 /// Throws InputError with file, line and column, the same one on all ranks: of all rows asked for, the first that does
 /// not split into fields; else the first text among numbers, with all columns that hold any. Rows that are not asked
 /// for are only counted.
-table::Table read_csv(const std::filesystem::path& path, const CsvOptions& options, const comm::Communicator& comm,
+table::Table read_csv(const std::string& location, const CsvOptions& options, const comm::Communicator& comm,
                       int n_threads, ReadFacts* facts = nullptr);
 
 /// The same rows without holding their features: the file is read anew each time somebody goes through them, and twice
 /// here (once more where texts of categories are to be found). Collective; throws as read_csv. Memory: labels and
 /// weights, and a window of `window_bytes`.
-std::unique_ptr<table::RowSource> open_csv(const std::filesystem::path& path, const CsvOptions& options,
+std::unique_ptr<table::RowSource> open_csv(const std::string& location, const CsvOptions& options,
                                            const comm::Communicator& comm, int n_threads,
                                            std::size_t window_bytes = table::kWindowBytes, ReadFacts* facts = nullptr);
 

@@ -287,11 +287,11 @@ TEST(CsvBadInput, NamesThatStandTwiceAreRefused) {
 
 TEST(CsvBadInput, RowsThatAreNotThereAreRefused) {
   const std::string text = "a\n1\n2\n3\n";
-  EXPECT_EQ(refusal_of_text(text, {.last_row = 3}), "not refused");
-  EXPECT_EQ(refusal_of_text(text, {.last_row = 4}), " rows 0 to 4 are asked for, end excluded; there are rows 0 to 3");
-  EXPECT_EQ(refusal_of_text(text, {.first_row = 3}), " rows 3 to 3 are asked for, end excluded; there are rows 0 to 3");
-  EXPECT_EQ(refusal_of_text(text, {.first_row = 2, .last_row = 1}),
-            " rows 2 to 1 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(refusal_of_text(text, {.rows = {.last_row = 3}}), "not refused");
+  EXPECT_EQ(refusal_of_text(text, {.rows = {.last_row = 4}}),
+            " rows 0 to 4 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(refusal_of_text(text, {.rows = {3}}), " rows 3 to 3 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(refusal_of_text(text, {.rows = {2, 1}}), " rows 2 to 1 are asked for, end excluded; there are rows 0 to 3");
 }
 
 TEST(CsvBadInput, ADelimiterThatIsNoneIsRefused) {
@@ -359,6 +359,16 @@ TEST(CsvBadInput, AFileThatIsRewrittenWhileItIsReadDoesNoHarm) {
     }
   });
   for (int i = 0; i < 200; ++i) refusal_of(file.path(), {.chunk_bytes = 1000});
+}
+
+TEST(ReadCsv, FilesOfOtherKindsAreNamed) {
+  const std::string parquet("PAR1\x15\x04\x15\x10", 8);
+  EXPECT_NE(refusal_of_text(parquet).find(" is a Parquet file, allowed is text"), std::string::npos);
+  EXPECT_NE(refusal_of_text("PK\x03\x04\x14").find("a ZIP archive or an Excel file"), std::string::npos);
+  EXPECT_NE(refusal_of_text("BZh91AY&SY").find("is packed with bzip2"), std::string::npos);
+  for (const char* text : {"PAR1,x\n1,2\n", "PK,x\n1,2\n", "BZh9\n1\n"}) {
+    EXPECT_EQ(refusal_of_text(text), "not refused") << text;
+  }
 }
 
 }  // namespace

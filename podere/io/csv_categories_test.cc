@@ -67,7 +67,7 @@ TEST(CsvCategories, NumbersAreTextsToo) {
 }
 
 TEST(CsvCategories, OnlyRowsThatAreAskedForGiveCategories) {
-  const auto table = read_with("c,x\na,1\nb,2\nc,3\n", {.categorical = {"c"}, .first_row = 1, .last_row = 2});
+  const auto table = read_with("c,x\na,1\nb,2\nc,3\n", {.categorical = {"c"}, .rows = {1, 2}});
   EXPECT_EQ(table.schema().categories.at(0), Texts{"b"});
 }
 

@@ -48,7 +48,7 @@ TEST(CsvDistributed, TheTableIsTheSameOnAnyNumberOfRanksAndThreads) {
   const SharedFile plain(text), packed(gzip(text));
   for (const auto* const file : {&plain, &packed}) {
     expect_same_table(file->path(), {});
-    expect_same_table(file->path(), {.first_row = 100, .last_row = 5500});
+    expect_same_table(file->path(), {.rows = {100, 5500}});
   }
 }
 
@@ -109,8 +109,7 @@ TEST(CsvDistributed, RowsThatAreNotHeldAreThoseThatAre) {
                                  .weight = "b",
                                  .columns = {"a", "note"},
                                  .categorical = {"note"},
-                                 .first_row = 50,
-                                 .last_row = 5900,
+                                 .rows = {50, 5900},
                                  .chunk_bytes = chunk_bytes};
         const table::Table table = joined(*open_csv(file->path(), options, world(), 3, window_bytes));
         const table::Table expected = read_csv(file->path(), options, world(), 2);

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 5 == 4) options.drop = {"1"};
   options.counts_texts = n_bytes % 13 < 3;
   if (n_bytes % 7 == 1) options.delimiter = " ,;\t"[n_bytes % 4];
-  if (n_bytes % 11 == 1) options.first_row = 1;
+  if (n_bytes % 11 == 1) options.rows.first_row = 1;
   const auto read = [&](int n_threads) {
     return podere::io::outcome(
         [&] { return podere::io::read_csv(file.path(), options, podere::comm::Communicator::self(), n_threads); });

@@ -1,7 +1,6 @@
 #include "podere/io/csv_layout.h"
 
 #include <fmt/ranges.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <array>
@@ -305,33 +304,6 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
 }
 
 }  // namespace
-
-std::vector<std::size_t> usual_labels(const std::vector<std::string>& names) {
-  const auto is_usual = [](const std::string& name) {
-    return std::ranges::any_of(std::array{"label", "target", "class", "y"},
-                               [&](const char* usual) { return strcasecmp(name.c_str(), usual) == 0; });
-  };
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_usual(names[i])) found.push_back(i);
-  }
-  return found;
-}
-
-MissingTokens::MissingTokens(const std::vector<std::string>& tokens) : texts_(tokens) {
-  for (const std::string& token : tokens) {
-    float value;
-    if (parse_float(token, value) && !std::isnan(value)) numbers_.push_back(value);
-  }
-}
-
-bool MissingTokens::holds(std::string_view text) const {
-  return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
-}
-
-bool MissingTokens::holds(float value) const {
-  return std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
-}
 
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options) {
   if (options.delimiter && std::string_view(",;\t |").find(*options.delimiter) == std::string_view::npos) {

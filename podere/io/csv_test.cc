@@ -224,9 +224,9 @@ TEST(Csv, NamesThatStandTwiceDoNoHarmWhereTheyAreNotKept) {
 
 TEST(Csv, RowsOfARangeAreTheTable) {
   const std::string text = "a\n0\n1\n2\n3\nfour\n";
-  EXPECT_EQ(rows_of_text(text, {.last_row = 2}), (std::vector<Values>{{0}, {1}}));
-  EXPECT_EQ(rows_of_text(text, {.first_row = 1, .last_row = 4}), (std::vector<Values>{{1}, {2}, {3}}));
-  EXPECT_EQ(rows_of_text("5\n6\n7\n", {.first_row = 2}), (std::vector<Values>{{7}}));
+  EXPECT_EQ(rows_of_text(text, {.rows = {.last_row = 2}}), (std::vector<Values>{{0}, {1}}));
+  EXPECT_EQ(rows_of_text(text, {.rows = {1, 4}}), (std::vector<Values>{{1}, {2}, {3}}));
+  EXPECT_EQ(rows_of_text("5\n6\n7\n", {.rows = {2}}), (std::vector<Values>{{7}}));
 }
 
 /// Numbers in all spellings, in quotes or not, beside text with everything that may stand in quotes.
@@ -292,7 +292,7 @@ TEST(Csv, ALongGzipFileIsReadFromManyPlaces) {
   const TemporaryFile plain(text), packed(gzip(text));
   const auto expected = table_bits(read(plain.path()));
   EXPECT_EQ(table_bits(read(packed.path(), {.chunk_bytes = 100}, 3)), expected);
-  const CsvOptions part{.first_row = 15000, .last_row = 15010, .chunk_bytes = 100};
+  const CsvOptions part{.rows = {15000, 15010}, .chunk_bytes = 100};
   EXPECT_EQ(table_bits(read(packed.path(), part)), table_bits(read(plain.path(), part)));
 }
 

@@ -1,36 +1,19 @@
 #include "podere/io/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
 
 namespace podere::io {
-namespace {
-
-// Read, never mapped: mapped pages would count as memory of the executor.
-class FileCursor : public ByteCursor {
- public:
-  FileCursor(const File& file, std::uint64_t offset) : file_(file), offset_(offset) {}
-
-  std::size_t read(std::span<char> bytes) override {
-    const std::size_t n = file_.read_at(offset_, bytes);
-    offset_ += n;
-    return n;
-  }
-
- private:
-  const File& file_;
-  std::uint64_t offset_;
-};
-
-}  // namespace
 
 File::File(const std::filesystem::path& path) : name_(path.string()) {
   // Looked at before it is opened: opening a pipe would wait for its writer.
@@ -49,6 +32,7 @@ File::~File() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+// Read, never mapped: mapped pages would count as memory of the executor.
 std::size_t File::read_at(std::uint64_t offset, std::span<char> bytes) const {
   if (offset >= size_) return 0;
   const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), size_ - offset));
@@ -64,8 +48,11 @@ std::size_t File::read_at(std::uint64_t offset, std::span<char> bytes) const {
   return n;
 }
 
-std::unique_ptr<ByteCursor> FileSource::cursor_at(std::uint64_t offset) const {
-  return std::make_unique<FileCursor>(file_, offset);
+SourceVersion file_version(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  const auto time = std::filesystem::last_write_time(path, error);
+  return error ? "" : fmt::format("{} {}", size, time.time_since_epoch().count());
 }
 
 }  // namespace podere::io

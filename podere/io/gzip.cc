@@ -11,14 +11,14 @@
 
 namespace podere::io {
 
-/// Inflates a file from where it stands. A copy stands at the same place and has input of its own.
+/// Inflates from where it stands. A copy stands at the same place and has input of its own.
 class Inflater : public ByteCursor {
  public:
-  explicit Inflater(const File& file) : file_(file) {
+  explicit Inflater(const RawBytes& packed) : packed_(packed) {
     if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
   }
   Inflater(const Inflater& other)
-      : file_(other.file_),
+      : packed_(other.packed_),
         next_input_(other.next_input_ - other.stream_.avail_in),
         position_(other.position_),
         in_member_(other.in_member_) {
@@ -45,7 +45,8 @@ class Inflater : public ByteCursor {
       } else if (result == Z_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        throw_input_error("{}: the gzip data are damaged: {}", file_.name(), stream_.msg ? stream_.msg : "bad stream");
+        throw_input_error("{}: the gzip data are damaged: {}", packed_.name(),
+                          stream_.msg ? stream_.msg : "bad stream");
       }
     }
     position_ += done;
@@ -67,25 +68,25 @@ class Inflater : public ByteCursor {
   bool fill_input() {
     if (stream_.avail_in > 0) return true;
     input_.resize(1 << 16);
-    const std::size_t n = file_.read_at(next_input_, input_);
-    if (n == 0 && in_member_) throw_input_error("{}: the gzip data are cut short", file_.name());
+    const std::size_t n = packed_.read_at(next_input_, input_);
+    if (n == 0 && in_member_) throw_input_error("{}: the gzip data are cut short", packed_.name());
     next_input_ += n;
     stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
     stream_.avail_in = static_cast<uInt>(n);
     return n > 0;
   }
 
-  const File& file_;
+  const RawBytes& packed_;
   z_stream stream_{};
   std::vector<char> input_;
-  std::uint64_t next_input_ = 0;  // in the file, behind input_
+  std::uint64_t next_input_ = 0;  // in what is packed, behind input_
   std::uint64_t position_ = 0;    // in the text
   bool in_member_ = false;
 };
 
 class GzipSource::IndexingCursor : public ByteCursor {
  public:
-  explicit IndexingCursor(GzipSource& source) : source_(source), inflater_(source.file_) {}
+  explicit IndexingCursor(GzipSource& source) : source_(source), inflater_(*source.packed_) {}
   std::size_t read(std::span<char> bytes) override {
     source_.keep(inflater_, bytes.size());
     return inflater_.read(bytes);
@@ -96,7 +97,7 @@ class GzipSource::IndexingCursor : public ByteCursor {
   Inflater inflater_;
 };
 
-GzipSource::GzipSource(File file) : file_(std::move(file)) {}
+GzipSource::GzipSource(std::unique_ptr<RawBytes> packed) : packed_(std::move(packed)) {}
 GzipSource::~GzipSource() = default;
 
 void GzipSource::keep(const Inflater& inflater, std::size_t read_bytes) {
@@ -118,7 +119,7 @@ std::unique_ptr<ByteCursor> GzipSource::indexing_cursor() {
 std::unique_ptr<ByteCursor> GzipSource::cursor_at(std::uint64_t offset) const {
   std::unique_ptr<Inflater> inflater;
   if (states_.empty()) {
-    inflater = std::make_unique<Inflater>(file_);
+    inflater = std::make_unique<Inflater>(*packed_);
   } else {
     inflater = std::make_unique<Inflater>(*states_[std::min<std::uint64_t>(offset / stride_, states_.size() - 1)]);
   }

@@ -5,18 +5,17 @@
 #include <vector>
 
 #include "podere/io/byte_source.h"
-#include "podere/io/file.h"
 
 namespace podere::io {
 
 class Inflater;
 
-/// The text of a gzip file, of one or several members. Inflating can start at the beginning only, or where the state of
-/// an inflater was kept: the indexing cursor keeps at most kMaxStates of them (about 40 KB each), evenly spaced. When
-/// there are more, it forgets every other one.
+/// The text of what was packed by gzip, of one or several members. Inflating can start at the beginning only, or where
+/// the state of an inflater was kept: the indexing cursor keeps at most kMaxStates of them (about 40 KB each), evenly
+/// spaced. When there are more, it forgets every other one.
 class GzipSource : public ByteSource {
  public:
-  explicit GzipSource(File file);
+  explicit GzipSource(std::unique_ptr<RawBytes> packed);
   ~GzipSource() override;
 
   std::optional<std::uint64_t> size() const override { return {}; }
@@ -29,7 +28,7 @@ class GzipSource : public ByteSource {
   class IndexingCursor;
   void keep(const Inflater& inflater, std::size_t read_bytes);
 
-  File file_;
+  std::unique_ptr<RawBytes> packed_;
   std::vector<std::unique_ptr<Inflater>> states_;  // state i stands at text offset i * stride_
   std::uint64_t stride_ = 0;
 };

@@ -39,11 +39,11 @@ std::size_t find_feature(const IdxFile& file, const std::string& name) {
 class OpenIdx {
  public:
   /// Collective. Throws InputError on all ranks.
-  OpenIdx(const std::filesystem::path& path, const IdxOptions& options, const comm::Communicator& comm) {
+  OpenIdx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm) {
     comm.agree([&] {
-      file_.emplace(path);
+      file_.emplace(location);
       if (!options.labels.empty()) open_labels(options.labels);
-      chosen_ = choose_rows(file_->name(), options.first_row, options.last_row, file_->n_rows());
+      chosen_ = choose_rows(file_->name(), options.rows, file_->n_rows());
       choose_columns(options.columns);
     });
     const std::array<std::uint64_t, 3> shape = {file_->n_rows(), file_->values_per_row(),
@@ -84,8 +84,8 @@ class OpenIdx {
   }
 
  private:
-  void open_labels(const std::filesystem::path& path) {
-    labels_.emplace(path);
+  void open_labels(const std::string& location) {
+    labels_.emplace(location);
     if (labels_->n_dimensions() != 1) {
       throw_input_error("{}: byte 3: labels have one dimension, these have {}", labels_->name(),
                         labels_->n_dimensions());
@@ -136,9 +136,9 @@ std::string with_last(std::string text, std::string_view from, std::string_view 
 
 }  // namespace
 
-table::Table read_idx(const std::filesystem::path& path, const IdxOptions& options, const comm::Communicator& comm,
+table::Table read_idx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm,
                       int n_threads) {
-  const OpenIdx idx(path, options, comm);
+  const OpenIdx idx(location, options, comm);
   check_room(idx.name(), idx.rows().size(), idx.schema().features.size(), comm);
   std::optional<table::Table> table;
   comm.agree([&] {
@@ -148,9 +148,9 @@ table::Table read_idx(const std::filesystem::path& path, const IdxOptions& optio
   return std::move(*table);
 }
 
-std::unique_ptr<table::RowSource> open_idx(const std::filesystem::path& path, const IdxOptions& options,
+std::unique_ptr<table::RowSource> open_idx(const std::string& location, const IdxOptions& options,
                                            const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
-  const auto idx = std::make_shared<OpenIdx>(path, options, comm);
+  const auto idx = std::make_shared<OpenIdx>(location, options, comm);
   const auto read = [idx, n_threads](table::Table& window) {
     idx->read(window, n_threads);
     idx->check_unchanged();

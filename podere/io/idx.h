@@ -2,24 +2,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
+#include "podere/io/row_selection.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
 
 struct IdxOptions {
-  std::filesystem::path labels;      ///< a file of one dimension, with the label of each row; empty: there are none
+  std::string labels;                ///< a file of one dimension, with the label of each row; empty: there are none
   std::vector<std::string> columns;  ///< features to keep, by name, in this order; empty: all
-  std::uint64_t first_row = 0;       ///< rows [first_row, last_row) of the file become the table
-  std::optional<std::uint64_t> last_row;  ///< unset: to the end
+  RowSelection rows;                 ///< of the file, that become the table
 };
 
 /// Reads an IDX file, plain or gzip: rows are its first dimension, all others are features. Those of images are called
@@ -32,12 +30,12 @@ struct IdxOptions {
 ///
 /// Throws InputError, on all ranks: as IdxFile; for labels that are not as many as the rows; for rows or columns that
 /// are not there; for a table beyond the memory of a host.
-table::Table read_idx(const std::filesystem::path& path, const IdxOptions& options, const comm::Communicator& comm,
+table::Table read_idx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm,
                       int n_threads);
 
 /// The same rows without holding their features: the file is read anew each time somebody goes through them.
 /// Collective; throws as read_idx.
-std::unique_ptr<table::RowSource> open_idx(const std::filesystem::path& path, const IdxOptions& options,
+std::unique_ptr<table::RowSource> open_idx(const std::string& location, const IdxOptions& options,
                                            const comm::Communicator& comm, int n_threads,
                                            std::size_t window_bytes = table::kWindowBytes);
 

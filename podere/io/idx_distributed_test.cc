@@ -22,7 +22,7 @@ std::vector<std::int16_t> random_values(std::size_t n) {
 TEST(IdxDistributed, TheTableIsTheSameOnAnyNumberOfRanksAndThreads) {
   const std::string images = idx_file(0x0b, {6000, 13, 9}, random_values(6000 * 13 * 9));
   const SharedFile plain(images), packed(gzip(images)), labels(idx_file(0x0b, {6000}, random_values(6000)));
-  const IdxOptions options{.labels = labels.path(), .columns = {}, .first_row = 11, .last_row = 5800};
+  const IdxOptions options{.labels = labels.path(), .columns = {}, .rows = {11, 5800}};
   const auto whole = read_idx(plain.path(), options, comm::Communicator::self(), 1);
   EXPECT_EQ(whole.n_features(), 117);
   for (const auto* const file : {&plain, &packed}) {
@@ -51,7 +51,9 @@ TEST(IdxDistributed, AllRanksRefuseWhatOneCannotRead) {
   EXPECT_THROW(read_idx(file.path(), {}, world(), 2), InputError);
   EXPECT_THROW(open_idx(file.path(), {}, world(), 2), InputError);
   EXPECT_THROW(read_idx(cut.path(), {}, world(), 2), InputError);
-  EXPECT_EQ(read_idx(file.path(), {.labels = {}, .columns = {}, .last_row = 4999}, world(), 2).n_global_rows(), 4999);
+  EXPECT_EQ(
+      read_idx(file.path(), {.labels = {}, .columns = {}, .rows = {.last_row = 4999}}, world(), 2).n_global_rows(),
+      4999);
 }
 
 TEST(IdxDistributed, FilesThatDifferFromRankToRankAreRefused) {

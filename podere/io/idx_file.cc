@@ -48,7 +48,8 @@ std::uint32_t big_endian(const char* p) {
 
 }  // namespace
 
-IdxFile::IdxFile(const std::filesystem::path& path) : name_(path.string()), version_(path), source_(open_bytes(path)) {
+IdxFile::IdxFile(const std::string& location)
+    : name_(location), version_(version_of(location)), source_(open_bytes(location)) {
   read_header(*source_->cursor_at(0));
   check_size();
 }
@@ -158,7 +159,7 @@ void IdxFile::read(table::RowRange rows, const std::function<void(const Piece&)>
 }
 
 void IdxFile::check_unchanged() const {
-  if (FileVersion(name_) != version_) throw_input_error("{}: changed while it was read", name_);
+  if (version_of(name_) != version_) throw_input_error("{}: changed while it was read", name_);
 }
 
 }  // namespace podere::io

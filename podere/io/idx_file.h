@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "podere/io/byte_source.h"
-#include "podere/io/file_version.h"
 #include "podere/table/row.h"
 #include "podere/table/strided.h"
 
@@ -26,7 +24,7 @@ class IdxFile {
  public:
   /// Reads the header, and a gzip file to its end. Throws InputError, with file and byte, for a header that is none, a
   /// dimension that is 0 or sizes that no file can have, and if the values are not as many as the header tells.
-  explicit IdxFile(const std::filesystem::path& path);
+  explicit IdxFile(const std::string& location);
 
   const std::string& name() const { return name_; }
   table::Element element() const { return element_; }
@@ -58,7 +56,7 @@ class IdxFile {
   std::uint64_t row_at(std::uint64_t offset) const;
 
   std::string name_;
-  FileVersion version_;
+  SourceVersion version_;
   std::unique_ptr<ByteSource> source_;
   table::Element element_ = table::Element::kUint8;
   std::vector<std::uint64_t> sizes_;

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 3 == 1) options.labels = file.path();
   if (n_bytes % 5 == 1) options.columns = {"pixel2", "pixel1"};
   if (n_bytes % 5 == 2) options.columns = {"f0"};
-  if (n_bytes % 11 == 1) options.first_row = 1;
+  if (n_bytes % 11 == 1) options.rows.first_row = 1;
   const auto self = podere::comm::Communicator::self();
   const std::string expected = podere::io::outcome([&] { return podere::io::read_idx(file.path(), options, self, 1); });
   const std::string found = podere::io::outcome([&] {

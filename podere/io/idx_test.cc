@@ -79,8 +79,7 @@ TEST(Idx, LabelsComeFromAnotherFile) {
 
 TEST(Idx, RowsAndColumnsAreChosen) {
   const TemporaryFile labels(idx_file<std::uint8_t>(0x08, {3}, {5, 0, 4}));
-  const auto table =
-      read_bytes(kImages, {.labels = labels.path(), .columns = {"pixel2"}, .first_row = 1, .last_row = 3});
+  const auto table = read_bytes(kImages, {.labels = labels.path(), .columns = {"pixel2"}, .rows = {1, 3}});
   EXPECT_EQ(table.schema().features, std::vector<std::string>{"pixel2"});
   EXPECT_EQ(column(table, 0), (std::vector<float>{8, 2}));
   EXPECT_EQ(table.label()[0], 0);
@@ -150,8 +149,7 @@ TEST(Idx, LabelsThatDoNotFitAreRefused) {
 }
 
 TEST(Idx, RowsAndColumnsThatAreNotThereAreRefused) {
-  EXPECT_EQ(idx_refusal(kImages, {.first_row = 1, .last_row = 4}),
-            ": rows 1 to 4 are asked for, end excluded; there are rows 0 to 3");
+  EXPECT_EQ(idx_refusal(kImages, {.rows = {1, 4}}), ": rows 1 to 4 are asked for, end excluded; there are rows 0 to 3");
   for (const char* name : {"pixel0", "pixel3", "pixel", "pixel01", "1", "label", ""}) {
     EXPECT_EQ(idx_refusal(kImages, {.columns = {name}}),
               ": there is no feature '" + std::string(name) + "'; there are pixel1 to pixel2");

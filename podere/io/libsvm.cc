@@ -89,13 +89,12 @@ std::uint64_t count_applied(const table::Schema& applied, std::uint64_t first_in
 class OpenLibsvm {
  public:
   /// Collective. Throws InputError on all ranks.
-  OpenLibsvm(const std::filesystem::path& path, const LibsvmOptions& options, const comm::Communicator& comm,
-             int n_threads)
+  OpenLibsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm, int n_threads)
       : missing_(options.missing) {
     layout_.first_index = options.zero_based ? 0 : 1;
     std::uint64_t n_head_lines = 0;
     comm.agree([&] {
-      text_.emplace(path, options.max_line_bytes);
+      text_.emplace(location, options.max_line_bytes);
       std::array<char, kByteOrderMark.size()> begin{};
       text_->source->cursor_at(0)->read(begin);
       if (std::string_view(begin.data(), begin.size()) == kByteOrderMark) text_->text_begin = begin.size();
@@ -103,7 +102,7 @@ class OpenLibsvm {
     });
     text_->index = index_lines(*text_->source, text_->name, options.chunk_bytes, Quotes::kMeanNothing, comm, n_threads);
     const table::RowRange all = {n_head_lines, text_->index.n_lines};
-    const table::RowRange chosen = choose_rows(text_->name, options.first_row, options.last_row, all.size());
+    const table::RowRange chosen = choose_rows(text_->name, options.rows, all.size());
     lines_ = {all.begin + chosen.begin, all.begin + chosen.end};
     rows_ = table::rows_of(lines_.size(), comm.rank(), comm.size());
     const std::uint64_t n_features = count_features(options, all, comm, n_threads);
@@ -194,9 +193,9 @@ class OpenLibsvm {
 
 }  // namespace
 
-table::Table read_libsvm(const std::filesystem::path& path, const LibsvmOptions& options,
-                         const comm::Communicator& comm, int n_threads) {
-  const OpenLibsvm libsvm(path, options, comm, n_threads);
+table::Table read_libsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm,
+                         int n_threads) {
+  const OpenLibsvm libsvm(location, options, comm, n_threads);
   check_room(libsvm.name(), libsvm.rows().size(), libsvm.schema().features.size(), comm);
   std::optional<table::Table> table;
   agree_on_fault(comm, [&] {
@@ -206,9 +205,9 @@ table::Table read_libsvm(const std::filesystem::path& path, const LibsvmOptions&
   return std::move(*table);
 }
 
-std::unique_ptr<table::RowSource> open_libsvm(const std::filesystem::path& path, const LibsvmOptions& options,
+std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const LibsvmOptions& options,
                                               const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
-  const auto libsvm = std::make_shared<OpenLibsvm>(path, options, comm, n_threads);
+  const auto libsvm = std::make_shared<OpenLibsvm>(location, options, comm, n_threads);
   check_room(libsvm->name(), std::min(libsvm->rows().size(), table::kBlockRows), libsvm->schema().features.size(),
              comm);
   const auto read = [libsvm, n_threads](table::Table& window) {

@@ -3,14 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/io/csv.h"
+#include "podere/io/load_lines.h"
+#include "podere/io/missing_tokens.h"
+#include "podere/io/row_selection.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
@@ -24,11 +25,10 @@ struct LibsvmOptions {
   /// What the rows are for: where the features of this schema that table::find_features looks for are more than the
   /// file has indices, those that the file lacks are 0.
   std::optional<table::Schema> applied;
-  std::vector<std::string> missing = CsvOptions().missing;  ///< values read as NaN
-  std::uint64_t first_row = 0;                              ///< rows [first_row, last_row) of the file become the table
-  std::optional<std::uint64_t> last_row;                    ///< unset: to the end
-  std::size_t chunk_bytes = CsvOptions().chunk_bytes;       ///< read at once by one thread
-  std::size_t max_line_bytes = CsvOptions().max_line_bytes;  ///< longer lines are refused
+  std::vector<std::string> missing = usual_missing_tokens();  ///< values read as NaN
+  RowSelection rows;                                          ///< of the file, that become the table
+  std::size_t chunk_bytes = kChunkBytes;                      ///< read at once by one thread
+  std::size_t max_line_bytes = kMostLineBytes;                ///< longer lines are refused
 };
 
 /// Reads lines of `label index:value index:value ... # comment`, plain or gzip, with LF or CRLF. Indices rise along a
@@ -44,12 +44,12 @@ struct LibsvmOptions {
 /// Throws InputError with file and line, the same one on all ranks: of all rows asked for, the first that cannot be
 /// read; an index beyond kMostFeatures comes before all others, whether its row is asked for or not. Throws it too for
 /// a table beyond the memory of a host.
-table::Table read_libsvm(const std::filesystem::path& path, const LibsvmOptions& options,
-                         const comm::Communicator& comm, int n_threads);
+table::Table read_libsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm,
+                         int n_threads);
 
 /// The same rows without holding their features: the file is read anew each time somebody goes through them.
 /// Collective; throws as read_libsvm.
-std::unique_ptr<table::RowSource> open_libsvm(const std::filesystem::path& path, const LibsvmOptions& options,
+std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const LibsvmOptions& options,
                                               const comm::Communicator& comm, int n_threads,
                                               std::size_t window_bytes = table::kWindowBytes);
 

@@ -45,13 +45,13 @@ TEST(LibsvmDistributed, TheTableIsTheSameOnAnyNumberOfRanksAndThreads) {
   const SharedFile plain(text), packed(gzip(text));
   for (const auto* const file : {&plain, &packed}) {
     expect_same_libsvm(file->path(), {});
-    expect_same_libsvm(file->path(), {.columns = {"f97", "f3", "f11"}, .first_row = 100, .last_row = 5500});
+    expect_same_libsvm(file->path(), {.columns = {"f97", "f3", "f11"}, .rows = {100, 5500}});
   }
 }
 
 TEST(LibsvmDistributed, FeaturesAreThoseOfTheWholeFileOnEveryRank) {
   const SharedFile file(libsvm_rows(6000));
-  EXPECT_EQ(read_libsvm(file.path(), {.last_row = 10}, world(), 2).n_features(), 97);
+  EXPECT_EQ(read_libsvm(file.path(), {.rows = {.last_row = 10}}, world(), 2).n_features(), 97);
 }
 
 TEST(LibsvmDistributed, RanksWithoutRowsHoldAnEmptyTable) {

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 3 == 1) options.n_features = n_bytes % 32;
   if (n_bytes % 5 == 1) options.zero_based = true;
   if (n_bytes % 5 == 2) options.columns = {"f2", "f1"};
-  if (n_bytes % 11 == 1) options.first_row = 1;
+  if (n_bytes % 11 == 1) options.rows.first_row = 1;
   const auto read = [&](int n_threads) {
     return podere::io::outcome(
         [&] { return podere::io::read_libsvm(file.path(), options, podere::comm::Communicator::self(), n_threads); });

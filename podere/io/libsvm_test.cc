@@ -81,7 +81,8 @@ TEST(Libsvm, IndicesMayCountFromZero) {
 TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
   const std::string text = "1 1:1\n1 2:1\n";
   EXPECT_EQ(read_text(text).n_features(), 2);
-  EXPECT_EQ(read_text(text, {.last_row = 1}).n_features(), 2) << "it does not depend on the rows that are chosen";
+  EXPECT_EQ(read_text(text, {.rows = {.last_row = 1}}).n_features(), 2)
+      << "it does not depend on the rows that are chosen";
   EXPECT_EQ(read_text(text, {.n_features = 5}).n_features(), 5);
   const table::Schema model{.features = {"f1", "f4"}, .label = "label", .weight = {}, .categories = {}};
   const auto wider = read_text(text, {.applied = model});
@@ -97,7 +98,7 @@ TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
 }
 
 TEST(Libsvm, RowsAndColumnsAreChosen) {
-  const auto table = read_text("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .first_row = 1});
+  const auto table = read_text("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .rows = {1}});
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f3", "f1"}));
   EXPECT_EQ(column_of(table, 0), (std::vector<float>{0, 4}));
   EXPECT_EQ(column_of(table, 1), (std::vector<float>{2, 0}));
@@ -163,7 +164,7 @@ TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {
   EXPECT_EQ(libsvm_refusal(""), " has no rows");
   EXPECT_EQ(libsvm_refusal("# a\n\n# b"), " has no rows");
   EXPECT_EQ(libsvm_refusal("1\n2\n"), " has no features: there is no index:value");
-  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.first_row = 1}),
+  EXPECT_EQ(libsvm_refusal("1 1:1\n", {.rows = {1}}),
             " rows 1 to 1 are asked for, end excluded; there are rows 0 to 1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f2"}}), " there is no feature 'f2'; there are f1 to f1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f1", "f1"}}), " feature 'f1' is asked for twice");

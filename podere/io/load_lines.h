@@ -13,6 +13,9 @@
 
 namespace podere::io {
 
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 19;     ///< that one thread reads at once
+inline constexpr std::size_t kMostLineBytes = std::size_t{1} << 24;  ///< of a line: they bound the memory for reading
+
 /// A fault in the text of a source, by the byte where it is.
 struct SourceFault {
   std::uint64_t offset;

@@ -3,11 +3,51 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace podere::io {
 namespace {
+
+using namespace std::string_view_literals;
+
+struct OtherKind {
+  std::string_view begin;  // of the file; no text begins so
+  const char* words;
+  const char* advice;
+};
+
+constexpr const char* kSaveAsText = "save it as CSV, as pandas does: ";
+constexpr const char* kUnpack = "unpack it, or pack it with gzip";
+
+/// Sources: the formats' own specifications.
+constexpr std::array kOtherKinds = {
+    OtherKind{"PAR1\x15"sv, "a Parquet file", "pandas.read_parquet(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"ARROW1\0\0"sv, "an Arrow file", "pandas.read_feather(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", "pandas.read_hdf(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\x93NUMPY"sv, "an array of NumPy", "numpy.savetxt(CSV, numpy.load(FILE), delimiter=',')"},
+    OtherKind{"SQLite format 3\0"sv, "an SQLite database", nullptr},
+    OtherKind{"PK\x03\x04"sv, "a ZIP archive or an Excel file", kUnpack},
+    OtherKind{"BZh91AY&SY"sv, "packed with bzip2", kUnpack},
+    OtherKind{"\xfd"
+              "7zXZ\0"sv,
+              "packed with xz", kUnpack},
+    OtherKind{"\x28\xb5\x2f\xfd"sv, "packed with zstd", kUnpack}};
+
+/// Throws InputError if the first bytes of `source` say that it is no text.
+void refuse_other_kinds(const ByteSource& source, const std::string& name) {
+  std::array<char, 16> bytes{};
+  const std::string_view begin(bytes.data(), source.cursor_at(0)->read(bytes));
+
+  for (const auto& [magic, words, advice] : kOtherKinds) {
+    if (!begin.starts_with(magic)) continue;
+    throw_input_error("{}: is {}, allowed is text, plain or gzip: {}{}", name, words,
+                      advice == kUnpack ? "" : kSaveAsText, advice == nullptr ? "query by query" : advice);
+  }
+}
 
 std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
   const auto cursor = source.cursor_at(0);
@@ -24,6 +64,11 @@ std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
 }
 
 }  // namespace
+
+TextFile::TextFile(const std::string& location, std::size_t longest_line_bytes)
+    : name(location), version(version_of(location)), max_line_bytes(longest_line_bytes), source(open_bytes(location)) {
+  refuse_other_kinds(*source, name);
+}
 
 std::optional<std::string> find_fault(const comm::Communicator& comm, const std::function<void()>& read) {
   std::string fault;
@@ -44,9 +89,9 @@ void agree_on_fault(const comm::Communicator& comm, const std::function<void()>&
   if (const auto fault = find_fault(comm, read)) throw InputError(*fault);
 }
 
-table::RowRange choose_rows(const std::string& name, std::uint64_t first, std::optional<std::uint64_t> last,
-                            std::uint64_t n_rows) {
-  const std::uint64_t end = last.value_or(n_rows);
+table::RowRange choose_rows(const std::string& name, const RowSelection& chosen, std::uint64_t n_rows) {
+  const std::uint64_t first = chosen.first_row;
+  const std::uint64_t end = chosen.last_row.value_or(n_rows);
   if (first < end && end <= n_rows) return {first, end};
   throw_input_error("{}: rows {} to {} are asked for, end excluded; there are rows 0 to {}", name, first, end, n_rows);
 }
@@ -67,7 +112,7 @@ void TextFile::read(table::RowRange lines, const std::function<std::unique_ptr<L
 }
 
 void TextFile::check_unchanged() const {
-  if (FileVersion(name) != version) throw_input_error("{}: changed while it was read", name);
+  if (version_of(name) != version) throw_input_error("{}: changed while it was read", name);
 }
 
 }  // namespace podere::io

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,9 +11,9 @@
 #include "podere/base/error.h"
 #include "podere/comm/communicator.h"
 #include "podere/io/byte_source.h"
-#include "podere/io/file_version.h"
 #include "podere/io/line_index.h"
 #include "podere/io/load_lines.h"
+#include "podere/io/row_selection.h"
 #include "podere/table/row.h"
 
 namespace podere::io {
@@ -32,15 +31,12 @@ std::optional<std::string> find_fault(const comm::Communicator& comm, const std:
 /// The same, but throws the fault as an InputError, on all ranks. Collective.
 void agree_on_fault(const comm::Communicator& comm, const std::function<void()>& read);
 
-/// Rows [first, last) of `n_rows`; without `last` to the end. Throws InputError, with `name`, if there are none or
-/// fewer.
-table::RowRange choose_rows(const std::string& name, std::uint64_t first, std::optional<std::uint64_t> last,
-                            std::uint64_t n_rows);
+/// The chosen of `n_rows`. Throws InputError, with `name`, if there are none or fewer.
+table::RowRange choose_rows(const std::string& name, const RowSelection& chosen, std::uint64_t n_rows);
 
 struct TextFile {
-  /// Opens a file, and has not looked for lines yet. Throws InputError.
-  TextFile(const std::filesystem::path& path, std::size_t longest_line_bytes)
-      : name(path.string()), version(path), max_line_bytes(longest_line_bytes), source(open_bytes(path)) {}
+  /// Opens a file, and has not looked for lines yet. Throws InputError, also for known kinds of files that are no text.
+  TextFile(const std::string& location, std::size_t longest_line_bytes);
 
   /// Reads lines [lines.begin, lines.end) of the file. Throws TextFileFault for the first that cannot be read. Local.
   void read(table::RowRange lines, const std::function<std::unique_ptr<LineReader>()>& make_reader,
@@ -50,7 +46,7 @@ struct TextFile {
   void check_unchanged() const;
 
   std::string name;
-  FileVersion version;
+  SourceVersion version;
   std::size_t max_line_bytes;  ///< longer lines are refused
   std::unique_ptr<ByteSource> source;
   std::uint64_t text_begin = 0;  ///< behind a byte order mark

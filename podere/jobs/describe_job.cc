@@ -13,7 +13,7 @@ Json run(const DescribeJob& job, const JobContext& context) {
   const int n_threads = context.n_threads;
   const Stopwatch watch;
   source::SourceSpec source = job.table;
-  source.csv.counts_texts = job.label_values == 0;
+  source.counts_texts = job.label_values == 0;
   io::ReadFacts facts;
   const JobTable loaded = table_of(source, false, context, &facts);
   const table::Table& table = *loaded;

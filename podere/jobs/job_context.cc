@@ -50,7 +50,7 @@ JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const
                         context);
   }
   source::SourceSpec coded = spec;
-  coded.csv.coded_as = model;
+  coded.coded_as = model;
   JobTable table = load_counted(coded, needs_label, context, facts);
   return with_classes(std::move(table), spec, context);
 }
@@ -58,8 +58,8 @@ JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const
 void check_label_name(const source::SourceSpec& spec, const table::Table& table, const table::Schema& model) {
   const auto& found = table.schema().label;
   const auto& wanted = model.label;
-  const bool has_own = spec.format == io::FileFormat::kIdx || spec.format == io::FileFormat::kLibsvm;
-  if (has_own || spec.csv.label || source::kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
+  if (spec.label || source::kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
+  if (!source::column_rules(spec).labels_have_names) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
                     *wanted, spec.location, *found);
@@ -67,12 +67,13 @@ void check_label_name(const source::SourceSpec& spec, const table::Table& table,
 
 namespace {
 
-/// Columns of a file without names are known by their places: those of a file with more of them are other ones. Of
-/// libsvm files, which leave zeros out, more is as good.
+/// Columns of a file without names are known by their places: those of a file with more of them are other ones, unless
+/// its format leaves zeros out.
 void check_as_many(const source::SourceSpec& spec, const table::Schema& found, const table::Schema& trained) {
-  if (spec.format == io::FileFormat::kLibsvm || source::kept_name(spec.location)) return;
+  const source::ColumnRules rules = source::column_rules(spec);
+  if (rules.zeros_are_left_out || source::kept_name(spec.location)) return;
   const bool is_nameless =
-      spec.format == io::FileFormat::kIdx || (table::is_made_up(found.features) && table::is_made_up(trained.features));
+      !rules.features_have_names || (table::is_made_up(found.features) && table::is_made_up(trained.features));
   if (!is_nameless || found.features.size() == trained.features.size()) return;
   throw_input_error("it has {} features, the rows trained on have {}", found.features.size(), trained.features.size());
 }

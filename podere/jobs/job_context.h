@@ -25,7 +25,7 @@ struct JobContext {
 /// user had not chosen them. Nothing where nothing was decided. Local.
 void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
-/// The table of a job: kept, or loaded as session::load does, after a report of the phase "read". What was found in a
+/// The table of a job: kept, or loaded as source::load does, after a report of the phase "read". What was found in a
 /// file goes to `facts`, where wanted.
 JobTable table_of(const source::SourceSpec& spec, bool needs_label, const JobContext& context,
                   io::ReadFacts* facts = nullptr);

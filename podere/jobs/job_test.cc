@@ -28,16 +28,15 @@ std::string refusal(const std::string& text) {
 TrainJob full_train_job() {
   TrainJob train;
   train.table.location = "a.csv";
-  train.table.csv = {.delimiter = ';',
-                     .header = false,
-                     .label = "y",
-                     .weight = "3",
-                     .columns = {"a", "b"},
-                     .drop = {"c"},
-                     .missing = {"?"},
-                     .first_row = 5,
-                     .last_row = 50};
-  train.table.format = io::FileFormat::kIdx;
+  train.table.rows = {5, 50};
+  train.table.label = "y";
+  train.table.weight = "3";
+  train.table.columns = {"a", "b"};
+  train.table.drop = {"c"};
+  train.table.delimiter = ';';
+  train.table.header = false;
+  train.table.missing = {"?"};
+  train.table.format = "idx";
   train.table.labels = "labels";
   train.table.n_features = 9;
   train.table.zero_based = true;

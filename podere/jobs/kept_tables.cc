@@ -11,7 +11,6 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
-#include "podere/io/csv_layout.h"
 #include "podere/table/features.h"
 #include "podere/table/labels.h"
 #include "podere/table/number_text.h"
@@ -125,7 +124,7 @@ table::Table& KeptTables::at(const std::string& name) {
 
 table::Table& KeptTables::find(const source::SourceSpec& spec, bool needs_label) {
   table::Table& table = at(*source::kept_name(spec.location));
-  if (source::chooses_how_to_read(spec) || spec.csv.first_row > 0 || spec.csv.last_row) {
+  if (source::chooses_how_to_read(spec) || !spec.rows.is_all()) {
     throw_input_error("{}: how to read a table is chosen when it is loaded; rows and columns are chosen by transform",
                       spec.location);
   }

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "podere/io/csv.h"
+#include "podere/io/read_facts.h"
 #include "podere/source/source.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"

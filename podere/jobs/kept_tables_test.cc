@@ -37,7 +37,7 @@ TEST(KeptTables, AreFoundByNameAsLongAsTheyAreKept) {
 TEST(KeptTables, RefuseWhatIsSaidWhenFilesAreRead) {
   KeptTables tables;
   tables.keep("a", numbers({1}, {.features = {"x"}}));
-  EXPECT_NE(refusal_of([&] { tables.find({"table:a", {.label = "x"}}, false); }), "none");
+  EXPECT_NE(refusal_of([&] { tables.find({.location = "table:a", .label = "x"}, false); }), "none");
   EXPECT_NE(refusal_of([&] { tables.find({"table:a", {.last_row = 1}}, false); }), "none");
   EXPECT_NE(refusal_of([&] { tables.find({"table:a", {}}, true); }).find("no label"), std::string::npos);
   EXPECT_NE(refusal_of([&] { tables.keep("a b", numbers({1}, {.features = {"x"}})); }), "none");

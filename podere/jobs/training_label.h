@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "podere/io/csv.h"
+#include "podere/io/read_facts.h"
 #include "podere/jobs/job.h"
 #include "podere/table/weighted_labels.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "podere/io/file_version.h"
+#include "podere/io/byte_source.h"
 #include "podere/jobs/job.h"
 
 namespace podere::session {
@@ -19,8 +19,8 @@ class Inputs {
   void check_unchanged() const;
 
  private:
-  void add(const std::string& path) { versions_.emplace(path, io::FileVersion(path)); }
-  std::map<std::string, io::FileVersion> versions_;
+  void add(const std::string& path) { versions_.emplace(path, io::version_of(path)); }
+  std::map<std::string, io::SourceVersion> versions_;
 };
 
 }  // namespace podere::session

@@ -13,16 +13,11 @@
 namespace podere::source {
 namespace {
 
-TEST(ColliderSource, IsReadFromItsText) {
-  EXPECT_EQ(parse_collider("collider:1e6?seed=3"), (ColliderSource{1'000'000, 3}));
-  EXPECT_EQ(parse_collider("collider:12"), (ColliderSource{12, 0}));
-  EXPECT_EQ(parse_collider("higgs.csv"), std::nullopt);
-}
-
-TEST(ColliderSource, ThatIsMalformedIsRefused) {
+TEST(Load, RefusesEventsThatAreMalformed) {
+  const auto comm = comm::Communicator::self();
   for (const char* text : {"collider:", "collider:x", "collider:-1", "collider:1.5", "collider:10?",
                            "collider:10?seed=", "collider:10?sed=1", "collider:10?seed=a", "collider:10&seed=1"}) {
-    EXPECT_THROW(parse_collider(text), InputError) << text;
+    EXPECT_THROW(load({text, {}}, false, comm, 1), InputError) << text;
   }
 }
 
@@ -38,7 +33,7 @@ TEST(Load, RefusesEventsThatAreNotThereAndChoicesThatDoNotApply) {
   const auto comm = comm::Communicator::self();
   EXPECT_THROW(load({"collider:0", {}}, false, comm, 1), InputError);
   EXPECT_THROW(load({"collider:50", {.first_row = 50}}, false, comm, 1), InputError);
-  EXPECT_THROW(load({"collider:50", {.label = "1"}}, true, comm, 1), InputError);
+  EXPECT_THROW(load({.location = "collider:50", .label = "1"}, true, comm, 1), InputError);
 }
 
 /// A folder with files of the formats, and who reads them.
@@ -73,7 +68,7 @@ TEST_F(FilesTest, LabelsOfAnIdxFileAreThoseBesideItUnlessOthersAreGiven) {
   EXPECT_EQ(load({path, {}}, false, comm_, 1).label()[0], 1);
   EXPECT_EQ(open({path, {}}, comm_, 1)->labels().label()[0], 1);
   const std::string other = write("other", std::string(labels_).replace(8, 1, "\7"));
-  EXPECT_EQ(load({.location = path, .csv = {}, .labels = other}, true, comm_, 1).label()[0], 7);
+  EXPECT_EQ(load({.location = path, .labels = other}, true, comm_, 1).label()[0], 7);
   EXPECT_NE(refusal_of({write("digits", images_), {}}, true).find("beside a file with images in its name"),
             std::string::npos);
 }
@@ -83,30 +78,37 @@ TEST_F(FilesTest, ALibsvmFileIsKnownByItsNameOrByWhatIsSaid) {
   EXPECT_EQ(load({write("a.svm", rows), {}}, true, comm_, 1).n_features(), 4);
   EXPECT_EQ(open({write("a.svm", rows), {}}, comm_, 1)->schema().features.size(), 4);
   const std::string path = write("a9a", rows);
-  EXPECT_EQ(load({.location = path, .csv = {}, .format = io::FileFormat::kLibsvm}, true, comm_, 1).n_features(), 4);
-  EXPECT_EQ(load({.location = path, .csv = {}, .format = io::FileFormat::kLibsvm, .n_features = 9}, true, comm_, 1)
-                .n_features(),
-            9);
+  EXPECT_EQ(load({.location = path, .format = "libsvm"}, true, comm_, 1).n_features(), 4);
+  EXPECT_EQ(load({.location = path, .format = "libsvm", .n_features = 9}, true, comm_, 1).n_features(), 9);
 }
 
 TEST_F(FilesTest, WhatAFormatDoesNotHaveIsRefused) {
-  EXPECT_EQ(refusal_of({.location = "/absent", .csv = {}, .format = io::FileFormat::kIdx}),
-            "/absent: cannot be read: No such file or directory");
+  EXPECT_EQ(refusal_of({.location = "/absent", .format = "idx"}), "/absent: cannot be read: No such file or directory");
   const std::string csv = write("a.csv", "1,2\n"), svm = write("a.svm", "1 1:2\n"), idx = write("a.idx", images_);
-  EXPECT_NE(refusal_of({.location = csv, .csv = {}, .labels = idx}).find("labels cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({.location = csv, .csv = {}, .n_features = 3}).find("features cannot be chosen"),
+  EXPECT_NE(refusal_of({.location = csv, .labels = idx}).find("labels cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = csv, .n_features = 3}).find("features cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = csv, .zero_based = true}).find("zero-based cannot"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = svm, .label = "0"}).find("label cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = svm, .categorical = {"f1"}}).find("categorical cannot be chosen"),
             std::string::npos);
-  EXPECT_NE(refusal_of({.location = csv, .csv = {}, .zero_based = true}).find("zero-based cannot"), std::string::npos);
-  EXPECT_NE(refusal_of({svm, {.label = "0"}}).find("label cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({svm, {.categorical = {"f1"}}}).find("categorical cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({svm, {.header = true}}).find("header cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({idx, {.weight = "0"}}).find("weight cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({idx, {.missing = {"0"}}}).find("missing cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({idx, {.delimiter = ' '}}).find("delimiter cannot be chosen"), std::string::npos);
-  EXPECT_NE(refusal_of({.location = csv, .csv = {}, .format = io::FileFormat::kIdx}).find("begin with two bytes 0"),
-            std::string::npos);
-  EXPECT_NE(refusal_of({.location = "collider:5", .csv = {}, .format = io::FileFormat::kCsv}).find("format cannot"),
-            std::string::npos);
+  EXPECT_NE(refusal_of({.location = svm, .header = true}).find("header cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = idx, .weight = "0"}).find("weight cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = idx, .missing = {"0"}}).find("missing cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = idx, .delimiter = ' '}).find("delimiter cannot be chosen"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = csv, .format = "idx"}).find("begin with two bytes 0"), std::string::npos);
+  EXPECT_NE(refusal_of({.location = "collider:5", .format = "csv"}).find("format cannot"), std::string::npos);
+}
+
+TEST(MakeAbsolute, ChangesPathsOnly) {
+  const auto absolute = [](SourceSpec spec) {
+    make_absolute(spec);
+    return spec.location;
+  };
+  EXPECT_EQ(absolute({"a.csv", {}}), (std::filesystem::current_path() / "a.csv").string());
+  EXPECT_EQ(absolute({"foo:bar", {}}), (std::filesystem::current_path() / "foo:bar").string());
+  EXPECT_EQ(absolute({"collider:5?seed=1", {}}), "collider:5?seed=1");
+  EXPECT_EQ(absolute({"table:a", {}}), "table:a");
+  EXPECT_EQ(absolute({.location = "put:a", .arrays = io::RemoteArrays{}}), "put:a");
 }
 
 TEST(Load, RefusesAFileThatIsNotThere) {

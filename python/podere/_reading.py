@@ -80,8 +80,11 @@ def _texts(name: str, values: Sequence[str | int]) -> list[str]:
 
 
 def _file(name: str, path: str | os.PathLike[str], format: str) -> dict[str, Any]:
-    location = absolute(name, path)
-    os.stat(location)  # FileNotFoundError, PermissionError
+    if isinstance(path, str) and "://" in path and not os.path.exists(path):
+        location = path  # of a scheme, or of none that executors know, who say which there are
+    else:
+        location = absolute(name, path)
+        os.stat(location)  # FileNotFoundError, PermissionError
     return {"location": location} if format == "auto" else {"location": location, "format": format}
 
 

@@ -520,9 +520,18 @@ def test_a_file_name_that_is_not_utf8(podere):
     assert b"not UTF-8" in result.stderr
 
 
+def test_a_scheme_that_is_not_known_is_named_with_those_that_are(podere):
+    expected = "s3://b/x.csv: scheme 's3' is not known; allowed are a path, collider:, table:"
+    for arguments in (["describe", "s3://b/x.csv"], ["train", "gbt", "s3://b/x.csv", "-o", "m.json"],
+                      ["train", "gbt", "collider:100", "--validation", "s3://b/x.csv", "-o", "m.json"]):
+        assert expected in podere.refused(*arguments)
+    (podere.folder / "foo:bar").write_text("y,x\n0,1\n1,2\n")
+    assert json.loads(podere.done("describe", "foo:bar", "--json").stdout)["rows"] == 2
+
+
 def test_a_file_of_another_kind_is_named(podere):
     (podere.folder / "t.csv").write_bytes(b"PAR1\x15\x04\x15,\n1,2\n")
-    assert "t.csv: is a Parquet file, allowed are delimited text" in podere.refused("describe", "t.csv")
+    assert "t.csv: is a Parquet file, allowed is text" in podere.refused("describe", "t.csv")
     assert "t.csv: is a Parquet file" in podere.refused("train", "gbt", "t.csv", "-o", "m.json")
 
 

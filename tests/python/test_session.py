@@ -267,6 +267,7 @@ def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
                                (ValueError, "allowed are auto, csv, idx, libsvm", dict(format="svm")),
                                (ValueError, "labels cannot be chosen", dict(labels=path)),
                                (TypeError, "columns is 'f1'", dict(columns="f1")),
+                               (ValueError, "scheme 's3' is not known", dict(labels="s3://bucket/labels", format="idx")),
                                (FileNotFoundError, "nowhere", dict(labels=tmp_path / "nowhere"))):
         with pytest.raises(kind, match=match):
             session.read(path, **wrong)

@@ -1,0 +1,30 @@
+// The texts that stand for a missing value.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podere::io {
+
+/// Stands in a table where a file has no value.
+inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+/// Those that stand for a missing value unless others are chosen.
+std::vector<std::string> usual_missing_tokens();
+
+/// The texts that stand for a missing value.
+class MissingTokens {
+ public:
+  explicit MissingTokens(const std::vector<std::string>& tokens);
+  bool holds(std::string_view text) const;
+  /// A token that is a number stands for every spelling of that number (-999 also for -999.0).
+  bool holds(float value) const;
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<float> numbers_;
+};
+
+}  // namespace podere::io

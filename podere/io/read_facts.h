@@ -1,0 +1,39 @@
+// What reading found in a file that its user had not said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace podere::io {
+
+/// Which of the columns are called as labels are: label, target, class or y, in any case. Rising.
+std::vector<std::size_t> usual_labels(const std::vector<std::string>& names);
+
+/// How many fields of a column hold a text that `coded_as` does not know: by column, without zeros.
+using UnknownTexts = std::map<std::string, std::uint64_t>;
+
+/// Why a column is the label: an option says so; the label of `coded_as` has its name; it has one of the usual names,
+/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); else it is the first.
+enum class LabelChoice { kOption, kModel, kName, kFirst };
+
+/// Where the label stands in a file.
+struct LabelColumn {
+  std::size_t position = 0;
+  LabelChoice choice = LabelChoice::kOption;
+  std::string option;  ///< what --label calls it
+  std::string other;   ///< what --label calls the last of the features; empty: there are none
+};
+
+/// What was found in a file while it was read.
+struct ReadFacts {
+  std::optional<bool> found_header;  ///< whether the first line names the columns, where that was not said
+  std::optional<LabelColumn> label;
+  UnknownTexts unknown;
+  std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]
+};
+
+}  // namespace podere::io

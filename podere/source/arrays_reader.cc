@@ -1,0 +1,25 @@
+#include "podere/source/arrays_reader.h"
+
+namespace podere::source {
+namespace {
+
+table::Table load_arrays(const Reading& reading) {
+  return io::read_arrays(*reading.spec.arrays, reading.comm, reading.n_threads);
+}
+
+std::unique_ptr<table::RowSource> open_arrays(const Reading& reading) {
+  return std::make_unique<table::HeldRows>(load_arrays(reading));
+}
+
+}  // namespace
+
+Reader arrays_reader() {
+  return {.name = "arrays",
+          .reads = Reads::kArrays,
+          .options = {},
+          .reason = "arrays are taken as they are",
+          .load = load_arrays,
+          .open = open_arrays};
+}
+
+}  // namespace podere::source

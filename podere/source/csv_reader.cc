@@ -1,0 +1,43 @@
+#include "podere/source/csv_reader.h"
+
+#include "podere/io/csv.h"
+
+namespace podere::source {
+namespace {
+
+io::CsvOptions csv_options(const Reading& reading) {
+  const SourceSpec& spec = reading.spec;
+  return {.delimiter = spec.delimiter,
+          .header = spec.header,
+          .label = spec.label,
+          .needs_label = reading.needs_label,
+          .weight = spec.weight,
+          .columns = spec.columns,
+          .drop = spec.drop,
+          .categorical = spec.categorical,
+          .coded_as = spec.coded_as,
+          .missing = spec.missing,
+          .counts_texts = spec.counts_texts,
+          .rows = spec.rows};
+}
+
+table::Table load_csv(const Reading& reading) {
+  return io::read_csv(reading.spec.location, csv_options(reading), reading.comm, reading.n_threads, reading.facts);
+}
+
+std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
+  return io::open_csv(reading.spec.location, csv_options(reading), reading.comm, reading.n_threads, table::kWindowBytes,
+                      reading.facts);
+}
+
+}  // namespace
+
+Reader csv_reader() {
+  return {.name = "csv",
+          .options = {"label", "weight", "columns", "drop", "categorical", "delimiter", "header", "missing"},
+          .reason = "it is delimited text, by its name and its first bytes; see --format",
+          .load = load_csv,
+          .open = open_csv};
+}
+
+}  // namespace podere::source

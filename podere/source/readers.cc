@@ -1,0 +1,101 @@
+#include "podere/source/readers.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
+#include "podere/io/byte_source.h"
+#include "podere/source/arrays_reader.h"
+#include "podere/source/collider_reader.h"
+#include "podere/source/csv_reader.h"
+#include "podere/source/idx_reader.h"
+#include "podere/source/libsvm_reader.h"
+#include "podere/source/location.h"
+
+namespace podere::source {
+namespace {
+
+std::string read_begin(const std::string& location) {
+  std::array<char, 16> bytes{};
+  return std::string(bytes.data(), io::open_bytes(location)->cursor_at(0)->read(bytes));
+}
+
+std::string extension_of(const std::filesystem::path& path) {
+  return (path.extension() == ".gz" ? path.stem() : path).extension().string();
+}
+
+std::vector<std::string> names_of(std::span<const Reader> known) {
+  std::vector<std::string> names = {kAnyFormat};
+  for (const Reader& reader : known) {
+    if (reader.reads == Reads::kBytes) names.emplace_back(reader.name);
+  }
+  return names;
+}
+
+/// Nothing if there is none.
+template <typename Condition>
+const Reader* find_first(std::span<const Reader> known, Reads reads, const Condition& fits) {
+  const auto found =
+      std::ranges::find_if(known, [&](const Reader& reader) { return reader.reads == reads && fits(reader); });
+  return found == known.end() ? nullptr : &*found;
+}
+
+const Reader& find_format(const std::string& location, std::span<const Reader> known) {
+  const std::string begin = read_begin(location);
+  const auto* by_bytes = find_first(known, Reads::kBytes, [&](const Reader& reader) {
+    return !reader.first_bytes.empty() && begin.starts_with(reader.first_bytes);
+  });
+  if (by_bytes != nullptr) return *by_bytes;
+  const std::string extension = extension_of(location);
+  const auto* by_name = find_first(known, Reads::kBytes, [&](const Reader& reader) {
+    return std::ranges::find(reader.suffixes, extension) != reader.suffixes.end();
+  });
+  return by_name != nullptr ? *by_name : *find_first(known, Reads::kBytes, [](const Reader&) { return true; });
+}
+
+}  // namespace
+
+std::span<const Reader> readers() {
+  static const std::array table = {
+      csv_reader(),       //
+      idx_reader(),       //
+      libsvm_reader(),    //
+      collider_reader(),  //
+      arrays_reader(),    //
+  };
+  return table;
+}
+
+const Reader* reader_of_scheme(std::string_view scheme) {
+  return find_first(readers(), Reads::kScheme, [&](const Reader& reader) { return reader.name == scheme; });
+}
+
+std::vector<std::string> format_names() { return names_of(readers()); }
+
+const Reader& find_reader(const SourceSpec& spec, std::span<const Reader> known) {
+  if (spec.arrays) return *find_first(known, Reads::kArrays, [](const Reader&) { return true; });
+  const std::string scheme = parse_location(spec.location).scheme;
+  const auto* by_scheme =
+      find_first(known, Reads::kScheme, [&](const Reader& reader) { return reader.name == scheme; });
+  if (by_scheme != nullptr) return *by_scheme;
+  if (spec.format == kAnyFormat) return find_format(spec.location, known);
+  const auto* named =
+      find_first(known, Reads::kBytes, [&](const Reader& reader) { return reader.name == spec.format; });
+  if (named != nullptr) return *named;
+  throw_input_error("{}: format is {}, allowed are {}", spec.location, printable(spec.format),
+                    fmt::join(names_of(known), ", "));
+}
+
+void check_options(const Reader& reader, const SourceSpec& spec) {
+  for (const std::string& choice : choices_of(spec)) {
+    if (choice == "format" && reader.reads == Reads::kBytes) continue;
+    if (std::ranges::find(reader.options, choice) != reader.options.end()) continue;
+    throw_input_error("{}: {} cannot be chosen: {}", spec.location, option_name(choice), reader.reason);
+  }
+}
+
+}  // namespace podere::source

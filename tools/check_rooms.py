@@ -3,7 +3,8 @@
 
 A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
 included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules; only
-podere/catalog names an algorithm of examples/; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
+podere/catalog names an algorithm of examples/; outside of io, source and the options of the command line nothing names a
+file format in the table of podere/source/readers.cc; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
 than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
 """
 import re
@@ -16,6 +17,10 @@ DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?\s*(?:LI
 MPI_ROOM = "comm"
 FOLDERS = ("podere", "examples")  # of rooms
 CATALOG = "catalog"
+READERS = Path("podere/source/readers.cc")  # the table of file formats
+READER = re.compile(r"^\s+(\w+)_reader\(\),", re.MULTILINE)
+ROOMS_OF_READERS = {"io", "source"}
+OPTIONS = "arguments.cc"  # of the command line: those of each format
 
 
 def read_floors(readme: Path) -> tuple[dict[str, int], dict[str, int]]:
@@ -58,6 +63,25 @@ def check_include(path: Path, room: str, header: str, floors: dict[str, int], de
     return breach
 
 
+def read_formats(root: Path) -> list[str]:
+    table = root / READERS
+    formats = READER.findall(table.read_text()) if table.exists() else []
+    return [name for name in formats if (root / "podere" / "io" / f"{name}.h").exists()]
+
+
+def check_formats(folder: Path, formats: list[str]):
+    """What names a format where no format may be named: a header of its reader, or its name as a text."""
+    name = "|".join(formats)
+    named = re.compile(rf'"(?:podere/io/({name})(?:_\w+)?\.h|({name}))"')
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc"}):
+        if path.name == OPTIONS or path.stem.endswith("_test"):
+            continue
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            found = named.search(text)
+            if found:
+                yield path, line, f"names the format '{found[1] or found[2]}', which only io, source and {OPTIONS} may"
+
+
 def check_room(folder: Path, floors: dict[str, int]):
     room, cmake = folder.name, folder / "CMakeLists.txt"
     depends = read_depends(cmake)
@@ -78,11 +102,14 @@ def check(root: Path):
     floors, lines = read_floors(readme)
     folders = {folder.name: folder for rooms in FOLDERS if (root / rooms).exists()
                for folder in (root / rooms).iterdir() if any(folder.glob("*.*"))}
+    formats = read_formats(root)
     for room in sorted(floors.keys() - folders.keys()):
         yield readme, lines[room], f"room '{room}' has a floor but no folder"
     for room, folder in sorted(folders.items()):
         if room in floors:
             yield from check_room(folder, floors)
+            if formats and room not in ROOMS_OF_READERS:
+                yield from check_formats(folder, formats)
         else:
             yield folder, 1, f"unknown room '{room}': give it a floor in podere/README.md"
 

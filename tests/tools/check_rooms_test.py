@@ -107,3 +107,29 @@ def test_a_breach_is_named_with_file_and_line(check, breach, changes):
 def test_the_rooms_of_this_tree_keep_to_their_floors():
     done = subprocess.run([sys.executable, CHECK], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "text, is_breach",
+    [
+        ('#include "podere/io/csv.h"', True),
+        ('#include "podere/io/csv_layout.h"', True),
+        ('const bool is_text = format == "csv";', True),
+        ('#include "podere/io/write_csv.h"', False),
+        ('const char* example = "a.csv";', False),
+    ],
+)
+def test_nothing_but_its_reader_names_a_file_format(check, text, is_breach):
+    code, output = check(
+        {
+            "podere/README.md": SOUND["podere/README.md"] + "| 0 | `io` | files |\n| 1 | `source` | readers |\n",
+            "podere/io/CMakeLists.txt": "podere_room(io)\n",
+            "podere/io/csv.h": "",
+            "podere/source/CMakeLists.txt": "podere_room(source DEPENDS io)\n",
+            "podere/source/readers.cc": '#include "podere/io/csv.h"\n  return {\n      csv_reader(),  //\n  };\n',
+            "podere/tree/CMakeLists.txt": "podere_room(tree DEPENDS comm base io)\n",
+            "podere/tree/plant.cc": text + "\n",
+        }
+    )
+    assert (code == 1) == is_breach
+    assert ("podere/tree/plant.cc:1: names the format 'csv'" in output) == is_breach

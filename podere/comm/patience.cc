@@ -1,5 +1,7 @@
 #include "podere/comm/patience.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -15,6 +17,8 @@ constexpr double kLookSeconds = 150e-6;       // falling asleep and being woken 
 constexpr std::size_t kBytesInOneGo = 4096;   // more take several looks of both sides
 constexpr double kLookSecondsPerByte = 2e-9;  // a few times what memory takes
 constexpr int kLooks = 10;                    // that bring the message through MPI, and the answer out
+
+constexpr double kPreemptedSeconds = 0.01;  // a few slices of the scheduler
 
 constexpr microseconds kSleep(2000);  // a wake-up ends it
 constexpr microseconds kBriefSleep(
@@ -52,19 +56,35 @@ class Eagerness {
 
 Eagerness eagerness;
 
+/// Whether the system has lately taken the processor from this thread for another process. Then the pieces of a long
+/// message come late whatever is done, and looking for them only uses up what this thread may have of the processor.
+bool was_preempted_lately() {
+  static thread_local long n_before = 0;
+  static thread_local Stopwatch since_preempted;
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  if (usage.ru_nivcsw != n_before) {
+    n_before = usage.ru_nivcsw;
+    since_preempted.restart();
+  }
+  return n_before > 0 && since_preempted.seconds() < kPreemptedSeconds;
+}
+
 }  // namespace
 
 Patience::~Patience() {
   if (has_waited_ && look_seconds_ > 0 && n_sleeps_ == 0) eagerness.note(true);
 }
 
-Patience::Patience(std::size_t n_bytes) : n_bytes_(n_bytes), wake_ups_from_work_(n_wake_ups_from_work()) {
+Patience::Patience(std::size_t n_bytes)
+    : n_bytes_(n_bytes), share_(eagerness.next_share()), wake_ups_from_work_(n_wake_ups_from_work()) {
   expect_wake_ups();
-  look_for(kLookSeconds * eagerness.next_share() + seconds_in_pieces());
+  look_for(kLookSeconds * share_ + seconds_in_pieces());
 }
 
 double Patience::seconds_in_pieces() const {
-  return n_bytes_ <= kBytesInOneGo ? 0 : kLookSecondsPerByte * static_cast<double>(n_bytes_);
+  if (n_bytes_ <= kBytesInOneGo) return 0;
+  return kLookSecondsPerByte * static_cast<double>(n_bytes_) * (was_preempted_lately() ? share_ : 1);
 }
 
 void Patience::look_for(double seconds) {

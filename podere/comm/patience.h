@@ -32,6 +32,7 @@ class Patience {
   void sleep();
 
   const std::size_t n_bytes_;
+  const double share_;       // of the usual time to look, by what looking has brought lately
   double look_seconds_ = 0;  // 0: it is time to sleep
   Stopwatch since_look_;
   WakeUp wake_up_;

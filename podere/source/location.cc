@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "podere/base/error.h"
-#include "podere/base/printable.h"
 #include "podere/io/byte_source.h"
 #include "podere/source/readers.h"
 
@@ -38,7 +37,7 @@ bool is_byte_scheme(std::string_view scheme) {
     if (reader.reads == Reads::kScheme) allowed.push_back(fmt::format("{}:", reader.name));
   }
   allowed.push_back(fmt::format("{}:", kTableScheme));
-  throw_input_error("{}: scheme '{}' is not known; allowed are {}", printable(text), scheme, fmt::join(allowed, ", "));
+  throw_input_error("{}: scheme '{}' is not known; allowed are {}", text, scheme, fmt::join(allowed, ", "));
 }
 
 }  // namespace

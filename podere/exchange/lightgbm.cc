@@ -15,11 +15,13 @@
 #include "podere/base/number.h"
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/name_categories.h"
+#include "podere/tree/objective.h"
 
 namespace podere::exchange {
 namespace {
 
-using tree::Objective;
+using tree::Link;
+using tree::ObjectiveTraits;
 
 constexpr float kAllNumbers = std::numeric_limits<float>::infinity();
 constexpr float kZeroThreshold = 1e-35F;  // nearer to 0 counts as 0
@@ -210,19 +212,22 @@ tree::Tree read_tree(const Section& section, std::size_t n_features) {
   return tree;
 }
 
-Objective read_objective(const Section& header) {
+const ObjectiveTraits& read_objective(const Section& header) {
   const auto words = header.words("objective");
   const std::string_view name = words.empty() ? "" : words[0];
   const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
-  if (name == "binary") {
-    if (!has("sigmoid:1"))
-      throw_input_error("has the objective '{}', of which Podere has sigmoid:1", header.text("objective"));
-    return Objective::kBinaryLogistic;
+  std::string allowed;
+  for (const ObjectiveTraits& traits : tree::all_objectives()) {
+    if (traits.lightgbm == nullptr) continue;
+    if (name == traits.lightgbm && !has("sqrt")) {
+      if (traits.link == Link::kLogit && !has("sigmoid:1"))
+        throw_input_error("has the objective '{}', of which Podere has sigmoid:1", header.text("objective"));
+      return traits;
+    }
+    allowed += (allowed.empty() ? "" : ", ") + std::string(traits.lightgbm);
   }
-  if (name == "multiclass") return Objective::kSoftmax;
-  if (name == "regression" && !has("sqrt")) return Objective::kSquaredError;
-  throw_input_error("has the objective '{}', which Podere does not have; those read are binary, multiclass, regression",
-                    header.text("objective"));
+  throw_input_error("has the objective '{}', which Podere does not have; those read are {}", header.text("objective"),
+                    allowed);
 }
 
 /// What LightGBM calls features that have no names.
@@ -291,11 +296,11 @@ tree::Model from_lightgbm(const std::string& text) {
   if (version != "v3" && version != "v4")
     throw_input_error("has version {} of LightGBM's format; v3 and v4 are read", version);
   if (header.contains("average_output")) throw InputError("is a random forest, which Podere does not have");
-  const Objective objective = read_objective(header);
+  const ObjectiveTraits& traits = read_objective(header);
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
   if (n_outputs != n_classes ||
-      (objective == Objective::kSoftmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
+      (traits.link == Link::kSoftmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,
                       n_outputs);
 
@@ -311,7 +316,7 @@ tree::Model from_lightgbm(const std::string& text) {
   model.schema.categories = categorical_features(model.trees);
   const auto categories = read_pandas_categories(text, header, model.schema);
   if (!categories.empty()) name_categories(model, categories);
-  model.options = options_of(objective, n_classes, model.trees);
+  model.options = options_of(traits.objective, n_classes, model.trees);
   return model;
 }
 

@@ -4,12 +4,12 @@
 #include "podere/base/error.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/onnx_graph.h"
+#include "podere/tree/objective.h"
 
 namespace podere::exchange {
 namespace {
 
 using tree::Node;
-using tree::Objective;
 
 constexpr int kMlOpset = 3;  // TreeEnsemble*, as runtimes have had it since 2022
 
@@ -129,7 +129,7 @@ void add_trees(onnx::NodeProto& op, const tree::Model& model, const std::string&
   Ensemble ensemble(op, votes);
   for (std::size_t t = 0; t < model.trees.size(); ++t)
     ensemble.add(model.trees[t], static_cast<std::int64_t>(t % model.n_outputs()), 1);
-  if (model.options.objective == Objective::kBinaryLogistic) ensemble.add_negative_vote();
+  if (traits_of(model.options.objective).link == tree::Link::kLogit) ensemble.add_negative_vote();
 }
 
 /// Softmax of two classes is logistic in the difference of their margins. onnxruntime adds but one of two base values.
@@ -142,7 +142,7 @@ void add_trees_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
 }
 
 void add_classifier(onnx::GraphProto& graph, const tree::Model& model) {
-  const bool is_softmax = model.options.objective == Objective::kSoftmax;
+  const bool is_softmax = traits_of(model.options.objective).link == tree::Link::kSoftmax;
   const std::int64_t n_classes = is_softmax ? static_cast<std::int64_t>(model.n_outputs()) : 2;
   onnx::NodeProto& op = add_op(graph, "ai.onnx.ml", "TreeEnsembleClassifier", {"features"}, {"label", "probabilities"});
   auto& labels = add_attribute(op, "classlabels_int64s", onnx::AttributeProto::INTS);
@@ -157,7 +157,7 @@ void add_classifier(onnx::GraphProto& graph, const tree::Model& model) {
 }
 
 void add_regressor(onnx::GraphProto& graph, const tree::Model& model) {
-  const bool is_log = model.options.objective == Objective::kPoisson;
+  const bool is_log = traits_of(model.options.objective).link == tree::Link::kLog;
   onnx::NodeProto& op =
       add_op(graph, "ai.onnx.ml", "TreeEnsembleRegressor", {"features"}, {is_log ? "margin" : "prediction"});
   set_attribute(op, "n_targets", 1);
@@ -172,7 +172,7 @@ std::string to_onnx(const tree::Model& model) {
   onnx::ModelProto file = begin_onnx(model.schema);
   add_opset(file, "ai.onnx.ml", kMlOpset);
   onnx::GraphProto& graph = *file.mutable_graph();
-  if (model.options.objective == Objective::kBinaryLogistic || model.options.objective == Objective::kSoftmax) {
+  if (traits_of(model.options.objective).has_classes()) {
     add_classifier(graph, model);
   } else {
     add_regressor(graph, model);

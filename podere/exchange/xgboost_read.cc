@@ -14,11 +14,13 @@
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
+#include "podere/tree/objective.h"
 
 namespace podere::exchange {
 namespace {
 
-using tree::Objective;
+using tree::Link;
+using tree::ObjectiveTraits;
 
 constexpr std::int64_t kMostFeatures = 1'000'000;
 
@@ -139,21 +141,15 @@ tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
   return {in_order(nodes), categories.sets};
 }
 
-struct ObjectiveName {
-  const char* name;
-  Objective objective;
-};
-constexpr ObjectiveName kObjectives[] = {
-    {"binary:logistic", Objective::kBinaryLogistic}, {"reg:logistic", Objective::kBinaryLogistic},
-    {"reg:squarederror", Objective::kSquaredError},  {"count:poisson", Objective::kPoisson},
-    {"multi:softprob", Objective::kSoftmax},         {"multi:softmax", Objective::kSoftmax}};
-
-Objective read_objective(const SortedJson& json) {
+const ObjectiveTraits& read_objective(const SortedJson& json) {
   const auto name = json.at("name").get<std::string>();
   std::string allowed;
-  for (const ObjectiveName& known : kObjectives) {
-    if (name == known.name) return known.objective;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(known.name);
+  for (const ObjectiveTraits& traits : tree::all_objectives()) {
+    for (const char* const known : traits.read_from_xgboost) {
+      if (known == nullptr) continue;
+      if (name == known) return traits;
+      allowed += (allowed.empty() ? "" : ", ") + std::string(known);
+    }
   }
   throw_input_error("has the objective '{}', which Podere does not have; those read are {}", name, allowed);
 }
@@ -174,22 +170,22 @@ std::vector<double> read_base_score(const SortedJson& json) {
 }
 
 /// XGBoost keeps the base score as a prediction: the link function makes it a margin.
-double base_margin(double score, Objective objective) {
-  if (objective == Objective::kPoisson) {
+double base_margin(double score, Link link) {
+  if (link == Link::kLog) {
     if (!(score > 0)) throw_input_error("base_score is {}, allowed is above 0", score);
     return portable_log(score);
   }
-  if (objective != Objective::kBinaryLogistic) return score;
+  if (link != Link::kLogit) return score;
   if (!(score > 0 && score < 1)) throw_input_error("base_score is {}, allowed is above 0 and below 1", score);
   return portable_log(score / (1 - score));
 }
 
-std::vector<double> base_margins(const SortedJson& json, Objective objective, std::size_t n_outputs) {
+std::vector<double> base_margins(const SortedJson& json, Link link, std::size_t n_outputs) {
   std::vector<double> margins = read_base_score(json);
   if (margins.size() == 1) margins.resize(n_outputs, margins[0]);
   if (margins.size() != n_outputs)
     throw_input_error("base_score has {} numbers for {} outputs", margins.size(), n_outputs);
-  for (double& margin : margins) margin = base_margin(margin, objective);
+  for (double& margin : margins) margin = base_margin(margin, link);
   return margins;
 }
 
@@ -275,15 +271,16 @@ tree::Model read_model(const SortedJson& file) {
   const SortedJson& learner = file.at("learner");
   const SortedJson& parameters = learner.at("learner_model_param");
   if (const auto n = whole(parameters, "num_target", 1); n > 1) throw_input_error("predicts {} targets, Podere one", n);
-  const Objective objective = read_objective(learner.at("objective"));
+  const ObjectiveTraits& traits = read_objective(learner.at("objective"));
+  const bool is_softmax = traits.link == Link::kSoftmax;
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
-  if (objective == Objective::kSoftmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
+  if (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
     throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);
-  const std::size_t n_outputs = objective == Objective::kSoftmax ? static_cast<std::size_t>(n_classes) : 1;
+  const std::size_t n_outputs = is_softmax ? static_cast<std::size_t>(n_classes) : 1;
 
   tree::Model model;
   model.schema = read_schema(learner);
-  model.base_margin = base_margins(parameters.at("base_score"), objective, n_outputs);
+  model.base_margin = base_margins(parameters.at("base_score"), traits.link, n_outputs);
   model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
   const std::vector<std::string> types = read_types(learner, model.schema.features.size());
   find_empty_sets(types, model.trees);
@@ -291,7 +288,7 @@ tree::Model read_model(const SortedJson& file) {
   if (const auto categories = categories_from_xgboost(learner.at("gradient_booster").at("model"), model.schema);
       !categories.empty())
     name_categories(model, categories);
-  model.options = options_of(objective, static_cast<int>(n_classes), model.trees);
+  model.options = options_of(traits.objective, static_cast<int>(n_classes), model.trees);
   return model;
 }
 

@@ -8,12 +8,13 @@
 #include "podere/base/json.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
+#include "podere/tree/objective.h"
 
 namespace podere::exchange {
 namespace {
 
+using tree::Link;
 using tree::Node;
-using tree::Objective;
 
 /// The shortest text that is `value` to a reader of float32; the nearest float64 has many more digits.
 double shortest(float value) {
@@ -93,26 +94,25 @@ Json to_json(const tree::Tree& tree, std::size_t id, std::size_t n_features, flo
 }
 
 Json objective_to_json(const tree::Options& options) {
-  switch (options.objective) {
-    case Objective::kBinaryLogistic:
-      return {{"name", "binary:logistic"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
-    case Objective::kPoisson:
-      return {{"name", "count:poisson"},
-              {"poisson_regression_param", {{"max_delta_step", fmt::format("{}", options.max_delta_step)}}}};
-    case Objective::kQuantile:  // 1.7 has none; here the margin is the prediction too
-    case Objective::kSquaredError:
-      return {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}};
-    case Objective::kSoftmax:
-      return {{"name", "multi:softprob"},
-              {"softmax_multiclass_param", {{"num_class", std::to_string(options.n_classes)}}}};
+  const tree::ObjectiveTraits& traits = traits_of(options.objective);
+  Json json{{"name", traits.xgboost}};
+  switch (traits.link) {
+    case Link::kLogit:
+    case Link::kIdentity:
+      json["reg_loss_param"] = {{"scale_pos_weight", "1"}};
+      break;
+    case Link::kLog:
+      json["poisson_regression_param"] = {{"max_delta_step", fmt::format("{}", options.max_delta_step)}};
+      break;
+    case Link::kSoftmax:
+      json["softmax_multiclass_param"] = {{"num_class", std::to_string(options.n_classes)}};
+      break;
   }
-  throw Error("unknown objective");
+  return json;
 }
 
 /// The base score that adds nothing to margins.
-const char* neutral_base_score(Objective objective) {
-  return objective == Objective::kBinaryLogistic ? "5E-1" : objective == Objective::kPoisson ? "1E0" : "0E0";
-}
+const char* neutral_base_score(Link link) { return link == Link::kLogit ? "5E-1" : link == Link::kLog ? "1E0" : "0E0"; }
 
 Json trees_to_json(const tree::Model& model) {
   Json trees = Json::array();
@@ -132,7 +132,7 @@ Json trees_to_json(const tree::Model& model) {
 std::string to_xgboost(const tree::Model& model) {
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
   const std::size_t n_features = model.schema.features.size();
-  const bool is_softmax = model.options.objective == Objective::kSoftmax;
+  const bool is_softmax = traits_of(model.options.objective).link == Link::kSoftmax;
   Json classes = Json::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
   std::vector<std::string> types(n_features, "float");
@@ -149,7 +149,7 @@ std::string to_xgboost(const tree::Model& model) {
           {"trees", trees_to_json(model)}}},
         {"name", "gbtree"}}},
       {"learner_model_param",
-       {{"base_score", neutral_base_score(model.options.objective)},
+       {{"base_score", neutral_base_score(traits_of(model.options.objective).link)},
         {"boost_from_average", "1"},
         {"num_class", is_softmax ? std::to_string(model.n_outputs()) : "0"},
         {"num_feature", std::to_string(n_features)},

@@ -12,6 +12,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/table/features.h"
 #include "podere/tree/labels.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/permutation_importance.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/shap.h"
@@ -61,7 +62,7 @@ class TreesModel final : public algorithm::Model, public algorithm::Explainable 
   const table::Schema& schema() const override { return model_.schema; }
   std::string objective() const override { return to_string(model_.options.objective); }
   std::optional<double> quantile() const override {
-    if (model_.options.objective != Objective::kQuantile) return std::nullopt;
+    if (!traits_of(model_.options.objective).has_quantile) return std::nullopt;
     return model_.options.quantile;
   }
   table::LabelRules label_rules() const override {

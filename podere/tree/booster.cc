@@ -8,6 +8,7 @@
 #include "podere/evaluate/classification.h"
 #include "podere/table/features.h"
 #include "podere/tree/labels.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/predict.h"
 
 namespace podere::tree {
@@ -50,7 +51,7 @@ class Booster::Validation {
 
   /// Of two classes; nothing for other objectives. Collective.
   std::optional<double> auc(std::span<const float> training_margins) const {
-    if (options_.objective != Objective::kBinaryLogistic) return std::nullopt;
+    if (traits_of(options_.objective).labels != table::LabelKind::kTwoClasses) return std::nullopt;
     std::vector<float> scores;
     scores.reserve(rows_.size());
     for (const std::size_t row : rows_) scores.push_back(margins(training_margins)[row]);

@@ -8,6 +8,7 @@
 #include "podere/base/parallel.h"
 #include "podere/tree/category_split.h"
 #include "podere/tree/fixed_point.h"
+#include "podere/tree/objective.h"
 
 namespace podere::tree {
 namespace {
@@ -97,8 +98,8 @@ Node split_node(const GrowNode& grown, const BinnedRows& binned,
 /// Newton's, within what the objective allows.
 double step_of(double g, double h, const Options& options) {
   // Without a limit a few large counts could take the exponential beyond all numbers in one step.
-  const double longest =
-      options.objective == Objective::kPoisson ? options.max_delta_step : std::numeric_limits<double>::infinity();
+  const double longest = traits_of(options.objective).has_max_delta_step ? options.max_delta_step
+                                                                         : std::numeric_limits<double>::infinity();
   // Negative weights can leave a leaf without weight: it then says nothing.
   return h + options.lambda > 0 ? std::clamp(-g / (h + options.lambda), -longest, longest) : 0.0;
 }

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "podere/base/error.h"
 #include "podere/base/exact_sum.h"
 #include "podere/base/parallel.h"
 #include "podere/base/portable_math.h"
 #include "podere/comm/exact_reduce.h"
 #include "podere/tree/fixed_point.h"
 #include "podere/tree/gradient_kernel.h"
+#include "podere/tree/objective.h"
 
 namespace podere::tree {
 namespace {
@@ -22,45 +22,10 @@ double largest_abs(const std::vector<Gradient>& gradients, float Gradient::*deri
   return comm.all_reduce(largest, comm::Reduction::kMax);
 }
 
-auto kernel_of(Objective objective) {
-  switch (objective) {
-    case Objective::kBinaryLogistic:
-      return logistic_gradients;
-    case Objective::kSoftmax:
-      return softmax_gradients;
-    case Objective::kSquaredError:
-      return squared_error_gradients;
-    case Objective::kPoisson:
-      return poisson_gradients;
-    case Objective::kQuantile:
-      return quantile_gradients;
-  }
-  throw Error("unknown objective");
-}
-
-/// Sets max_abs_g and max_abs_h. Probabilities bound the derivatives: |p - y| <= 1, p (1 - p) <= 1/4.
 void find_bounds(const Options& options, double max_abs_weight, const comm::Communicator& comm, Gradients& gradients) {
-  const double w = max_abs_weight;
-  gradients.max_abs_g = w;
-  gradients.max_abs_h = w;
-  switch (options.objective) {
-    case Objective::kBinaryLogistic:
-      gradients.max_abs_h = w / 4;
-      return;
-    case Objective::kSoftmax:
-      gradients.max_abs_h = w / 2;
-      return;
-    case Objective::kSquaredError:
-      gradients.max_abs_g = largest_abs(gradients.values, &Gradient::g, comm);
-      return;
-    case Objective::kPoisson:
-      gradients.max_abs_g = largest_abs(gradients.values, &Gradient::g, comm);
-      gradients.max_abs_h = largest_abs(gradients.values, &Gradient::h, comm);
-      return;
-    case Objective::kQuantile:
-      gradients.max_abs_g = w * std::max(options.quantile, 1 - options.quantile);
-      return;
-  }
+  const DerivativeBounds bounds = traits_of(options.objective).bounds(options);
+  gradients.max_abs_g = bounds.g > 0 ? max_abs_weight * bounds.g : largest_abs(gradients.values, &Gradient::g, comm);
+  gradients.max_abs_h = bounds.h > 0 ? max_abs_weight * bounds.h : largest_abs(gradients.values, &Gradient::h, comm);
 }
 
 }  // namespace
@@ -70,7 +35,7 @@ void compute_gradients(const Options& options, const LabelledRows& rows, std::sp
   const std::size_t n_rows = rows.label.size();
   gradients.n_rows = n_rows;
   gradients.values.resize(n_outputs * n_rows);
-  const auto kernel = kernel_of(options.objective);
+  const auto kernel = traits_of(options.objective).gradients;
   const double hessian_factor = portable_exp(options.max_delta_step);
   static const std::vector<float> ones(table::kBlockRows, 1.0F);
   std::vector<ExactSum> losses(static_cast<std::size_t>(std::max(n_threads, 1)));

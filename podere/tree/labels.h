@@ -17,6 +17,9 @@ using table::WeightedLabels;
 /// What the objective allows, with the weights of classes.
 table::LabelRules label_rules(const Options& options);
 
+/// The sum of weights of each class, over all ranks. Collective.
+std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm);
+
 /// class_weight that gives all classes with rows the same sum of weights, and leaves the sum over all as it is.
 /// [number of classes] Collective. Throws InputError, on all ranks, as weigh_labels, or where a class's weights sum to
 /// less than 0.

@@ -13,6 +13,7 @@
 #include "podere/base/json.h"
 #include "podere/base/json_fields.h"
 #include "podere/table/schema_json.h"
+#include "podere/tree/objective.h"
 
 namespace podere::tree {
 namespace {
@@ -147,7 +148,7 @@ Model model_from_content(const Json& content) {
 void validate(const Model& model) {
   validate(model.options);
   table::check_names(model.schema.features);
-  const std::size_t n_outputs = model.options.objective == Objective::kSoftmax ? model.options.n_classes : 1;
+  const std::size_t n_outputs = n_outputs_of(model.options);
   if (model.n_outputs() != n_outputs || n_outputs == 0) throw InputError("base_margin does not fit the objective");
   for (const double margin : model.base_margin) {
     if (!(std::abs(margin) <= std::numeric_limits<float>::max()))

@@ -8,6 +8,7 @@
 #include "podere/base/first_difference.h"
 #include "podere/base/printable.h"
 #include "podere/tree/constraints.h"
+#include "podere/tree/objective.h"
 
 namespace podere::tree {
 namespace {
@@ -18,47 +19,45 @@ void check(bool is_allowed, const char* name, double value, const char* allowed)
 
 void check_class_weights(const Options& o) {
   if (!o.class_weight.empty() || o.balance_classes) {
-    if (o.objective != Objective::kBinaryLogistic && o.objective != Objective::kSoftmax) {
+    if (!traits_of(o.objective).has_classes()) {
       throw_input_error("class-weight is for classes, the objective is {}", to_string(o.objective));
     }
   }
   for (const double weight : o.class_weight) {
     check(weight > 0 && std::isfinite(weight), "class-weight", weight, "above 0");
   }
-  const std::size_t n_classes =
-      o.objective == Objective::kBinaryLogistic ? 2 : static_cast<std::size_t>(std::max(o.n_classes, 0));
+  const std::size_t n_classes = n_classes_of(o);
   if (n_classes > 0 && o.class_weight.size() > n_classes) {
     throw_input_error("class-weight names class {}, allowed are 0 to {}", o.class_weight.size() - 1, n_classes - 1);
   }
   check(o.scale_pos_weight > 0 && std::isfinite(o.scale_pos_weight), "scale-pos-weight", o.scale_pos_weight, "above 0");
-  if (o.scale_pos_weight != 1 && o.objective != Objective::kBinaryLogistic) {
+  if (o.scale_pos_weight != 1 && traits_of(o.objective).labels != table::LabelKind::kTwoClasses) {
     throw_input_error("scale-pos-weight is for logistic, the objective is {}", to_string(o.objective));
   }
 }
 
-/// Who gives an option that only some objectives know wants one of these.
+/// An option that only some objectives have is for one of these.
 void check_options_of_objectives(const Options& o) {
   const Options unset;
-  if (o.quantile != unset.quantile && o.objective != Objective::kQuantile) {
+  if (o.quantile != unset.quantile && !traits_of(o.objective).has_quantile) {
     throw_input_error("quantile is {}, which is for the objective quantile, not for {}", o.quantile,
                       to_string(o.objective));
   }
-  if (o.max_delta_step != unset.max_delta_step && o.objective != Objective::kPoisson) {
+  if (o.max_delta_step != unset.max_delta_step && !traits_of(o.objective).has_max_delta_step) {
     throw_input_error("max-delta-step is {}, which is for the objective poisson, not for {}", o.max_delta_step,
                       to_string(o.objective));
   }
 }
 
-void check_base_score(Objective objective, double score) {
-  switch (objective) {
-    case Objective::kBinaryLogistic:
+void check_base_score(Link link, double score) {
+  switch (link) {
+    case Link::kLogit:
       return check(score > 0 && score < 1, "base-score", score, "above 0, below 1 (a probability)");
-    case Objective::kSoftmax:
+    case Link::kSoftmax:
       throw InputError("base-score does not go with softmax, whose classes begin with their shares");
-    case Objective::kPoisson:
+    case Link::kLog:
       return check(score > 0 && std::isfinite(score), "base-score", score, "above 0 (a mean)");
-    case Objective::kSquaredError:
-    case Objective::kQuantile:
+    case Link::kIdentity:
       return check(std::isfinite(score), "base-score", score, "a finite number");
   }
 }
@@ -95,7 +94,7 @@ void validate(const Options& o) {
   check(o.max_delta_step > 0 && std::isfinite(o.max_delta_step), "max-delta-step", o.max_delta_step, "above 0");
   check_options_of_objectives(o);
   check_class_weights(o);
-  if (o.base_score) check_base_score(o.objective, *o.base_score);
+  if (o.base_score) check_base_score(traits_of(o.objective).link, *o.base_score);
   check(o.n_trees >= 1 && o.n_trees <= kMaxTrees, "trees", o.n_trees, "1 to 100000");
   check(o.depth >= 1 && o.depth <= kMaxDepth, "depth", o.depth, "1 to 30");
   check(o.max_leaves == 0 || o.max_leaves >= 2, "max-leaves", o.max_leaves, "0 (no limit) or at least 2");
@@ -112,7 +111,7 @@ void validate(const Options& o) {
   check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
         "0 or more, below 1");
   check(o.early_stopping_rounds >= 0, "early-stopping", o.early_stopping_rounds, "0 (never) or more");
-  if (o.objective == Objective::kSoftmax) {
+  if (traits_of(o.objective).labels == table::LabelKind::kClasses) {
     check(o.n_classes == 0 || (o.n_classes >= 2 && o.n_classes <= kMaxClasses), "classes", o.n_classes,
           "0 (found from the labels) or 2 to 1000");
   } else {

@@ -5,11 +5,10 @@
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
-#include "podere/evaluate/classification.h"
-#include "podere/evaluate/regression.h"
 #include "podere/table/features.h"
 #include "podere/table/permute.h"
 #include "podere/tree/labels.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/streams.h"
 
@@ -18,28 +17,11 @@ namespace {
 
 constexpr int kMostRepeats = 1000;
 
-/// The measure that fits the objective, of a model on a table with some columns changed.
-class Measure {
+/// The objective's measure, of a model on a table with some columns changed.
+class MeasureOfTable {
  public:
-  Measure(const Model& model, const table::Table& table, const comm::Communicator& comm, int n_threads)
+  MeasureOfTable(const Model& model, const table::Table& table, const comm::Communicator& comm, int n_threads)
       : model_(model), table_(table), comm_(comm), n_threads_(n_threads) {}
-
-  std::string name() const {
-    switch (model_.options.objective) {
-      case Objective::kBinaryLogistic:
-        return "auc";
-      case Objective::kSoftmax:
-        return "log_loss";
-      case Objective::kPoisson:
-        return "mean_poisson_deviance";
-      case Objective::kQuantile:
-        return "pinball_loss";
-      case Objective::kSquaredError:
-        break;
-    }
-    return "root_mean_squared_error";
-  }
-  bool is_loss() const { return model_.options.objective != Objective::kBinaryLogistic; }
 
   /// Collective.
   double operator()(const std::vector<std::span<const float>>& features) const {
@@ -49,19 +31,8 @@ class Measure {
       add_trees(model_.trees, model_.n_outputs(), features, n_threads_, margins);
       predictions = predictions_of(model_, std::move(margins), n_threads_);
     });
-    switch (model_.options.objective) {
-      case Objective::kBinaryLogistic:
-        return evaluate::auc(comm_, predictions, table_.label(), table_.weight());
-      case Objective::kSoftmax:
-        return evaluate::multi_log_loss(comm_, predictions, model_.n_outputs(), table_.label(), table_.weight());
-      case Objective::kPoisson:
-        return evaluate::mean_poisson_deviance(comm_, predictions, table_.label(), table_.weight());
-      case Objective::kQuantile:
-        return evaluate::pinball_loss(comm_, predictions, table_.label(), table_.weight(), model_.options.quantile);
-      case Objective::kSquaredError:
-        break;
-    }
-    return evaluate::root_mean_squared_error(comm_, predictions, table_.label(), table_.weight());
+    return traits_of(model_.options.objective)
+        .measure.of(comm_, {predictions, model_.n_outputs(), table_.label(), table_.weight()}, model_.options);
   }
 
  private:
@@ -109,13 +80,14 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
   const auto used = used_features(model);
   const std::size_t n_steps = used.size() * static_cast<std::size_t>(repeats);
   progress.report({"permute", 0, n_steps, {}});
-  const Measure measure(model, table, comm, n_threads);
+  const Measure& measure = traits_of(model.options.objective).measure;
+  const MeasureOfTable measured(model, table, comm, n_threads);
   auto features = table::feature_columns(model.schema, table);
-  const double baseline = measure(features);
+  const double baseline = measured(features);
   if (std::isnan(baseline)) {
     throw InputError("permutation importance needs rows of both classes, with weight, to have an AUC that could fall");
   }
-  PermutationImportance result{.measure = measure.name(),
+  PermutationImportance result{.measure = measure.name,
                                .baseline = baseline,
                                .mean = std::vector<double>(features.size()),
                                .spread = std::vector<double>(features.size())};
@@ -129,8 +101,8 @@ PermutationImportance permutation_importance(const Model& model, const table::Ta
       const table::Permutation permutation(table.n_global_rows(), hash64(repeat_key, kPermutationStream, j));
       const std::vector<float> shuffled = table::permute(column, table, permutation, comm, n_threads);
       features[j] = shuffled;
-      const double permuted = measure(features);
-      worse.push_back(measure.is_loss() ? permuted - baseline : baseline - permuted);
+      const double permuted = measured(features);
+      worse.push_back(measure.is_loss ? permuted - baseline : baseline - permuted);
     }
     features[j] = column;
     result.mean[j] = mean_of(worse);

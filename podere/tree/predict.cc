@@ -8,6 +8,7 @@
 #include "podere/base/portable_math.h"
 #include "podere/table/features.h"
 #include "podere/tree/flat_tree.h"
+#include "podere/tree/objective.h"
 
 namespace podere::tree {
 namespace {
@@ -73,16 +74,16 @@ std::vector<float> predict_margins(const Model& model, const table::Table& table
 }
 
 std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads) {
-  const Objective objective = model.options.objective;
-  if (objective == Objective::kSquaredError || objective == Objective::kQuantile) return values;
+  const Link link = traits_of(model.options.objective).link;
+  if (link == Link::kIdentity) return values;
   const std::size_t n_outputs = model.n_outputs();
   const std::size_t n_rows = values.size() / n_outputs;
   constexpr std::size_t kGrainRows = 4096;
   parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (objective == Objective::kBinaryLogistic) {
+      if (link == Link::kLogit) {
         values[i] = static_cast<float>(sigmoid(values[i]));
-      } else if (objective == Objective::kPoisson) {
+      } else if (link == Link::kLog) {
         values[i] = static_cast<float>(portable_exp(values[i]));
       } else {
         softmax(std::span(values).subspan(i), n_outputs, n_rows);

@@ -24,6 +24,7 @@
 #include "podere/tree/grow.h"
 #include "podere/tree/histogram.h"
 #include "podere/tree/labels.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/predict.h"
 #include "podere/tree/quantile_leaves.h"
 #include "podere/tree/streams.h"
@@ -79,10 +80,10 @@ void check_base(const Model& base, const table::Schema& schema, const Options& o
     throw_input_error("objective is {}, the model to continue has {}", to_string(options.objective),
                       to_string(old.objective));
   }
-  if (options.objective == Objective::kSoftmax && old.n_classes != options.n_classes) {
+  if (old.n_classes != options.n_classes) {
     throw_input_error("classes is {}, the model to continue has {}", options.n_classes, old.n_classes);
   }
-  if (options.objective == Objective::kQuantile && old.quantile != options.quantile) {
+  if (traits_of(options.objective).has_quantile && old.quantile != options.quantile) {
     throw_input_error("quantile is {}, the model to continue has {}", options.quantile, old.quantile);
   }
   const std::vector<std::size_t> places = table::match_features(base.schema, schema);
@@ -195,7 +196,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   HistogramMemory memory;
   GrowContext context{model.options,         constraints,  layout,    comm, memory,
                       table.n_global_rows(), table.rows(), n_threads, {}};
-  if (options.objective == Objective::kQuantile) {
+  if (traits_of(options.objective).has_quantile) {
     context.refit_leaves = quantile_leaves(model.options, labels.rows, table.n_global_rows(), comm, n_threads);
   }
   RowLists lists(table.n_rows());

@@ -1,0 +1,193 @@
+#include "podere/tree/objective.h"
+
+#include <algorithm>
+#include <array>
+
+#include "podere/base/error.h"
+#include "podere/base/exact_sum.h"
+#include "podere/base/portable_math.h"
+#include "podere/comm/exact_reduce.h"
+#include "podere/evaluate/classification.h"
+#include "podere/evaluate/regression.h"
+#include "podere/tree/labels.h"
+#include "podere/tree/weighted_quantile.h"
+
+namespace podere::tree {
+namespace {
+
+using comm::Communicator;
+using table::LabelKind;
+using table::LabelledRows;
+
+// Margins that fit best without trees.
+
+double mean_label(const LabelledRows& rows, const Communicator& comm) {
+  ExactSum sum;
+  for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight_of(i)) * rows.label[i]);
+  comm::all_reduce(comm, std::span(&sum, 1));
+  return sum.value() / rows.weight_sum;
+}
+
+/// Logarithms of the shares of n_classes classes.
+std::vector<double> log_class_shares(const LabelledRows& rows, std::size_t n_classes, const Communicator& comm) {
+  constexpr double kLeastShare = 1e-6;
+  std::vector<double> log_shares;
+  std::size_t n_present = 0;
+  for (const double sum : class_sums(rows, n_classes, comm)) {
+    n_present += sum > 0 ? 1 : 0;
+    log_shares.push_back(portable_log(std::max(sum / rows.weight_sum, kLeastShare)));
+  }
+  if (n_present < 2)
+    throw InputError("training data: the labels are all of one class, at least two classes with weight are needed");
+  return log_shares;
+}
+
+std::vector<double> log_odds(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+  const std::vector<double> log_shares = log_class_shares(rows, 2, comm);
+  return {log_shares[1] - log_shares[0]};
+}
+
+std::vector<double> log_shares(const LabelledRows& rows, const Options& options, const Communicator& comm) {
+  return log_class_shares(rows, static_cast<std::size_t>(options.n_classes), comm);
+}
+
+std::vector<double> mean(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+  return {mean_label(rows, comm)};
+}
+
+std::vector<double> log_mean(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+  const double mean = mean_label(rows, comm);
+  if (!(mean > 0)) throw_input_error("training data: the mean of the labels is {}, allowed is above 0", mean);
+  return {portable_log(mean)};
+}
+
+std::vector<double> quantile(const LabelledRows& rows, const Options& options, const Communicator& comm) {
+  const auto n_global_rows = comm.all_reduce(std::uint64_t{rows.label.size()}, comm::Reduction::kSum);
+  const auto weights = weights_in_units(rows, n_global_rows);
+  const Slice all{0, rows.label.size()};
+  return {weighted_quantiles({rows.label, weights}, std::span(&all, 1), options.quantile, comm, /*n_threads=*/1)[0]};
+}
+
+// Measures.
+
+double auc(const Communicator& comm, const Predictions& p, const Options& /*options*/) {
+  return evaluate::auc(comm, p.values, p.label, p.weight);
+}
+double squared_error(const Communicator& comm, const Predictions& p, const Options& /*options*/) {
+  return evaluate::root_mean_squared_error(comm, p.values, p.label, p.weight);
+}
+double log_loss(const Communicator& comm, const Predictions& p, const Options& /*options*/) {
+  return evaluate::multi_log_loss(comm, p.values, p.n_outputs, p.label, p.weight);
+}
+double poisson_deviance(const Communicator& comm, const Predictions& p, const Options& /*options*/) {
+  return evaluate::mean_poisson_deviance(comm, p.values, p.label, p.weight);
+}
+double pinball_loss(const Communicator& comm, const Predictions& p, const Options& options) {
+  return evaluate::pinball_loss(comm, p.values, p.label, p.weight, options.quantile);
+}
+
+/// In the order of Objective. Probabilities bound derivatives: |p - y| <= 1, p (1 - p) <= 1/4. XGBoost 1.7 has no
+/// quantiles; with squared error the margin is the prediction too.
+constexpr std::array kObjectives = {
+    ObjectiveTraits{.objective = Objective::kBinaryLogistic,
+                    .labels = LabelKind::kTwoClasses,
+                    .link = Link::kLogit,
+                    .gradients = logistic_gradients,
+                    .bounds =
+                        [](const Options&) {
+                          return DerivativeBounds{1, 0.25};
+                        },
+                    .best_margins = log_odds,
+                    .measure = {"auc", false, auc},
+                    .has_quantile = false,
+                    .has_max_delta_step = false,
+                    .xgboost = "binary:logistic",
+                    .read_from_xgboost = {"binary:logistic", "reg:logistic"},
+                    .lightgbm = "binary"},
+    ObjectiveTraits{.objective = Objective::kSquaredError,
+                    .labels = LabelKind::kNumbers,
+                    .link = Link::kIdentity,
+                    .gradients = squared_error_gradients,
+                    .bounds =
+                        [](const Options&) {
+                          return DerivativeBounds{0, 1};
+                        },
+                    .best_margins = mean,
+                    .measure = {"root_mean_squared_error", true, squared_error},
+                    .has_quantile = false,
+                    .has_max_delta_step = false,
+                    .xgboost = "reg:squarederror",
+                    .read_from_xgboost = {"reg:squarederror", nullptr},
+                    .lightgbm = "regression"},
+    ObjectiveTraits{.objective = Objective::kSoftmax,
+                    .labels = LabelKind::kClasses,
+                    .link = Link::kSoftmax,
+                    .gradients = softmax_gradients,
+                    .bounds =
+                        [](const Options&) {
+                          return DerivativeBounds{1, 0.5};
+                        },
+                    .best_margins = log_shares,
+                    .measure = {"log_loss", true, log_loss},
+                    .has_quantile = false,
+                    .has_max_delta_step = false,
+                    .xgboost = "multi:softprob",
+                    .read_from_xgboost = {"multi:softprob", "multi:softmax"},
+                    .lightgbm = "multiclass"},
+    ObjectiveTraits{.objective = Objective::kPoisson,
+                    .labels = LabelKind::kCounts,
+                    .link = Link::kLog,
+                    .gradients = poisson_gradients,
+                    .bounds =
+                        [](const Options&) {
+                          return DerivativeBounds{0, 0};
+                        },
+                    .best_margins = log_mean,
+                    .measure = {"mean_poisson_deviance", true, poisson_deviance},
+                    .has_quantile = false,
+                    .has_max_delta_step = true,
+                    .xgboost = "count:poisson",
+                    .read_from_xgboost = {"count:poisson", nullptr},
+                    .lightgbm = nullptr},
+    ObjectiveTraits{.objective = Objective::kQuantile,
+                    .labels = LabelKind::kNumbers,
+                    .link = Link::kIdentity,
+                    .gradients = quantile_gradients,
+                    .bounds =
+                        [](const Options& o) {
+                          return DerivativeBounds{std::max(o.quantile, 1 - o.quantile), 1};
+                        },
+                    .best_margins = quantile,
+                    .measure = {"pinball_loss", true, pinball_loss},
+                    .has_quantile = true,
+                    .has_max_delta_step = false,
+                    .xgboost = "reg:squarederror",
+                    .read_from_xgboost = {nullptr, nullptr},
+                    .lightgbm = nullptr},
+};
+static_assert(std::tuple_size_v<decltype(kObjectives)> == names_of(Objective{}).values.size());
+
+}  // namespace
+
+const ObjectiveTraits& traits_of(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
+
+std::span<const ObjectiveTraits> all_objectives() { return kObjectives; }
+
+std::size_t n_outputs_of(const Options& options) {
+  return traits_of(options.objective).link == Link::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 1;
+}
+
+std::size_t n_classes_of(const Options& options) {
+  switch (traits_of(options.objective).labels) {
+    case LabelKind::kTwoClasses:
+      return 2;
+    case LabelKind::kClasses:
+      return static_cast<std::size_t>(std::max(options.n_classes, 0));
+    case LabelKind::kCounts:
+    case LabelKind::kNumbers:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace podere::tree

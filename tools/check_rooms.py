@@ -4,7 +4,7 @@
 A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
 included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules; only
 podere/catalog names an algorithm of examples/; outside of io, source and the options of the command line nothing names a
-file format in the table of podere/source/readers.cc; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
+file format in the table of podere/source/readers.cc; only the table of podere/tree/objective.cc names an objective of trees; a room names in its CMakeLists.txt the rooms whose headers it includes, and no other
 than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
 """
 import re
@@ -20,6 +20,8 @@ CATALOG = "catalog"
 READERS = Path("podere/source/readers.cc")  # the table of file formats
 READER = re.compile(r"^\s+(\w+)_reader\(\),", re.MULTILINE)
 ROOMS_OF_READERS = {"io", "source"}
+OBJECTIVE = re.compile(r"\bObjective::k\w+")
+OBJECTIVES = {"options.h", "objective.cc"}  # the names, and the table of what sets each apart
 OPTIONS = "arguments.cc"  # of the command line: those of each format
 
 
@@ -97,6 +99,16 @@ def check_room(folder: Path, floors: dict[str, int]):
                 yield path, line, breach
 
 
+def check_objectives(folder: Path):
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc"}):
+        if path.name in OBJECTIVES or path.stem.endswith("_test") or path.stem.startswith("test_"):
+            continue
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            named = OBJECTIVE.search(text)
+            if named:
+                yield path, line, f"names {named[0]}: ask traits_of() of podere/tree/objective.h instead"
+
+
 def check(root: Path):
     readme = root / "podere" / "README.md"
     floors, lines = read_floors(readme)
@@ -108,6 +120,7 @@ def check(root: Path):
     for room, folder in sorted(folders.items()):
         if room in floors:
             yield from check_room(folder, floors)
+            yield from check_objectives(folder)
             if formats and room not in ROOMS_OF_READERS:
                 yield from check_formats(folder, formats)
         else:

@@ -133,3 +133,12 @@ def test_nothing_but_its_reader_names_a_file_format(check, text, is_breach):
     )
     assert (code == 1) == is_breach
     assert ("podere/tree/plant.cc:1: names the format 'csv'" in output) == is_breach
+
+
+@pytest.mark.parametrize(
+    "file, is_breach", [("plant.cc", True), ("plant_test.cc", False), ("test_plants.h", False), ("objective.cc", False)]
+)
+def test_only_the_table_of_objectives_names_one(check, file, is_breach):
+    code, output = check({f"podere/tree/{file}": "if (objective == Objective::kPoisson) grow();\n"})
+    assert (code == 1) == is_breach
+    assert (f"podere/tree/{file}:1: names Objective::kPoisson" in output) == is_breach

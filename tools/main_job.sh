@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job of `make run`: boosted trees on real collision events, then trees and networks on 300,000 generated ones.
+# The main job of `make run`: boosted trees on real collision events, then trees and networks on a million generated ones.
 # PODERE names the program, OUT the folder for what it writes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,18 +26,18 @@ trained=$("$podere" train gbt $real --rows :12000 --trees 50 --depth 6 --executo
 tested=$("$podere" evaluate "$out/real.model.json" $real --rows 12000: --executors 2 --cores 1 --plot "$out/real.roc.svg" --json)
 add_line "real HIGGS" "50 trees of depth 6" "$trained" "$tested"
 
-say "(b) Generated events: 300,000 to train on, 100,000 others to test."
-events=$out/higgs-400000.csv
+say "(b) Generated events: 1,000,000 to train on, 100,000 others to test."
+events=$out/higgs-1100000.csv
 if [[ ! -e $events ]]; then
-  echo "    generating $events (0.3 GB; kept for the next time)"
-  "$podere" generate higgs --events 400000 --seed 1 -o "$events"
+  echo "    generating $events (0.8 GB; kept for the next time)"
+  "$podere" generate higgs --events 1100000 --seed 1 -o "$events"
 fi
 # train_on_generated NAME MODEL KIND OPTION...
 train_on_generated() {
   local name=$1 model=$2 kind=$3
   shift 3
-  trained=$("$podere" train "$kind" "$events" --rows :300000 "$@" --executors 2 --cores 1 -o "$out/$name.model.json" --json)
-  tested=$("$podere" evaluate "$out/$name.model.json" "$events" --rows 300000: --executors 2 --cores 1 \
+  trained=$("$podere" train "$kind" "$events" --rows :1000000 "$@" --executors 2 --cores 1 -o "$out/$name.model.json" --json)
+  tested=$("$podere" evaluate "$out/$name.model.json" "$events" --rows 1000000: --executors 2 --cores 1 \
     --plot "$out/$name.roc.svg" --json)
   add_line "generated" "$model" "$trained" "$tested"
 }

@@ -55,7 +55,7 @@ void go_on(const Checkpoint& checkpoint, const podere::table::Table& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_bytes) {
   if (n_bytes > 1 << 16) return 0;
-  const auto content = Json::parse(bytes, bytes + n_bytes, nullptr, false);
+  const auto content = podere::Json::parse(bytes, bytes + n_bytes, nullptr, false);
   if (content.is_discarded()) return 0;
   try {
     const std::string text = podere::checked_json_text({"podere-network", "a network", 1}, 1, content);

@@ -52,8 +52,6 @@ Json categories_of(const table::Schema& schema) {
   return categories;
 }
 
-bool is_podere(const Format& format) { return format.id == std::string_view("podere"); }
-
 /// What users of a model that was exported must know of its categories, a line each.
 std::string codes_in_words(const table::Schema& schema, const Format& to) {
   constexpr std::size_t kMostShown = 20;
@@ -77,7 +75,7 @@ std::string codes_in_words(const table::Schema& schema, const Format& to) {
 /// Says which columns of an imported model have codes that nothing explains.
 void warn_of_codes(const table::Schema& schema, const Format& from) {
   const std::vector<std::string> names = exchange::unnamed_categories(schema);
-  if (is_podere(from) || names.empty()) return;
+  if (exchange::is_podere(from) || names.empty()) return;
   print_error(
       fmt::format("the file does not name the categories of {} (XGBoost before 3.1 and models trained on arrays do "
                   "not): values in data are taken as the codes 0, 1, 2, ... of training",
@@ -107,7 +105,7 @@ int run_convert(const ConvertOptions& options) {
     print_json(json, facts_to);
   } else {
     print(fmt::format("{} model as {}: {}\n", from.name, to.name, options.path) + facts_text(facts) +
-              (is_podere(to) ? "" : codes_in_words(schema, to)),
+              (exchange::is_podere(to) ? "" : codes_in_words(schema, to)),
           facts_to);
   }
   return kDone;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -122,7 +123,9 @@ void add_manual(CLI::App& app, Command& chosen) {
     if (options.folder.empty()) {
       print(page_of(*at));
     } else {
-      std::filesystem::create_directories(options.folder);
+      std::error_code error;
+      std::filesystem::create_directories(options.folder, error);
+      if (error) throw_input_error("--all: {}: {}", options.folder, error.message());
       write_pages(*at, options.folder);
     }
     return kDone;

@@ -18,8 +18,12 @@ void define_model(CLI::App& app, ModelOptions& options) {
 }
 
 int run_model(const ModelOptions& options) {
-  const auto model = exchange::load_model(options.model).model;
-  const algorithm::Description description = model->describe();
+  const auto [format, model] = exchange::load_model(options.model);
+  algorithm::Description description = model->describe();
+  if (!exchange::is_podere(format)) {
+    description.facts.insert(description.facts.begin(), {"format", format.name});
+    description.json["format"] = format.name;
+  }
   if (options.output.json) {
     print_json(description.json);
     return kDone;

@@ -31,7 +31,7 @@ std::string_view first_key(std::string_view text) {
 }
 
 /// Podere's files begin with their format. XGBoost's objects come in any order.
-bool is_podere(std::string_view text) { return first_key(text) == "format"; }
+bool is_podere_text(std::string_view text) { return first_key(text) == "format"; }
 
 bool is_lightgbm_text(std::string_view text) {
   const std::string_view key = first_key(text);
@@ -98,13 +98,15 @@ const Format& format_of(std::string_view text) {
 // In the order in which they are asked whether a file is theirs.
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
-      {"podere", "Podere", "JSON", is_podere, catalog::model_from_text, write_podere},
+      {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, nullptr},
       {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_xgboost},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},
   };
   return kFormats;
 }
+
+bool is_podere(const Format& format) { return format.write == write_podere; }
 
 std::vector<std::string> written_formats() {
   std::vector<std::string> ids;

@@ -28,6 +28,8 @@ struct Format {
 /// A line each in format.cc.
 const std::vector<Format>& formats();
 
+bool is_podere(const Format& format);
+
 /// The ids of formats that are written.
 std::vector<std::string> written_formats();
 

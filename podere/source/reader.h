@@ -20,7 +20,7 @@ struct Reading {
   bool needs_label;
   const comm::Communicator& comm;
   int n_threads;
-  io::ReadFacts* facts;  ///< for what is found and was not said; null: nobody wants it
+  io::ReadFacts* facts;  ///< for what was found and had not been chosen; null: not wanted
 };
 
 /// What a reader makes a table of.

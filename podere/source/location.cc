@@ -44,7 +44,7 @@ bool is_byte_scheme(std::string_view scheme) {
 
 Location parse_location(const std::string& text) {
   const std::string_view scheme = scheme_in(text);
-  const Location file = {.scheme = std::string(kFileScheme), .path = text, .query = ""};
+  Location file = {.scheme = std::string(kFileScheme), .path = text, .query = ""};
   if (scheme.empty()) return file;
   const std::string rest = text.substr(scheme.size() + 1);
   if (scheme == kTableScheme) return {.scheme = std::string(scheme), .path = rest, .query = ""};

@@ -1,5 +1,7 @@
 #include "podere/source/arrays_reader.h"
 
+#include "podere/table/owned_rows.h"
+
 namespace podere::source {
 namespace {
 
@@ -8,7 +10,7 @@ table::Table load_arrays(const Reading& reading) {
 }
 
 std::unique_ptr<table::RowSource> open_arrays(const Reading& reading) {
-  return std::make_unique<table::HeldRows>(load_arrays(reading));
+  return std::make_unique<table::OwnedRows>(load_arrays(reading));
 }
 
 }  // namespace

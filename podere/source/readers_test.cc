@@ -13,6 +13,7 @@
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/io/byte_source.h"
+#include "podere/table/owned_rows.h"
 
 namespace podere::source {
 namespace {
@@ -82,7 +83,7 @@ table::Table load_dots(const Reading& reading) {
 }
 
 std::unique_ptr<table::RowSource> open_dots(const Reading& reading) {
-  return std::make_unique<table::HeldRows>(load_dots(reading));
+  return std::make_unique<table::OwnedRows>(load_dots(reading));
 }
 
 TEST_F(FormatTest, OfAFileThatIsInTheTableNeedsNoMore) {
@@ -108,7 +109,9 @@ TEST_F(FormatTest, OfAFileThatIsInTheTableNeedsNoMore) {
   }
   const auto comm = comm::Communicator::self();
   EXPECT_EQ(reader.load({spec, false, comm, 1, nullptr}).feature(0)[0], 3);
-  EXPECT_EQ(reader.open({spec, true, comm, 1, nullptr})->schema().features.size(), 1);
+  const auto rows = reader.open({spec, true, comm, 1, nullptr});
+  EXPECT_EQ(rows->schema().features.size(), 1);
+  rows->for_each_window([](const table::Table& window) { EXPECT_EQ(window.feature(0)[0], 3); });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "podere/controller/status_writer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,7 +27,7 @@ void StatusWriter::submit(const StatusSubject& subject, Json status) {
   update.subject = subject;
   update.status = std::move(status);
   update.is_fresh = true;
-  ++n_told_;
+  ++n_submitted_;
   changed_.notify_all();
 }
 
@@ -49,7 +48,7 @@ void StatusWriter::run(const std::stop_token& stop) {
 std::vector<StatusWriter::Update> StatusWriter::wait_for_due(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    const double now = clock_.seconds();
+    const double now = options_.clock->seconds();
     double next = std::numeric_limits<double>::infinity();
     std::vector<Update*> due;
     for (auto& [uid, update] : updates_) {
@@ -65,13 +64,9 @@ std::vector<StatusWriter::Update> StatusWriter::wait_for_due(const std::stop_tok
       allowed.push_back(*update);
     }
     if (!allowed.empty()) return allowed;
-    const auto is_told_more = [this, n_told = n_told_] { return n_told_ != n_told; };
-    if (std::isinf(next)) {
-      changed_.wait(lock, stop, is_told_more);
-    } else {
-      const double seconds = due.empty() ? next - now : 1 / options_.per_second;
-      changed_.wait_for(lock, stop, std::chrono::duration<double>(seconds), is_told_more);
-    }
+    const double seconds = due.empty() ? next - now : 1 / options_.per_second;  // infinite: there is nothing to write
+    options_.clock->wait(lock, changed_, stop, seconds,
+                         [this, n_submitted = n_submitted_] { return n_submitted_ != n_submitted; });
   }
   return {};
 }
@@ -96,11 +91,11 @@ void StatusWriter::settle(const Update& update, bool is_done) {
   now.n_failures = is_done ? 0 : update.n_failures + 1;
   const double retry_seconds = std::min(options_.first_retry_seconds * std::exp2(std::min(update.n_failures, 30U)),
                                         options_.longest_retry_seconds);
-  now.due = clock_.seconds() + (is_done ? options_.seconds_between : retry_seconds);
+  now.due = options_.clock->seconds() + (is_done ? options_.seconds_between : retry_seconds);
   if (is_done && !now.is_fresh) now.status = nullptr;
   // Of those that were written long ago nothing is to be known any more.
   std::erase_if(updates_, [&](const auto& entry) {
-    return entry.second.status.is_null() && entry.second.due < clock_.seconds();
+    return entry.second.status.is_null() && entry.second.due < options_.clock->seconds();
   });
 }
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "podere/base/clock.h"
+#include "podere/base/waitable_clock.h"
 #include "podere/controller/writer.h"
 #include "podere/kube/event_recorder.h"
 #include "podere/kube/token_bucket.h"
@@ -29,6 +29,7 @@ struct StatusWriterOptions {
   int concurrency = 2;  ///< writes at a time
   double first_retry_seconds = 0.5;
   double longest_retry_seconds = 15;
+  WaitableClock* clock = &steady_clock();  ///< outlives the writer
 };
 
 /// Writes on a thread of its own: when one farm asks, many statuses change, and executors do not wait for that.
@@ -65,11 +66,10 @@ class StatusWriter {
   const std::function<bool(const StatusSubject&)> is_there_;
   const std::function<void(const std::string&)> log_;
   const StatusWriterOptions options_;
-  const Stopwatch clock_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<std::string, Update> updates_;  // by UID; with what follows guarded by mutex_
-  std::uint64_t n_told_ = 0;
+  std::uint64_t n_submitted_ = 0;
   kube::TokenBucket turns_;
   std::jthread thread_;
 };

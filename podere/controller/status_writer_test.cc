@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <thread>
 
+#include "podere/base/test_clock.h"
 #include "podere/controller/farm_object.h"
 #include "podere/kube/test_api.h"
 
@@ -15,12 +14,10 @@ namespace {
 /// What was written of each status, and the answer to all that come.
 class StatusWriterTest : public testing::Test {
  protected:
-  bool comes_to(std::size_t n_requests) const {
-    for (int i = 0; i < 1000 && written().size() < n_requests; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return written().size() >= n_requests;
+  bool comes_to(std::size_t n_requests) {
+    return clock_.turns_until([&] { return written().size() >= n_requests; }, 1, 0.01);
   }
+  bool comes_to_rest() const { return clock_.comes_to_rest(1); }
   std::vector<std::string> written() const {
     const std::scoped_lock lock(mutex_);
     return written_;
@@ -38,6 +35,7 @@ class StatusWriterTest : public testing::Test {
     written_.push_back(Json::parse(kube::body_of(request)).at("status").at("message"));
     return status_ == 200 ? kube::json_answer(Json::object()) : kube::error_answer(status_, "Conflict");
   }};
+  TestClock clock_;
   kube::Client client_{kube::access_to(server_), {.max_retries = 0}};
   Metrics metrics_;
   Writer writer_{client_, [this] { return may_write_.load(); }, metrics_};
@@ -46,51 +44,67 @@ class StatusWriterTest : public testing::Test {
 };
 
 TEST_F(StatusWriterTest, OfStatusesInShortOrderTheFirstAndTheLastAreWritten) {
-  StatusWriter statuses(writer_, is_there, log, {.seconds_between = 0.2});
+  StatusWriter statuses(writer_, is_there, log, {.seconds_between = 0.2, .clock = &clock_});
   statuses.submit(farm("a"), message("1"));
-  ASSERT_TRUE(comes_to(1));
+  ASSERT_TRUE(comes_to_rest());
   statuses.submit(farm("a"), message("2"));
   statuses.submit(farm("a"), message("3"));
-  ASSERT_TRUE(comes_to(2));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(comes_to_rest());
+  EXPECT_EQ(written(), (std::vector<std::string>{"1"}));
+  clock_.turn(0.2);
+  ASSERT_TRUE(comes_to_rest());
+  clock_.turn(100);
+  ASSERT_TRUE(comes_to_rest());
   EXPECT_EQ(written(), (std::vector<std::string>{"1", "3"}));
 }
 
 TEST_F(StatusWriterTest, AConflictIsTriedAgain) {
-  StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02});
+  StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02, .clock = &clock_});
   status_ = 409;
   statuses.submit(farm("a"), message("1"));
   ASSERT_TRUE(comes_to(3));
+  EXPECT_NEAR(clock_.seconds(), 0.02 + 0.04, 0.02) << "twice as long each time";
+  ASSERT_TRUE(comes_to_rest());
   status_ = 200;
-  const std::size_t n_failed = written().size();
-  ASSERT_TRUE(comes_to(n_failed + 1));
-  EXPECT_EQ(written().back(), "1");
+  ASSERT_TRUE(comes_to(4));
+  ASSERT_TRUE(comes_to_rest());
+  clock_.turn(100);
+  ASSERT_TRUE(comes_to_rest());
+  EXPECT_EQ(written(), std::vector<std::string>(4, "1"));
 }
 
 TEST_F(StatusWriterTest, TheStatusOfAnObjectThatHasGoneIsForgotten) {
-  StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02});
+  StatusWriter statuses(writer_, is_there, log, {.first_retry_seconds = 0.02, .clock = &clock_});
   status_ = 404;
   is_there_ = false;
   statuses.submit(farm("a"), message("1"));
   ASSERT_TRUE(comes_to(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ASSERT_TRUE(comes_to_rest());
+  clock_.turn(100);
+  ASSERT_TRUE(comes_to_rest());
   EXPECT_EQ(written().size(), 1U);
 }
 
 TEST_F(StatusWriterTest, ManyWaitForTheirTurn) {
-  StatusWriter statuses(writer_, is_there, log, {.per_second = 1, .burst = 2});
+  StatusWriter statuses(writer_, is_there, log, {.per_second = 1, .burst = 2, .clock = &clock_});
   for (const char* const name : {"a", "b", "c", "d"}) statuses.submit(farm(name), message(name));
-  ASSERT_TRUE(comes_to(2));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(written().size(), 2U);
-  EXPECT_TRUE(comes_to(4));
+  for (const std::size_t n_written : {2, 3, 4}) {
+    ASSERT_TRUE(comes_to_rest());
+    EXPECT_EQ(written().size(), n_written);
+    clock_.turn(1);
+  }
 }
 
 TEST_F(StatusWriterTest, WhoMayWriteNoLongerWritesNothing) {
   may_write_ = false;
-  StatusWriter statuses(writer_, is_there, log);
-  statuses.submit(farm("a"), message("1"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::atomic<bool> asked = false;
+  Writer writer(
+      client_, [&] { return asked = true, may_write_.load(); }, metrics_);
+  {
+    StatusWriter statuses(writer, is_there, log, {.clock = &clock_});
+    statuses.submit(farm("a"), message("1"));
+    ASSERT_TRUE(TestClock::comes_true([&] { return asked.load(); }));
+  }
   EXPECT_TRUE(written().empty());
 }
 

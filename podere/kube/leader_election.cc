@@ -10,7 +10,6 @@
 #include "podere/base/interrupt.h"
 #include "podere/kube/back_off.h"
 #include "podere/kube/time.h"
-#include "podere/kube/waiting.h"
 
 namespace podere::kube {
 namespace {
@@ -75,7 +74,7 @@ bool LeaderElection::is_leader() const {
   return state_ == State::kLeader && !is_over();
 }
 
-bool LeaderElection::is_over() const { return clock_.seconds() >= renewed_seconds_ + options_.renew_seconds; }
+bool LeaderElection::is_over() const { return options_.clock->seconds() >= renewed_seconds_ + options_.renew_seconds; }
 
 std::string LeaderElection::leader() const {
   const std::scoped_lock lock(mutex_);
@@ -89,7 +88,7 @@ void LeaderElection::campaign(const std::stop_token& stop) {
       const std::scoped_lock lock(mutex_);
       if (state_ == State::kLeader && is_over()) return;
     }
-    const double asked_seconds = clock_.seconds();
+    const double asked_seconds = options_.clock->seconds();
     bool is_mine = false;
     bool is_known = true;
     try {
@@ -112,7 +111,7 @@ void LeaderElection::campaign(const std::stop_token& stop) {
       }
     }
     if (begins) options_.on_start();
-    wait_for(options_.retry_seconds * (1 + (is_mine ? 0 : kJitter * random.uniform())), stop);
+    options_.clock->sleep(options_.retry_seconds * (1 + (is_mine ? 0 : kJitter * random.uniform())), stop);
   }
 }
 
@@ -124,7 +123,7 @@ bool LeaderElection::try_to_lead() {
   const auto holder = holder_of(lease_);
   const bool is_anothers = !holder.empty() && holder != options_.identity;
   const double lease_seconds = lease_seconds_of(lease_, options_.lease_seconds);
-  if (is_anothers && clock_.seconds() < last_change_seconds_ + lease_seconds) return false;
+  if (is_anothers && options_.clock->seconds() < last_change_seconds_ + lease_seconds) return false;
   return try_to_write(claim(lease_));
 }
 
@@ -156,7 +155,7 @@ Json LeaderElection::claim(Json lease) const {
 
 void LeaderElection::note(const Json& lease) {
   const auto spec = [](const Json& of) { return of.is_object() && of.contains("spec") ? of.at("spec") : Json(); };
-  if (spec(lease) != spec(lease_)) last_change_seconds_ = clock_.seconds();
+  if (spec(lease) != spec(lease_)) last_change_seconds_ = options_.clock->seconds();
   lease_ = lease;
   const std::string leader(holder_of(lease));
   {
@@ -168,16 +167,15 @@ void LeaderElection::note(const Json& lease) {
 
 void LeaderElection::guard(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, stop, [this] { return state_ != State::kCandidate; });
+  options_.clock->wait(lock, changed_, stop, WaitableClock::kForever, [this] { return state_ != State::kCandidate; });
   while (!stop.stop_requested()) {
     if (state_ == State::kTaken || is_over()) {
       state_ = State::kLost;
       lock.unlock();
       return options_.on_lost();
     }
-    const double left_seconds = renewed_seconds_ + options_.renew_seconds - clock_.seconds();
-    changed_.wait_for(lock, stop, std::chrono::duration<double>(left_seconds),
-                      [this] { return state_ == State::kTaken; });
+    const double left_seconds = renewed_seconds_ + options_.renew_seconds - options_.clock->seconds();
+    options_.clock->wait(lock, changed_, stop, left_seconds, [this] { return state_ == State::kTaken; });
   }
 }
 

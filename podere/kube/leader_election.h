@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "podere/base/clock.h"
+#include "podere/base/waitable_clock.h"
 #include "podere/kube/client.h"
 
 namespace podere::kube {
@@ -26,6 +26,7 @@ struct LeaderElectionOptions {
   std::function<void()> on_lost = [] {};
   /// A line for the log.
   std::function<void(const std::string&)> log = [](const std::string&) {};
+  WaitableClock* clock = &steady_clock();  ///< outlives the election; requests have time limits of their own
 };
 
 /// The name of this host and a random number.
@@ -63,7 +64,6 @@ class LeaderElection {
 
   const LeaderElectionOptions options_;
   const Access access_;
-  const Stopwatch clock_;
   Client client_;
   // Of the campaign's thread.
   Json lease_;                      // as last seen; null: there is none

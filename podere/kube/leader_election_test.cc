@@ -1,5 +1,6 @@
 #include "podere/kube/leader_election.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,8 +8,8 @@
 #include <optional>
 
 #include "podere/base/error.h"
+#include "podere/base/test_clock.h"
 #include "podere/kube/test_api.h"
-#include "podere/kube/waiting.h"
 
 namespace podere::kube {
 namespace {
@@ -38,9 +39,11 @@ class LeaseServer {
   std::atomic<bool> is_silent = false;   ///< no answers at all
   std::atomic<bool> hides_time = false;  ///< of the holder: times as if years ago
   std::atomic<int> n_writes = 0;
+  std::atomic<int> n_unanswered = 0;
 
  private:
   void serve(const std::string& request, HttpTestConnection& connection) {
+    if (is_silent) ++n_unanswered;
     while (is_silent && connection.pause(10ms)) {
     }
     connection.send(answer(request));
@@ -56,7 +59,7 @@ class LeaseServer {
       return error_answer(409, "Conflict");
     }
     sent["metadata"]["resourceVersion"] = std::to_string(++version_);
-    if (hides_time) sent["spec"]["renewTime"] = "2001-01-01T00:00:00.000000Z";
+    if (hides_time) sent["spec"]["renewTime"] = fmt::format("2001-01-01T00:00:00.{:06}Z", version_);
     lease_ = std::move(sent);
     return json_answer(lease_);
   }
@@ -69,37 +72,46 @@ class LeaseServer {
 };
 
 struct Candidate {
-  Candidate(const LeaseServer& server, const std::string& name)
+  Candidate(const LeaseServer& server, const std::string& name, TestClock& clock)
       : election(server.access(), {.lease = {"farm", "operator"},
                                    .identity = name,
                                    .lease_seconds = 1.5,
                                    .renew_seconds = 0.8,
                                    .retry_seconds = 0.1,
                                    .on_start = [this] { ++n_starts; },
-                                   .on_lost = [this] { ++n_losses; }}) {}
+                                   .on_lost = [this] { ++n_losses; },
+                                   .clock = &clock}) {}
   std::atomic<int> n_starts = 0;
   std::atomic<int> n_losses = 0;
   LeaderElection election;
 };
 
-bool comes_true(const std::function<bool()>& what) {
-  for (int i = 0; i < 1000; ++i) {
-    if (what()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
+constexpr std::size_t kThreads = 2;  // of a candidate
+constexpr double kStep = 0.02;
+
+/// Turns the clock until it is true, while all threads of `n_candidates` are answered in no time.
+bool comes_true(TestClock& clock, std::size_t n_candidates, const std::function<bool()>& what) {
+  return clock.turns_until(what, kThreads * n_candidates, kStep);
+}
+
+bool pass(TestClock& clock, std::size_t n_candidates, double seconds) {
+  const double end = clock.seconds() + seconds;
+  return comes_true(clock, n_candidates, [&] { return clock.seconds() >= end; }) &&
+         clock.comes_to_rest(kThreads * n_candidates);
 }
 
 TEST(LeaderElection, HasOneLeaderWhoRenews) {
   LeaseServer server;
+  TestClock clock;
   std::list<Candidate> candidates;
-  for (const char* const name : {"a", "b", "c"}) candidates.emplace_back(server, name);
+  for (const char* const name : {"a", "b", "c"}) candidates.emplace_back(server, name, clock);
   const auto n_leaders = [&] {
     return std::ranges::count_if(candidates, [](const auto& candidate) { return candidate.election.is_leader(); });
   };
-  ASSERT_TRUE(comes_true([&] { return n_leaders() == 1; }));
+  ASSERT_TRUE(comes_true(clock, 3, [&] { return n_leaders() == 1; }));
   const Json first = server.lease();
-  ASSERT_TRUE(comes_true([&] { return server.n_writes > 10; }));
+  ASSERT_TRUE(comes_true(clock, 3, [&] { return server.n_writes > 20; }));
+  ASSERT_TRUE(pass(clock, 3, 0.2));
   EXPECT_EQ(n_leaders(), 1);
   EXPECT_EQ(server.lease().at("spec").at("acquireTime"), first.at("spec").at("acquireTime"));
   EXPECT_NE(server.lease().at("spec").at("renewTime"), first.at("spec").at("renewTime"));
@@ -107,84 +119,106 @@ TEST(LeaderElection, HasOneLeaderWhoRenews) {
   for (const auto& candidate : candidates) {
     EXPECT_EQ(candidate.n_starts, candidate.election.is_leader() ? 1 : 0);
     EXPECT_EQ(candidate.n_losses, 0);
-    EXPECT_TRUE(comes_true([&] { return candidate.election.leader() == server.holder(); }));
+    EXPECT_EQ(candidate.election.leader(), server.holder());
   }
 }
 
 TEST(LeaderElection, GivesTheLeaseBackSoThatAnotherNeedNotWait) {
   LeaseServer server;
-  std::optional<Candidate> first(std::in_place, server, "first");
-  ASSERT_TRUE(comes_true([&] { return first->election.is_leader(); }));
-  Candidate second(server, "second");
-  std::this_thread::sleep_for(200ms);
+  TestClock clock;
+  std::optional<Candidate> first(std::in_place, server, "first", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return first->election.is_leader(); }));
+  Candidate second(server, "second", clock);
+  ASSERT_TRUE(pass(clock, 2, 5));
   EXPECT_FALSE(second.election.is_leader());
   first.reset();
   EXPECT_NE(server.holder(), "first");
-  ASSERT_TRUE(comes_true([&] { return second.election.is_leader(); }));
+  const double released = clock.seconds();
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return second.election.is_leader(); }));
+  EXPECT_LT(clock.seconds(), released + 0.2);
   EXPECT_EQ(server.lease().at("spec").at("leaseTransitions"), 1);
 }
 
 TEST(LeaderElection, WaitsForAnotherWhoSaysNothingByItsOwnClock) {
   LeaseServer server;
   server.set_holder("a process that was killed");
-  const Stopwatch watch;
-  Candidate candidate(server, "candidate");
-  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
-  EXPECT_GE(watch.seconds(), 1.5);
+  TestClock clock;
+  Candidate candidate(server, "candidate", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.election.is_leader(); }));
+  EXPECT_GE(clock.seconds(), 1.5);
+  EXPECT_LT(clock.seconds(), 1.5 + 0.2);
 
   LeaseServer renewed;  // by a process whose clock is years behind
   renewed.hides_time = true;
-  const Candidate leader(renewed, "leader");
-  ASSERT_TRUE(comes_true([&] { return leader.election.is_leader(); }));
-  const Candidate other(renewed, "other");
-  std::this_thread::sleep_for(2s);
+  TestClock other_clock;
+  const Candidate leader(renewed, "leader", other_clock);
+  ASSERT_TRUE(comes_true(other_clock, 1, [&] { return leader.election.is_leader(); }));
+  const Candidate other(renewed, "other", other_clock);
+  ASSERT_TRUE(pass(other_clock, 2, 5));
   EXPECT_TRUE(leader.election.is_leader());
   EXPECT_FALSE(other.election.is_leader());
 }
 
 TEST(LeaderElection, IsLostAtTheDeadlineWhenItCannotRenew) {
-  LeaseServer failing;
-  LeaseServer silent;
-  for (LeaseServer* const server : {&failing, &silent}) {
-    Candidate candidate(*server, "candidate");
-    ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
-    (server == &failing ? static_cast<void>(server->status = 500) : static_cast<void>(server->is_silent = true));
-    const Stopwatch watch;
-    ASSERT_TRUE(comes_true([&] { return candidate.n_losses == 1; }));
-    EXPECT_FALSE(candidate.election.is_leader());
-    EXPECT_LT(watch.seconds(), 1.5) << "before another may lead";
-    server->status = 200;
-    server->is_silent = false;
-    std::this_thread::sleep_for(300ms);
-    EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
-    EXPECT_EQ(candidate.n_losses, 1);
-    EXPECT_EQ(candidate.n_starts, 1);
-  }
+  LeaseServer server;
+  TestClock clock;
+  Candidate candidate(server, "candidate", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.election.is_leader(); }));
+  server.status = 500;
+  ASSERT_TRUE(pass(clock, 1, 0.6));
+  EXPECT_TRUE(candidate.election.is_leader());
+  clock.turn(0.2);
+  EXPECT_FALSE(candidate.election.is_leader());
+  ASSERT_TRUE(TestClock::comes_true([&] { return candidate.n_losses == 1; }));
+  server.status = 200;
+  clock.turn(100);
+  EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
+  EXPECT_EQ(candidate.n_losses, 1);
+  EXPECT_EQ(candidate.n_starts, 1);
+}
+
+TEST(LeaderElection, IsLostAtTheDeadlineWhileARenewalIsInFlight) {
+  LeaseServer server;
+  TestClock clock;
+  Candidate candidate(server, "candidate", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.election.is_leader(); }));
+  server.is_silent = true;
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return server.n_unanswered > 0; }));
+  clock.turn(0.8);
+  EXPECT_FALSE(candidate.election.is_leader());
+  ASSERT_TRUE(TestClock::comes_true([&] { return candidate.n_losses == 1; }));
+  server.is_silent = false;
+  clock.turn(100);
+  EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
+  EXPECT_EQ(candidate.n_losses, 1);
 }
 
 TEST(LeaderElection, IsLostAtOnceWhenAnotherHasTheLease) {
   LeaseServer server;
-  Candidate candidate(server, "candidate");
-  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+  TestClock clock;
+  Candidate candidate(server, "candidate", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.election.is_leader(); }));
   server.set_holder("usurper");
-  ASSERT_TRUE(comes_true([&] { return candidate.n_losses == 1; }));
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.n_losses == 1; }));
   EXPECT_FALSE(candidate.election.is_leader());
 }
 
 TEST(LeaderElection, SurvivesAShortFailure) {
   LeaseServer server;
-  Candidate candidate(server, "candidate");
-  ASSERT_TRUE(comes_true([&] { return candidate.election.is_leader(); }));
+  TestClock clock;
+  Candidate candidate(server, "candidate", clock);
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return candidate.election.is_leader(); }));
   server.status = 500;
-  std::this_thread::sleep_for(200ms);
+  ASSERT_TRUE(pass(clock, 1, 0.4));
   server.status = 200;
-  std::this_thread::sleep_for(1s);
+  ASSERT_TRUE(pass(clock, 1, 5));
   EXPECT_TRUE(candidate.election.is_leader());
   EXPECT_EQ(candidate.n_losses, 0);
 }
 
-TEST(LeaderElection, EndsWithoutALossAlsoWhenNobodyAnswers) {
+TEST(LeaderElection, EndsWithoutALossAlsoWithoutAnswers) {
   LeaseServer server;
+  TestClock clock;
   std::atomic<int> n_losses = 0;
   std::optional<LeaderElection> election(std::in_place, server.access(),
                                          LeaderElectionOptions{.lease = {"farm", "operator"},
@@ -192,12 +226,11 @@ TEST(LeaderElection, EndsWithoutALossAlsoWhenNobodyAnswers) {
                                                                .lease_seconds = 1.5,
                                                                .renew_seconds = 0.8,
                                                                .retry_seconds = 0.1,
-                                                               .on_lost = [&] { ++n_losses; }});
-  ASSERT_TRUE(comes_true([&] { return election->is_leader(); }));
+                                                               .on_lost = [&] { ++n_losses; },
+                                                               .clock = &clock});
+  ASSERT_TRUE(comes_true(clock, 1, [&] { return election->is_leader(); }));
   server.is_silent = true;
-  const Stopwatch watch;
-  election.reset();
-  EXPECT_LT(watch.seconds(), 10);
+  election.reset();  // does not wait for an answer for ever: this test would not end
   EXPECT_EQ(n_losses, 0);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the network costs when executors grow trees together: measured, modelled, and the model checked.
+"""What the network costs when executors grow trees together: measured, modeled, and the model checked.
 
 collectives  seconds of collectives between 2 and 4 executors on this machine, one JSON line each
 predict      seconds a tree on 2 to 1,024 executors, by what one tree sends (the counters of `podere train --json`)

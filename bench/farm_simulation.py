@@ -76,10 +76,10 @@ def picture(traces, path):
               ("work lost, executor-hours", "work_lost_executor_seconds", lambda values: sum(values) / 3600),
               ("fairness of borrowed room", "fairness", statistics.mean)]
     figure, axes = plt.subplots(1, len(charts), figsize=(11, 2.9))
-    colours = ["#1f77b4", "#2a9d8f", "#7a9e3b", "#c0392b"]
+    colors = ["#1f77b4", "#2a9d8f", "#7a9e3b", "#c0392b"]
     for axis, (title, member, sum_up) in zip(axes, charts):
         values = [sum_up([reports[policy][member] for reports in traces]) for policy in POLICIES]
-        bars = axis.bar(POLICIES, values, color=colours)
+        bars = axis.bar(POLICIES, values, color=colors)
         axis.bar_label(bars, labels=[f"{value:,.2f}" if value < 10 else f"{value:,.0f}" for value in values], fontsize=8)
         axis.set_title(title, fontsize=9)
         axis.tick_params(axis="x", labelrotation=25, labelsize=8)

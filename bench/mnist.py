@@ -66,17 +66,17 @@ scale[scale == 0] = 1
 x, tx = (x - mean) / scale, (tx - mean) / scale
 net = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(),
                           torch.nn.Linear(64, 10))
-optimiser = torch.optim.Adam(net.parameters(), lr=1e-3, foreach=True)
-schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs * -(-len(y) // batch))
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, foreach=True)
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * -(-len(y) // batch))
 of = torch.nn.CrossEntropyLoss()
 seconds, accuracy = [], []
 for epoch in range(epochs):
     order = torch.randperm(len(y))
     for i in range(0, len(y), batch):
         rows = order[i:i + batch]
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         of(net(x[rows]), y[rows]).backward()
-        optimiser.step()
+        optimizer.step()
         schedule.step()
     with torch.no_grad():
         accuracy.append(float((net(tx).argmax(1) == ty).float().mean()))

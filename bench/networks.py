@@ -62,7 +62,7 @@ n = len(y)
 start = time.perf_counter()
 if job == "nn":
     net = torch.nn.Sequential(torch.nn.Linear(28, 100), torch.nn.ReLU(), torch.nn.Linear(100, 1))
-    optimiser = torch.optim.Adam(net.parameters(), lr=1e-3, foreach=True)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, foreach=True)
     of = torch.nn.BCEWithLogitsLoss()
     y = y[:, None]
     for epoch in range(epochs):
@@ -70,10 +70,10 @@ if job == "nn":
         total = 0.0
         for i in range(0, n, batch):
             rows = order[i:i + batch]
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             loss = of(net(x[rows]), y[rows])
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             total += loss.item() * len(rows)
     steps, loss = epochs, total / n
 else:
@@ -82,13 +82,13 @@ else:
     for layer in net:
         if isinstance(layer, torch.nn.Linear):
             torch.nn.init.xavier_uniform_(layer.weight); torch.nn.init.zeros_(layer.bias)
-    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=iterations, max_eval=10 * iterations, history_size=10,
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=iterations, max_eval=10 * iterations, history_size=10,
                                   tolerance_grad=0, tolerance_change=0, line_search_fn="strong_wolfe")
     of = torch.nn.CrossEntropyLoss(reduction="sum")
     labels = y.long()
     last = [0.0]
     def closure():
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for i in range(0, n, chunk):
             loss = of(net(x[i:i + chunk]), labels[i:i + chunk]) / n
@@ -96,8 +96,8 @@ else:
             total = total + loss.detach()
         last[0] = float(total)
         return total
-    optimiser.step(closure)
-    steps, loss = optimiser.state[optimiser._params[0]]["n_iter"], last[0]
+    optimizer.step(closure)
+    steps, loss = optimizer.state[optimizer._params[0]]["n_iter"], last[0]
 seconds = time.perf_counter() - start
 with torch.no_grad():
     z = net(tx)

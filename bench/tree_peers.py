@@ -119,7 +119,7 @@ class XGBoost:
 class LightGBM:
     """Depth d is max_depth d with 2^d leaves, so that no leaf is missing. min_child_weight is min_sum_hessian_in_leaf;
     min_data_in_leaf 0 leaves the decision to it. max_bin 255 instead of 256, for which bins would take two bytes."""
-    quantised = False
+    quantized = False
 
     def __init__(self):
         import lightgbm
@@ -128,7 +128,7 @@ class LightGBM:
     def parameters(self, case):
         return {"objective": "binary", "max_depth": case["depth"], "num_leaves": 2 ** case["depth"], "lambda_l2": LAMBDA,
                 "min_sum_hessian_in_leaf": MIN_CHILD_WEIGHT, "min_data_in_leaf": 0, "max_bin": case["bins"] - 1,
-                "learning_rate": LEARNING_RATE, "num_threads": case["cores"], "use_quantized_grad": self.quantised,
+                "learning_rate": LEARNING_RATE, "num_threads": case["cores"], "use_quantized_grad": self.quantized,
                 "verbosity": -1}
 
     def bin(self, features, label, case):
@@ -155,9 +155,9 @@ class LightGBM:
         return sum(tree["num_leaves"] for tree in model.dump_model()["tree_info"])
 
 
-class LightGBMQuantised(LightGBM):
+class LightGBMQuantized(LightGBM):
     """As LightGBM, with use_quantized_grad and its default of 4 levels."""
-    quantised = True
+    quantized = True
 
 
 class ScikitLearn:
@@ -194,7 +194,7 @@ class ScikitLearn:
         return model.decision_function(features)
 
 
-PEERS = {"xgboost": XGBoost, "lightgbm": LightGBM, "lightgbm-quantised": LightGBMQuantised, "scikit-learn": ScikitLearn}
+PEERS = {"xgboost": XGBoost, "lightgbm": LightGBM, "lightgbm-quantised": LightGBMQuantized, "scikit-learn": ScikitLearn}
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 BEST_OF = ("xgboost", "lightgbm", "lightgbm-quantised")
 NAMES = {"podere": "Podere", "podere-executors": "Podere, 1 core an executor", "xgboost": "XGBoost",
-         "lightgbm": "LightGBM", "lightgbm-quantised": "LightGBM, quantised", "scikit-learn": "scikit-learn",
+         "lightgbm": "LightGBM", "lightgbm-quantised": "LightGBM, quantized", "scikit-learn": "scikit-learn",
          "spark": "Spark MLlib"}
 
 
@@ -146,9 +146,9 @@ def draw_chart(lines, path):
         scale = 380 / max(median(found, together) for found in done.values())
         for peer, found in done.items():
             bins, all_seconds = median(found, lambda x: x["bin_seconds"]), median(found, together)
-            colour = "#1b7837" if peer == "podere" else "#8c96a8"
+            color = "#1b7837" if peer == "podere" else "#8c96a8"
             parts.append(f'<text x="146" y="{y + 13}" text-anchor="end">{escape(NAMES[peer])}</text>'
-                         f'<rect x="154" y="{y}" width="{all_seconds * scale:.1f}" height="17" fill="{colour}"/>'
+                         f'<rect x="154" y="{y}" width="{all_seconds * scale:.1f}" height="17" fill="{color}"/>'
                          f'<rect x="154" y="{y}" width="{bins * scale:.1f}" height="17" fill="#000" fill-opacity="0.3"/>'
                          f'<text x="{160 + all_seconds * scale:.1f}" y="{y + 13}">{all_seconds:.3g} s</text>')
             y += 21

@@ -6,7 +6,7 @@
 namespace podere {
 
 /// A bijection of 64-bit words in which every input bit flips every output bit with probability near 1/2.
-/// Source: D. Stafford, "Better Bit Mixing", variant 13; the finaliser of SplitMix64
+/// Source: D. Stafford, "Better Bit Mixing", variant 13; the finalizer of SplitMix64
 /// (Steele, Lea, Flood, OOPSLA 2014).
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -33,7 +33,7 @@ TEST(Hash, IsUniformAlongEachOfItsKeys) {
   EXPECT_LT(std::fabs(deviation(kDraws, [](std::size_t i) { return hash64(i, i, i) << 32; })), kBound);
 }
 
-TEST(Hash, OfNeighboursIsIndependent) {
+TEST(Hash, OfNeighborsIsIndependent) {
   const auto difference = [](std::size_t i) { return hash64(3, 1, i) - hash64(3, 1, i + 1); };
   EXPECT_LT(std::fabs(deviation(kDraws, difference)), kBound);
   EXPECT_LT(std::fabs(deviation(kDraws, [](std::size_t i) { return hash64(3, 1, i) ^ hash64(3, 2, i); })), kBound);

@@ -27,7 +27,7 @@ class HugePages {
 
 /// `size` values, not set, on huge pages where the system has them: loops that jump about in many megabytes otherwise
 /// wait for address translation (docs/performance.md). What is freed goes back to the system at once, so that it does
-/// not count towards the memory of what comes later. Small arrays are as any other.
+/// not count toward the memory of what comes later. Small arrays are as any other.
 template <typename T>
 class HugeArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

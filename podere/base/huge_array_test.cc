@@ -23,7 +23,7 @@ std::int64_t memory_now() {
 }
 
 constexpr std::size_t kMany = std::size_t{1} << 24;
-constexpr std::int64_t kSlack = 4 << 20;  // of pages that are shared with neighbours, and of what a test itself holds
+constexpr std::int64_t kSlack = 4 << 20;  // of pages that are shared with neighbors, and of what a test itself holds
 
 TEST(HugeArray, HoldsItsValuesAtAnySize) {
   for (const std::size_t size : {0UL, 1UL, 1000UL, 524'272UL, 524'273UL, 524'288UL, 2'000'001UL}) {

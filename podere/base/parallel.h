@@ -52,7 +52,7 @@ struct alignas(64) Share {  // a cache line of its own
 };
 
 /// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads. Each takes a share of the
-/// tasks, neighbours in a row, then what others have left of theirs: loops over the same items, one after the other,
+/// tasks, neighbors in a row, then what others have left of theirs: loops over the same items, one after the other,
 /// find most of them in the cache of the processor that had them before. `thread` is in [0, n_threads). The exception
 /// of the lowest task that threw is thrown here; tasks above it may or may not have run. A loop within a task runs on
 /// the task's thread alone (as thread 0). No collectives inside.

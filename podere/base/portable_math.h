@@ -2,7 +2,7 @@
 // processor (with and without fused multiply-add) and differ in the last bit, which is enough to grow another tree.
 //
 // Made of + - * / and bit operations. They need rounding to nearest and, as set for all of Podere, -ffp-contract=off;
-// with -fno-trapping-math, which changes no result, loops over them vectorise: no branch is left. Which NaN is returned
+// with -fno-trapping-math, which changes no result, loops over them vectorize: no branch is left. Which NaN is returned
 // is left open.
 #pragma once
 

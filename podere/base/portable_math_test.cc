@@ -95,7 +95,7 @@ TEST(PortableMath, SigmoidIsWithinTwoUlpAndNeverOverflows) {
   EXPECT_TRUE(std::isnan(sigmoid(kNaN)));
 }
 
-// What the first machine found, in a loop that the compiler may vectorise: all others must find the same.
+// What the first machine found, in a loop that the compiler may vectorize: all others must find the same.
 TEST(PortableMath, GivesTheSameBitsOnEveryMachine) {
   std::vector<double> x(100003), y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = uniform(i, -750, 720);

@@ -127,8 +127,8 @@ void define_transform(CLI::App& app, TableOptions& options) {
          [&options](const std::string& text) { options.transform.select = split_columns("--select", text); },
          "Features to keep, in this order, by name [all]")
       ->type_name("A,B,...");
-  app.add_flag("--standardize", options.transform.standardise, "Scale features to mean 0 and standard deviation 1");
-  app.add_flag("--standardise", options.transform.standardise)->group(kHidden);
+  app.add_flag("--standardize", options.transform.standardize, "Scale features to mean 0 and standard deviation 1");
+  app.add_flag("--standardise", options.transform.standardize)->group(kHidden);
   app.footer("Example: podere session transform higgs train --where 'm_bb > 0.5' --as train_cut");
 }
 

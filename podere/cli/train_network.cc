@@ -82,7 +82,7 @@ void define_layers(CLI::App& app, neural::Options& network) {
          fmt::format("Widths of the hidden layers; none: a linear model [{}]", fmt::join(network.hidden, ",")))
       ->type_name("N,N,...");
   add_name(app, "--activation", network.activation, "Activation of the hidden layers");
-  add_name(app, "--initialization", network.initialisation, "Initialization of the weights");
+  add_name(app, "--initialization", network.initialization, "Initialization of the weights");
   add_name(app, "--loss", network.loss,
            "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers");
   add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
@@ -92,7 +92,7 @@ void define_layers(CLI::App& app, neural::Options& network) {
 void define_data(CLI::App& app, neural::Options& network) {
   const InGroup data(app, kData);
   app.add_flag_callback(
-      "--no-standardize", [&network] { network.standardise = false; },
+      "--no-standardize", [&network] { network.standardize = false; },
       "Do not scale features to mean 0 and standard deviation 1");
   app.add_flag_callback(
       "--no-standardize-target", [&network] { network.standardize_target = false; },
@@ -170,7 +170,7 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   const InGroup group(app, kTraining);
   define_from(app, options.run);
   Adder add(app);
-  add_name(app, "--optimizer", network.optimiser, "Optimizer");
+  add_name(app, "--optimizer", network.optimizer, "Optimizer");
   add.whole("--epochs,--iterations", network.epochs, 1, neural::kMaxEpochs,
             "Passes over the rows, or iterations of lbfgs");
   add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
@@ -205,9 +205,9 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   network.hidden = {30, 30};
   network.activation = neural::Activation::kSigmoid;
-  network.initialisation = neural::Initialisation::kGlorot;
+  network.initialization = neural::Initialization::kGlorot;
   network.loss = neural::Loss::kCrossEntropy;
-  network.optimiser = neural::Optimiser::kLbfgs;
+  network.optimizer = neural::Optimizer::kLbfgs;
   network.epochs = 100;
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, network.validation_fraction);
@@ -242,7 +242,7 @@ std::string epochs_text(const Json& facts) {
 
 using Lines = std::vector<std::pair<std::string, Json>>;
 
-/// The unit in which numbers are learnt, and losses told.
+/// The unit in which numbers are learned, and losses told.
 void add_target(const Json& facts, Lines& lines) {
   const Json scaling = facts.value("target_scaling", Json());
   if (scaling.is_null()) return;
@@ -289,7 +289,7 @@ int run_network(NetworkOptions& options) {
   jobs::TrainJob job = job_of(options.run);
   job.algorithm = "network";
   job.options = json_of_fields(neural::JobOptions{options.network, options.max_steps, options.checkpoint_steps});
-  const bool is_lbfgs = options.network.optimiser == neural::Optimiser::kLbfgs;
+  const bool is_lbfgs = options.network.optimizer == neural::Optimizer::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{
       [&](const Json& facts) {

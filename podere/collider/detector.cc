@@ -43,7 +43,7 @@ struct Response {
 
 Response draw_response(RandomSequence& random, const Parton& parton) {
   double in_all = 1;
-  if (parton.flavour == Flavour::kBottom && random.uniform() < kSemileptonic) {
+  if (parton.flavor == Flavor::kBottom && random.uniform() < kSemileptonic) {
     in_all -= kLargestNeutrinoShare * random.uniform();
   }
   const double resolution =
@@ -63,7 +63,7 @@ std::size_t join_close(std::array<Jet, 4 + kMaxRadiation>& jets, std::size_t n) 
       d_phi = std::min(d_phi, 2 * std::numbers::pi - d_phi);
       if (d_eta * d_eta + d_phi * d_phi > kJetRadius * kJetRadius) continue;
       jets[i].momentum += jets[j].momentum;
-      jets[i].flavour = std::max(jets[i].flavour, jets[j].flavour);
+      jets[i].flavor = std::max(jets[i].flavor, jets[j].flavor);
       jets[i].eta = jets[i].momentum.eta();
       jets[i].phi = jets[i].momentum.phi();
       jets[j] = jets[--n];
@@ -79,10 +79,10 @@ double tag_efficiency(const Jet& jet) {
   if (std::abs(jet.eta) > kTrackerEta) return 0;
   const double hard = jet.pt / 300;
   const double rise = jet.pt / ((jet.pt + 15) * (1 + hard * hard));
-  switch (jet.flavour) {
-    case Flavour::kBottom:
+  switch (jet.flavor) {
+    case Flavor::kBottom:
       return 0.9 * rise;
-    case Flavour::kCharm:
+    case Flavor::kCharm:
       return 0.35 * rise;
     default:
       return 0.09 * rise;
@@ -137,7 +137,7 @@ std::optional<Observation> observe(RandomSequence& random, const Collision& coll
     visible += response.in_all * parton.momentum;
     Jet& jet = jets[seen.n_jets];
     jet.momentum = response.in_jet * parton.momentum;
-    jet.flavour = parton.flavour;
+    jet.flavor = parton.flavor;
     if (within_acceptance(jet.momentum)) ++seen.n_jets;
   }
   if (seen.n_jets < kLeastJets) return std::nullopt;

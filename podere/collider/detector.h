@@ -20,7 +20,7 @@ struct Jet {
   double eta = 0;
   double phi = 0;
   double raw_pt = 0;  ///< before calibration; jets are ordered by it
-  Flavour flavour = Flavour::kLight;
+  Flavor flavor = Flavor::kLight;
   int tag = 0;  ///< 0: none, 1: loose, 2: tight
 };
 

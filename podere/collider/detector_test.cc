@@ -39,7 +39,7 @@ TEST(Observe, TagsExactlyTwoJetsWithinTheTrackerAndMostAreBottom) {
     for (std::size_t i = 0; i < seen.n_jets; ++i) {
       if (seen.jets[i].tag == 0) continue;
       ++n;
-      bottoms += seen.jets[i].flavour == Flavour::kBottom;
+      bottoms += seen.jets[i].flavor == Flavor::kBottom;
       EXPECT_LE(std::abs(seen.jets[i].eta), 1.5);
     }
     EXPECT_EQ(n, 2);
@@ -72,7 +72,7 @@ TEST(Observe, JoinsPartonsThatFlyTogether) {
   collision.n_partons = 5;
   const std::array<double, 5> turns{0.0, 0.01, 0.3, 0.5, 0.7};  // the first two are one jet
   for (std::size_t i = 0; i < 5; ++i) {
-    collision.partons[i] = {massless(80, 0.1, sine_cosine_of_turns(turns[i])), Flavour::kBottom};
+    collision.partons[i] = {massless(80, 0.1, sine_cosine_of_turns(turns[i])), Flavor::kBottom};
   }
   int n = 0;
   for (int i = 0; i < 200; ++i) {

@@ -19,7 +19,7 @@ void expect_as_printf(float value) {
   ASSERT_EQ(std::string(written, write_float(written, value)), expected);
 }
 
-TEST(FloatText, IsAsPrintfWritesItForPowersOfTwoAndTheirNeighbours) {
+TEST(FloatText, IsAsPrintfWritesItForPowersOfTwoAndTheirNeighbors) {
   for (std::uint32_t exponent = 0; exponent < 255; ++exponent) {
     for (const std::uint32_t mantissa : {0u, 1u, 2u, 0x400000u, 0x7ffffeu, 0x7fffffu}) {
       expect_as_printf(std::bit_cast<float>(exponent << 23 | mantissa));
@@ -28,7 +28,7 @@ TEST(FloatText, IsAsPrintfWritesItForPowersOfTwoAndTheirNeighbours) {
   }
 }
 
-TEST(FloatText, IsAsPrintfWritesItForPowersOfTenAndTheirNeighbours) {
+TEST(FloatText, IsAsPrintfWritesItForPowersOfTenAndTheirNeighbors) {
   for (double power = 1e-45; power < 3e38; power *= 10) {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(power));
     for (std::uint32_t near = bits > 5 ? bits - 5 : 0; near < bits + 5; ++near)

@@ -18,7 +18,7 @@ FourVector draw_radiation(RandomSequence& random, double share, Collision& colli
     const double pt = std::min(kHighestPt, kLowestPt / (root * std::sqrt(root)));
     const double growth = portable_exp(kWidestEta * (2 * random.uniform() - 1));
     const FourVector gluon = massless(pt, 0.5 * (growth - 1 / growth), draw_direction(random));
-    collision.partons[collision.n_partons++] = {gluon, Flavour::kLight};
+    collision.partons[collision.n_partons++] = {gluon, Flavor::kLight};
     sum += gluon;
   }
   return sum;
@@ -49,37 +49,37 @@ struct WithPartner {
   Particle partner;
 };
 
-/// How the spin of the W favours a `cosine` of the charged lepton, or the down quark, to the flight of the W (largest
+/// How the spin of the W favors a `cosine` of the charged lepton, or the down quark, to the flight of the W (largest
 /// value 1): all Ws are longitudinal beside a Higgs boson, 69 % are beside a b quark, where the others are
 /// left-handed (Particle Data Group 2022, sec. 60; the sum over both is 1 - c^2 and (1 - c)^2).
-double favour_beside_higgs(double cosine) { return 1 - cosine * cosine; }
-double favour_beside_bottom(double cosine) {
+double favor_beside_higgs(double cosine) { return 1 - cosine * cosine; }
+double favor_beside_bottom(double cosine) {
   constexpr double kLargest = 0.6675;
   return (0.69 * 0.75 * (1 - cosine * cosine) + 0.31 * 0.375 * (1 - cosine) * (1 - cosine)) / kLargest;
 }
 
 /// Decay of a W into two massless particles, the charged lepton or the down quark first. Their angle in the rest frame
 /// of the W follows from l.x = E_l (E_x + |p_x| c), where x is the partner, which flies the other way.
-TwoParticles decay_w(RandomSequence& random, const WithPartner& mother, double (*favour)(double)) {
+TwoParticles decay_w(RandomSequence& random, const WithPartner& mother, double (*favor)(double)) {
   const auto& [w, partner] = mother;
   const double partner_e = dot(w.momentum, partner.momentum) / w.mass;
   const double partner_p = std::sqrt(partner_e * partner_e - partner.mass * partner.mass);
   while (true) {
     const TwoParticles pair = decay(random, w, 0, 0);
     const double cosine = (dot(pair.first.momentum, partner.momentum) / (0.5 * w.mass) - partner_e) / partner_p;
-    if (random.uniform() < favour(cosine)) return pair;
+    if (random.uniform() < favor(cosine)) return pair;
   }
 }
 
 /// The first W goes into leptons, the other into quarks (c s half of the time).
 void decay_both_w(RandomSequence& random, const WithPartner& leptonic, const WithPartner& hadronic,
-                  double (*favour)(double), Collision& collision) {
-  const auto [lepton, neutrino] = decay_w(random, leptonic, favour);
+                  double (*favor)(double), Collision& collision) {
+  const auto [lepton, neutrino] = decay_w(random, leptonic, favor);
   collision.lepton = lepton.momentum;
   collision.neutrino = neutrino.momentum;
-  const auto [down, up] = decay_w(random, hadronic, favour);
-  collision.partons[2] = {down.momentum, Flavour::kLight};
-  collision.partons[3] = {up.momentum, random.next() >> 63 ? Flavour::kCharm : Flavour::kLight};
+  const auto [down, up] = decay_w(random, hadronic, favor);
+  collision.partons[2] = {down.momentum, Flavor::kLight};
+  collision.partons[3] = {up.momentum, random.next() >> 63 ? Flavor::kCharm : Flavor::kLight};
 }
 
 /// The mass of a pair of tops, of steep distribution: dN/dm ~ beta m^-5.5 above the threshold, where beta
@@ -117,12 +117,12 @@ Collision draw_signal(RandomSequence& random) {
   const auto [w1, charged] = decay(random, heavy, m_w1, m_charged);
   const auto [w2, light] = decay(random, charged, draw_mass(random, kW), kLightHiggs.mass);
   const auto [b, b_bar] = decay(random, light, kBottomMass, kBottomMass);
-  collision.partons[0] = {b.momentum, Flavour::kBottom};
-  collision.partons[1] = {b_bar.momentum, Flavour::kBottom};
+  collision.partons[0] = {b.momentum, Flavor::kBottom};
+  collision.partons[1] = {b_bar.momentum, Flavor::kBottom};
   const bool first_is_leptonic = random.next() >> 63;
   const WithPartner outer{w1, charged};
   const WithPartner inner{w2, light};
-  decay_both_w(random, first_is_leptonic ? outer : inner, first_is_leptonic ? inner : outer, favour_beside_higgs,
+  decay_both_w(random, first_is_leptonic ? outer : inner, first_is_leptonic ? inner : outer, favor_beside_higgs,
                collision);
   return collision;
 }
@@ -138,9 +138,9 @@ Collision draw_background(RandomSequence& random) {
   const auto [t1, t2] = decay_at(random, pair, m_t1, m_t2, draw_exchange_cosine(random, beta));
   const auto [w1, b1] = decay(random, t1, draw_mass(random, kW), kBottomMass);
   const auto [w2, b2] = decay(random, t2, draw_mass(random, kW), kBottomMass);
-  collision.partons[0] = {b1.momentum, Flavour::kBottom};
-  collision.partons[1] = {b2.momentum, Flavour::kBottom};
-  decay_both_w(random, {w1, b1}, {w2, b2}, favour_beside_bottom, collision);
+  collision.partons[0] = {b1.momentum, Flavor::kBottom};
+  collision.partons[1] = {b2.momentum, Flavor::kBottom};
+  decay_both_w(random, {w1, b1}, {w2, b2}, favor_beside_bottom, collision);
   return collision;
 }
 

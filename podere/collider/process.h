@@ -19,11 +19,11 @@ inline constexpr Resonance kLightHiggs{125, 0};
 inline constexpr double kBottomMass = 4.18;
 inline constexpr double kBeamsEnergy = 8000;  // both protons together, as in the paper
 
-enum class Flavour : unsigned char { kLight, kCharm, kBottom };
+enum class Flavor : unsigned char { kLight, kCharm, kBottom };
 
 struct Parton {
   FourVector momentum;
-  Flavour flavour;
+  Flavor flavor;
 };
 
 inline constexpr std::size_t kMaxRadiation = 4;

@@ -48,8 +48,8 @@ TEST(Background, IsAPairOfTops) {
     const Collision c = draw_background(random);
     expect_near((c.lepton + c.neutrino + c.partons[0].momentum).mass(), kTop);
     expect_near((sum_of(c, 2, 4) + c.partons[1].momentum).mass(), kTop);
-    EXPECT_EQ(c.partons[0].flavour, Flavour::kBottom);
-    EXPECT_EQ(c.partons[1].flavour, Flavour::kBottom);
+    EXPECT_EQ(c.partons[0].flavor, Flavor::kBottom);
+    EXPECT_EQ(c.partons[1].flavor, Flavor::kBottom);
     expect_balance_across_the_beams(c);
   }
 }

@@ -154,7 +154,7 @@ TEST_P(CommunicatorTest, AnUnwaitedCollectiveEndsWithItsOwner) {
   EXPECT_EQ(world_.all_reduce(1, Reduction::kSum), size_);
 }
 
-TEST_P(CommunicatorTest, SplitMakesGroupsByColourInKeyOrder) {
+TEST_P(CommunicatorTest, SplitMakesGroupsByColorInKeyOrder) {
   const Communicator parity = world_.split(rank_ % 2, -rank_);
   const int group_size = (size_ + 1 - rank_ % 2) / 2;
   EXPECT_EQ(parity.size(), group_size);

@@ -20,7 +20,7 @@ namespace podere::exchange {
 /// ONNX read that. Throws InputError for a Poisson model.
 std::string to_onnx(const tree::Model& model);
 
-/// A Gemm a layer, on features that are standardised in double precision, as Podere does. With options.impute NaN is
+/// A Gemm a layer, on features that are standardized in double precision, as Podere does. With options.impute NaN is
 /// missing and becomes the mean; what Podere refuses, NaN without it and infinite values, has no meaning in the graph.
 std::string to_onnx(const neural::Model& model);
 

@@ -299,7 +299,7 @@ TEST(OnnxNetwork, AMissingValueIsImputedWhereTheModelDoes) {
 }
 
 TEST(OnnxNetwork, FeaturesThatAreNotScaledGoInAsTheyAre) {
-  neural::Model model = some_model({.loss = Loss::kSquaredError, .hidden = {}, .standardise = false});
+  neural::Model model = some_model({.loss = Loss::kSquaredError, .hidden = {}, .standardize = false});
   model.scaling = {std::vector<double>(kFeatures, 0), std::vector<double>(kFeatures, 1)};
   const auto file = parse(model);
   EXPECT_EQ(file.graph().node(0).op_type(), "Gemm");

@@ -53,7 +53,7 @@ Outcome failure_in_hand() {
   }
 }
 
-/// Says why and leaves without finalising MPI: mpirun and srun then end the group.
+/// Says why and leaves without finalizing MPI: mpirun and srun then end the group.
 [[noreturn]] void leave_group(jobs::EventWriter& events, const Json& id, int rank, const Outcome& outcome) {
   events.write_failure(id, outcome.failure, rank, outcome.message);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for the line to pass mpirun

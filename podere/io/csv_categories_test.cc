@@ -41,7 +41,7 @@ table::Schema schema_of(const Texts& features, const std::map<std::size_t, table
 
 TEST(CsvCategories, TextsBecomeCodesInTheirOrder) {
   const auto table =
-      read_with("y,colour,x\n1,red,3\n0,blue,4\n1,red,5\n0,,6\n1,NA,7\n", {.label = "y", .categorical = {"colour"}});
+      read_with("y,color,x\n1,red,3\n0,blue,4\n1,red,5\n0,,6\n1,NA,7\n", {.label = "y", .categorical = {"color"}});
   EXPECT_EQ(values_of(table, 0), (std::vector<float>{1, 0, 1, -1, -1}));
   EXPECT_EQ(values_of(table, 1), (std::vector<float>{3, 4, 5, 6, 7}));
   const std::map<std::size_t, table::Dictionary> expected = {{0, Texts{"blue", "red"}}};
@@ -117,7 +117,7 @@ TEST(CsvCategories, CodesWithoutTextsAreReadAsNumbers) {
 
 TEST(CsvCategories, WithTextsAmongTheRowsAHeaderHasNoNumber) {
   EXPECT_EQ(read_with("1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
-  EXPECT_EQ(read_with("y,colour\n1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
+  EXPECT_EQ(read_with("y,color\n1,red\n0,blue\n", {.label = "0", .categorical = {"1"}}).n_rows(), 2);
   // By position in the file if neither had names, else in order.
   EXPECT_EQ(values_of(read_with("7,red\n7,blue\n", {.coded_as = schema_of({"f1"}, {{0, Texts{"red"}}})}), 1),
             (std::vector<float>{0, -1}));

@@ -43,7 +43,7 @@ inline bool are_digits(std::uint64_t bytes) {
   return ((bytes & kHighHalves) | (((bytes + 0x0606060606060606) & kHighHalves) >> 4)) == 0x3333333333333333;
 }
 
-/// The number that eight digits spell; the first digit is the lowest byte. Neighbours are joined three times:
+/// The number that eight digits spell; the first digit is the lowest byte. Neighbors are joined three times:
 /// digits to pairs, pairs to fours, fours to eight.
 inline std::uint64_t eight_digits(std::uint64_t bytes) {
   bytes -= 0x3030303030303030;

@@ -114,7 +114,7 @@ void OrderReader::read_lines(int descriptor) {
     }
     const ssize_t n = read(descriptor, chunk.data(), chunk.size());
     if (n < 0 && errno == EINTR) continue;
-    // Without finalising MPI: mpirun and srun end the group when one process leaves it so.
+    // Without finalizing MPI: mpirun and srun end the group when one process leaves it so.
     if (n <= 0) std::_Exit(EXIT_FAILURE);
     lines.append({chunk.data(), static_cast<std::size_t>(n)});
   }

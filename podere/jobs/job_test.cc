@@ -107,7 +107,7 @@ TEST(Job, WithAFieldOfAStrangeNameIsRefusedInOneLine) {
   EXPECT_EQ(refusal(R"({"kind":"drop","a\nb":1})"), "job: drop has no 'a\\x0ab'");
 }
 
-TEST(Job, OfEachKindIsRecognised) {
+TEST(Job, OfEachKindIsRecognized) {
   for (const char* kind : {"train", "evaluate", "predict", "describe", "explain"}) {
     EXPECT_EQ(job_from_json(Json{{"kind", kind}, {"table", {{"location", "x"}}}}).kind(), kind);
   }

@@ -17,7 +17,7 @@
 #include "podere/table/keep_rows.h"
 #include "podere/table/select_columns.h"
 #include "podere/table/split.h"
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 
 namespace podere::jobs {
 namespace {
@@ -126,10 +126,10 @@ Json run(const TransformJob& job, const JobContext& context) {
   if (!job.select.empty())
     context.comm.agree([&] { made = table::select_columns(made, job.select, context.n_threads); });
   Json result = Json::object();
-  if (job.standardise || job.scaling) {
+  if (job.standardize || job.scaling) {
     const table::Scaling scaling =
         job.scaling ? *job.scaling : table::measure_scaling(made, context.comm, context.n_threads);
-    context.comm.agree([&] { table::standardise(made, scaling, context.n_threads); });
+    context.comm.agree([&] { table::standardize(made, scaling, context.n_threads); });
     result["scaling"] = {{"mean", scaling.mean}, {"scale", scaling.scale}};
   }
   result["tables"] = Json::array({facts_of(job.name, made)});

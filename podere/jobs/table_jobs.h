@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "podere/jobs/job.h"
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 
 namespace podere::jobs {
 
@@ -61,7 +61,7 @@ struct SplitJob {
 Json run(const SplitJob& job, const JobContext& context);
 
 /// Keeps another table made from `table`, in this order: rows by number, rows by an expression, features by name,
-/// features on a common scale. Result: "tables", as of LoadJob, and "scaling" where features were standardised.
+/// features on a common scale. Result: "tables", as of LoadJob, and "scaling" where features were standardized.
 struct TransformJob {
   static constexpr const char* kKind = "transform";
 
@@ -71,8 +71,8 @@ struct TransformJob {
   std::optional<std::uint64_t> last_row;  ///< rows [first_row, last_row); unset: to the end
   std::string where;                      ///< as of table::rows_where; empty: all rows
   std::vector<std::string> select;        ///< empty: all features
-  bool standardise = false;
-  std::optional<table::Scaling> scaling;  ///< of another table, by which to standardise; unset: its own
+  bool standardize = false;
+  std::optional<table::Scaling> scaling;  ///< of another table, by which to standardize; unset: its own
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
@@ -81,7 +81,7 @@ struct TransformJob {
     visit("last_row", self.last_row);
     visit("where", self.where);
     visit("select", self.select);
-    visit("standardise", self.standardise);
+    visit("standardise", self.standardize);
     visit("scaling", self.scaling);
   }
 };

@@ -93,10 +93,10 @@ TEST(Credentials, OfAProgramHoldUntilTheyExpireOrAreRefused) {
 
 TEST(Credentials, OfAProgramThatIsToldWhatItNeeds) {
   CredentialProgram program = shell(
-      R"(test "$FLAVOUR" = sweet && echo "$KUBERNETES_EXEC_INFO" | grep -q '"server":"https://h"' &&
+      R"(test "$FLAVOR" = sweet && echo "$KUBERNETES_EXEC_INFO" | grep -q '"server":"https://h"' &&
          echo ')" +
       answer(R"({"token":"t"})") + "'");
-  program.environment = {{"FLAVOUR", "sweet"}};
+  program.environment = {{"FLAVOR", "sweet"}};
   program.cluster = R"({"server":"https://h"})";
   EXPECT_EQ(make_credentials(program)->current().token, "t");
 }

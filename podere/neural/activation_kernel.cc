@@ -14,7 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kLanes>;
 
 /// 1 / (1 + e^-x), to about 1e-7; NaN stays NaN. e^r of what -x is beyond a whole power q of two, |r| <= ln 2 / 2, is a
-/// polynomial (relative error 2e-8, by least squares reweighted towards equal errors); q goes straight into its
+/// polynomial (relative error 2e-8, by least squares reweighted toward equal errors); q goes straight into its
 /// exponent.
 template <typename Vector>
 HWY_INLINE Vector Sigmoid(Floats d, Vector x) {

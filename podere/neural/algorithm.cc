@@ -55,7 +55,7 @@ class NetworkModel final : public algorithm::Model {
 
 algorithm::Description NetworkModel::describe() const {
   algorithm::Description description{.facts = {{"objective", objective()},
-                                               {"optimiser", to_string(model_.options.optimiser)},
+                                               {"optimiser", to_string(model_.options.optimizer)},
                                                {"epochs", model_.history.train_loss.size()},
                                                {"weights", model_.layout.n_weights()},
                                                {"features", model_.schema.features.size()}},
@@ -72,7 +72,7 @@ algorithm::Description NetworkModel::describe() const {
     description.lines.push_back({std::to_string(l + 1), layer.n_inputs, layer.n_outputs, activation, n_weights});
   }
   description.json = {{"objective", objective()},
-                      {"optimiser", to_string(model_.options.optimiser)},
+                      {"optimiser", to_string(model_.options.optimizer)},
                       {"epochs", model_.history.train_loss.size()},
                       {"weights", model_.layout.n_weights()},
                       {"label", model_.schema.label.value_or("")},
@@ -181,7 +181,7 @@ class NetworkTrainer final : public algorithm::Trainer {
                                  .max_steps = options_.max_steps});
     Json facts = {{"layers", layers_text(model.layout)},
                   {"weights", model.layout.n_weights()},
-                  {"optimiser", to_string(network().optimiser)},
+                  {"optimiser", to_string(network().optimizer)},
                   {"prepare_seconds", report.prepare_seconds},
                   {"train_seconds", report.train_seconds},
                   {"curve", curve.points()},

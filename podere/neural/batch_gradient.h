@@ -17,7 +17,7 @@ namespace podere::neural {
 /// The rows of this executor with all that training needs to know of them.
 struct TrainingRows {
   FeatureRows features;
-  table::LabelledRows labels;
+  table::LabeledRows labels;
   /// Rows trained on, by their place in the row block, block after block, as `ends` [blocks here] cuts them.
   std::vector<std::uint16_t> order;
   std::vector<std::size_t> ends;

@@ -41,7 +41,7 @@ Descent::Descent(const Layout& layout, const Options& options, std::size_t batch
       batches_per_epoch_(std::max<std::size_t>(batches_per_epoch, 1)),
       n_threads_(n_threads),
       first_(layout.size(), 0.0F),
-      second_(options.optimiser == Optimiser::kSgd ? 0 : layout.size(), 0.0F) {}
+      second_(options.optimizer == Optimizer::kSgd ? 0 : layout.size(), 0.0F) {}
 
 double Descent::learning_rate() const {
   switch (options_.schedule) {
@@ -57,7 +57,7 @@ double Descent::learning_rate() const {
   throw Error("unknown schedule");
 }
 
-void regularise(const Layout& layout, const Options& options, std::span<const float> weights,
+void regularize(const Layout& layout, const Options& options, std::span<const float> weights,
                 std::span<double> gradient) {
   if (options.l2 > 0) for_each_weight(layout, [&](std::size_t i) { gradient[i] += options.l2 * weights[i]; });
   if (options.clip_norm > 0) clip(gradient, options.clip_norm);
@@ -65,8 +65,8 @@ void regularise(const Layout& layout, const Options& options, std::span<const fl
 
 void Descent::step(std::span<const double> gradient, std::span<float> weights, Shard shard, std::size_t n_batches) {
   const double rate = learning_rate();
-  const bool is_adam = options_.optimiser != Optimiser::kSgd;
-  const double kept = options_.optimiser == Optimiser::kAdamW ? 1 - rate * options_.weight_decay : 1;
+  const bool is_adam = options_.optimizer != Optimizer::kSgd;
+  const double kept = options_.optimizer == Optimizer::kAdamW ? 1 - rate * options_.weight_decay : 1;
   if (is_adam) {
     beta1_power_ *= options_.beta1;
     beta2_power_ *= options_.beta2;

@@ -25,10 +25,10 @@ struct Shard {
 
 /// Adds the penalty of l2 to the `gradient` of the loss at `weights`, and shortens the sum to clip_norm. Both
 /// [layout.size()]. The same bits everywhere.
-void regularise(const Layout& layout, const Options& options, std::span<const float> weights,
+void regularize(const Layout& layout, const Options& options, std::span<const float> weights,
                 std::span<double> gradient);
 
-/// The steps of options.optimiser, which is not lbfgs.
+/// The steps of options.optimizer, which is not lbfgs.
 class Descent {
  public:
   /// All outlive this. `batches_per_epoch` is for schedules.

@@ -21,20 +21,20 @@ std::vector<float> steps(const Options& options, int n, std::vector<double> grad
   gradient.resize(small().size());
   for (int i = 0; i < n; ++i) {
     std::vector<double> g = gradient;
-    regularise(small(), options, weights, g);
+    regularize(small(), options, weights, g);
     descent.step(g, weights);
   }
   return weights;
 }
 
 TEST(DescentTest, L2PullsWeightsAndLeavesBiases) {
-  const auto weights = steps({.optimiser = Optimiser::kSgd, .learning_rate = 0.5, .momentum = 0, .l2 = 0.25}, 1, {});
+  const auto weights = steps({.optimizer = Optimizer::kSgd, .learning_rate = 0.5, .momentum = 0, .l2 = 0.25}, 1, {});
   EXPECT_FLOAT_EQ(weights[0], 1 - 0.5F * 0.25F);
   EXPECT_FLOAT_EQ(weights[2], 1);
 }
 
 TEST(DescentTest, AdamWTakesAShareOfTheWeightsOff) {
-  const auto weights = steps({.optimiser = Optimiser::kAdamW, .learning_rate = 0.5, .weight_decay = 0.1}, 2, {});
+  const auto weights = steps({.optimizer = Optimizer::kAdamW, .learning_rate = 0.5, .weight_decay = 0.1}, 2, {});
   EXPECT_FLOAT_EQ(weights[0], 0.95F * 0.95F);
   EXPECT_FLOAT_EQ(weights[2], 1);
 }
@@ -46,7 +46,7 @@ TEST(DescentTest, TheFirstStepOfAdamIsTheLearningRate) {
 }
 
 TEST(DescentTest, LongGradientsAreShortened) {
-  const Options options{.optimiser = Optimiser::kSgd, .learning_rate = 1, .momentum = 0, .clip_norm = 5};
+  const Options options{.optimizer = Optimizer::kSgd, .learning_rate = 1, .momentum = 0, .clip_norm = 5};
   EXPECT_FLOAT_EQ(steps(options, 1, {30, 40})[1], -4);
   EXPECT_FLOAT_EQ(steps(options, 1, {3, 4})[1], -4);
   EXPECT_FLOAT_EQ(steps(options, 1, {0.3, 0.4})[1], -0.4F);
@@ -75,11 +75,11 @@ TEST(DescentTest, SchedulesLowerTheLearningRate) {
 
 TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
   const Layout layout(40, std::vector<int>{7, 5}, 3);
-  for (const Optimiser optimiser : {Optimiser::kSgd, Optimiser::kAdam, Optimiser::kAdamW}) {
-    const Options options{.optimiser = optimiser, .learning_rate = 0.1};
+  for (const Optimizer optimizer : {Optimizer::kSgd, Optimizer::kAdam, Optimizer::kAdamW}) {
+    const Options options{.optimizer = optimizer, .learning_rate = 0.1};
     Descent of_all(layout, options, 4, 2);
     Descent of_shards[] = {Descent(layout, options, 4, 2), Descent(layout, options, 4, 2)};
-    std::vector<float> expected = initial_weights(layout, Initialisation::kGlorot, 1);
+    std::vector<float> expected = initial_weights(layout, Initialization::kGlorot, 1);
     std::vector<float> weights = expected;
     const std::size_t cut = 9 * kLanes;
     const Shard shards[] = {{0, cut}, {cut, layout.size() - cut}};
@@ -89,13 +89,13 @@ TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
       of_all.step(gradient, expected);
       for (int s : {0, 1}) of_shards[s].step(shards[s].of(std::span<const double>(gradient)), weights, shards[s]);
     }
-    EXPECT_EQ(weights, expected) << to_string(optimiser);
+    EXPECT_EQ(weights, expected) << to_string(optimizer);
   }
 }
 
 TEST(DescentTest, GoesOnFromASavedStateAsIfItHadNeverStopped) {
-  for (const Optimiser optimiser : {Optimiser::kSgd, Optimiser::kAdam, Optimiser::kAdamW}) {
-    const Options options{.optimiser = optimiser, .schedule = Schedule::kExponential};
+  for (const Optimizer optimizer : {Optimizer::kSgd, Optimizer::kAdam, Optimizer::kAdamW}) {
+    const Options options{.optimizer = optimizer, .schedule = Schedule::kExponential};
     Descent first(small(), options, 4, 2);
     std::vector<float> weights(small().size(), 0.5F);
     const auto step = [&](Descent& descent, int i) {

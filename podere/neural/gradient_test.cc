@@ -1,5 +1,5 @@
-// The gradient of all that training makes least (weighted losses of standardised rows, units dropped, weights
-// penalised) is that of finite differences of a network without any thought of speed.
+// The gradient of all that training makes least (weighted losses of standardized rows, units dropped, weights
+// penalized) is that of finite differences of a network without any thought of speed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "podere/neural/test_training.h"
 #include "podere/neural/tile_pass.h"
 #include "podere/table/features.h"
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 
 namespace podere::neural {
 namespace {
@@ -65,7 +65,7 @@ std::vector<double> fast_gradient(const Layout& layout, const Options& options, 
   std::vector<double> gradient;
   for (const std::int64_t g : sum.gradient)
     gradient.push_back(std::ldexp(static_cast<double>(g), -kBits) / kGradientRows);
-  regularise(layout, options, weights, gradient);
+  regularize(layout, options, weights, gradient);
   return gradient;
 }
 
@@ -75,7 +75,7 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
   const table::Table table = random_table({.n_rows = kGradientRows, .loss = options.loss, .has_weight = true}, alone());
   const table::Scaling scaling = table::measure_scaling(table, alone(), 1);
   const Layout layout(table.n_features(), options.hidden, options.loss == Loss::kCrossEntropy ? 3 : 1);
-  const std::vector<float> weights = initial_weights(layout, Initialisation::kPytorch, 3);
+  const std::vector<float> weights = initial_weights(layout, Initialization::kPytorch, 3);
   const std::vector<double> gradient = fast_gradient(layout, options, table, scaling, weights);
 
   PlainNetwork plain(layout, options, weights);

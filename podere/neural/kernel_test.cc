@@ -273,7 +273,7 @@ TEST(AddScaledTest, RoundsEachValueOnceAndAddsExactly) {
   std::vector<float> values = {0.75F, -0.75F, 1.0F / 8, -3.0F / 8, 0, -0.0F, 5e8F, 0x1p-149F};
   std::vector<std::int64_t> sums(values.size(), 10);
   const std::uint32_t largest = add_scaled(values, 2, sums);
-  // Ties go to the even neighbour.
+  // Ties go to the even neighbor.
   EXPECT_EQ(sums, (std::vector<std::int64_t>{13, 7, 10, 8, 10, 10, 2000000010, 10}));
   EXPECT_EQ(std::bit_cast<float>(largest), 5e8F);
 }

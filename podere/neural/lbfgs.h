@@ -1,4 +1,4 @@
-// Minimising a smooth function by limited-memory BFGS.
+// Minimizing a smooth function by limited-memory BFGS.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace podere::neural {
 /// The value at `x` [n], and its `gradient` [n] there; infinite or NaN where there is none.
 using SmoothFunction = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
-/// Why minimising ended, if it has.
+/// Why minimizing ended, if it has.
 enum class LbfgsEnd {
   kNone,
   kLossConverged,      ///< it fell by at most tolerance * the first value over the last iterations (20 at most)

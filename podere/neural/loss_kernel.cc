@@ -26,8 +26,8 @@ double BinaryCrossEntropy(const TileOutputs& t) {
     const double e = portable_exp(z < 0 ? z : -z);
     const double p_likelier = 1 / (1 + e);
     const double p = z < 0 ? e * p_likelier : p_likelier;
-    const double towards_label = t.label[i] > 0.5F ? z : -z;
-    losses[i] = w * ((towards_label < 0 ? -towards_label : 0.0) + portable_log(1 + e));
+    const double toward_label = t.label[i] > 0.5F ? z : -z;
+    losses[i] = w * ((toward_label < 0 ? -toward_label : 0.0) + portable_log(1 + e));
     t.values[i] = static_cast<float>(w * (p - t.label[i]));
   }
   return SumByHalves(losses);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr CheckedJsonKind kKind{"podere-network", "a network", 2};
 
-/// Programs of version 1 would predict labels as they were learnt, if these are scaled.
+/// Programs of version 1 would predict labels as they were learned, if these are scaled.
 int version_of(const Model& model) { return model.target == TargetScaling() ? 1 : kKind.newest_version; }
 
 static_assert(std::endian::native == std::endian::little);

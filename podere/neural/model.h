@@ -9,7 +9,7 @@
 #include "podere/neural/network.h"
 #include "podere/neural/options.h"
 #include "podere/neural/state.h"
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 #include "podere/table/table.h"
 
 namespace podere::neural {
@@ -17,7 +17,7 @@ namespace podere::neural {
 /// After each epoch: weighted means over it, at the weights that each batch met, of lbfgs that it left; no penalty.
 using evaluate::History;
 
-/// Labels y are learnt as (y - mean) / scale, rounded to float32; losses are of these.
+/// Labels y are learned as (y - mean) / scale, rounded to float32; losses are of these.
 struct TargetScaling {
   double mean = 0;
   double scale = 1;  ///< finite, above 0

@@ -21,7 +21,7 @@ const Model& some_model() {
                                          {.loss = Loss::kCrossEntropy,
                                           .hidden = {5, 17},
                                           .activation = Activation::kTanh,
-                                          .optimiser = Optimiser::kAdamW,
+                                          .optimizer = Optimizer::kAdamW,
                                           .epochs = 2,
                                           .schedule = Schedule::kCosine,
                                           .validation_fraction = 0.2,
@@ -43,7 +43,7 @@ TEST(NetworkModelTest, ComesBackFromItsTextAsItWas) {
 TEST(NetworkModelTest, ScalesOfNumbersAreInTheFileAndFilesWithoutThemAreReadAsBefore) {
   const Model model =
       train_alone(random_table({.n_rows = 200, .loss = Loss::kSquaredError}, alone()),
-                  {.loss = Loss::kSquaredError, .hidden = {5}, .optimiser = Optimiser::kLbfgs, .epochs = 2});
+                  {.loss = Loss::kSquaredError, .hidden = {5}, .optimizer = Optimizer::kLbfgs, .epochs = 2});
   ASSERT_NE(model.target, TargetScaling());
   EXPECT_EQ(from_text(to_text(model), "m").target, model.target);
   Json file = Json::parse(to_text(model));

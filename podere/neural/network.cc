@@ -9,10 +9,10 @@
 namespace podere::neural {
 namespace {
 
-double largest_initial_weight(const Layer& layer, Initialisation initialisation, bool is_hidden) {
+double largest_initial_weight(const Layer& layer, Initialization initialization, bool is_hidden) {
   const auto n_inputs = static_cast<double>(layer.n_inputs);
-  if (initialisation == Initialisation::kPytorch) return std::sqrt(1 / n_inputs);
-  if (initialisation == Initialisation::kHe && is_hidden) return std::sqrt(6 / n_inputs);
+  if (initialization == Initialization::kPytorch) return std::sqrt(1 / n_inputs);
+  if (initialization == Initialization::kHe && is_hidden) return std::sqrt(6 / n_inputs);
   return std::sqrt(6 / (n_inputs + static_cast<double>(layer.n_outputs)));
 }
 
@@ -36,14 +36,14 @@ std::size_t Layout::n_weights() const {
   return n;
 }
 
-std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed) {
+std::vector<float> initial_weights(const Layout& layout, Initialization initialization, std::uint64_t seed) {
   std::vector<float> weights(layout.size(), 0.0F);
   for (std::size_t l = 0; l < layout.n_layers(); ++l) {
     const Layer& layer = layout.layer(l);
     const bool is_hidden = l + 1 < layout.n_layers();
-    const double a = largest_initial_weight(layer, initialisation, is_hidden);
+    const double a = largest_initial_weight(layer, initialization, is_hidden);
     const std::uint64_t key = hash64(seed, kWeightStream, l);
-    const std::size_t n_drawn = layer.n_inputs + (initialisation == Initialisation::kPytorch ? 1 : 0);  // the bias last
+    const std::size_t n_drawn = layer.n_inputs + (initialization == Initialization::kPytorch ? 1 : 0);  // the bias last
     for (std::size_t j = 0; j < layer.n_outputs; ++j) {
       float* const row = layer.of(weights.data()) + j * layer.stride();
       for (std::size_t i = 0; i < n_drawn; ++i) {

@@ -66,7 +66,7 @@ class Layout {
 ///   He       a = sqrt(6 / n_inputs) in hidden layers, as Glorot in the last; biases are 0
 ///   PyTorch  a = sqrt(1 / n_inputs), of biases too
 /// Sources: Glorot and Bengio, AISTATS 2010, equation 16; He, Zhang, Ren, Sun, ICCV 2015, section 2.2; torch.nn.Linear.
-std::vector<float> initial_weights(const Layout& layout, Initialisation initialisation, std::uint64_t seed);
+std::vector<float> initial_weights(const Layout& layout, Initialization initialization, std::uint64_t seed);
 
 /// The weights of a layer as others have them, without what lies between: [n_outputs x n_inputs], an output a row, and
 /// biases [n_outputs].

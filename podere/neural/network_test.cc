@@ -19,14 +19,14 @@ TEST(LayoutTest, HasAnOutputARowAndItsBiasLast) {
   EXPECT_EQ(layout.n_weights(), 29U * 100 + 101 * 15 + 16);
 }
 
-class InitialWeightsTest : public testing::TestWithParam<Initialisation> {};
+class InitialWeightsTest : public testing::TestWithParam<Initialization> {};
 
 TEST_P(InitialWeightsTest, AreUniformWithinTheirBounds) {
   const Layout layout(50, std::vector<int>{400}, 3);
   const std::vector<float> weights = initial_weights(layout, GetParam(), 1);
   for (const Layer& layer : layout.layers()) {
-    const bool has_biases = GetParam() == Initialisation::kPytorch;
-    const bool is_he = GetParam() == Initialisation::kHe && layer.n_outputs == 400;
+    const bool has_biases = GetParam() == Initialization::kPytorch;
+    const bool is_he = GetParam() == Initialization::kHe && layer.n_outputs == 400;
     const auto fan = static_cast<double>(layer.n_inputs + (is_he ? 0 : layer.n_outputs));
     const double a = has_biases ? std::sqrt(1.0 / static_cast<double>(layer.n_inputs)) : std::sqrt(6.0 / fan);
     double sum = 0;
@@ -54,7 +54,7 @@ TEST_P(InitialWeightsTest, AreUniformWithinTheirBounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, InitialWeightsTest,
-                         testing::Values(Initialisation::kGlorot, Initialisation::kHe, Initialisation::kPytorch),
+                         testing::Values(Initialization::kGlorot, Initialization::kHe, Initialization::kPytorch),
                          [](const auto& tested) { return to_string(tested.param); });
 
 }  // namespace

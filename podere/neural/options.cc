@@ -28,11 +28,11 @@ void check_network(const Options& o) {
   }
 }
 
-void check_optimiser(const Options& o) {
+void check_optimizer(const Options& o) {
   const auto is_share = [](double x) { return x >= 0 && x < 1; };
   const auto is_penalty = [](double x) { return x >= 0 && x <= kMaxPenalty; };
   const auto is_finite_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
-  check(o.epochs >= 1 && o.epochs <= kMaxEpochs, o.optimiser == Optimiser::kLbfgs ? "iterations" : "epochs", o.epochs,
+  check(o.epochs >= 1 && o.epochs <= kMaxEpochs, o.optimizer == Optimizer::kLbfgs ? "iterations" : "epochs", o.epochs,
         "1 to 1000000");
   check(o.batch_size >= 0 && o.batch_size <= kMaxBatch, "batch-size", o.batch_size,
         "0 (a hundredth of the rows) or 1 to 1048576");
@@ -53,7 +53,7 @@ void check_optimiser(const Options& o) {
   check(o.servers >= 0 && o.servers <= kMaxServers, "servers", o.servers, "0 (none) to 1024");
   check(o.staleness >= -1, "staleness", o.staleness, "0 (synchronous) or more, or -1 (no bound)");
   check(o.staleness == 0 || o.servers > 0, "staleness", o.staleness, "0 without servers");
-  if (o.optimiser == Optimiser::kLbfgs) {
+  if (o.optimizer == Optimizer::kLbfgs) {
     check(o.servers == 0, "servers", o.servers, "0 with lbfgs");
     // Its line search compares losses at several points: they must be of the same function.
     check(o.dropout == 0, "dropout", o.dropout, "0 with lbfgs");
@@ -66,7 +66,7 @@ std::string name_of_option(std::string name, const Options& o) {
   if (name == "hidden") return "layers";
   if (name == "n_classes") return "classes";
   if (name == "early_stopping_epochs") return "early-stopping";
-  if (name == "epochs" && o.optimiser == Optimiser::kLbfgs) return "iterations";
+  if (name == "epochs" && o.optimizer == Optimizer::kLbfgs) return "iterations";
   if (name == "optimiser") return "optimizer";
   if (name == "initialisation") return "initialization";
   if (name == "standardise") return "standardize";
@@ -86,7 +86,7 @@ std::string first_difference(const Options& was, const Options& is) {
 
 void validate(const Options& o) {
   check_network(o);
-  check_optimiser(o);
+  check_optimizer(o);
   check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
         "0 or more, below 1");
   check(o.early_stopping_epochs >= 0, "early-stopping", o.early_stopping_epochs, "0 (never) or more");
@@ -98,15 +98,15 @@ void check_all_are_used(const Options& o) {
     if (o.*option == unset.*option) return;
     throw_input_error("{} is {}, which is for {}, not for {}", name, value_in_words(o.*option), owners, chosen);
   };
-  const std::string optimiser = to_string(o.optimiser);
-  if (o.optimiser == Optimiser::kLbfgs) {
+  const std::string optimizer = to_string(o.optimizer);
+  if (o.optimizer == Optimizer::kLbfgs) {
     constexpr const char* kBySteps = "the optimizers sgd, adam and adamw";
-    only(&Options::batch_size, "batch-size", kBySteps, optimiser);
-    only(&Options::learning_rate, "learning-rate", kBySteps, optimiser);
-    only(&Options::schedule, "schedule", kBySteps, optimiser);
+    only(&Options::batch_size, "batch-size", kBySteps, optimizer);
+    only(&Options::learning_rate, "learning-rate", kBySteps, optimizer);
+    only(&Options::schedule, "schedule", kBySteps, optimizer);
   } else {
-    only(&Options::tolerance, "tolerance", "the optimizer lbfgs", optimiser);
-    only(&Options::history, "history", "the optimizer lbfgs", optimiser);
+    only(&Options::tolerance, "tolerance", "the optimizer lbfgs", optimizer);
+    only(&Options::history, "history", "the optimizer lbfgs", optimizer);
   }
   if (o.schedule != Schedule::kExponential) {
     only(&Options::learning_rate_decay, "learning-rate-decay", "the schedule exponential", to_string(o.schedule));
@@ -114,8 +114,8 @@ void check_all_are_used(const Options& o) {
   if (o.loss != Loss::kSquaredError) {
     only(&Options::standardize_target, "standardize-target", "the loss squared-error", to_string(o.loss));
   }
-  if (o.optimiser != Optimiser::kSgd) only(&Options::momentum, "momentum", "the optimizer sgd", optimiser);
-  if (o.optimiser != Optimiser::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimizer adamw", optimiser);
+  if (o.optimizer != Optimizer::kSgd) only(&Options::momentum, "momentum", "the optimizer sgd", optimizer);
+  if (o.optimizer != Optimizer::kAdamW) only(&Options::weight_decay, "weight-decay", "the optimizer adamw", optimizer);
 }
 
 }  // namespace podere::neural

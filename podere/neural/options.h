@@ -23,7 +23,7 @@ inline constexpr int kMaxHistory = 100;  ///< of lbfgs
 enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
 
 /// Of the weights that training starts from (network.h).
-enum class Initialisation { kGlorot, kHe, kPytorch };
+enum class Initialization { kGlorot, kHe, kPytorch };
 
 /// What training makes least, and with it what the last layer is.
 enum class Loss {
@@ -32,7 +32,7 @@ enum class Loss {
   kSquaredError,        ///< label any finite number; one output, identity; half the squared difference
 };
 
-enum class Optimiser { kLbfgs, kSgd, kAdam, kAdamW };
+enum class Optimizer { kLbfgs, kSgd, kAdam, kAdamW };
 
 /// How the learning rate changes with the steps.
 enum class Schedule {
@@ -44,13 +44,13 @@ enum class Schedule {
 constexpr EnumNames<4> names_of(Activation /*enumeration*/) {
   return {"activation", {"identity", "relu", "sigmoid", "tanh"}};
 }
-constexpr EnumNames<3> names_of(Initialisation /*enumeration*/) {
+constexpr EnumNames<3> names_of(Initialization /*enumeration*/) {
   return {"initialization", {"glorot", "he", "pytorch"}};
 }
 constexpr EnumNames<3> names_of(Loss /*enumeration*/) {
   return {"loss", {"binary-cross-entropy", "cross-entropy", "squared-error"}};
 }
-constexpr EnumNames<4> names_of(Optimiser /*enumeration*/) { return {"optimizer", {"lbfgs", "sgd", "adam", "adamw"}}; }
+constexpr EnumNames<4> names_of(Optimizer /*enumeration*/) { return {"optimizer", {"lbfgs", "sgd", "adam", "adamw"}}; }
 constexpr EnumNames<3> names_of(Schedule /*enumeration*/) {
   return {"schedule", {"constant", "exponential", "cosine"}};
 }
@@ -65,8 +65,8 @@ struct Options {
   int n_classes = 0;                          ///< cross-entropy only; 0: the largest label plus one
   std::vector<int> hidden = {100};            ///< widths of the hidden layers, 1 .. 4096; none: a linear model
   Activation activation = Activation::kRelu;  ///< of all hidden layers
-  Initialisation initialisation = Initialisation::kPytorch;
-  Optimiser optimiser = Optimiser::kAdam;
+  Initialization initialization = Initialization::kPytorch;
+  Optimizer optimizer = Optimizer::kAdam;
   int epochs = 50;  ///< passes over the training rows; for lbfgs iterations
   int batch_size =
       0;  ///< rows of a step, rounded up to whole tiles (batches.h), up to 2^20; 0: a hundredth of all, 32 .. 4096
@@ -85,7 +85,7 @@ struct Options {
   double tolerance = 1e-6;                  ///< lbfgs only: ends where the loss falls less than this share, >= 0
   int servers = 0;    ///< parameter servers among the executors, the others are workers; 0: none. Not lbfgs
   int staleness = 0;  ///< with servers: batches that a worker may be ahead of the slowest; 0: synchronous; -1: any
-  bool standardise = true;         ///< features on a common scale, learnt from the training rows
+  bool standardize = true;         ///< features on a common scale, learned from the training rows
   bool standardize_target = true;  ///< squared-error only: labels on a common scale, which predictions are taken off
   bool impute = false;             ///< missing values become the mean of their feature; else are refused
   double validation_fraction = 0;  ///< share of training rows set aside to validate, [0, 1)
@@ -99,8 +99,8 @@ struct Options {
     visit("n_classes", self.n_classes);
     visit("hidden", self.hidden);
     visit("activation", self.activation);
-    visit("initialisation", self.initialisation);
-    visit("optimiser", self.optimiser);
+    visit("initialisation", self.initialization);
+    visit("optimiser", self.optimizer);
     visit("epochs", self.epochs);
     visit("batch_size", self.batch_size);
     visit("learning_rate", self.learning_rate);
@@ -118,7 +118,7 @@ struct Options {
     visit("tolerance", self.tolerance);
     visit("servers", self.servers);
     visit("staleness", self.staleness);
-    visit("standardise", self.standardise);
+    visit("standardise", self.standardize);
     visit("standardize_target", self.standardize_target);
     visit("impute", self.impute);
     visit("validation_fraction", self.validation_fraction);
@@ -134,7 +134,7 @@ std::string first_difference(const Options& was, const Options& is);
 /// Throws InputError that names the first option out of its range, its value and what is allowed.
 void validate(const Options& options);
 
-/// Throws InputError that names the first option that is not at its default and that the optimiser or the schedule does
+/// Throws InputError that names the first option that is not at its default and that the optimizer or the schedule does
 /// not look at. For commands, whose writers mean what they say; a grid of scikit-learn's leaves such options in place.
 void check_all_are_used(const Options& options);
 

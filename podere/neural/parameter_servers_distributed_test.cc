@@ -51,7 +51,7 @@ TEST_F(ParameterServersTest, AsynchronousWorkersLearnWhatOneExecutorDoes) {
     for (const int staleness : {-1, 1, 4}) {
       const auto [model, report] = train_all(options_of(servers, staleness));
       EXPECT_EQ(model.history.validation_loss.size(), 10U);
-      // How stale gradients are without a bound is the machine's choice, and with it how much is learnt.
+      // How stale gradients are without a bound is the machine's choice, and with it how much is learned.
       const double most = staleness < 0 ? (alone.front() + alone.back()) / 2 : alone.back() + 0.05;
       EXPECT_LT(model.history.validation_loss.back(), most) << servers << " servers, staleness " << staleness;
       EXPECT_EQ(report.n_steps, 10 * report.steps_per_epoch);
@@ -86,7 +86,7 @@ TEST_F(ParameterServersTest, SynchronousWorkersStepTogetherAndRunsRepeat) {
 
 TEST_F(ParameterServersTest, OneSynchronousWorkerTakesTheStepsOfOneExecutor) {
   for (const Options& base : {options_of(0, 0), Options{.hidden = {20, 10},
-                                                .optimiser = Optimiser::kSgd,
+                                                .optimizer = Optimizer::kSgd,
                                                 .epochs = 3,
                                                 .batch_size = 200,
                                                 .learning_rate = 0.02,
@@ -180,7 +180,7 @@ TEST_F(ParameterServersTest, DivergenceIsToldOnAllRanks) {
   for (const int staleness : {0, 1, -1}) {
     Options options = options_of(1, staleness);
     options.loss = Loss::kSquaredError;
-    options.optimiser = Optimiser::kSgd;
+    options.optimizer = Optimizer::kSgd;
     options.activation = Activation::kIdentity;
     options.learning_rate = 100;
     EXPECT_THROW(train_all(options, {.n_rows = 20000, .loss = Loss::kSquaredError}), InputError);

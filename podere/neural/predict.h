@@ -24,7 +24,7 @@ std::vector<float> predictions_of(const Model& model, std::vector<float> values,
 /// predictions_of predict_outputs.
 std::vector<float> predict(const Model& model, const table::Table& table, int n_threads);
 
-/// Outputs [n_outputs x picked.size()] of some rows, by their places in `rows`; labels as they are learnt.
+/// Outputs [n_outputs x picked.size()] of some rows, by their places in `rows`; labels as they are learned.
 std::vector<float> outputs_of_rows(const Layout& layout, const Options& options, std::span<const float> weights,
                                    const FeatureRows& rows, std::span<const std::uint32_t> picked, int n_threads);
 

@@ -10,7 +10,7 @@
 #include "podere/base/huge_array.h"
 #include "podere/neural/network.h"
 #include "podere/table/row.h"
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 
 namespace podere::neural {
 

@@ -103,7 +103,7 @@ void Run::take_weights() {
 }
 
 void Run::report() {
-  const bool is_lbfgs = model_.options.optimiser == Optimiser::kLbfgs;
+  const bool is_lbfgs = model_.options.optimizer == Optimizer::kLbfgs;
   const std::size_t n_all = static_cast<std::size_t>(model_.options.epochs) * solver_.n_steps();
   ProgressStep step{"train", n_steps_, n_all, {}, is_lbfgs ? "iteration" : "step"};
   if (solver_.n_steps() > 1) step.metrics.emplace_back("epoch", n_epochs_done());
@@ -137,7 +137,7 @@ void Run::check_end(const TrainingRows& rows) const {
 
 void Run::refuse_divergence(std::size_t n_before) const {
   const Options& options = model_.options;
-  if (options.optimiser == Optimiser::kLbfgs) {
+  if (options.optimizer == Optimizer::kLbfgs) {
     throw_input_error(
         "training diverged in iteration {}: the loss is not finite. Are labels and features on a common "
         "scale{}?",

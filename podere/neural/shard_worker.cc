@@ -56,7 +56,7 @@ BatchResult ShardWorker::take_gradient() {
   batch_weight_ = mean_weight_ * static_cast<double>(batch.n_rows);
   const BatchResult result =
       batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, batch_weight_, gradient_);
-  regularise(layout_, options_, weights_, gradient_);
+  regularize(layout_, options_, weights_, gradient_);
   // The weights may be others by the time it is sent.
   for (Server& server : servers_) server.gradient_version = server.version;
   return result;

@@ -41,7 +41,7 @@ class DescentSolver final : public Solver {
     const BatchResult result = batch_gradient_.compute(weights_, batch.tiles, batch.dropout_key, weight, gradient_);
     StepReport report{.loss = result.loss, .weight = weight};
     if (result.is_finite) {
-      regularise(layout_, options_, weights_, gradient_);
+      regularize(layout_, options_, weights_, gradient_);
       descent_.step(gradient_, weights_);
     }
     report.is_finite = result.is_finite && are_finite(weights_);
@@ -89,7 +89,7 @@ class LbfgsSolver final : public Solver {
         weight_sum_(weight_sum),
         batch_gradient_(layout, options, rows, comm, n_threads),
         weights_(std::move(weights)) {
-    // In the order of the table: neighbours of a tile are neighbours in memory.
+    // In the order of the table: neighbors of a tile are neighbors in memory.
     for (std::size_t block = 0; block < batches_.block_rows().size(); ++block) {
       const std::size_t n = batches_.block_rows()[block];
       for (std::size_t first = 0; first < n; first += batches_.tile_rows()) {
@@ -169,7 +169,7 @@ const ServersReport& Solver::servers_report() const {
 std::unique_ptr<Solver> make_solver(const Layout& layout, const Options& options, TrainingRows& rows,
                                     std::vector<std::uint16_t> block_rows, double weight_sum,
                                     std::vector<float> weights, const comm::Communicator& comm, int n_threads) {
-  if (options.optimiser == Optimiser::kLbfgs) {
+  if (options.optimizer == Optimizer::kLbfgs) {
     return std::make_unique<LbfgsSolver>(layout, options, rows, Batches(std::move(block_rows)), weight_sum,
                                          std::move(weights), comm, n_threads);
   }

@@ -51,7 +51,7 @@ class Solver {
   virtual void load(const TrainState& state) = 0;
 };
 
-/// That of options.optimiser, from `weights`. Rows are `rows` with weights that sum to `weight_sum` over all ranks,
+/// That of options.optimizer, from `weights`. Rows are `rows` with weights that sum to `weight_sum` over all ranks,
 /// `block_rows` [row blocks of all ranks] of them in each row block. All but `weights` outlive this. Collective.
 std::unique_ptr<Solver> make_solver(const Layout& layout, const Options& options, TrainingRows& rows,
                                     std::vector<std::uint16_t> block_rows, double weight_sum,

@@ -33,7 +33,7 @@ std::vector<GraphNode> graph_of(const Options& options, const Layout& layout) {
   };
   const std::size_t n_features = layout.n_features();
   add_rows("features", "Placeholder", {}, n_features);
-  if (options.standardise) {
+  if (options.standardize) {
     add("scaling/mean", "Const", {}, {n_features});
     add("scaling/scale", "Const", {}, {n_features});
     add_rows("scaling/difference", "Sub", {"features", "scaling/mean"}, n_features);

@@ -26,7 +26,7 @@ struct Fixture {
   explicit Fixture(const Case& c, std::size_t n_rows_wanted)
       : options{.loss = c.loss, .hidden = c.hidden, .activation = c.activation},
         layout(c.n_features, c.hidden, c.n_outputs),
-        weights(initial_weights(layout, Initialisation::kGlorot, 3)),
+        weights(initial_weights(layout, Initialization::kGlorot, 3)),
         n_rows(n_rows_wanted),
         inputs(kTileRows * layout.layer(0).stride()),
         row_weight(n_rows, 1.0F) {

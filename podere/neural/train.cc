@@ -31,7 +31,7 @@ namespace {
 /// Bounds of batch sizes that nobody chose.
 constexpr std::uint64_t kLeastAutoBatch = 32;
 constexpr std::uint64_t kMostAutoBatch = 4096;
-/// Sizes of numbers that are learnt without ado.
+/// Sizes of numbers that are learned without ado.
 constexpr double kLeastLabels = 1e-3;
 constexpr double kMostLabels = 1e3;
 
@@ -77,7 +77,7 @@ std::string other_run(const Checkpoint& left, const Model& model, const RunRows&
   if (std::string difference = table::first_difference(rows_before.training, rows.training); !difference.empty())
     return difference;
   // Before options, some of which follow from the rows.
-  const bool chose_scale = checkpoint.options.standardise != model.options.standardise;
+  const bool chose_scale = checkpoint.options.standardize != model.options.standardize;
   const bool chose_target = checkpoint.options.standardize_target != model.options.standardize_target;
   if ((!chose_scale && checkpoint.scaling != model.scaling) || (!chose_target && checkpoint.target != model.target)) {
     return "the rows, or the model to continue, are others";
@@ -95,7 +95,7 @@ std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const 
 }
 
 /// Takes the features of the training table over, and gives them back.
-TrainingRows take_rows(const table::RowSource& source, const Model& model, const table::LabelledRows& labels,
+TrainingRows take_rows(const table::RowSource& source, const Model& model, const table::LabeledRows& labels,
                        std::span<const std::uint8_t> is_training, int n_threads) {
   const table::Table& table = source.labels();
   TrainingRows rows{to_feature_rows(table::feature_columns(model.schema, table), table.rows(), model.schema.features,
@@ -143,7 +143,7 @@ table::Scaling no_scaling(std::size_t n_features) {
   return {std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0)};
 }
 
-/// Labels as `target` has them learnt.
+/// Labels as `target` has them learned.
 std::vector<float> scaled(std::span<const float> label, const TargetScaling& target) {
   std::vector<float> to(label.size());
   std::ranges::transform(label, to.begin(),
@@ -151,15 +151,15 @@ std::vector<float> scaled(std::span<const float> label, const TargetScaling& tar
   return to;
 }
 
-/// Has the numbers of rows learnt on the scale of the model: `kept` are the labels from then on.
-void scale_labels(const Model& model, table::LabelledRows& rows, std::vector<float>& kept) {
+/// Has the numbers of rows learned on the scale of the model: `kept` are the labels from then on.
+void scale_labels(const Model& model, table::LabeledRows& rows, std::vector<float>& kept) {
   if (model.target == TargetScaling()) return;
   kept = scaled(rows.label, model.target);
   rows.label = kept;
 }
 
 /// Of the labels of rows that count. Collective.
-TargetScaling measure_target(const table::LabelledRows& rows, const comm::Communicator& comm) {
+TargetScaling measure_target(const table::LabeledRows& rows, const comm::Communicator& comm) {
   std::vector<float> counted;
   for (std::size_t i = 0; i < rows.label.size(); ++i) {
     if (rows.weight_of(i) != 0) counted.push_back(rows.label[i]);
@@ -170,7 +170,7 @@ TargetScaling measure_target(const table::LabelledRows& rows, const comm::Commun
 }
 
 /// Sets where the weights start, and the scales of features and of numbers to learn. Collective.
-void start(Model& model, const Model* base, const table::Table& table, const table::LabelledRows& rows,
+void start(Model& model, const Model* base, const table::Table& table, const table::LabeledRows& rows,
            const comm::Communicator& comm, int n_threads) {
   if (base != nullptr) {
     check_base(*base, model);
@@ -181,14 +181,14 @@ void start(Model& model, const Model* base, const table::Table& table, const tab
     if (model.options.loss == Loss::kSquaredError && model.options.standardize_target) {
       model.target = measure_target(rows, comm);
     }
-    model.scaling = model.options.standardise ? table::measure_scaling(table, comm, n_threads)
+    model.scaling = model.options.standardize ? table::measure_scaling(table, comm, n_threads)
                                               : no_scaling(model.schema.features.size());
-    model.weights = initial_weights(model.layout, model.options.initialisation, model.options.seed);
+    model.weights = initial_weights(model.layout, model.options.initialization, model.options.seed);
   }
 }
 
-/// Steps and sigmoids are of about 1, and so should numbers be that are learnt. Collective.
-void warn_of_scale(const table::LabelledRows& rows, const comm::Communicator& comm, Progress& progress) {
+/// Steps and sigmoids are of about 1, and so should numbers be that are learned. Collective.
+void warn_of_scale(const table::LabeledRows& rows, const comm::Communicator& comm, Progress& progress) {
   double sum = 0;
   for (std::size_t i = 0; i < rows.label.size(); ++i) {
     const double label = rows.label[i];
@@ -197,7 +197,7 @@ void warn_of_scale(const table::LabelledRows& rows, const comm::Communicator& co
   const double size = std::sqrt(std::abs(comm.all_reduce(sum, comm::Reduction::kSum)) / rows.weight_sum);
   if (!comm.is_root() || size == 0 || (size >= kLeastLabels && size <= kMostLabels)) return;
   progress.warn(
-      fmt::format("the labels are of size {:.2g} as they are learnt, and about 1 is learnt best: a new network with "
+      fmt::format("the labels are of size {:.2g} as they are learned, and about 1 is learned best: a new network with "
                   "standardize-target scales them",
                   size));
 }
@@ -218,8 +218,8 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
   table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
   start(model, continuation.base, table, labels.rows, comm, n_threads);
-  std::vector<float> learnt;
-  scale_labels(model, labels.rows, learnt);
+  std::vector<float> learned;
+  scale_labels(model, labels.rows, learned);
   const bool has_own_scale = continuation.base == nullptr && model.options.standardize_target;
   if (model.options.loss == Loss::kSquaredError && !has_own_scale) warn_of_scale(labels.rows, comm, progress);
   RunRows run_rows{.training = table::mark_rows(table, comm)};

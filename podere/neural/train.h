@@ -34,7 +34,7 @@ struct Continuation {
   /// from there and ends with the same model.
   const Checkpoint* checkpoint = nullptr;
   /// The state of a checkpoint after a whole epoch, perhaps on other rows: the solver goes on from its numbers, its
-  /// weights too, while steps, epochs and losses are counted anew. Layers and optimiser are the same.
+  /// weights too, while steps, epochs and losses are counted anew. Layers and optimizer are the same.
   const TrainState* solver = nullptr;
   /// Called after every step, one after the other.
   std::vector<Hook> hooks = {};

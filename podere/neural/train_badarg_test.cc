@@ -37,7 +37,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
       {{.hidden = {4097}}, "layers is 4097, allowed is widths from 1 to 4096"},
       {{.hidden = std::vector<int>(65, 1)}, "layers are 65, allowed are at most 64"},
       {{.epochs = 0}, "epochs is 0, allowed is 1 to 1000000"},
-      {{.optimiser = Optimiser::kLbfgs, .epochs = -1}, "iterations is -1, allowed is 1 to 1000000"},
+      {{.optimizer = Optimizer::kLbfgs, .epochs = -1}, "iterations is -1, allowed is 1 to 1000000"},
       {{.batch_size = -1}, "batch-size is -1, allowed is 0 (a hundredth of the rows) or 1 to 1048576"},
       {{.learning_rate = 0}, "learning-rate is 0, allowed is above 0, at most 1e6"},
       {{.learning_rate = 1e50}, "learning-rate is 1e+50, allowed is above 0, at most 1e6"},
@@ -53,8 +53,8 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
       {{.weight_decay = 1e50}, "weight-decay is 1e+50, allowed is 0 to 1e12"},
       {{.clip_norm = -1}, "clip-norm is -1, allowed is 0 (none) or more"},
       {{.dropout = 1}, "dropout is 1, allowed is 0 or more, below 1"},
-      {{.optimiser = Optimiser::kLbfgs, .dropout = 0.5}, "dropout is 0.5, allowed is 0 with lbfgs"},
-      {{.optimiser = Optimiser::kLbfgs, .clip_norm = 1}, "clip-norm is 1, allowed is 0 with lbfgs"},
+      {{.optimizer = Optimizer::kLbfgs, .dropout = 0.5}, "dropout is 0.5, allowed is 0 with lbfgs"},
+      {{.optimizer = Optimizer::kLbfgs, .clip_norm = 1}, "clip-norm is 1, allowed is 0 with lbfgs"},
       {{.history = 0}, "history is 0, allowed is 1 to 100"},
       {{.tolerance = -1}, "tolerance is -1, allowed is 0 or more"},
       {{.validation_fraction = 1}, "validation-fraction is 1, allowed is 0 or more, below 1"},
@@ -63,7 +63,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
   for (const BadOptions& bad : all) {
     EXPECT_EQ(refusal([&] { validate(bad.options); }), bad.says);
   }
-  EXPECT_EQ(refusal([] { parse_name<Initialisation>("zero"); }),
+  EXPECT_EQ(refusal([] { parse_name<Initialization>("zero"); }),
             "initialization is 'zero', allowed are glorot, he, pytorch");
   EXPECT_EQ(refusal([] { parse_name<Activation>("swish"); }),
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
@@ -71,26 +71,26 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
 
 TEST(NetworkOptionsTest, ThoseThatNobodyLooksAtAreTold) {
   const std::vector<BadOptions> all = {
-      {{.optimiser = Optimiser::kLbfgs, .batch_size = 64},
+      {{.optimizer = Optimizer::kLbfgs, .batch_size = 64},
        "batch-size is 64, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
-      {{.optimiser = Optimiser::kLbfgs, .learning_rate = 0.5},
+      {{.optimizer = Optimizer::kLbfgs, .learning_rate = 0.5},
        "learning-rate is 0.5, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
-      {{.optimiser = Optimiser::kLbfgs, .schedule = Schedule::kCosine},
+      {{.optimizer = Optimizer::kLbfgs, .schedule = Schedule::kCosine},
        "schedule is cosine, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
       {{.learning_rate_decay = 0.5},
        "learning-rate-decay is 0.5, which is for the schedule exponential, not for constant"},
       {{.tolerance = 0}, "tolerance is 0, which is for the optimizer lbfgs, not for adam"},
       {{.history = 3}, "history is 3, which is for the optimizer lbfgs, not for adam"},
       {{.momentum = 0.5}, "momentum is 0.5, which is for the optimizer sgd, not for adam"},
-      {{.optimiser = Optimiser::kSgd, .weight_decay = 0.1},
+      {{.optimizer = Optimizer::kSgd, .weight_decay = 0.1},
        "weight-decay is 0.1, which is for the optimizer adamw, not for sgd"},
   };
   for (const BadOptions& bad : all) {
     EXPECT_EQ(refusal([&] { check_all_are_used(bad.options); }), bad.says);
   }
-  check_all_are_used({.optimiser = Optimiser::kLbfgs, .epochs = 7, .history = 3, .tolerance = 0});
-  check_all_are_used({.optimiser = Optimiser::kSgd, .learning_rate = 0.5, .momentum = 0});
-  check_all_are_used({.optimiser = Optimiser::kAdamW, .batch_size = 64, .weight_decay = 0});
+  check_all_are_used({.optimizer = Optimizer::kLbfgs, .epochs = 7, .history = 3, .tolerance = 0});
+  check_all_are_used({.optimizer = Optimizer::kSgd, .learning_rate = 0.5, .momentum = 0});
+  check_all_are_used({.optimizer = Optimizer::kAdamW, .batch_size = 64, .weight_decay = 0});
   check_all_are_used({.schedule = Schedule::kExponential, .learning_rate_decay = 0.5});
 }
 
@@ -193,8 +193,8 @@ TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
   EXPECT_EQ(refused(rows, [](Options& o) { o.learning_rate = 0.01; }), "learning-rate was 0.001, is 0.01");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {5, 6}; }), "layers was 4, is 5,6");
   EXPECT_EQ(refused(rows, [](Options& o) { o.hidden = {}; }), "layers was 4, is none");
-  EXPECT_EQ(refused(rows, [](Options& o) { o.optimiser = Optimiser::kLbfgs; }), "optimizer was adam, is lbfgs");
-  EXPECT_EQ(refused(rows, [](Options& o) { o.standardise = false; }), "standardize was true, is false");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.optimizer = Optimizer::kLbfgs; }), "optimizer was adam, is lbfgs");
+  EXPECT_EQ(refused(rows, [](Options& o) { o.standardize = false; }), "standardize was true, is false");
   EXPECT_EQ(refused(rows, [](Options& o) { o.seed = 9; }), "seed was 0, is 9");
   EXPECT_EQ(refused({.n_rows = 1500, .seed = 9}, same), kOthers);
   EXPECT_EQ(refused({.n_rows = 1400}, same), "the data had 1500 rows, have 1400");
@@ -207,7 +207,7 @@ TEST(NetworkTrainBadArgTest, ACheckpointIsOfTheSameLabelsWeightsAndRowsToValidat
   const auto make_watched = [] { return random_table({.n_rows = 200, .has_weight = true, .seed = 2}, alone()); };
   for (const int patience : {0, 9}) {
     Options options{.hidden = {4}, .epochs = 2};
-    options.standardise = false;
+    options.standardize = false;
     options.early_stopping_epochs = patience;
     std::optional<Checkpoint> kept;
     const table::Table watched = make_watched();

@@ -21,21 +21,21 @@ double auc_on_new_rows(const Model& model) {
 
 TEST(TrainTest, EveryOptimiserLearnsWhatNoLinearModelCan) {
   const table::Table table = random_table({.n_rows = 8000}, alone());
-  const Options linear{.hidden = {}, .optimiser = Optimiser::kLbfgs, .epochs = 50};
+  const Options linear{.hidden = {}, .optimizer = Optimizer::kLbfgs, .epochs = 50};
   EXPECT_LT(auc_on_new_rows(train_alone(table, linear)), 0.75);
   for (const Options& options :
-       {Options{.hidden = {16, 16}, .activation = Activation::kTanh, .optimiser = Optimiser::kLbfgs, .epochs = 150},
-        Options{.hidden = {32}, .optimiser = Optimiser::kSgd, .epochs = 40, .batch_size = 64, .learning_rate = 0.1},
+       {Options{.hidden = {16, 16}, .activation = Activation::kTanh, .optimizer = Optimizer::kLbfgs, .epochs = 150},
+        Options{.hidden = {32}, .optimizer = Optimizer::kSgd, .epochs = 40, .batch_size = 64, .learning_rate = 0.1},
         Options{.hidden = {32}, .epochs = 30, .batch_size = 64, .learning_rate = 0.01},
-        Options{.hidden = {32}, .optimiser = Optimiser::kAdamW, .epochs = 30, .batch_size = 64, .learning_rate = 0.01},
+        Options{.hidden = {32}, .optimizer = Optimizer::kAdamW, .epochs = 30, .batch_size = 64, .learning_rate = 0.01},
         Options{.hidden = {64}, .epochs = 40, .batch_size = 64, .learning_rate = 0.01, .dropout = 0.2}}) {
     const Model model = train_alone(table, options);
-    EXPECT_GT(auc_on_new_rows(model), 0.95) << to_string(options.optimiser);
+    EXPECT_GT(auc_on_new_rows(model), 0.95) << to_string(options.optimizer);
     EXPECT_LT(model.history.train_loss.back(), model.history.train_loss.front());
   }
 }
 
-TEST(TrainTest, ClassesAndNumbersAreLearntToo) {
+TEST(TrainTest, ClassesAndNumbersAreLearnedToo) {
   for (const Loss loss : {Loss::kCrossEntropy, Loss::kSquaredError}) {
     const table::Table table = random_table({.n_rows = 8000, .loss = loss}, alone());
     const Model model =
@@ -71,8 +71,8 @@ double r_squared(const std::vector<float>& predicted, std::span<const float> lab
   return 1 - residual / total;
 }
 
-TEST(TrainTest, NumbersOfAnyScaleAreLearntAlike) {
-  const auto learnt = [](double shift, double scale) {
+TEST(TrainTest, NumbersOfAnyScaleAreLearnedAlike) {
+  const auto learned = [](double shift, double scale) {
     const auto rows = [&](std::uint64_t seed) {
       table::Table table = random_table({.n_rows = 4000, .loss = Loss::kSquaredError, .seed = seed}, alone());
       for (float& label : table.label()) label = static_cast<float>(shift + scale * label);
@@ -86,11 +86,11 @@ TEST(TrainTest, NumbersOfAnyScaleAreLearntAlike) {
     EXPECT_LT(model.history.validation_loss.back(), 0.05);
     return r_squared(predict(model, fresh, 2), fresh.label());
   };
-  const double plain = learnt(0, 1);
+  const double plain = learned(0, 1);
   EXPECT_GT(plain, 0.95);
-  EXPECT_NEAR(learnt(50000, 10000), plain, 0.01);
-  EXPECT_NEAR(learnt(0, 1e-6), plain, 0.01);
-  EXPECT_NEAR(learnt(-3e7, 1e6), plain, 0.01);
+  EXPECT_NEAR(learned(50000, 10000), plain, 0.01);
+  EXPECT_NEAR(learned(0, 1e-6), plain, 0.01);
+  EXPECT_NEAR(learned(-3e7, 1e6), plain, 0.01);
 }
 
 TEST(TrainTest, TheScaleOfNumbersIsThatOfTheRowsThatCount) {
@@ -162,7 +162,7 @@ TEST(TrainTest, ARowOfWeightTwoIsTwoRowsToLbfgs) {
     repeated.label()[i] = weighted.label()[i % 400];
     if (i < 400) weighted.weight()[i] = i < 200 ? 2.0F : 1.0F;
   }
-  const Options options{.hidden = {8}, .optimiser = Optimiser::kLbfgs, .epochs = 5, .standardise = false, .seed = 3};
+  const Options options{.hidden = {8}, .optimizer = Optimizer::kLbfgs, .epochs = 5, .standardize = false, .seed = 3};
   const Model a = train_alone(weighted, options);
   const Model b = train_alone(repeated, options);
   for (std::size_t i = 0; i < a.history.train_loss.size(); ++i) {
@@ -183,7 +183,7 @@ TEST(TrainTest, EarlyStoppingKeepsTheBestEpoch) {
 }
 
 TEST(TrainTest, RowsSetAsideDoNotShapeTheModel) {
-  const Options options{.hidden = {8}, .epochs = 3, .standardise = false, .validation_fraction = 0.3};
+  const Options options{.hidden = {8}, .epochs = 3, .standardize = false, .validation_fraction = 0.3};
   table::Table table = random_table({.n_rows = 2500}, alone());
   const Model before = train_alone(table, options);
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
@@ -212,7 +212,7 @@ TEST(TrainTest, ALastStepBeyondAllNumbersIsRefusedToo) {
   // Nobody computes a loss after it.
   const table::Table table = random_table({.n_rows = 2000}, alone());
   const Options options{
-      .hidden = {4}, .optimiser = Optimiser::kSgd, .epochs = 1, .batch_size = 2048, .learning_rate = 1e60};
+      .hidden = {4}, .optimizer = Optimizer::kSgd, .epochs = 1, .batch_size = 2048, .learning_rate = 1e60};
   EXPECT_THROW(train_alone(table, options), InputError);
 }
 
@@ -267,18 +267,18 @@ TEST(TrainTest, ARunThatWasStoppedEndsAsOneThatWasNot) {
   for (const Options& options :
        {Options{.hidden = {16}, .epochs = 3, .batch_size = 200, .dropout = 0.1, .validation_fraction = 0.2},
         Options{.hidden = {16},
-        .optimiser = Optimiser::kSgd,
+        .optimizer = Optimizer::kSgd,
         .epochs = 3,
         .batch_size = 200,
         .schedule = Schedule::kCosine},
         Options{
             .hidden = {16}, .epochs = 9, .learning_rate = 0.3, .validation_fraction = 0.2, .early_stopping_epochs = 2},
         Options{.loss = Loss::kSquaredError, .hidden = {8}, .epochs = 3, .batch_size = 200},
-        Options{.hidden = {8}, .activation = Activation::kSigmoid, .optimiser = Optimiser::kLbfgs, .epochs = 12}}) {
+        Options{.hidden = {8}, .activation = Activation::kSigmoid, .optimizer = Optimizer::kLbfgs, .epochs = 12}}) {
     const std::string whole = to_text(train_alone(table, options));
     for (const int stop_after : {1, 2, 5, 6}) {
       EXPECT_EQ(to_text(stop_and_go_on(table, options, stop_after)), whole)
-          << to_string(options.optimiser) << " stopped after step " << stop_after;
+          << to_string(options.optimizer) << " stopped after step " << stop_after;
     }
   }
 }

@@ -7,7 +7,7 @@
 
 namespace podere::neural {
 
-ValidationRows pick_rows(const FeatureRows& features, const table::LabelledRows& rows,
+ValidationRows pick_rows(const FeatureRows& features, const table::LabeledRows& rows,
                          std::span<const std::uint8_t> is_training) {
   ValidationRows validation{&features, {}, {}, {}};
   for (std::size_t i = 0; i < features.n_rows(); ++i) {

@@ -28,7 +28,7 @@ struct ValidationRows {
 };
 
 /// The rows here that are not trained on: `is_training` [n_rows] is 0 for them, or empty where none is.
-ValidationRows pick_rows(const FeatureRows& features, const table::LabelledRows& rows,
+ValidationRows pick_rows(const FeatureRows& features, const table::LabeledRows& rows,
                          std::span<const std::uint8_t> is_training);
 
 /// Of `weights` in the place of those that `model` has. The same on every rank. Collective.

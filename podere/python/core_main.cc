@@ -213,8 +213,8 @@ py::array_t<float> predict_any(const AnyModel& model, const Rows& rows, bool mar
 
 using Numbers = std::map<std::string, py::array_t<double>>;
 
-/// An epoch from the weights of `base`, or from the start, and from what the optimiser had after the one before.
-/// Returns the model, its history with that of `base` before it, and what the optimiser has now.
+/// An epoch from the weights of `base`, or from the start, and from what the optimizer had after the one before.
+/// Returns the model, its history with that of `base` before it, and what the optimizer has now.
 std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict& given, const neural::Model* base,
                                                       const Numbers& before, int n_threads) {
   const neural::Options options = options_of<neural::Options>(given);
@@ -240,7 +240,7 @@ std::pair<neural::Model, Numbers> partial_fit_network(Rows& rows, const py::dict
   }
   Numbers now;
   for (const auto& [name, values] : state.numbers) {
-    if (name == "run" || name == "best_weights") continue;  // are of the run, not of the optimiser
+    if (name == "run" || name == "best_weights") continue;  // are of the run, not of the optimizer
     // By its shape: of a count pybind11 2.10 asks the dtype for its size, which it does not find in NumPy 2.
     now.emplace(name,
                 py::array_t<double>(std::vector<py::ssize_t>{static_cast<py::ssize_t>(values.size())}, values.data()));

@@ -9,7 +9,7 @@ namespace {
 
 using Places = std::vector<std::size_t>;
 
-Schema labelled(std::vector<std::string> features) { return {.features = std::move(features), .label = "y"}; }
+Schema labeled(std::vector<std::string> features) { return {.features = std::move(features), .label = "y"}; }
 
 std::string refusal(const Schema& wanted, const Schema& schema) {
   try {
@@ -22,13 +22,13 @@ std::string refusal(const Schema& wanted, const Schema& schema) {
 
 TEST(MatchFeaturesTest, FindsThemByName) {
   const Schema schema{.features = {"b", "x", "a"}};
-  EXPECT_EQ(match_features(labelled({"a", "b"}), schema), (Places{2, 0}));
-  EXPECT_EQ(match_features(labelled({"f3", "f1"}), {.features = {"f0", "f1", "f2", "f3"}}), (Places{3, 1}));
-  EXPECT_EQ(refusal(labelled({"a", "c", "d"}), schema), "the data lacks columns that the model needs: c, d");
+  EXPECT_EQ(match_features(labeled({"a", "b"}), schema), (Places{2, 0}));
+  EXPECT_EQ(match_features(labeled({"f3", "f1"}), {.features = {"f0", "f1", "f2", "f3"}}), (Places{3, 1}));
+  EXPECT_EQ(refusal(labeled({"a", "c", "d"}), schema), "the data lacks columns that the model needs: c, d");
 }
 
 TEST(MatchFeaturesTest, TellsTheFirstOfManyThatAreAbsent) {
-  Schema model = labelled({"x"});
+  Schema model = labeled({"x"});
   for (int j = 0; j < 45; ++j) model.features.push_back("a" + std::to_string(j));
   const std::string told = refusal(model, {.features = {"x"}});
   EXPECT_TRUE(told.starts_with("the data lacks columns that the model needs: a0, a1, ")) << told;
@@ -46,13 +46,13 @@ TEST(MatchFeaturesTest, PicturesAreAsLargeAsThoseOfTheModel) {
     EXPECT_EQ(refusal(pictures(4), pictures(n_pixels)),
               "the model takes pictures of 4 pixels, those of the data have " + std::to_string(n_pixels));
   }
-  EXPECT_EQ(match_features(labelled({"pixel3", "pixel1"}), pictures(4)), (Places{2, 0})) << "some of them";
+  EXPECT_EQ(match_features(labeled({"pixel3", "pixel1"}), pictures(4)), (Places{2, 0})) << "some of them";
 }
 
 TEST(MatchFeaturesTest, TakesThemInOrderWhereOneSideHasNoNames) {
-  EXPECT_EQ(match_features(labelled({"f0", "f1", "f2"}), {.features = {"b", "x", "a"}}), (Places{0, 1, 2}));
-  EXPECT_EQ(match_features(labelled({"a", "b"}), {.features = {"f1", "f2"}}), (Places{0, 1}));
-  EXPECT_EQ(refusal(labelled({"f0", "f1"}), {.features = {"b", "x", "a"}}),
+  EXPECT_EQ(match_features(labeled({"f0", "f1", "f2"}), {.features = {"b", "x", "a"}}), (Places{0, 1, 2}));
+  EXPECT_EQ(match_features(labeled({"a", "b"}), {.features = {"f1", "f2"}}), (Places{0, 1}));
+  EXPECT_EQ(refusal(labeled({"f0", "f1"}), {.features = {"b", "x", "a"}}),
             "the model has 2 features, the data 3 (without names on both sides they are taken in order: choose columns "
             "with --label or --columns)");
 }

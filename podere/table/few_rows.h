@@ -9,7 +9,7 @@
 
 namespace podere::table {
 
-/// Draws go by the numbers of rows, and quantised gradients are sums of draws, so a row of weight 2 is two rows on
+/// Draws go by the numbers of rows, and quantized gradients are sums of draws, so a row of weight 2 is two rows on
 /// average only, and rows in another order give another model. On many rows that is noise below all other; few rows are
 /// brought to one form first: each row as often as its weight says, with weight 1, sorted by features and label. Rows
 /// of weight 0 are gone. So the same rows in any order, or repeated instead of weighted, give the same model.

@@ -18,7 +18,7 @@ bool has_classes(const LabelRules& rules) {
   return rules.kind == LabelKind::kTwoClasses || rules.kind == LabelKind::kClasses;
 }
 
-double total_weight(const LabelledRows& rows, const comm::Communicator& comm) {
+double total_weight(const LabeledRows& rows, const comm::Communicator& comm) {
   ExactSum sum;
   if (rows.weight.empty()) sum.add(static_cast<double>(rows.label.size()));
   for (const float weight : rows.weight) sum.add(weight);

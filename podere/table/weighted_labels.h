@@ -35,7 +35,7 @@ void check_label(float label, GlobalRow row, const LabelRules& rules, const char
 int count_classes(const Table& table, int most, const char* what, const comm::Communicator& comm);
 
 /// Rows with what they count. Spans of who made them.
-struct LabelledRows {
+struct LabeledRows {
   std::span<const float> label;   ///< [n_rows]
   std::span<const float> weight;  ///< [n_rows]; empty: each is 1
   double weight_sum = 0;          ///< over all ranks
@@ -46,7 +46,7 @@ struct LabelledRows {
 
 struct WeightedLabels {
   std::vector<float> weight;  ///< [n_rows], 0 where a row is not used; empty if each is 1
-  LabelledRows rows;          ///< its spans point into `weight` and into the table
+  LabeledRows rows;           ///< its spans point into `weight` and into the table
 };
 
 /// The labels of the rows with `is_used` [n_rows] == `used`, or all if `is_used` is empty, with weights of rows times

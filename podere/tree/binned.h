@@ -22,7 +22,7 @@ inline constexpr std::size_t kPanelFeatures = 28;
 ///   byte  0      1            27     28 .. 31
 ///        [bin 0][bin 1] ... [bin 27][packed gradient]
 ///
-/// The gradient packs the row's quantised g and h as g * 2^16 + h, so that one integer addition adds both.
+/// The gradient packs the row's quantized g and h as g * 2^16 + h, so that one integer addition adds both.
 struct alignas(32) RowRecord {
   std::array<std::uint8_t, kPanelFeatures> bins;
   std::int32_t gradient;

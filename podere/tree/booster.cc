@@ -76,7 +76,7 @@ class Booster::Validation {
   Gradients gradients_;
 };
 
-Booster::Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
+Booster::Booster(Model& model, const table::Table& table, const LabeledRows& rows, std::size_t n_base_rounds,
                  const comm::Communicator& comm, int n_threads)
     : model_(model), table_(table), rows_(rows), n_base_rounds_(n_base_rounds), comm_(comm), n_threads_(n_threads) {}
 

@@ -22,7 +22,7 @@ class Booster {
  public:
   /// Fills `model`, which has base margins and no trees, from `table` with labels and weights `rows` (0 where a row is
   /// not trained on); all outlive this. Early stopping keeps the first `n_base_rounds`.
-  Booster(Model& model, const table::Table& table, const LabelledRows& rows, std::size_t n_base_rounds,
+  Booster(Model& model, const table::Table& table, const LabeledRows& rows, std::size_t n_base_rounds,
           const comm::Communicator& comm, int n_threads);
   ~Booster();
   Booster(const Booster&) = delete;
@@ -67,7 +67,7 @@ class Booster {
 
   Model& model_;
   const table::Table& table_;
-  const LabelledRows& rows_;
+  const LabeledRows& rows_;
   const std::size_t n_base_rounds_;
   const comm::Communicator& comm_;
   int n_threads_;

@@ -68,7 +68,7 @@ table::Table many_categories() {
   return make_table({codes}, label, {}, kFirstIsCategorical);
 }
 
-TEST(CategoriesTest, EveryCategoryIsLearntAndTheRarestAlike) {
+TEST(CategoriesTest, EveryCategoryIsLearnedAndTheRarestAlike) {
   const table::Table table = many_categories();
   Options options = kExact;
   options.depth = 30;

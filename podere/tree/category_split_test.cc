@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "podere/base/hash.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 
 namespace podere::tree {
 namespace {

@@ -16,7 +16,7 @@ namespace {
 /// The cut between a < b: c with a < c <= b, finite.
 float cut_between(float a, float b) {
   const float middle = a / 2 + b / 2;
-  if (std::isfinite(middle) && middle > a && middle <= b) return middle;  // not for infinities nor for neighbours
+  if (std::isfinite(middle) && middle > a && middle <= b) return middle;  // not for infinities nor for neighbors
   return std::isfinite(b) ? b : std::numeric_limits<float>::max();
 }
 

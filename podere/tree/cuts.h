@@ -23,7 +23,7 @@ struct FeatureCuts {
 
 /// Cuts that put about equally many of `values` [n], which are sorted and not NaN, into each of at most `max_bins`
 /// bins. A value that alone fills a bin gets one; where there are no more than max_bins distinct values, each gets its
-/// own. Cuts lie half-way between neighbouring distinct values.
+/// own. Cuts lie half-way between neighboring distinct values.
 std::vector<float> quantile_cuts(std::span<const float> values, int max_bins);
 
 /// Cuts of all features [n_features], the same on every rank, for at most `max_bins` bins including the missing one

@@ -51,7 +51,7 @@ TEST(CutsTest, OneValueOrNoneHasNoCut) {
   EXPECT_TRUE(quantile_cuts({}, 256).empty());
 }
 
-TEST(CutsTest, CutsAreFiniteAndSeparateTheirNeighbours) {
+TEST(CutsTest, CutsAreFiniteAndSeparateTheirNeighbors) {
   const float next = std::nextafter(1.0F, 2.0F);
   const std::vector<float> values{-kInfinity, -kMax, -1,   0,        std::numeric_limits<float>::denorm_min(),
                                   1,          next,  kMax, kInfinity};

@@ -28,7 +28,7 @@ std::vector<LeafRows> leaves_of(const GrownTree& grown);
 ///
 ///   -learning_rate * G / (H + lambda)
 ///
-/// where G and H sum the gradients of `output` as they were before they were quantised, over the node's rows on all
+/// where G and H sum the gradients of `output` as they were before they were quantized, over the node's rows on all
 /// ranks. A step -G / (H + lambda) of Poisson is at most max_delta_step long; a leaf without weight has value 0.
 /// Collective: one all_reduce of two words a node.
 Tree finish_tree(const GrowContext& context, const GrownTree& grown, const Gradients& gradients, std::size_t output);

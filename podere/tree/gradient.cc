@@ -30,7 +30,7 @@ void find_bounds(const Options& options, double max_abs_weight, const comm::Comm
 
 }  // namespace
 
-void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
+void compute_gradients(const Options& options, const LabeledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients) {
   const std::size_t n_rows = rows.label.size();
   gradients.n_rows = n_rows;

@@ -32,7 +32,7 @@ struct Gradients {
 };
 
 /// The rows that gradients are made of; the first begins a row block. Rows set aside for validation have weight 0.
-using table::LabelledRows;
+using table::LabeledRows;
 
 /// Replaces `gradients` by those at `margins` [n_outputs x n_rows]. Collective: one all_reduce of an ExactSum, and
 /// of the largest |g| for squared error and Poisson, of the largest |h| for Poisson.
@@ -49,7 +49,7 @@ using table::LabelledRows;
 /// (quantile_leaves.h). The loss of Poisson is half the deviance.
 /// Losses are added up within a row block in a fixed order and exactly across blocks: the same bits for any number of
 /// ranks and threads.
-void compute_gradients(const Options& options, const LabelledRows& rows, std::span<const float> margins,
+void compute_gradients(const Options& options, const LabeledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
 
 /// What G^2 / H of a few rows is on average if nothing tells them from the others: the sum of g^2 over the sum of h,

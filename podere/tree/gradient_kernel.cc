@@ -37,8 +37,8 @@ double Logistic(const GradientBlock& block) {
     const double h = p_likelier * (e * p_likelier);
     block.gradient[i] = {static_cast<float>(w * (p - y)),
                          static_cast<float>(w * (h > kLeastHessian ? h : kLeastHessian))};
-    const double towards_label = y > 0.5 ? m : -m;
-    losses[i] = w * ((towards_label < 0 ? -towards_label : 0.0) + portable_log(1 + e));
+    const double toward_label = y > 0.5 ? m : -m;
+    losses[i] = w * ((toward_label < 0 ? -toward_label : 0.0) + portable_log(1 + e));
   }
   return SumInLanes(losses, block.n);
 }

@@ -32,9 +32,9 @@ class Grower {
         options_(context.options),
         gradients_(gradients),
         output_(output),
-        quantisation_(choose_quantisation(gradients, context.n_global_rows)),
-        rule_{.g_unit = quantisation_.g_unit,
-              .h_unit = quantisation_.h_unit,
+        quantization_(choose_quantization(gradients, context.n_global_rows)),
+        rule_{.g_unit = quantization_.g_unit,
+              .h_unit = quantization_.h_unit,
               .lambda = options_.lambda,
               .min_child_weight = options_.min_child_weight},
         binned_(binned),
@@ -115,7 +115,7 @@ class Grower {
 
   void plant_root(std::uint64_t tree_number) {
     GrowNode root{.rows = {0, rows_.size()}};
-    root.total = quantise_gradients(gradients_.of_output(output_), rows_, context_.table_rows, quantisation_,
+    root.total = quantize_gradients(gradients_.of_output(output_), rows_, context_.table_rows, quantization_,
                                     hash64(options_.seed, kRoundingStream, tree_number), context_.n_threads, binned_);
     std::vector<std::int64_t> sums = {root.total, static_cast<std::int64_t>(rows_.size())};
     context_.comm.all_reduce(std::span(sums), comm::Reduction::kSum);
@@ -139,7 +139,7 @@ class Grower {
     }
     // Kept until the tree is done: larger siblings further down use the same memory.
     const std::span<std::int64_t> cells =
-        build_histograms(binned_, context_.layout, smaller, panel_is_used_, quantisation_, context_.comm,
+        build_histograms(binned_, context_.layout, smaller, panel_is_used_, quantization_, context_.comm,
                          context_.n_threads, context_.memory);
     const std::size_t width = context_.layout.width(context_.comm.rank());
     for (std::size_t f = 0; f < families.size(); ++f) {
@@ -304,7 +304,7 @@ class Grower {
   const Options& options_;
   const Gradients& gradients_;
   std::size_t output_;
-  Quantisation quantisation_;
+  Quantization quantization_;
   SplitRule rule_;
   BinnedRows& binned_;
   std::span<std::uint32_t> rows_;

@@ -42,7 +42,7 @@ struct GrowContext {
 
 /// Grows a tree on `rows` (local row numbers, rising) and adds its leaf values to `margins` [n_rows] of all rows held
 /// here, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch` is as long. The
-/// records of `binned` receive the quantised gradients. Collective: per level, or per split where the best leaf is
+/// records of `binned` receive the quantized gradients. Collective: per level, or per split where the best leaf is
 /// split first, one reduce_scatter of the built histograms, one all_gather of best splits by those who own features,
 /// one all_reduce of row counts; at the end one all_reduce of leaf sums, and what `refit_leaves` does. The same tree
 /// for any number of ranks and threads.

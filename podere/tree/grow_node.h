@@ -14,7 +14,7 @@ namespace podere::tree {
 /// Its place in the list of nodes is its place in the tree.
 struct GrowNode {
   Slice rows;                       ///< its piece of the row list
-  std::int64_t total = 0;           ///< quantised sums of its rows on all ranks
+  std::int64_t total = 0;           ///< quantized sums of its rows on all ranks
   std::uint64_t n_global_rows = 0;  ///< its rows on all ranks
   Split split;                      ///< none: a leaf
   std::size_t left = 0;             ///< children: left and left + 1

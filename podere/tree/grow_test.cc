@@ -17,7 +17,7 @@
 namespace podere::tree {
 namespace {
 
-/// Regression trees straight from the definition: every cut between neighbouring values of every feature is tried, and
+/// Regression trees straight from the definition: every cut between neighboring values of every feature is tried, and
 /// sums are taken over the rows. Nodes are numbered level by level.
 Tree plain_tree(const table::Table& table, const std::vector<double>& g, const Options& options) {
   struct Work {
@@ -87,7 +87,7 @@ Tree plain_tree(const table::Table& table, const std::vector<double>& g, const O
 }
 
 TEST(GrowTest, ATreeEqualsTheOneFromTheDefinition) {
-  // With labels of +-1 that sum to zero every gradient is a whole number of quantisation levels: nothing is rounded.
+  // With labels of +-1 that sum to zero every gradient is a whole number of quantization levels: nothing is rounded.
   const std::size_t n = 400;
   std::vector<std::vector<float>> features(3, std::vector<float>(n));
   std::vector<float> label(n);
@@ -129,7 +129,7 @@ TEST(GrowTest, ATreeEqualsTheOneFromTheDefinition) {
   }
 }
 
-TEST(GrowTest, AMissingValueGoesTheWayThatWasLearnt) {
+TEST(GrowTest, AMissingValueGoesTheWayThatWasLearned) {
   // Missing values belong to the high label although, as numbers, they are nowhere.
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> feature;

@@ -40,8 +40,8 @@ std::vector<Task> make_tasks(std::span<const NodeRows> nodes, std::span<const st
 }
 
 /// Nodes whose packed cells need no flush before their rows are done, whatever rank these are on.
-std::vector<std::uint8_t> find_narrow(std::span<const NodeRows> nodes, const Quantisation& quantisation) {
-  const auto most = std::min(kTaskRows, static_cast<std::size_t>(quantisation.rows_per_flush()));
+std::vector<std::uint8_t> find_narrow(std::span<const NodeRows> nodes, const Quantization& quantization) {
+  const auto most = std::min(kTaskRows, static_cast<std::size_t>(quantization.rows_per_flush()));
   std::vector<std::uint8_t> is_narrow;
   for (const NodeRows& node : nodes) is_narrow.push_back(node.n_global_rows <= most ? 1 : 0);
   return is_narrow;
@@ -138,9 +138,9 @@ struct ThreadSums {
 
 /// Adds up this rank's rows of all nodes into `words`, laid out for `message`.
 void add_up(const BinnedRows& binned, std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
-            const Quantisation& quantisation, int n_threads, const HistogramMessage& message,
+            const Quantization& quantization, int n_threads, const HistogramMessage& message,
             std::span<std::int64_t> words) {
-  const auto rows_per_flush = static_cast<std::size_t>(quantisation.rows_per_flush());
+  const auto rows_per_flush = static_cast<std::size_t>(quantization.rows_per_flush());
   const auto cells_locks = std::make_unique<std::mutex[]>(nodes.size() * binned.n_panels());
   std::vector<std::uint8_t> is_set(nodes.size() * binned.n_panels());
   const auto sums = std::make_unique<ThreadSums[]>(static_cast<std::size_t>(std::max(n_threads, 1)));
@@ -188,18 +188,18 @@ void add_up(const BinnedRows& binned, std::span<const NodeRows> nodes, std::span
 
 std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
                                          std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
-                                         const Quantisation& quantisation, const comm::Communicator& comm,
+                                         const Quantization& quantization, const comm::Communicator& comm,
                                          int n_threads, HistogramMemory& memory) {
   const bool is_alone = comm.size() == 1;
   const HistogramMessage message(layout,
-                                 is_alone ? std::vector<std::uint8_t>(nodes.size()) : find_narrow(nodes, quantisation));
+                                 is_alone ? std::vector<std::uint8_t>(nodes.size()) : find_narrow(nodes, quantization));
   const std::size_t width = layout.width(comm.rank());
   const std::vector<std::size_t> counts = message.counts();
   const std::size_t n_received = is_alone ? 0 : counts[static_cast<std::size_t>(comm.rank())];
   const std::span<std::int64_t> own = memory.take(nodes.size() * width);
   const std::span<std::int64_t> lent = is_alone ? own : memory.lend(message.n_words() + n_received);
   const std::span<std::int64_t> words = lent.first(message.n_words());
-  add_up(binned, nodes, panel_is_used, quantisation, n_threads, message, words);
+  add_up(binned, nodes, panel_is_used, quantization, n_threads, message, words);
   if (is_alone) return own;
 
   const std::span<std::int64_t> received = lent.last(n_received);

@@ -10,7 +10,7 @@
 #include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
 #include "podere/tree/binned.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 
 namespace podere::tree {
 
@@ -108,7 +108,7 @@ struct NodeRows {
 /// so few rows that the sums fit.
 std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,
                                          std::span<const NodeRows> nodes, std::span<const std::uint8_t> panel_is_used,
-                                         const Quantisation& quantisation, const comm::Communicator& comm,
+                                         const Quantization& quantization, const comm::Communicator& comm,
                                          int n_threads, HistogramMemory& memory);
 
 }  // namespace podere::tree

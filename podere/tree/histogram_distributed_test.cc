@@ -12,11 +12,11 @@
 namespace podere::tree {
 namespace {
 
-/// One row in so many is at the ends of what quantised gradients can be: g = levels, h = -levels.
+/// One row in so many is at the ends of what quantized gradients can be: g = levels, h = -levels.
 constexpr std::uint64_t kStride = 23;
 
-/// Rows whose quantised g and h take all values from -levels to levels: weights may be negative.
-BinnedRows bin(const table::Table& table, std::vector<FeatureCuts> cuts, const Quantisation& quantisation) {
+/// Rows whose quantized g and h take all values from -levels to levels: weights may be negative.
+BinnedRows bin(const table::Table& table, std::vector<FeatureCuts> cuts, const Quantization& quantization) {
   std::vector<Gradient> gradients;
   for (std::uint64_t row = table.rows().begin; row < table.rows().end; ++row) {
     const auto draw = [&](std::uint64_t stream) {
@@ -27,7 +27,7 @@ BinnedRows bin(const table::Table& table, std::vector<FeatureCuts> cuts, const Q
   BinnedRows binned(table::HeldRows(table), std::move(cuts), 1);
   std::vector<std::uint32_t> rows(table.n_rows());
   std::iota(rows.begin(), rows.end(), 0);
-  quantise_gradients(gradients, rows, table.rows(), quantisation, 3, 1, binned);
+  quantize_gradients(gradients, rows, table.rows(), quantization, 3, 1, binned);
   return binned;
 }
 
@@ -36,14 +36,14 @@ TEST(HistogramDistributedTest, CellsOfWideAndNarrowNodesEqualThePlainSumsOfAllRo
   const table::Table whole = random_table(want, alone());
   const table::Table part = random_table(want, world());
   const Gradients bounds{.values = {}, .max_abs_g = 1, .max_abs_h = 1};
-  const Quantisation quantisation = choose_quantisation(bounds, want.n_rows);
-  const auto most = static_cast<std::size_t>(quantisation.rows_per_flush());
+  const Quantization quantization = choose_quantization(bounds, want.n_rows);
+  const auto most = static_cast<std::size_t>(quantization.rows_per_flush());
   ASSERT_LT(most * kStride, want.n_rows);
   std::vector<FeatureCuts> cuts =
       find_cuts(table::HeldRows(whole), std::vector<std::uint8_t>(want.n_rows, 1), 61, 0, alone(), 1);
   cuts[0].cuts = {2.0F};  // above all values: the cell of bin 0 has all rows of a node
-  const BinnedRows all = bin(whole, cuts, quantisation);
-  const BinnedRows own = bin(part, cuts, quantisation);
+  const BinnedRows all = bin(whole, cuts, quantization);
+  const BinnedRows own = bin(part, cuts, quantization);
 
   // Nodes with as many rows as are just narrow, all at the ends, with one more, none, one, and all that are left.
   std::vector<std::uint32_t> order(want.n_rows);
@@ -69,7 +69,7 @@ TEST(HistogramDistributedTest, CellsOfWideAndNarrowNodesEqualThePlainSumsOfAllRo
   HistogramMemory memory;
   const std::vector<std::uint8_t> panel_is_used(own.n_panels(), 1);
   const std::span<const std::int64_t> cells =
-      build_histograms(own, layout, nodes, panel_is_used, quantisation, world(), 2, memory);
+      build_histograms(own, layout, nodes, panel_is_used, quantization, world(), 2, memory);
   const Slice features = layout.features_of(world().rank());
   ASSERT_EQ(cells.size(), nodes.size() * layout.width(world().rank()));
   for (std::size_t n = 0; n < nodes.size(); ++n) {

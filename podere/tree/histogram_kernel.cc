@@ -4,7 +4,7 @@
 
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::tree::HWY_NAMESPACE {

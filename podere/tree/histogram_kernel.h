@@ -18,7 +18,7 @@ struct alignas(64) PackedHistogram {
 };
 
 /// For each row in `rows` and each of the first `n_lanes` lanes: cells[lane][bin] += gradient. At most
-/// Quantisation::rows_per_flush() rows between two calls of flush_lane.
+/// Quantization::rows_per_flush() rows between two calls of flush_lane.
 void accumulate(std::span<const RowRecord> records, std::span<const std::uint32_t> rows, std::size_t n_lanes,
                 PackedHistogram& histogram);
 

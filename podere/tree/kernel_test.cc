@@ -11,7 +11,7 @@
 #include "podere/tree/histogram_kernel.h"
 #include "podere/tree/partition.h"
 #include "podere/tree/plain_histogram.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 #include "podere/tree/split_kernel.h"
 #include "podere/tree/test_tables.h"
 
@@ -102,7 +102,7 @@ Gradient finite_difference(Objective objective, std::vector<float> margins, floa
   const double step = objective == Objective::kSquaredError ? 0.25 : 0.0625;
   const std::vector<float> labels{label};
   const std::vector<float> weights{weight};
-  const LabelledRows rows{labels, weights, /*weight_sum=*/1, /*max_abs_weight=*/std::abs(weight)};
+  const LabeledRows rows{labels, weights, /*weight_sum=*/1, /*max_abs_weight=*/std::abs(weight)};
   const auto loss = [&](double shift) {
     std::vector<float> shifted = margins;
     shifted[k] += static_cast<float>(shift);
@@ -128,7 +128,7 @@ TEST(GradientTest, DerivativesAgreeWithFiniteDifferences) {
           margins.resize(n_outputs);
           const std::vector<float> labels{label};
           const std::vector<float> weights{weight};
-          const LabelledRows rows{labels, weights, 1, std::abs(weight)};
+          const LabeledRows rows{labels, weights, 1, std::abs(weight)};
           Gradients gradients;
           compute_gradients({.objective = objective}, rows, margins, n_outputs, alone(), 1, gradients);
           for (std::size_t k = 0; k < n_outputs; ++k) {
@@ -180,31 +180,31 @@ TEST(GradientTest, ExtremeMarginsStayFinite) {
   EXPECT_EQ(gradients.values[1].g, -1.0F);
 }
 
-TEST(QuantiseTest, RoundingIsRightOnAverageAndWithinTheLevels) {
+TEST(QuantizeTest, RoundingIsRightOnAverageAndWithinTheLevels) {
   const std::size_t n = 20000;
   const table::Table table = random_table({.n_rows = n, .n_features = 1}, alone());
   BinnedRows binned(table::HeldRows(table), cuts_of_table(table, 16), 1);
   Gradients gradients{.values = std::vector<Gradient>(n, {0.33F, 0.21F}), .max_abs_g = 1, .max_abs_h = 0.25};
   gradients.values[0] = {1.0F, 0.25F};
   gradients.values[1] = {-1.0F, -0.25F};
-  const Quantisation quantisation = choose_quantisation(gradients, n);
+  const Quantization quantization = choose_quantization(gradients, n);
   const std::vector<std::uint32_t> rows = all_rows(n);
-  const CellSums total = unpack_cell(quantise_gradients(gradients.values, rows, {0, n}, quantisation, 7, 2, binned));
-  EXPECT_NEAR(total.g * quantisation.g_unit, 0.33 * (n - 2), 4 * quantisation.g_unit * std::sqrt(0.25 * n));
-  EXPECT_NEAR(total.h * quantisation.h_unit, 0.21 * (n - 2), 4 * quantisation.h_unit * std::sqrt(0.25 * n));
-  EXPECT_EQ(binned.panel(0)[0].gradient, quantisation.levels * 65536 + quantisation.levels);
-  EXPECT_EQ(binned.panel(0)[1].gradient, -quantisation.levels * 65536 - quantisation.levels);
+  const CellSums total = unpack_cell(quantize_gradients(gradients.values, rows, {0, n}, quantization, 7, 2, binned));
+  EXPECT_NEAR(total.g * quantization.g_unit, 0.33 * (n - 2), 4 * quantization.g_unit * std::sqrt(0.25 * n));
+  EXPECT_NEAR(total.h * quantization.h_unit, 0.21 * (n - 2), 4 * quantization.h_unit * std::sqrt(0.25 * n));
+  EXPECT_EQ(binned.panel(0)[0].gradient, quantization.levels * 65536 + quantization.levels);
+  EXPECT_EQ(binned.panel(0)[1].gradient, -quantization.levels * 65536 - quantization.levels);
 }
 
-TEST(QuantiseTest, CellsCannotOverflowForAnyNumberOfRows) {
+TEST(QuantizeTest, CellsCannotOverflowForAnyNumberOfRows) {
   const Gradients gradients{.values = {}, .max_abs_g = 1, .max_abs_h = 1};
   for (const std::uint64_t n : {1ULL, 100'000ULL, 1'000'000'000ULL, 2'147'483'647ULL}) {
-    const Quantisation quantisation = choose_quantisation(gradients, n);
-    EXPECT_GE(quantisation.levels, 1);
-    EXPECT_LT(static_cast<std::uint64_t>(quantisation.levels) * n, 1ULL << 31);
-    EXPECT_LE(quantisation.rows_per_flush() * quantisation.levels, 32767);
+    const Quantization quantization = choose_quantization(gradients, n);
+    EXPECT_GE(quantization.levels, 1);
+    EXPECT_LT(static_cast<std::uint64_t>(quantization.levels) * n, 1ULL << 31);
+    EXPECT_LE(quantization.rows_per_flush() * quantization.levels, 32767);
   }
-  EXPECT_THROW(choose_quantisation(gradients, 2'147'483'648ULL), std::exception);
+  EXPECT_THROW(choose_quantization(gradients, 2'147'483'648ULL), std::exception);
 }
 
 class HistogramTest : public testing::TestWithParam<std::size_t> {};
@@ -219,9 +219,9 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
     gradients.values[i] = {static_cast<float>(std::sin(static_cast<double>(i))),
                            static_cast<float>(0.25 / static_cast<double>(1 + i % 3))};
   }
-  const Quantisation quantisation = choose_quantisation(gradients, n);
+  const Quantization quantization = choose_quantization(gradients, n);
   const std::vector<std::uint32_t> rows = all_rows(n);
-  quantise_gradients(gradients.values, rows, {0, n}, quantisation, 1, 2, binned);
+  quantize_gradients(gradients.values, rows, {0, n}, quantization, 1, 2, binned);
   const HistogramLayout layout(binned, 1);
   const std::span<const std::uint32_t> span(rows);
   const std::vector<NodeRows> nodes{{span.first(39000), 39000}, {span.subspan(39000, 0), 0}, {span.last(101), 101}};
@@ -229,7 +229,7 @@ TEST_P(HistogramTest, CellsEqualThePlainSumsForEveryPanelWidth) {
   HistogramMemory memory;
   const auto build = [&] {
     memory.clear();
-    return build_histograms(binned, layout, nodes, panel_is_used, quantisation, alone(), 2, memory);
+    return build_histograms(binned, layout, nodes, panel_is_used, quantization, alone(), 2, memory);
   };
   build();
   const std::span<const std::int64_t> cells = build();  // in memory that is not zero

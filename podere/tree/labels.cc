@@ -11,7 +11,7 @@
 
 namespace podere::tree {
 
-std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
+std::vector<double> class_sums(const LabeledRows& rows, std::size_t n_classes, const comm::Communicator& comm) {
   std::vector<ExactSum> sums(n_classes);
   for (std::size_t i = 0; i < rows.label.size(); ++i)
     sums[static_cast<std::size_t>(rows.label[i])].add(rows.weight_of(i));
@@ -70,7 +70,7 @@ double margin_of(double score, Link link) {
 
 }  // namespace
 
-std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm) {
+std::vector<double> base_margins(const LabeledRows& rows, const Options& options, const comm::Communicator& comm) {
   const ObjectiveTraits& traits = traits_of(options.objective);
   if (options.base_score) return {margin_of(*options.base_score, traits.link)};
   return traits.best_margins(rows, options, comm);

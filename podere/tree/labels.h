@@ -18,7 +18,7 @@ using table::WeightedLabels;
 table::LabelRules label_rules(const Options& options);
 
 /// The sum of weights of each class, over all ranks. Collective.
-std::vector<double> class_sums(const LabelledRows& rows, std::size_t n_classes, const comm::Communicator& comm);
+std::vector<double> class_sums(const LabeledRows& rows, std::size_t n_classes, const comm::Communicator& comm);
 
 /// class_weight that gives all classes with rows the same sum of weights, and leaves the sum over all as it is.
 /// [number of classes] Collective. Throws InputError, on all ranks, as weigh_labels, or where a class's weights sum to
@@ -36,6 +36,6 @@ int count_classes(const table::Table& table, const Options& options, const comm:
 /// That of base_score, or the margins that fit best without trees: log odds, logarithms of class shares, the mean, its
 /// logarithm or the quantile. [n_outputs] Throws InputError, on all ranks, where fewer than two classes have rows or a
 /// Poisson mean is not above 0.
-std::vector<double> base_margins(const LabelledRows& rows, const Options& options, const comm::Communicator& comm);
+std::vector<double> base_margins(const LabeledRows& rows, const Options& options, const comm::Communicator& comm);
 
 }  // namespace podere::tree

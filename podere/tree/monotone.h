@@ -37,7 +37,7 @@ Split best_bounded_split(std::span<const std::int64_t> cells, std::int64_t total
                          std::int32_t feature, const SplitRule& rule, int sign, const ValueBounds& bounds);
 
 /// Moves leaf values so that those of the whole tree keep the constraints `signs` [n_features], exactly. A node counts
-/// as the mean of its leaves, by cover. What was split by quantised sums needs this for its exact leaf values.
+/// as the mean of its leaves, by cover. What was split by quantized sums needs this for its exact leaf values.
 void make_monotone(std::span<const std::int8_t> signs, Tree& tree);
 
 }  // namespace podere::tree

@@ -16,12 +16,12 @@ namespace podere::tree {
 namespace {
 
 using comm::Communicator;
+using table::LabeledRows;
 using table::LabelKind;
-using table::LabelledRows;
 
 // Margins that fit best without trees.
 
-double mean_label(const LabelledRows& rows, const Communicator& comm) {
+double mean_label(const LabeledRows& rows, const Communicator& comm) {
   ExactSum sum;
   for (std::size_t i = 0; i < rows.label.size(); ++i) sum.add(static_cast<double>(rows.weight_of(i)) * rows.label[i]);
   comm::all_reduce(comm, std::span(&sum, 1));
@@ -29,7 +29,7 @@ double mean_label(const LabelledRows& rows, const Communicator& comm) {
 }
 
 /// Logarithms of the shares of n_classes classes.
-std::vector<double> log_class_shares(const LabelledRows& rows, std::size_t n_classes, const Communicator& comm) {
+std::vector<double> log_class_shares(const LabeledRows& rows, std::size_t n_classes, const Communicator& comm) {
   constexpr double kLeastShare = 1e-6;
   std::vector<double> log_shares;
   std::size_t n_present = 0;
@@ -42,26 +42,26 @@ std::vector<double> log_class_shares(const LabelledRows& rows, std::size_t n_cla
   return log_shares;
 }
 
-std::vector<double> log_odds(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+std::vector<double> log_odds(const LabeledRows& rows, const Options& /*options*/, const Communicator& comm) {
   const std::vector<double> log_shares = log_class_shares(rows, 2, comm);
   return {log_shares[1] - log_shares[0]};
 }
 
-std::vector<double> log_shares(const LabelledRows& rows, const Options& options, const Communicator& comm) {
+std::vector<double> log_shares(const LabeledRows& rows, const Options& options, const Communicator& comm) {
   return log_class_shares(rows, static_cast<std::size_t>(options.n_classes), comm);
 }
 
-std::vector<double> mean(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+std::vector<double> mean(const LabeledRows& rows, const Options& /*options*/, const Communicator& comm) {
   return {mean_label(rows, comm)};
 }
 
-std::vector<double> log_mean(const LabelledRows& rows, const Options& /*options*/, const Communicator& comm) {
+std::vector<double> log_mean(const LabeledRows& rows, const Options& /*options*/, const Communicator& comm) {
   const double mean = mean_label(rows, comm);
   if (!(mean > 0)) throw_input_error("training data: the mean of the labels is {}, allowed is above 0", mean);
   return {portable_log(mean)};
 }
 
-std::vector<double> quantile(const LabelledRows& rows, const Options& options, const Communicator& comm) {
+std::vector<double> quantile(const LabeledRows& rows, const Options& options, const Communicator& comm) {
   const auto n_global_rows = comm.all_reduce(std::uint64_t{rows.label.size()}, comm::Reduction::kSum);
   const auto weights = weights_in_units(rows, n_global_rows);
   const Slice all{0, rows.label.size()};

@@ -54,7 +54,7 @@ struct ObjectiveTraits {
   DerivativeBounds (*bounds)(const Options& options);
   /// The margins that fit best without trees. [n_outputs] Collective. Throws InputError, on all ranks, where there are
   /// none.
-  std::vector<double> (*best_margins)(const table::LabelledRows& rows, const Options& options,
+  std::vector<double> (*best_margins)(const table::LabeledRows& rows, const Options& options,
                                       const comm::Communicator& comm);
   Measure measure;
   bool has_quantile;        ///< Options::quantile counts, and leaf values are quantiles of the labels

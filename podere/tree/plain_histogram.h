@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "podere/tree/binned.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 
 namespace podere::tree {
 

@@ -5,7 +5,7 @@
 
 namespace podere::tree {
 
-RefitLeaves quantile_leaves(const Options& options, const LabelledRows& labels, std::uint64_t n_global_rows,
+RefitLeaves quantile_leaves(const Options& options, const LabeledRows& labels, std::uint64_t n_global_rows,
                             const comm::Communicator& comm, int n_threads) {
   return [&options, &labels, &comm, n_threads, units = weights_in_units(labels, n_global_rows)](
              std::span<const LeafRows> leaves, std::span<const std::uint32_t> rows, std::span<const float> margins,

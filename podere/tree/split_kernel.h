@@ -8,11 +8,11 @@
 
 #include "podere/tree/cuts.h"
 #include "podere/tree/options.h"
-#include "podere/tree/quantise.h"
+#include "podere/tree/quantize.h"
 
 namespace podere::tree {
 
-/// What a split is judged by, in the units of the quantised sums.
+/// What a split is judged by, in the units of the quantized sums.
 struct SplitRule {
   double g_unit = 0;
   double h_unit = 0;

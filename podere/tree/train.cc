@@ -117,7 +117,7 @@ std::string other_run(const Model& checkpoint, const Model& model) {
   return is_same ? "" : "the rows, or the model to continue, are others";
 }
 
-/// Sums of quantised gradients hold so many rows (quantise.h).
+/// Sums of quantized gradients hold so many rows (quantize.h).
 constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options,

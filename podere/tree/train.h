@@ -43,7 +43,7 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// after each. Throws InputError, on all ranks, for options out of range, no rows or more than 2^31 - 1, a label
 /// missing, out of its set or all of one class, weights that are not finite or do not sum to more than zero, a loss
 /// that grows beyond bounds, a base that does not fit, a checkpoint of another run. Source: Chen and Guestrin, KDD 2016
-/// (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantised gradients).
+/// (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantized gradients).
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
             const Continuation& continuation = {});

@@ -94,7 +94,7 @@ std::vector<float> weighted_quantiles(const WeightedValues& all, std::span<const
   return quantiles;
 }
 
-std::vector<std::int64_t> weights_in_units(const table::LabelledRows& rows, std::uint64_t n_global_rows) {
+std::vector<std::int64_t> weights_in_units(const table::LabeledRows& rows, std::uint64_t n_global_rows) {
   const double scale = fixed_point_scale(rows.max_abs_weight, n_global_rows);
   std::vector<std::int64_t> units(rows.label.size());
   for (std::size_t i = 0; i < units.size(); ++i) units[i] = static_cast<std::int64_t>(rows.weight_of(i) * scale);

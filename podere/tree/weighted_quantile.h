@@ -27,6 +27,6 @@ std::vector<float> weighted_quantiles(const WeightedValues& all, std::span<const
 
 /// Weights of rows as such units, of which `n_global_rows` just sum below 2^62. Weights within a factor of
 /// 2^38 / n_global_rows of the largest, and equal weights of 1 always, are whole; the rest of others is cut off.
-std::vector<std::int64_t> weights_in_units(const table::LabelledRows& rows, std::uint64_t n_global_rows);
+std::vector<std::int64_t> weights_in_units(const table::LabeledRows& rows, std::uint64_t n_global_rows);
 
 }  // namespace podere::tree

@@ -122,7 +122,7 @@ def train_network(
 def partial_fit_network(
     rows: Rows, options: Mapping[str, Any], base: Network | None, before: Mapping[str, numpy.typing.NDArray[Any]], n_threads: int
 ) -> tuple[Network, dict[str, numpy.typing.NDArray[Any]]]:
-    """As train_network, with what the optimiser had before (empty: nothing) and has afterwards."""
+    """As train_network, with what the optimizer had before (empty: nothing) and has afterwards."""
 
 def usable_cores() -> int: ...
 def write_file(path: str, text: str) -> None:

@@ -241,7 +241,7 @@ class GBTClassifier(Classifier, _GBT):
 @_document(
     per_class="",
     own="""    objective : {"squared_error", "poisson", "quantile"}, default="squared_error"
-        What is minimised: the squared error, the Poisson deviance of counts or rates (y >= 0), or the pinball loss of
+        What is minimized: the squared error, the Poisson deviance of counts or rates (y >= 0), or the pinball loss of
         a quantile. `--objective`.
     quantile : float, default=0.5
         Which quantile, above 0, below 1. `--quantile`.

@@ -23,7 +23,7 @@ _NN = """
     initialization : {"glorot", "he", "pytorch"}, default="pytorch"
         Initialization of the weights. `--initialization`.
     solver : {"adam", "adamw", "sgd"}, default="adam"
-        `--optimiser`.
+        `--optimizer`.
     epochs : int, default=50
         Passes over the rows. `--epochs`.
     batch_size : int or None, default=None
@@ -121,7 +121,7 @@ def _document(parameters: str, attributes: str = "", own: str = "", losses: str 
 
 _PARTIAL_FIT = """One epoch over these rows, from the weights that there are, or from the start.
 
-        Calls in a row are one run of the optimiser: Adam's means and the exponential schedule go on, and rows are
+        Calls in a row are one run of the optimizer: Adam's means and the exponential schedule go on, and rows are
         shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
         which there should be enough. `epochs` is not asked.
 

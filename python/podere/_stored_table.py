@@ -43,7 +43,7 @@ class Origin:
 class StoredTable:
     """A table that executors keep. One that is temporary is dropped there when this is collected.
 
-    `scaling` is by what its features were standardised, if they were.
+    `scaling` is by what its features were standardized, if they were.
     """
 
     def __init__(self, jobs: JobRunner, facts: Facts, origin: Origin, scaling: dict[str, Any] | None = None, *,

@@ -225,7 +225,7 @@ def test_weights_of_classes_that_make_no_sense(podere, weights, told):
 @pytest.mark.parametrize("arguments", [
     [], ["fly"], ["executor", "--cores=-1"], ["executor", "--cores", "0"], ["executor", "--cores", "two"], ["executor", "x"],
     ["train"], ["train", "gbt"], ["train", "gbt", "a.csv"], ["train", "gbt", "a.csv", "-o"],
-    ["describe", "a.csv", "--colour", "red"], ["generate", "higgs", "-o", "x.csv"], ["predict", "m.json"],
+    ["describe", "a.csv", "--color", "red"], ["generate", "higgs", "-o", "x.csv"], ["predict", "m.json"],
     ["generate", "higgs", "--events", "many", "-o", "x.csv"], ["generate", "higgs", "--events", "0", "-o", "x.csv"],
     ["train", "gbt", "a.csv", "-o", "m.json", "--validation", "b.csv", "--validation-fraction", "0.1"],
     ["train", "gbt", "collider:100", "-o", "m.json", "--early-stopping", "3"],

@@ -88,7 +88,7 @@ def r_squared(podere, y):
 
 
 @pytest.mark.parametrize("shift, scale", [(0, 1), (50000, 10000), (0, 1e-6)])
-def test_numbers_of_any_size_are_learnt_and_predicted_in_their_unit(podere, shift, scale):
+def test_numbers_of_any_size_are_learned_and_predicted_in_their_unit(podere, shift, scale):
     y, _ = write_prices(podere, shift, scale)
     result = podere.done("train", "nn", *PRICES, "--rows", ":2000", "--epochs", 30, "-o", "network.json")
     assert r_squared(podere, y) > 0.95
@@ -98,7 +98,7 @@ def test_numbers_of_any_size_are_learnt_and_predicted_in_their_unit(podere, shif
         assert "numbers to learn   mean 4.9" in result.stdout or "numbers to learn   mean 5" in result.stdout, result.stdout
     facts = json.loads(podere.done("train", "nn", *PRICES, "--rows", ":2000", "--epochs", 1, "-o", "n.json", "--json").stdout)
     assert abs(facts["target_scaling"]["scale"] / y[:2000].std() - 1) < 1e-5
-    assert facts["loss"] < 1, "of what is learnt"
+    assert facts["loss"] < 1, "of what is learned"
     plain = podere.done("train", "nn", *PRICES, "--epochs", 1, "--no-standardize-target", "-o", "n.json", "--json")
     assert json.loads(plain.stdout)["target_scaling"] == {"mean": 0, "scale": 1}
     assert ("standardize-target scales them" in plain.stderr) == (scale != 1)

@@ -101,11 +101,11 @@ def test_the_label_of_a_table_is_chosen_when_it_is_loaded(podere, session):
     session.start("s", "--executors", "2", "--cores", "1")
     data = podere.write("rows.csv", "a,b,y\n" + "".join(f"{i * 0.37},{i},{i % 2}\n" for i in range(60)))
     session("load", "s", data, "--as", "bare")
-    session("load", "s", data, "--label", "y", "--as", "labelled")
+    session("load", "s", data, "--label", "y", "--as", "labeled")
     train = ["train", "gbt", "--session", "s", "-o", "model.json", "--trees", "2", "--json"]
     assert "table:bare has no label: say which column it is when the table is loaded, such as --label y" in session.refused(
         *train, "table:bare")
-    labels = [json.loads(session.run(*train, where).stdout)["label"] for where in ("table:labelled", data)]
+    labels = [json.loads(session.run(*train, where).stdout)["label"] for where in ("table:labeled", data)]
     assert labels[0] == {"column": "y", "position": None, "kind": "two classes", "classes": [0, 1], "chosen": "table"}
     assert labels[1] == {**labels[0], "position": 2, "chosen": "name"}
 

@@ -117,7 +117,7 @@ def fight(farms):
 
 def test_bad_values_are_told():
     for value, words in [("replicas=-1", "'/replicas': minimum"), ("farmManager.mode=fair", "'/farmManager/mode'"),
-                         ("colour=red", "'colour' not allowed"), ("metrics.port=80", "'/metrics/port': minimum"),
+                         ("color=red", "'color' not allowed"), ("metrics.port=80", "'/metrics/port': minimum"),
                          ("image=", "image: name the operator's image"), ("farmManager.name=A", "'/farmManager/name'")]:
         done = helm("template", "podere", CHART, "--set", f"image={IMAGE}", "--set", value)
         assert done.returncode == 1 and words in done.stderr, done.stderr

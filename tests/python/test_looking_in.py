@@ -10,7 +10,7 @@ from podere import GBTClassifier, GBTRegressor, MLPClassifier, NNClassifier, NNR
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Few rows, of which a tenth has another label: what is learnt too well shows."""
+    """Few rows, of which a tenth has another label: what is learned too well shows."""
     X, y = make_classification(1200, 8, n_informative=4, flip_y=0.2, random_state=6)
     return X[:800], y[:800], X[800:], y[800:]
 

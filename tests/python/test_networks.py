@@ -147,7 +147,7 @@ def test_old_spellings_of_parameters_are_accepted_also_in_pickles(rows):
 
 
 def test_the_first_partial_fit_is_an_epoch_of_fit_and_later_ones_are_more_of_it(rows):
-    """The optimiser goes on, so the weights are those of one run; the model file says what the last call did."""
+    """The optimizer goes on, so the weights are those of one run; the model file says what the last call did."""
     X, y = rows(2)
     for solver in ("adam", "sgd"):
         parts = NNClassifier(solver=solver, learning_rate=0.003, schedule="exponential", learning_rate_decay=0.7)
@@ -320,7 +320,7 @@ def test_models_of_trees_are_told_apart(rows, tmp_path):
 
 
 @pytest.mark.parametrize("shift, scale", [(50000, 10000), (0, 1e-6), (-3e6, 100)])
-def test_numbers_of_any_size_are_learnt_as_those_of_about_1(rows, tmp_path, shift, scale):
+def test_numbers_of_any_size_are_learned_as_those_of_about_1(rows, tmp_path, shift, scale):
     X, y = rows(1)
     model = NNRegressor(epochs=20, learning_rate=0.01)
     plain = clone(model).fit(X[:2500], y[:2500]).score(X[2500:], y[2500:])
@@ -350,7 +350,7 @@ def test_the_scale_of_numbers_is_that_of_the_first_call(rows):
     assert model.history_["train_loss"][0] < 2 * loss
 
 
-def test_a_scale_that_is_not_learnt_is_warned_of(rows):
+def test_a_scale_that_is_not_learned_is_warned_of(rows):
     X, y = rows(1)
     with pytest.warns(UserWarning, match="standardize_target scales them"):
         NNRegressor(epochs=1, standardize_target=False).fit(X, 50000 * y)
@@ -389,7 +389,7 @@ def torch_loss(net, X, y, weights=None):
     return losses.mean() if weights is None else (losses * torch.tensor(weights)).sum() / weights.sum()
 
 
-def torch_optimiser(net, solver, learning_rate, momentum, l2, weight_decay):
+def torch_optimizer(net, solver, learning_rate, momentum, l2, weight_decay):
     decay = weight_decay if solver == "adamw" else l2
     groups = [{"params": [p for p in net.parameters() if p.ndim == 2], "weight_decay": decay},
               {"params": [p for p in net.parameters() if p.ndim == 1], "weight_decay": 0}]
@@ -428,19 +428,19 @@ def test_losses_are_those_of_pytorch_step_by_step(rows, solver, n_classes, chose
     ours = kind(epochs=1, batch_size=1024, warm_start=True, solver=solver, learning_rate=0.01, weight_decay=0.1,
                 **{"hidden_layer_sizes": (13, 7), **chosen}).fit(X, y, sample_weight=weights)
     net = torch_network(ours)
-    optimiser = torch_optimiser(net, solver, 0.01, ours.momentum, ours.l2, ours.weight_decay)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, SCHEDULES[ours.schedule])
+    optimizer = torch_optimizer(net, solver, 0.01, ours.momentum, ours.l2, ours.weight_decay)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, SCHEDULES[ours.schedule])
     scaled = (X - X.mean(0)) / X.std(0)
-    learnt = (y - y.mean()) / y.std() if n_classes == 1 else y
+    learned = (y - y.mean()) / y.std() if n_classes == 1 else y
     losses, norms = [], []
     for _ in range(N_STEPS):
-        optimiser.zero_grad()
-        loss = torch_loss(net, scaled, learnt, weights)
+        optimizer.zero_grad()
+        loss = torch_loss(net, scaled, learned, weights)
         loss.backward()
         losses.append(float(loss))
         if ours.clip_norm:
             norms.append(shorten_gradient(net, ours.clip_norm))
-        optimiser.step()
+        optimizer.step()
         schedule.step()
     assert not norms or max(norms) > ours.clip_norm, "nothing was shortened"
     ours.set_params(epochs=N_STEPS).fit(X, y, sample_weight=weights)
@@ -461,16 +461,16 @@ def test_losses_of_lbfgs_are_those_of_pytorch_at_its_weights(rows, n_classes):
 
     first = MLPClassifier(hidden_layer_sizes=(13, 7), activation="tanh", iterations=1, warm_start=True, tolerance=0).fit(X, y)
     net = torch_network(first)
-    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=N_STEPS - 1, history_size=10, tolerance_change=0, tolerance_grad=0,
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=N_STEPS - 1, history_size=10, tolerance_change=0, tolerance_grad=0,
                                   line_search_fn="strong_wolfe")
 
     def closure():
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = torch_loss(net, scaled, y)
         loss.backward()
         return loss
 
-    begin = float(optimiser.step(closure))
+    begin = float(optimizer.step(closure))
     assert_allclose(first.history_["train_loss"][-1], begin, rtol=1e-5)
     first.set_params(iterations=N_STEPS - 1).fit(X, y)
     assert first.history_["train_loss"][-1] < float(torch_loss(net, scaled, y)) * 1.1
@@ -483,19 +483,19 @@ def test_lbfgs_ends_where_that_of_pytorch_does(rows, n_classes):
     scaled = (X - X.mean(0)) / X.std(0)
     ours = MLPClassifier(hidden_layer_sizes=(), l2=0.01, iterations=300, tolerance=0).fit(X, y)
     net = torch_network(MLPClassifier(hidden_layer_sizes=(), l2=0.01, iterations=1).fit(X, y))
-    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=300, tolerance_change=1e-12, tolerance_grad=1e-8,
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=300, tolerance_change=1e-12, tolerance_grad=1e-8,
                                   line_search_fn="strong_wolfe")
 
     def objective(of):
         return torch_loss(of, scaled, y) + 0.01 / 2 * sum((p ** 2).sum() for p in of.parameters() if p.ndim == 2)
 
     def closure():
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = objective(net)
         loss.backward()
         return loss
 
-    optimiser.step(closure)
+    optimizer.step(closure)
     assert_allclose(float(objective(torch_network(ours))), float(objective(net)), rtol=1e-5)
     for layer, coefs in zip((net[0],), ours.coefs_):
         assert_allclose(coefs.T, layer.weight.detach().numpy(), atol=2e-3)

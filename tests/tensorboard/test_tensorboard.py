@@ -100,8 +100,8 @@ def browser():
     driver.quit()
 
 
-def colours(element):
-    """Pixels of an element that are neither black, white nor grey."""
+def colors(element):
+    """Pixels of an element that are neither black, white nor gray."""
     pixels = numpy.asarray(PIL.Image.open(io.BytesIO(element.screenshot_as_png)).convert("RGB")).astype(int)
     return int((pixels.max(axis=2) - pixels.min(axis=2) > 40).sum())
 
@@ -117,7 +117,7 @@ def canvases(browser):
 
 
 def save(browser, name):
-    """A picture in few colours, which is small."""
+    """A picture in few colors, which is small."""
     image = PIL.Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
     image.quantize(128, dither=PIL.Image.Dither.NONE).save(SEEN / name, optimize=True)
 
@@ -164,9 +164,9 @@ def test_a_browser_draws_curves_histograms_and_the_graph(tmp_path, tensorboard, 
     wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, "button.settings-button"))[0].click()  # its pane goes away
     wait_for(lambda: curves <= set(cards(browser, "scalar-card")) and len(canvases(browser)) == len(curves))
     for canvas in canvases(browser):
-        wait_for(lambda: colours(canvas) > 300)
+        wait_for(lambda: colors(canvas) > 300)
     histograms = cards(browser, "histogram-card")
-    assert set(histograms) == {"layer_1/weights"} and colours(histograms["layer_1/weights"]) > 3000
+    assert set(histograms) == {"layer_1/weights"} and colors(histograms["layer_1/weights"]) > 3000
     browser.set_window_size(1300, 1180)
     time.sleep(2)  # for what moves to come to rest
     save(browser, "time-series.png")

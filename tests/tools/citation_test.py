@@ -5,7 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_version_and_licence_are_the_programs():
+def test_version_and_license_are_the_programs():
     citation = (ROOT / "CITATION.cff").read_text()
     fields = dict(re.findall(r"^([a-z-]+): *(.*)$", citation, re.MULTILINE))
     assert fields["cff-version"] == "1.2.0" and fields["message"] and fields["title"] == "Podere"

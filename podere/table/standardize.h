@@ -39,6 +39,6 @@ Scaling measure_scaling(std::span<const std::span<const float>> columns, const c
 /// values stay missing, infinite ones infinite; what comes to lie beyond float32, where `scaling` was measured on other
 /// rows, becomes infinite. Features of categories stay as they are, whatever `scaling` says of them.
 /// Local. Throws InputError unless `scaling` is of as many features, with finite means and scales above 0.
-void standardise(Table& table, const Scaling& scaling, int n_threads);
+void standardize(Table& table, const Scaling& scaling, int n_threads);
 
 }  // namespace podere::table

@@ -11,21 +11,21 @@
 
 namespace podere::tree {
 
-/// What one unit of quantised g and h is worth, and how many units there are at most.
+/// What one unit of quantized g and h is worth, and how many units there are at most.
 ///
 /// A histogram cell adds packed gradients g * 2^16 + h in 32 bits, which cannot overflow for rows_per_flush() rows; it
 /// is then added to a cell that holds G * 2^32 + H in 64 bits, which cannot overflow for all rows of the table.
-struct Quantisation {
-  int levels = 0;  ///< quantised |g|, |h| <= levels
+struct Quantization {
+  int levels = 0;  ///< quantized |g|, |h| <= levels
   double g_unit = 0;
   double h_unit = 0;
 
   int rows_per_flush() const { return 32767 / levels; }
 };
 
-/// The quantisation for gradients with these bounds on `n_global_rows` rows.
+/// The quantization for gradients with these bounds on `n_global_rows` rows.
 /// Throws InputError if there are too many rows for even one level.
-Quantisation choose_quantisation(const Gradients& gradients, std::uint64_t n_global_rows);
+Quantization choose_quantization(const Gradients& gradients, std::uint64_t n_global_rows);
 
 /// G and H of a histogram cell, in units.
 struct CellSums {
@@ -45,11 +45,11 @@ constexpr std::int64_t widen_cell(std::int32_t packed) {
   return pack_cell((packed - h) / 65536, h);
 }
 
-/// Quantises the gradients of `rows` (local row numbers) into the records of all panels: floor(x + u), with u uniform
+/// Quantizes the gradients of `rows` (local row numbers) into the records of all panels: floor(x + u), with u uniform
 /// in [0, 1) by hash of (key, global row), so that sums are right on average. Returns the packed sum over `rows`.
 /// Source: Shi, Ke, Chen, Zheng, Liu, "Quantized Training of Gradient Boosting Decision Trees", NeurIPS 2022, 4.2.
-std::int64_t quantise_gradients(std::span<const Gradient> gradients, std::span<const std::uint32_t> rows,
-                                table::RowRange table_rows, const Quantisation& quantisation, std::uint64_t key,
+std::int64_t quantize_gradients(std::span<const Gradient> gradients, std::span<const std::uint32_t> rows,
+                                table::RowRange table_rows, const Quantization& quantization, std::uint64_t key,
                                 int n_threads, BinnedRows& binned);
 
 }  // namespace podere::tree

@@ -1,6 +1,6 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "podere/tree/quantise.cc"
-#include "podere/tree/quantise.h"
+#define HWY_TARGET_INCLUDE "podere/tree/quantize.cc"
+#include "podere/tree/quantize.h"
 
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
@@ -15,14 +15,14 @@ std::int32_t RoundDown(float x, std::int32_t levels) {
   return down < -levels ? -levels : down > levels ? levels : down;
 }
 
-/// packed[i] = quantised gradient of global row rows[i].
-void QuantiseRows(const Gradient* gradients, const std::uint64_t* rows, std::size_t n, const Quantisation& quantisation,
+/// packed[i] = quantized gradient of global row rows[i].
+void QuantizeRows(const Gradient* gradients, const std::uint64_t* rows, std::size_t n, const Quantization& quantization,
                   std::uint64_t key, std::int32_t* packed) {
-  const std::int32_t levels = quantisation.levels;
-  const auto per_g = static_cast<float>(quantisation.g_unit > 0 ? 1 / quantisation.g_unit : 0.0);
-  const auto per_h = static_cast<float>(quantisation.h_unit > 0 ? 1 / quantisation.h_unit : 0.0);
+  const std::int32_t levels = quantization.levels;
+  const auto per_g = static_cast<float>(quantization.g_unit > 0 ? 1 / quantization.g_unit : 0.0);
+  const auto per_h = static_cast<float>(quantization.h_unit > 0 ? 1 / quantization.h_unit : 0.0);
   for (std::size_t i = 0; i < n; ++i) {
-    // Sixteen bits are exact beside any quantised value in a float.
+    // Sixteen bits are exact beside any quantized value in a float.
     const std::uint64_t random = mix64(key + rows[i] * kGoldenGamma);
     const float u = static_cast<float>(static_cast<std::int32_t>(random & 0xffff)) * 0x1.0p-16F;
     const float v = static_cast<float>(static_cast<std::int32_t>(random >> 48)) * 0x1.0p-16F;
@@ -45,9 +45,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace podere::tree {
 
-HWY_EXPORT(QuantiseRows);
+HWY_EXPORT(QuantizeRows);
 
-Quantisation choose_quantisation(const Gradients& gradients, std::uint64_t n_global_rows) {
+Quantization choose_quantization(const Gradients& gradients, std::uint64_t n_global_rows) {
   constexpr std::uint64_t kCellLimit = std::numeric_limits<std::int32_t>::max();
   // Measured (docs/performance.md): more levels gain nothing on many rows and flush more often.
   constexpr std::uint64_t kFewRows = 100'000;
@@ -59,8 +59,8 @@ Quantisation choose_quantisation(const Gradients& gradients, std::uint64_t n_glo
           .h_unit = gradients.max_abs_h / static_cast<double>(levels)};
 }
 
-std::int64_t quantise_gradients(std::span<const Gradient> gradients, std::span<const std::uint32_t> rows,
-                                table::RowRange table_rows, const Quantisation& quantisation, std::uint64_t key,
+std::int64_t quantize_gradients(std::span<const Gradient> gradients, std::span<const std::uint32_t> rows,
+                                table::RowRange table_rows, const Quantization& quantization, std::uint64_t key,
                                 int n_threads, BinnedRows& binned) {
   constexpr std::size_t kChunk = 1024;
   std::atomic<std::int64_t> total = 0;
@@ -73,7 +73,7 @@ std::int64_t quantise_gradients(std::span<const Gradient> gradients, std::span<c
       chunk[i] = gradients[rows[begin + i]];
       global_rows[i] = table_rows.begin + rows[begin + i];
     }
-    HWY_DYNAMIC_DISPATCH(QuantiseRows)(chunk.data(), global_rows.data(), n, quantisation, key, packed.data());
+    HWY_DYNAMIC_DISPATCH(QuantizeRows)(chunk.data(), global_rows.data(), n, quantization, key, packed.data());
     for (std::size_t p = 0; p < binned.n_panels(); ++p) {
       RowRecord* const records = binned.panel(p).data();
       for (std::size_t i = 0; i < n; ++i) records[rows[begin + i]].gradient = packed[i];

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 #include "podere/table/test_parts.h"
 
 namespace podere::table {
 namespace {
 
-TEST(StandardiseDistributed, BitsDoNotDependOnRanksAndThreads) {
+TEST(StandardizeDistributed, BitsDoNotDependOnRanksAndThreads) {
   const auto world = comm::Communicator::world();
   for (const std::uint64_t n : {0ULL, 1ULL, 5ULL, 100003ULL}) {
     const Scaling expected = measure_scaling(uneven_part(n, 0, 1), comm::Communicator::self(), 1);

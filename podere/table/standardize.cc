@@ -1,4 +1,4 @@
-#include "podere/table/standardise.h"
+#include "podere/table/standardize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +108,7 @@ Scaling measure_scaling(std::span<const std::span<const float>> columns, const c
   return scaling;
 }
 
-void standardise(Table& table, const Scaling& scaling, int n_threads) {
+void standardize(Table& table, const Scaling& scaling, int n_threads) {
   check(scaling, table.schema());
   const std::size_t n_slices = (table.n_rows() + kGrainRows - 1) / kGrainRows;
   parallel_for(n_threads, table.n_features() * n_slices, [&](std::size_t task, int) {

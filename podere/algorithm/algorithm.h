@@ -115,7 +115,7 @@ class Algorithm {
   /// What jobs, files and Python call it: "trees", "network".
   virtual std::string name() const = 0;
   /// One line for the help of `podere train NAME`, and its options. Both are empty for an algorithm whose command is
-  /// written by hand (cli/train.cc).
+  /// written there (cli/train.cc).
   virtual std::string summary() const { return {}; }
   virtual std::vector<DescribedOption> options() const { return {}; }
   virtual Abilities abilities() const { return {}; }

@@ -81,7 +81,7 @@ class Model {
   /// Scores before the last activation [n_outputs x n_rows], output by output, of the rows held here. Local. Throws
   /// InputError for a table without the model's features.
   virtual std::vector<float> margins(const table::Table& table, int n_threads) const = 0;
-  /// What margins stand for: the probability of class 1, probabilities that sum to 1, numbers.
+  /// What margins mean: the probability of class 1, probabilities that sum to 1, numbers.
   virtual std::vector<float> predictions(std::vector<float> margins, int n_threads) const = 0;
 
   /// The content of its file.

@@ -1,4 +1,4 @@
-// The measures that training told on its way.
+// The measures that training reported.
 #pragma once
 
 #include <cstddef>

@@ -142,7 +142,7 @@ void AtomicFile::write(std::string_view bytes) {
       return static_cast<ssize_t>(rest.size());
     }
     if (n >= 0 || errno != EAGAIN) return n;
-    pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};  // whoever made this pipe does not wait
+    pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};  // the pipe is non-blocking
     return static_cast<ssize_t>(std::min(poll(&room, 1, -1), 0));
   });
 }
@@ -158,7 +158,7 @@ void AtomicFile::close_and_rename(bool flushes) {
   };
   const bool flushed = !is_temporary || !flushes || flush();
   int cause = errno;
-  // Closing may tell of a failure (NFS); what has its place is owned until then.
+  // Closing may report a failure (NFS); what has its place is owned until then.
   const int copy = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   const bool closed = copy >= 0 && close(copy) == 0;
   if (flushed && !closed) cause = errno;

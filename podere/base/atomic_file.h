@@ -10,7 +10,7 @@ namespace podere {
 /// A file written under a temporary name beside `path`; commit() makes it `path`. Without commit nothing is left; what
 /// a process that was killed left of a file `path` is removed.
 /// Pipes, devices and what a process has open (/dev/stdout, /proc/PID/fd/N) are written as they are, at once: a file
-/// behind /dev/stdout is written, or appended to, as whoever opened it wished.
+/// behind /dev/stdout is written, or appended to, as the shell that opened it chose.
 class AtomicFile {
  public:
   /// Throws InputError if the directory is missing or cannot be written, if `path` is a directory, or a descriptor that

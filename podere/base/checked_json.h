@@ -1,4 +1,4 @@
-// JSON files that tell what they are, and whether they are whole.
+// JSON files that name their format, and have a checksum.
 #pragma once
 
 #include <functional>

@@ -28,7 +28,7 @@ class CurlHandle {
   /// Headers of the next requests, such as "Accept: text/plain", in place of those set before.
   void set_headers(const std::vector<std::string>& headers);
 
-  /// Forgets what cause() tells. Before each transfer.
+  /// Forgets what cause() returns. Before each transfer.
   void forget_cause() { cause_[0] = '\0'; }
   /// Why a transfer that returned `code` failed, in libcurl's words.
   std::string cause(CURLcode code) const { return cause_[0] != '\0' ? cause_.get() : curl_easy_strerror(code); }

@@ -1,4 +1,5 @@
-// Energy that the machine's processors have used, where it tells (RAPL, as Linux shows it in /sys/class/powercap).
+// Energy that the machine's processors have used, where it reports that (RAPL, as Linux shows it in
+// /sys/class/powercap).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class EnergyMeter {
   explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
 
   /// Joules since it was made; unset if a counter cannot be read. A counter begins anew at its largest value (at 100 W
-  /// about once in 45 minutes), which goes unnoticed where nobody calls this, or keep_up(), in between.
+  /// about once in 45 minutes), which goes unnoticed unless this or keep_up() is called in between.
   std::optional<double> joules();
 
   /// joules(), at most once a minute.
@@ -42,7 +43,7 @@ class EnergyMeter {
   Stopwatch since_read_;
 };
 
-/// What tells this machine from others: processes that have it in common share its counters.
+/// Identifies this machine: processes that have it in common share its counters.
 std::uint64_t machine_identity();
 
 }  // namespace podere

@@ -1,4 +1,4 @@
-// A web server for tests, which answers as it is told.
+// A web server for tests, which answers as the test says.
 #pragma once
 
 #include <arpa/inet.h>
@@ -53,7 +53,7 @@ class HttpTestConnection {
   void keep() { is_kept_ = true; }
   bool is_kept() const { return is_kept_; }
 
-  /// The next request with its body, as Content-Length tells; what is no HTTP, as far as it came. Empty if there is
+  /// The next request with its body, as Content-Length says; what is no HTTP, as far as it came. Empty if there is
   /// none.
   std::string receive() {
     is_kept_ = false;

@@ -13,12 +13,12 @@ void* HugePages::map(std::size_t bytes) {
   const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
   if (before > 0) munmap(begin, before);
   munmap(begin + before + bytes, kHugePage - before);
-  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a wish: pages stay small without it
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a hint: pages stay small without it
   return begin + before;
 }
 
 void HugePages::unmap(void* begin, std::size_t bytes) { munmap(begin, bytes); }
 
-void HugePages::give_back(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
+void HugePages::release(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
 
 }  // namespace podere

@@ -21,8 +21,8 @@ class HugePages {
   static void* map(std::size_t bytes);
   /// Of the same `bytes`.
   static void unmap(void* begin, std::size_t bytes);
-  /// Lets go of pages that stay mapped, and are empty when next used.
-  static void give_back(void* begin, std::size_t bytes);
+  /// Releases pages that stay mapped, and are empty when next used.
+  static void release(void* begin, std::size_t bytes);
 };
 
 /// `size` values, not set, on huge pages where the system has them: loops that jump about in many megabytes otherwise
@@ -54,14 +54,14 @@ class HugeArray {
   std::span<T> span() { return {data(), size_}; }
   std::span<const T> span() const { return {data(), size_}; }
 
-  /// Gives back to the system the pages that lie within [begin, end), whose values are then not set. A small array
+  /// Releases to the system the pages that lie within [begin, end), whose values are then not set. A small array
   /// keeps its memory.
-  void give_back(std::size_t begin, std::size_t end) {
+  void release(std::size_t begin, std::size_t end) {
     if (values_.get_deleter().mapped_bytes == 0) return;
     constexpr std::size_t kPage = HugePages::kPage;
     const std::size_t first = (begin * sizeof(T) + kPage - 1) / kPage * kPage;
     const std::size_t last = end * sizeof(T) / kPage * kPage;
-    if (first < last) HugePages::give_back(reinterpret_cast<char*>(values_.get()) + first, last - first);
+    if (first < last) HugePages::release(reinterpret_cast<char*>(values_.get()) + first, last - first);
   }
 
  private:

@@ -58,7 +58,7 @@ TEST(HugeArray, GivesBackWhatLiesBetween) {
   const std::int64_t full = memory_now();
   constexpr std::size_t kBegin = 100'000;
   constexpr std::size_t kEnd = kMany - 300'000;
-  array.give_back(kBegin, kEnd);
+  array.release(kBegin, kEnd);
   EXPECT_LT(memory_now(), full - static_cast<std::int64_t>(kEnd - kBegin) + kSlack);
   EXPECT_EQ(std::ranges::count(array.span().first(kBegin), 1), std::ptrdiff_t{kBegin});
   EXPECT_EQ(std::ranges::count(array.span().subspan(kEnd), 1), std::ptrdiff_t{kMany - kEnd});
@@ -68,9 +68,9 @@ TEST(HugeArray, KeepsWhatIsNotAWholePage) {
   for (const std::size_t size : {100UL, kMany}) {
     HugeArray<std::uint8_t> array(size);
     std::ranges::fill(array.span(), std::uint8_t{1});
-    array.give_back(10, 10);
-    array.give_back(10, 20);
-    array.give_back(0, 100);
+    array.release(10, 10);
+    array.release(10, 20);
+    array.release(0, 100);
     EXPECT_EQ(std::ranges::count(array.span(), 1), static_cast<std::ptrdiff_t>(size));
   }
 }

@@ -81,7 +81,7 @@ Json json_of_fields(const T& value) {
                     json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// Sets `value` to what `json` says: nothing is rounded, cut or taken for another type. Fields that are absent keep
+/// Sets `value` to what `json` says: nothing is rounded, cut or read as another type. Fields that are absent keep
 /// what they have. Throws InputError for a value of the wrong type and for a field that there is not; `where` is the
 /// path of the value, for messages.
 template <typename T>

@@ -57,7 +57,7 @@ LineSocket& LineSocket::operator=(LineSocket&& other) noexcept {
   lines_ = std::move(other.lines_);
   posted_ = std::move(other.posted_);
   n_posted_sent_ = other.n_posted_sent_;
-  since_taken_ = other.since_taken_;
+  since_sent_ = other.since_sent_;
   return *this;
 }
 
@@ -87,7 +87,7 @@ bool LineSocket::send_line(std::string_view text) {
 }
 
 void LineSocket::post_line(std::string_view text) {
-  if (n_unsent_bytes() == 0) since_taken_.restart();
+  if (n_unsent_bytes() == 0) since_sent_.restart();
   posted_ += text;
   posted_ += '\n';
   flush();
@@ -101,13 +101,13 @@ bool LineSocket::flush() {
     if (n < 0 && errno == EAGAIN) break;
     if (n <= 0) return give_up();
     n_posted_sent_ += static_cast<std::size_t>(n);
-    since_taken_.restart();
+    since_sent_.restart();
   }
   if (n_posted_sent_ > posted_.size() / 2) {  // so that each byte is moved once, on average
     posted_.erase(0, n_posted_sent_);
     n_posted_sent_ = 0;
   }
-  return n_unsent_bytes() == 0 || since_taken_.seconds() < kSendSeconds || give_up();
+  return n_unsent_bytes() == 0 || since_sent_.seconds() < kSendSeconds || give_up();
 }
 
 bool LineSocket::give_up() {

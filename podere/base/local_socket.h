@@ -21,7 +21,7 @@ class LineSocket {
   LineSocket& operator=(LineSocket&& other) noexcept;
   ~LineSocket() { close(); }
 
-  /// Connects to a socket file. Nothing if nobody listens there.
+  /// Connects to a socket file. Returns nothing if no process listens there.
   static std::optional<LineSocket> connect(const std::filesystem::path& path);
 
   /// Sends `text` and a newline. False if the other side has gone, or takes nothing for 10 s: the connection
@@ -30,8 +30,8 @@ class LineSocket {
   /// Sends of `text` and a newline what the other side has room for, after what was kept before, and keeps the rest.
   /// Does not wait.
   void post_line(std::string_view text);
-  /// Sends more of what post_line() kept. Does not wait. False if the other side has gone, or has taken nothing of it
-  /// for 10 s: the connection is over then.
+  /// Sends more of what post_line() kept. Does not wait. False if the other side has gone, or has received nothing of
+  /// it for 10 s: the connection is over then.
   bool flush();
   std::size_t n_unsent_bytes() const { return posted_.size() - n_posted_sent_; }
   /// The next line that is here in whole. Does not wait.
@@ -51,7 +51,7 @@ class LineSocket {
   LineBuffer lines_;
   std::string posted_;
   std::size_t n_posted_sent_ = 0;  // bytes at the front of posted_
-  Stopwatch since_taken_;          // any of posted_
+  Stopwatch since_sent_;           // any of posted_
 };
 
 /// A socket file that takes connections of this user's processes alone.
@@ -64,7 +64,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Who waits to be let in, if anybody does and is of this user. Does not wait.
+  /// The next connection that waits, if it is of this user. Does not wait.
   std::optional<LineSocket> accept();
   int descriptor() const { return descriptor_; }
 

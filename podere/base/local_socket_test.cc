@@ -82,14 +82,14 @@ TEST_F(LocalSocketTest, PostingToOneWhoHasGoneEndsTheConnection) {
   EXPECT_EQ(next_line(*client), std::nullopt);
 }
 
-TEST_F(LocalSocketTest, NobodyElseCanConnect) {
+TEST_F(LocalSocketTest, NoOtherUserCanConnect) {
   const Listener listener(path);
   struct stat status = {};
   ASSERT_EQ(stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 
-TEST_F(LocalSocketTest, NobodyListensWhereThereIsNothing) {
+TEST_F(LocalSocketTest, NoProcessListensWhereThereIsNoFile) {
   EXPECT_FALSE(LineSocket::connect(path));
   EXPECT_FALSE(LineSocket::connect(folder.path() / std::string(200, 'x')));
 }

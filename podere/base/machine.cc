@@ -33,7 +33,7 @@ void lower(std::optional<T>& limit, T value) {
   limit = limit ? std::min(*limit, value) : value;
 }
 
-/// Where this process stands in each hierarchy: "" is that of v2, others are controllers of v1.
+/// Where this process is in each hierarchy: "" is that of v2, others are controllers of v1.
 std::map<std::string, fs::path> hierarchies(const fs::path& root) {
   std::map<std::string, fs::path> result;
   std::ifstream file(root / "proc/self/cgroup");

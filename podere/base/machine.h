@@ -19,7 +19,7 @@ struct CgroupLimits {
 CgroupLimits cgroup_limits(const std::filesystem::path& root = "/");
 
 struct Machine {
-  std::string cpu = {};    ///< its name, if the system tells
+  std::string cpu = {};    ///< its name, if the system reports it
   int affinity_cores = 1;  ///< cores that the scheduler may put this process on
   CgroupLimits limits = {};
   std::uint64_t memory_bytes = 0;      ///< RAM of the machine

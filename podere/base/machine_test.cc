@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that stands for "/", filled by write().
+/// A folder that is used as "/", filled by write().
 class CgroupLimitsOf : public testing::Test {
  protected:
   void write(const fs::path& path, const std::string& text) {
@@ -99,7 +99,7 @@ TEST(PeakMemory, ThatOfAPhaseForgetsThePhaseBeforeAndThatOfTheProcessDoesNot) {
   constexpr std::size_t kLarge = 96 << 20;
   take_peak_memory_bytes();
   {
-    HugeArray<char> touched(kLarge);  // given back at once, under sanitizers too
+    HugeArray<char> touched(kLarge);  // released at once, under sanitizers too
     std::fill_n(touched.data(), kLarge, 1);
   }
   const auto first = take_peak_memory_bytes();

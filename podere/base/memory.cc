@@ -13,7 +13,7 @@
 namespace podere {
 namespace {
 
-std::atomic<std::uint64_t> peak_before = 0;  // of what the kernel was told to forget
+std::atomic<std::uint64_t> peak_before = 0;  // before the kernel's own count was reset
 
 /// The line "name: N kB" of a file of proc(5), in bytes.
 std::optional<std::uint64_t> bytes_in(const char* path, std::string_view wanted) {
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> bytes_in(const char* path, std::string_view wanted)
 
 /// As the kernel counts it.
 std::uint64_t counted_peak_bytes() {
-  // VmHWM starts anew with exec; ru_maxrss goes on from the program that was there before.
+  // VmHWM starts anew with exec; ru_maxrss includes the program that was there before.
   if (const auto peak = bytes_in("/proc/self/status", "VmHWM:")) return *peak;
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);

@@ -14,7 +14,7 @@ std::uint64_t peak_memory_bytes();
 std::uint64_t take_peak_memory_bytes();
 
 /// What this process can take without driving others out: what the system calls available, at most the limit of its
-/// control group; nothing if the system does not tell.
+/// control group; nothing if the system does not report it.
 std::optional<std::uint64_t> available_memory_bytes();
 
 /// Where memory runs out the kernel is to end this process, and what it will start, before others of its size.

@@ -14,7 +14,7 @@
 
 namespace podere {
 
-/// Keeps the exception of the lowest task, so that which error is told does not depend on timing alone.
+/// Keeps the exception of the lowest task, so that the error that is reported does not depend on timing alone.
 class FirstException {
  public:
   void keep(std::size_t task, std::exception_ptr exception) {
@@ -45,7 +45,7 @@ inline Slice slice_of(std::size_t n_items, std::size_t i, std::size_t n) {
   return {n_items / n * i + std::min(i, n_items % n), n_items / n * (i + 1) + std::min(i + 1, n_items % n)};
 }
 
-/// Tasks [next, end) that nobody has taken yet.
+/// Tasks [next, end) that no thread has taken yet.
 struct alignas(64) Share {  // a cache line of its own
   std::atomic<std::size_t> next = 0;
   std::size_t end = 0;

@@ -36,7 +36,7 @@ inline double portable_exp(double x) {
   using namespace portable_math_detail;
   x = x > 710.0 ? 710.0 : x;
   x = x < -746.0 ? -746.0 : x;
-  // Adding 1.5 * 2^52 rounds to an integer, which then stands in the lowest bits.
+  // Adding 1.5 * 2^52 rounds to an integer, which then is in the lowest bits.
   constexpr double kRound = 0x1.8p52;
   const double rounded = x * kLog2E + kRound;
   const double n = rounded - kRound;
@@ -56,7 +56,7 @@ inline double portable_exp(double x) {
 ///   x = 2^k m,  sqrt(1/2) <= m < sqrt(2),  f = m - 1,  s = f / (2 + f),
 ///   log x = k ln 2 + log m,  log m = 2 (s + s^3/3 + s^5/5 + ... + s^21/21) = f - f^2/2 + s (f^2/2 + R),
 ///   R = 2 s^2/3 + 2 s^4/5 + ... + 2 s^20/21
-/// where the last form of log m is taken since f is exact.
+/// where the last form of log m is used since f is exact.
 inline double portable_log(double x) {
   using namespace portable_math_detail;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

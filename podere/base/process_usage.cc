@@ -40,7 +40,7 @@ bool keeps_block_wait(const fs::path& proc) {
   return setting >> is_on && is_on != 0;
 }
 
-/// The kernel tells it for each thread, and with the process for its first thread alone.
+/// The kernel counts it for each thread, and with the process for its first thread alone.
 std::optional<double> block_wait_seconds(const fs::path& proc) {
   if (!keeps_block_wait(proc)) return std::nullopt;
   double ticks = 0;

@@ -11,7 +11,7 @@ namespace podere {
 struct ProcessUsage {
   double user_seconds = 0;    ///< of CPU
   double system_seconds = 0;  ///< of CPU, in the kernel on behalf of the process
-  /// What came from, or went to, the storage itself; unset where the kernel does not tell.
+  /// What came from, or went to, the storage itself; unset where the kernel does not count it.
   std::optional<std::uint64_t> storage_bytes_read = {};
   std::optional<std::uint64_t> storage_bytes_written = {};
   /// Time that the threads which are there now have waited for block devices; unset unless the kernel keeps it, which

@@ -1,4 +1,4 @@
-// How an algorithm tells how far it is, and hears that it should stop.
+// How an algorithm reports progress, and is asked to stop.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ class Progress {
  public:
   virtual ~Progress() = default;
   virtual void report(const ProgressStep& /*step*/) {}
-  /// Tells that so many rows were taken in, or given out, by this rank.
+  /// Counts rows that this rank has read and written.
   virtual void count_rows(std::uint64_t /*n_read*/, std::uint64_t /*n_written*/) {}
-  /// Tells what the user should know though the job goes on: one line.
+  /// Warns the user, in one line; the job continues.
   virtual void warn(const std::string& /*message*/) {}
   /// True once the user asked to stop. May differ from rank to rank: algorithms agree on rank 0's answer.
   virtual bool stop_requested() { return false; }
-  /// True, once for each wish, where what there is should be kept at once. Heard on rank 0.
+  /// True once for each request to write a checkpoint now. Requests reach rank 0.
   virtual bool checkpoint_requested() { return false; }
 };
 

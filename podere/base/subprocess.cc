@@ -140,7 +140,7 @@ Subprocess::Subprocess(const CommandLine& command) {
     become(path->c_str(), argv.data(), environment.data(), {streams[0].get(), streams[1].get(), streams[2].get()},
            parent, failure.write.get());
   }
-  setpgid(pid_, pid_);  // also here: whoever comes first, the group exists when either goes on
+  setpgid(pid_, pid_);  // also here: either may be first, and needs the group to continue
   failure.write.reset();
   int cause = 0;
   if (read(failure.read.get(), &cause, sizeof cause) == sizeof cause) {

@@ -63,7 +63,7 @@ TEST(Subprocess, CarriesLinesFarLongerThanAPipe) {
   EXPECT_EQ(next(process), "end");
 }
 
-TEST(Subprocess, TellsNothingWhenTheTimeIsUp) {
+TEST(Subprocess, ReturnsNothingWhenTheTimeIsUp) {
   Subprocess process(shell("sleep 20"));
   EXPECT_EQ(process.next_line(20), std::nullopt);
   EXPECT_FALSE(process.streams_ended());
@@ -78,7 +78,7 @@ TEST(Subprocess, HasTheVariablesItWasGivenOnTopOfOurs) {
   EXPECT_EQ(next(process), "ours given");
 }
 
-TEST(Subprocess, LacksTheVariablesThatWereTakenOut) {
+TEST(Subprocess, LacksTheVariablesThatWereRemoved) {
   setenv("PODERE_TEST_ONE", "ours", 1);
   setenv("PODERE_TEST_TWO", "ours", 1);
   Subprocess process({.argv = {"sh", "-c", "echo ${PODERE_TEST_ONE-none} ${PODERE_TEST_TWO-none}"},
@@ -87,7 +87,7 @@ TEST(Subprocess, LacksTheVariablesThatWereTakenOut) {
   EXPECT_EQ(next(process), "none given");
 }
 
-TEST(Subprocess, TellsExitCodesAndSignalsAsAShellDoes) {
+TEST(Subprocess, ReportsExitCodesAndSignalsAsAShellDoes) {
   EXPECT_EQ(Subprocess(shell("exit 7")).wait(10'000), 7);
   EXPECT_EQ(Subprocess(shell("kill -9 $$")).wait(10'000), 128 + 9);
 }

@@ -6,7 +6,8 @@
 namespace podere {
 
 /// A new folder `parent`/podere-HOST-XXXXXX that only this user can enter. It goes with all that is in it when this
-/// object does. A process that is killed leaves its folder behind: whoever makes the next one on this host removes it.
+/// object does. A process that is killed leaves its folder behind: the next process that makes one on this host removes
+/// it.
 class TemporaryFolder {
  public:
   /// Throws InputError that names `parent` and the cause if it cannot be made.

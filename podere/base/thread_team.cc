@@ -9,7 +9,7 @@ thread_local bool is_in_body = false;
 
 /// Returns when `value` is no longer `old`.
 void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-  constexpr int kYields = 1000;  // about a fifth of a millisecond where nobody else wants the processor
+  constexpr int kYields = 1000;  // about a fifth of a millisecond where no other thread wants the processor
   for (int i = 0; i < kYields; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     sched_yield();

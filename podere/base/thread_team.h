@@ -12,8 +12,8 @@ namespace podere {
 
 /// Threads that are made when first needed and then wait for work. While it waits, a thread gives its turn to others
 /// (sched_yield) for a moment, then sleeps: loops that follow one another find it awake, and on a machine shared with
-/// other programs it does not take the processor from a thread that has work. A thread that gets no processor holds up
-/// nobody (docs/decisions/0003-own-threads.md).
+/// other programs it does not take the processor from a thread that has work. A thread that gets no processor delays
+/// no other (docs/decisions/0003-own-threads.md).
 class ThreadTeam {
  public:
   /// The team of this process.

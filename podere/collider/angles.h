@@ -13,7 +13,7 @@ struct SineCosine {
   double cosine;
 };
 
-/// Sine and cosine of `turns` whole turns, for turns in [-1, 1]: the nearest quarter turn is taken away, and the rest
+/// Sine and cosine of `turns` whole turns, for turns in [-1, 1]: the nearest quarter turn is subtracted, and the rest
 /// a, at most pi/4, goes into the power series.
 inline SineCosine sine_cosine_of_turns(double turns) {
   const int quarter = static_cast<int>(turns * 4 + 8.5);  // 8 more, so that truncation is floor

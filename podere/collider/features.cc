@@ -8,7 +8,7 @@ namespace {
 
 /// The W that decayed into the lepton and a neutrino of the missing transverse momentum. With a = (m_W^2 + m^2)/2,
 /// m^2 = 2 (p_l . p_nu) across the beams: p_nu,z = (a z +- E sqrt(a^2 - pt_l^2 pt_nu^2)) / pt_l^2; the smaller one is
-/// taken. Where the transverse mass is already above m_W there is no solution: the neutrino is then as steep as the
+/// used. Where the transverse mass is already above m_W there is no solution: the neutrino is then as steep as the
 /// lepton, so that the mass of both is the transverse mass.
 FourVector leptonic_w(const FourVector& lepton, const FourVector& missing, double m_w) {
   const double lepton_squared = lepton.transverse_squared();

@@ -1,4 +1,4 @@
-// The 28 numbers that stand for an event.
+// The 28 numbers that describe an event.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ inline constexpr std::array<const char*, kFeatures> kFeatureNames = {"lepton_pT"
                                                                      "m_wbb",
                                                                      "m_wwbb"};
 
-/// Features in GeV and radians; b-tags as 0, 1, 2. The masses are those of what the jets and leptons are taken to be:
+/// Features in GeV and radians; b-tags as 0, 1, 2. The masses are those of what the jets and leptons are assumed to be:
 /// the two jets with a tag are b b; the two others whose mass is nearest to the W are j j; m_jjj takes the b that
 /// brings it nearest to the top, m_jlv the other; the neutrino's momentum along the beams is what gives it and the
 /// lepton the mass of the W.

@@ -43,7 +43,7 @@ table::Schema higgs_schema();
 table::Table generate_table(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const comm::Communicator& comm,
                             int n_threads);
 
-/// The same rows, made anew each time somebody goes through them, and once here.
+/// The same rows, generated again each time they are read, and once here.
 table::ReadRows generate_rows(std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                               const comm::Communicator& comm, int n_threads,
                               std::size_t window_bytes = table::kWindowBytes);

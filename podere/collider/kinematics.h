@@ -23,7 +23,7 @@ struct TwoParticles {
 };
 
 /// Nearly normal number of mean 0 and deviation 1: the sum of 8 uniform ones, never beyond 4.9 deviations. For
-/// resolutions, whose far tails nobody knows.
+/// resolutions, whose far tails are unknown.
 double draw_normal(RandomSequence& random);
 
 /// A direction's (cosine, sine), uniform in the angle.

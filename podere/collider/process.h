@@ -9,7 +9,7 @@
 namespace podere::collider {
 
 /// Masses and widths in GeV: W and t as measured (Particle Data Group, Review of Particle Physics 2022); those of the
-/// Higgs bosons are the benchmark of Baldi et al. 2014, which gives no widths: 1 % of the mass stands in for
+/// Higgs bosons are the benchmark of Baldi et al. 2014, which gives no widths: 1 % of the mass is used as
 /// the two heavy ones; the h0, in truth 4 MeV wide, has its mass exactly.
 inline constexpr Resonance kW{80.377, 2.085};
 inline constexpr Resonance kTop{172.69, 1.42};

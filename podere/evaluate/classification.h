@@ -1,7 +1,7 @@
 // How good predictions are. All functions are collective and give every rank the same bits, whatever the number of
 // ranks; each rank passes the rows it holds (perhaps none). `weights` is empty (all 1) or as long as `labels`, and may
 // be negative. Throws InputError on all ranks for labels out of their set, and for spans that do not fit each other.
-// Plain one-rank references of all of them stand in classification_test.cc.
+// Plain one-rank references of all of them are in classification_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ struct History {
   bool operator==(const History&) const = default;
 };
 
-/// As it stands in model files: later ones only where there are.
+/// As model files have it: later ones only where there are.
 Json to_json(const History& history);
 /// Inverse of to_json. Throws InputError for a loss that is no number, or a JSON exception for one that is missing.
 History history_from_json(const Json& json);

@@ -14,8 +14,8 @@ struct ImportanceBars {
 };
 
 /// A self-contained SVG picture: the features' names, then a column of horizontal bars for each of `columns`, all in
-/// the order of `names`, of which at most `most` are shown; what is left out is told. `title` and `names` are UTF-8
-/// text, not markup. Local.
+/// the order of `names`, of which at most `most` are shown; a line says how many are left out. `title` and `names` are
+/// UTF-8 text, not markup. Local.
 std::string importance_svg(const std::vector<std::string>& names, const std::vector<ImportanceBars>& columns,
                            const std::string& title, std::size_t most);
 

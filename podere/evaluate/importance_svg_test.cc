@@ -39,7 +39,7 @@ TEST(ImportanceSvg, BarsBelowZeroBeginLeftOfIt) {
   EXPECT_TRUE(has_part(svg, "class=\"spread\" d=\"M211.50 96.00H323.50\""));
 }
 
-TEST(ImportanceSvg, ShowsTheFirstAndTellsHowManyAreLeftOut) {
+TEST(ImportanceSvg, ShowsTheFirstAndSaysHowManyAreLeftOut) {
   const std::string svg = importance_svg({"a", "b", "c"}, {{"x", {3, 2, 1}, {}}}, "t", 2);
   EXPECT_EQ(count(svg, "class=\"bar\""), 2U);
   EXPECT_TRUE(has_part(svg, ">and 1 more<"));

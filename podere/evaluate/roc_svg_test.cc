@@ -11,7 +11,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 const Roc kCurve = {0.75, {{1e9, 0, 0}, {0.5, 0.25, 0.5}, {0, 1, 1}}};
 
-TEST(RocSvg, DrawsTheCurveFromCornerToCornerAndTellsTheArea) {
+TEST(RocSvg, DrawsTheCurveFromCornerToCornerAndShowsTheArea) {
   const std::string svg = roc_svg(kCurve, "Higgs");
   EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));

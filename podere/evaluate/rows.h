@@ -21,7 +21,7 @@ void check_classes(std::span<const float> labels, std::size_t n_classes);
 
 inline float weight_of(std::span<const float> weights, std::size_t row) { return weights.empty() ? 1 : weights[row]; }
 
-/// Weights as whole numbers of a unit, a power of two so small that the sum of all weights, negative ones taken as
+/// Weights as whole numbers of a unit, a power of two so small that the sum of all weights, negative ones counted as
 /// positive, just stays below 2^62. Sums are exact from there on. Weights within a factor of 2^38 / n_rows of the
 /// largest, and equal weights of 1 always, are whole without a rest; the rest of smaller ones is cut off.
 class WeightUnit {

@@ -243,7 +243,7 @@ std::vector<std::string> read_names(const Section& header) {
   return has_names ? names : made_up_names(names.size());
 }
 
-/// What codes of categories stand for: the last but one line of the file has the categories of the data frame's columns
+/// What codes of categories mean: the last but one line of the file has the categories of the data frame's columns
 /// of dtype category, in the order of the columns, and does not say which these are.
 CategoriesByCode read_pandas_categories(std::string_view text, const Section& header, const table::Schema& schema) {
   constexpr std::string_view kName = "\npandas_categorical:";

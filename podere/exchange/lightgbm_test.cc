@@ -92,9 +92,9 @@ TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
 TEST(LightgbmBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
   const std::string text = lightgbm_text("decisions");
   const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
-    const std::string said = lightgbm_refusal(with(text, old, replacement));
-    EXPECT_NE(said, "read") << old << " " << replacement;
-    EXPECT_EQ(said.find('\n'), std::string::npos);
+    const std::string message = lightgbm_refusal(with(text, old, replacement));
+    EXPECT_NE(message, "read") << old << " " << replacement;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
   };
   expect_refused("left_child=-1", "left_child=0");
   expect_refused("left_child=-1", "left_child=-2");

@@ -22,7 +22,7 @@ using CategoriesByCode = std::map<std::size_t, table::CategoryTexts>;
 /// them. Throws InputError for a tree with a code that has no category.
 void name_categories(tree::Model& model, const CategoriesByCode& categories);
 
-/// Names of the features whose categories are codes: of which the file does not say what they stand for.
+/// Names of the features whose categories are codes: of which the file does not say what they mean.
 std::vector<std::string> unnamed_categories(const table::Schema& schema);
 
 }  // namespace podere::exchange

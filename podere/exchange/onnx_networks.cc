@@ -98,7 +98,7 @@ std::string add_activation(Graph& graph, Activation activation, const std::strin
   return output;
 }
 
-/// label and probabilities. One output z is taken as two, -z and z: so small probabilities of either class are exact.
+/// label and probabilities. One output z is written as two, -z and z: so small probabilities of either class are exact.
 void add_classes(Graph& graph, Loss loss, const std::string& outputs) {
   std::string margins = outputs;
   if (loss == Loss::kBinaryCrossEntropy) {

@@ -9,7 +9,7 @@ namespace podere::exchange {
 
 /// The model in XGBoost's JSON `text` (versions 1.6 to 3), with the same margins. XGBoost compares float32 values with
 /// float32 thresholds as Podere does, so rows take the same way, and sums of leaf values differ by rounding of the base
-/// score at most. Of a model that early stopping ended, the rounds up to the best one are taken, as XGBoost's
+/// score at most. Of a model that early stopping ended, the rounds up to the best one are read, as XGBoost's
 /// scikit-learn classes do. Throws InputError for text that is not a whole model, for numbers that lead out of bounds,
 /// and, by name, for what Podere does not have: other boosters and objectives, boosted forests, vector leaves.
 /// Source: https://xgboost.readthedocs.io/en/stable/tutorials/saving_model.html and doc/model.schema there.

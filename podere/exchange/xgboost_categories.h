@@ -8,10 +8,10 @@
 
 namespace podere::exchange {
 
-/// The threshold that stands for an empty set of categories, which XGBoost does not take: all codes are below it.
+/// The threshold that means an empty set of categories, which XGBoost does not take: all codes are below it.
 inline constexpr float kAboveAllCodes = std::numeric_limits<float>::max();
 
-/// What the codes of the categorical features of `schema` stand for, from the model of a "gradient_booster". Nothing of
+/// What the codes of the categorical features of `schema` mean, from the model of a "gradient_booster". Nothing of
 /// features, and files, that do not say it. Throws InputError or Json::exception for what is not whole.
 CategoriesByCode categories_from_xgboost(const SortedJson& model, const table::Schema& schema);
 

@@ -95,9 +95,9 @@ TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
 TEST(XgboostBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
   const std::string text = model_text(kCases[0]);
   const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
-    const std::string said = refusal(with(text, old, replacement));
-    EXPECT_NE(said, "read") << old << " " << replacement;
-    EXPECT_EQ(said.find('\n'), std::string::npos);
+    const std::string message = refusal(with(text, old, replacement));
+    EXPECT_NE(message, "read") << old << " " << replacement;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
   };
   expect_refused(R"("left_children":[1,)", R"("left_children":[7,)");
   expect_refused(R"("left_children":[1,)", R"("left_children":[0,)");

@@ -38,7 +38,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  /// Bytes in the source; unset where only reading to the end would tell (gzip).
+  /// Bytes in the source; unset where only reading to the end would show (gzip).
   virtual std::optional<std::uint64_t> size() const = 0;
 
   /// A cursor on byte `offset`, which borrows the source. Thread-safe.
@@ -53,7 +53,7 @@ class ByteSource {
   virtual std::uint64_t stride() const { return 0; }
 };
 
-/// What tells one state of a source from another; empty for one that cannot be looked at. Only ever compared.
+/// Identifies a state of a source; empty if it cannot be found out. Only ever compared.
 using SourceVersion = std::string;
 
 /// Bytes that can be read at any place, such as a file, by the scheme of their location: "s3" of "s3://bucket/name".

@@ -85,7 +85,7 @@ std::string option_text(const CsvLayout& layout, std::size_t field) {
 
 constexpr const char* kEncodeLabels = "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ...";
 
-/// Whether a column is called as labels are, and nobody has chosen another.
+/// Whether a column is called as labels are, and no label is chosen.
 bool may_be_label(const CsvLayout& layout, std::size_t field) {
   if (layout.schema.label && layout.label_choice == LabelChoice::kOption) return false;
   return std::ranges::binary_search(usual_labels(layout.names), field);
@@ -125,7 +125,7 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
     advice += fmt::format("; {} is called as labels are{}, and choose it with --label", fmt::join(labels, ", "),
                           kEncodeLabels);
   }
-  if (is_guessed) advice += "; no label is chosen, so the first column is taken: choose one with --label";
+  if (is_guessed) advice += "; no label is chosen, so the first column is used: choose one with --label";
   const bool knows_features = !layout.finds_categories && !table::is_made_up(layout.names);
   if (!features.empty() && knows_features) {
     advice = "; these were numbers in training: name a text for missing values with --missing" + advice;

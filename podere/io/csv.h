@@ -44,7 +44,7 @@ struct CsvOptions {
 /// order mark. Columns without a name are called f0, f1, ... by position in the file. Blanks round a field, blank lines
 /// at the end and fields of columns that are not kept do not count. A blank line further up is an error, or a missing
 /// value where lines have one field. Numbers are decimal and rounded to the nearest float32; inf is a number; one
-/// beyond float32 is an error. A missing token that is a number stands for every spelling of it. A text that is not
+/// beyond float32 is an error. A missing token that is a number means every spelling of it. A text that is not
 /// known is read as missing and counted in `facts`, where wanted. Codes that `coded_as` has no texts for are whole
 /// numbers from 0.
 ///
@@ -59,7 +59,7 @@ struct CsvOptions {
 table::Table read_csv(const std::string& location, const CsvOptions& options, const comm::Communicator& comm,
                       int n_threads, ReadFacts* facts = nullptr);
 
-/// The same rows without holding their features: the file is read anew each time somebody goes through them, and twice
+/// The same rows without holding their features: the file is read again each time they are needed, and twice
 /// here (once more where texts of categories are to be found). Collective; throws as read_csv. Memory: labels and
 /// weights, and a window of `window_bytes`.
 std::unique_ptr<table::RowSource> open_csv(const std::string& location, const CsvOptions& options,

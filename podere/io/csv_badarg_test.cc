@@ -116,7 +116,7 @@ TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
   }
 }
 
-TEST(CsvBadInput, NumbersWithADecimalCommaAreToldAsSuch) {
+TEST(CsvBadInput, NumbersWithADecimalCommaAreNamedAsSuch) {
   const std::string refused = "'1,5' is neither a number nor a text for a missing value; not numbers: ";
   const std::string command = "; numbers with a decimal comma need a point: tr , . <OLD >NEW writes them so";
   EXPECT_EQ(refusal_of_text("1,5;2,25\n-3,0e1;7\n", {.header = false}),
@@ -139,7 +139,7 @@ TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
                              "classes as 0 and 1, more as 0, 1, 2, "
                              "..., or choose another --label"));
   EXPECT_TRUE(refusal_of_text("x,out\nN/A,1\n2,0\n", {.needs_label = true})
-                  .ends_with("not numbers: 'x' (1 of 2 rows); no label is chosen, so the first column is taken: choose "
+                  .ends_with("not numbers: 'x' (1 of 2 rows); no label is chosen, so the first column is used: choose "
                              "one with --label"));
   EXPECT_TRUE(refusal_of_text("a,w,y\n1,much,0\n", options).ends_with("; weights must be numbers"));
   EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
@@ -154,10 +154,10 @@ TEST(CsvBadInput, AColumnThatIsLikelyTheLabelIsNotToBeLeftOut) {
   EXPECT_TRUE(refusal_of_text(text, {.label = "x"}).ends_with(advice(columns, "city,Class"))) << "another is chosen";
   EXPECT_TRUE(refusal_of_text("x,species\n1.5,setosa\n", {.needs_label = true})
                   .ends_with(advice("'species' (1 of 1 rows)", "species") +
-                             "; no label is chosen, so the first column is taken: choose one with --label"));
+                             "; no label is chosen, so the first column is used: choose one with --label"));
 }
 
-TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsToldAsSuch) {
+TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsNamedAsSuch) {
   EXPECT_EQ(refusal_of_text("\"x\" \"y\"\n\"1\" 0.5 1\n\"2\" 0.7 0\n"), "2: '1' is one field too many: a row has 2");
 }
 

@@ -1,4 +1,4 @@
-// The texts of categorical columns, and the numbers that stand for them.
+// The texts of categorical columns, and the numbers that replace them.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace podere::io {
 
-/// What is wrong with a text as a category: goes on from the text.
+/// What is wrong with a text as a category: follows the text.
 struct CategoryFault {
   std::string message;
 };
@@ -67,7 +67,7 @@ class CategoryReader {
  public:
   CategoryReader(Categories& categories, const MissingTokens& missing) : categories_(categories), missing_(missing) {}
 
-  /// What stands for `text` in the table until codes are agreed on: NaN for one that is missing or not known.
+  /// The number of `text` in the table until codes are agreed on: NaN for one that is missing or not known.
   float number(std::size_t feature, std::string_view text);
 
  private:

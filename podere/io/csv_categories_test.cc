@@ -95,10 +95,10 @@ TEST(CsvCategories, ColumnsThatTheOtherSchemaDoesNotNameMayHoldAnything) {
   };
   const std::string text = "id,b,a,note\nx7,2,1,red\n";
   EXPECT_EQ(names(text, {"a", "b"}), Names({"b", "a"}));
-  EXPECT_EQ(names(text, {"a", "c"}), Names({"a"}));  // which c is missing is for others to tell
+  EXPECT_EQ(names(text, {"a", "c"}), Names({"a"}));  // other code reports that c is missing
   EXPECT_EQ(names("a,b,n\n2,1,3\n", {"a", "b"}, {.columns = {"n", "a"}}), Names({"n", "a"}));
   EXPECT_EQ(names("a,b,n\n2,1,3\n", {"c", "d"}), Names({"a", "b", "n"}));
-  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"f0", "f1"}), Names({"a", "b", "n"}));  // these are taken in order
+  EXPECT_EQ(names("a,b,n\n2,1,3\n", {"f0", "f1"}), Names({"a", "b", "n"}));  // these are matched by order
   EXPECT_EQ(names("2,1,3\n", {"f0", "f1"}), Names({"f0", "f1", "f2"}));
   EXPECT_EQ(refusal(text, {.coded_as = schema_of({"a", "note"}, {})}).substr(0, 33),
             "2: column 'note' (position 3): 'r");

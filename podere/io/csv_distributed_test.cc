@@ -138,7 +138,7 @@ std::string message_of(const std::filesystem::path& path, const CsvOptions& opti
   return "no error";
 }
 
-TEST(CsvDistributed, TheFirstFaultInTheFileIsToldOnAllRanks) {
+TEST(CsvDistributed, TheFirstFaultInTheFileIsReportedOnAllRanks) {
   std::string text = "a,b\n";
   for (std::size_t i = 0; i < 9000; ++i)
     text += i == 8500 ? "1\n" : i == 4321 ? "1,x\n" : i == 4400 ? "y,1\n" : "1,2\n";
@@ -174,11 +174,11 @@ TEST(CsvDistributed, RowsThatAreNotHeldMustNotChange) {
   EXPECT_THROW(rows->for_each_window([](const table::Table&) {}), InputError);
 }
 
-TEST(CsvDistributed, AFileThatIsNotThereIsToldOnAllRanks) {
+TEST(CsvDistributed, AFileThatIsNotThereIsReportedOnAllRanks) {
   EXPECT_EQ(message_of("/nowhere/x.csv", {}, 1), "/nowhere/x.csv: cannot be read: No such file or directory");
 }
 
-TEST(CsvDistributed, AFileThatOneRankCannotSeeIsToldOnAllRanks) {
+TEST(CsvDistributed, AFileThatOneRankCannotSeeIsReportedOnAllRanks) {
   const SharedFile file("1,2\n");
   const bool is_last = world().rank() == world().size() - 1;
   EXPECT_NE(message_of(is_last ? "/nowhere/x.csv" : file.path(), {}, 1).find("/nowhere/x.csv: cannot be read"),

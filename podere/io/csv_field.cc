@@ -44,7 +44,7 @@ const char* FieldReader::read_quoted(const char* p, const char* end, std::string
       break;
     }
     unescaped_ += piece;
-    unescaped_ += *p++;  // two quotes stand for one
+    unescaped_ += *p++;  // two quotes mean one
   }
   p = leave_field(skip_blanks(p));
   if (!ends_field(*p)) throw TextFault{p, "text behind a closing quote"};

@@ -63,7 +63,7 @@ class FieldReader {
 };
 
 /// Behind the line end of the line at `p`, or nullptr if it does not end before `end`. Line ends in quotes are not
-/// ends; `in_quotes` tells how the text stands at `p`.
+/// ends; `in_quotes`: whether `p` is within quotes.
 const char* find_line_end(const char* p, const char* end, bool in_quotes);
 
 }  // namespace podere::io

@@ -46,7 +46,7 @@ std::string read_sample(const ByteSource& source, const std::string& name, std::
       if (next == nullptr) break;
       p = next;
     }
-    // A quote that stays open swallows the end: what is wrong is told when the line is read.
+    // A quote that stays open swallows the end: the fault is reported when the line is read.
     if (p == sample.data() && is_all) p = end;
     if (n_lines > 1 || (p > sample.data() && (is_all || wanted >= max_line_bytes))) {
       sample.resize(static_cast<std::size_t>(p - sample.data()));
@@ -134,7 +134,7 @@ bool lacks_a_name(std::string_view sample, const MissingTokens& missing) {
 }
 
 /// The candidate that does best at splitting every line into the same number of fields, more than one. Where none does,
-/// one that splits the first line (a line further down is at fault, which is told when it is read), or there is one
+/// one that splits the first line (a line further down is at fault, which is reported when it is read), or there is one
 /// field.
 char find_delimiter(std::string_view sample, const MissingTokens& missing) {
   char best = ',';
@@ -220,7 +220,7 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
 /// The column of the label, and why it is. Throws InputError where several have one of the usual names.
 std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& file,
                                                               const CsvOptions& options,
-                                                              const std::set<std::size_t>& taken,
+                                                              const std::set<std::size_t>& used,
                                                               const CsvLayout& layout) {
   if (options.label) return std::pair(finder.find(*options.label, "label"), LabelChoice::kOption);
   if (!options.needs_label) return std::nullopt;
@@ -230,7 +230,7 @@ std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder
     return is_there ? std::pair(finder.find(known, "label"), LabelChoice::kModel) : std::pair(0UL, LabelChoice::kFirst);
   }
   std::vector<std::size_t> named = usual_labels(layout.names);
-  std::erase_if(named, [&](std::size_t i) { return taken.contains(i); });
+  std::erase_if(named, [&](std::size_t i) { return used.contains(i); });
   if (named.size() == 1) return std::pair(named[0], LabelChoice::kName);
   if (named.empty() || named[0] == 0) return std::pair(0UL, LabelChoice::kFirst);
   throw_input_error("{}:1: the label may be {} or {}: choose one with --label", file, printable(layout.names[named[0]]),
@@ -258,10 +258,10 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
   std::optional<std::size_t> weight;
   if (options.weight) weight = finder.find(*options.weight, "weight");
   for (const std::string& column : options.columns) layout.fields.push_back(finder.find(column, "feature"));
-  std::set<std::size_t> taken = dropped;
-  taken.insert(layout.fields.begin(), layout.fields.end());
-  if (weight) taken.insert(*weight);
-  const auto chosen_label = find_label(finder, file, options, taken, layout);
+  std::set<std::size_t> used = dropped;
+  used.insert(layout.fields.begin(), layout.fields.end());
+  if (weight) used.insert(*weight);
+  const auto chosen_label = find_label(finder, file, options, used, layout);
   const auto label = chosen_label ? std::optional(chosen_label->first) : std::nullopt;
   if (chosen_label) layout.label_choice = chosen_label->second;
   if (options.columns.empty()) {

@@ -17,7 +17,7 @@ namespace podere::io {
 struct CsvLayout {
   char delimiter = ',';
   bool has_header = false;
-  bool found_header = false;       ///< nobody had said so
+  bool found_header = false;       ///< no option says it
   std::uint64_t text_begin = 0;    ///< behind the byte order mark
   std::vector<std::string> names;  ///< of all fields of a line
   table::Schema schema;

@@ -160,7 +160,7 @@ TEST(Csv, LabelAndWeightAreFoundByNameOrPosition) {
   }
 }
 
-TEST(Csv, ALabelThatIsNeededIsThatOfTheModelWhereNobodyChoseOne) {
+TEST(Csv, ALabelThatIsNeededIsThatOfTheModelWhereNoneIsChosen) {
   const table::Schema model{.features = {"a", "b"}, .label = "y"};
   const auto schema_of = [](std::string_view text, const CsvOptions& options) {
     return read_text(text, options).schema();
@@ -168,12 +168,12 @@ TEST(Csv, ALabelThatIsNeededIsThatOfTheModelWhereNobodyChoseOne) {
   EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.needs_label = true, .coded_as = model}), model);
   EXPECT_EQ(schema_of("b,a,x\n1,2,3\n", {.needs_label = true, .coded_as = model}).label, "b") << "there is none";
   EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.label = "b", .needs_label = true, .coded_as = model}).label, "b");
-  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.coded_as = model}).label, std::nullopt) << "nobody needs it";
+  EXPECT_EQ(schema_of("a,y,b\n1,2,3\n", {.coded_as = model}).label, std::nullopt) << "it is not needed";
   const table::Schema nameless{.features = {"f0", "f2"}, .label = "f1"};
   EXPECT_EQ(schema_of("1,2,3\n", {.needs_label = true, .coded_as = nameless}), nameless);
 }
 
-TEST(Csv, ALabelThatNobodyChoseIsTheColumnWithAUsualNameOrElseTheFirst) {
+TEST(Csv, ALabelThatIsNotChosenIsTheColumnWithAUsualNameOrElseTheFirst) {
   const auto label_of = [](std::string_view text, const CsvOptions& options) {
     ReadFacts facts;
     const TemporaryFile file(text);
@@ -229,7 +229,7 @@ TEST(Csv, RowsOfARangeAreTheTable) {
   EXPECT_EQ(rows_of_text("5\n6\n7\n", {.rows = {2}}), (std::vector<Values>{{7}}));
 }
 
-/// Numbers in all spellings, in quotes or not, beside text with everything that may stand in quotes.
+/// Numbers in all spellings, in quotes or not, beside text with everything that may be in quotes.
 std::string random_text(std::uint64_t seed, char delimiter) {
   RandomSequence random(seed, 1, 1);
   const auto one_in = [&](std::uint64_t n) { return random.next() % n == 0; };

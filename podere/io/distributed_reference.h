@@ -37,7 +37,7 @@ class SharedFile {
   std::filesystem::path path_;
 };
 
-/// All rows of the table, column by column, whoever holds them.
+/// All rows of the table, column by column, whichever rank holds them.
 inline std::vector<std::uint32_t> gathered_bits(const table::Table& table) {
   const std::vector<std::uint32_t> bits = table_bits(table);
   const std::size_t n_columns = table.n_columns();

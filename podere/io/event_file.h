@@ -1,4 +1,4 @@
-// What TensorBoard shows of a run while it goes on.
+// What TensorBoard shows of a run in progress.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class EventFile {
   /// InputError where that cannot be.
   EventFile(const std::filesystem::path& folder, double wall_time);
 
-  /// The run goes on after `at.step` steps: what other files of the folder say of later ones was lost, and is no longer
+  /// The run resumes after `at.step` steps: what other files of the folder say of later ones was lost, and is no longer
   /// shown.
   void resume(Moment at);
   /// Of the tabs Time Series and Scalars, rounded to float32.

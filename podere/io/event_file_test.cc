@@ -93,7 +93,7 @@ TEST(Crc32c, IsThatOfTheStandard) {
   EXPECT_EQ(plain_crc32c("123456789"), 0xe3069283U);  // RFC 3720, appendix B.4, has others of the same kind
 }
 
-TEST_F(EventFileTest, IsNamedAsTensorBoardSeeksItAndTellsItsVersionFirst) {
+TEST_F(EventFileTest, IsNamedAsTensorBoardSeeksItAndBeginsWithItsVersion) {
   const EventFile file(folder_, 1234567.5);
   EXPECT_TRUE(file.path().filename().string().starts_with("events.out.tfevents.0001234567."));
   const auto events = events_of(file.path());

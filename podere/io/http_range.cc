@@ -18,15 +18,15 @@ constexpr long kBufferBytes = 512L << 10;  // the most that libcurl takes
 
 struct Target {
   std::span<std::byte> bytes;
-  std::size_t n_taken = 0;
+  std::size_t n_received = 0;
 };
 
 /// More than was asked for ends the transfer.
 std::size_t take(const char* from, std::size_t, std::size_t n, void* at) {
   auto& target = *static_cast<Target*>(at);
-  if (n > target.bytes.size() - target.n_taken) return 0;
-  std::memcpy(target.bytes.data() + target.n_taken, from, n);
-  target.n_taken += n;
+  if (n > target.bytes.size() - target.n_received) return 0;
+  std::memcpy(target.bytes.data() + target.n_received, from, n);
+  target.n_received += n;
   return n;
 }
 
@@ -68,8 +68,8 @@ void HttpRangeReader::read(const std::string& url, std::uint64_t begin, std::spa
   }
   if (code == CURLE_WRITE_ERROR) throw_input_error("{}: more came than the {} bytes asked for", url, to.size());
   if (code != CURLE_OK) throw_input_error("{}: {}", url, handle.cause(code));
-  if (target.n_taken != to.size()) {
-    throw_input_error("{}: {} bytes came, {} were asked for", url, target.n_taken, to.size());
+  if (target.n_received != to.size()) {
+    throw_input_error("{}: {} bytes came, {} were asked for", url, target.n_received, to.size());
   }
 }
 

@@ -18,7 +18,7 @@ class HttpRangeReader {
   HttpRangeReader(HttpRangeReader&&) noexcept;
 
   /// Bytes [begin, begin + to.size()) of `url`, which is http://... Throws InputError with the URL and the cause:
-  /// nobody answers, the token is refused, or something else came than these bytes.
+  /// no server answers, the token is refused, or something else came than these bytes.
   void read(const std::string& url, std::uint64_t begin, std::span<std::byte> to);
 
  private:

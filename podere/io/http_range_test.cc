@@ -18,7 +18,7 @@ std::string read_range(HttpRangeReader& reader, const std::string& url, std::uin
   return bytes;
 }
 
-/// What is said of 10 bytes asked for, after the URL.
+/// The message about 10 bytes asked for, after the URL.
 std::string range_refusal(const std::string& url, const std::string& token = "secret") {
   HttpRangeReader reader(token);
   try {
@@ -58,7 +58,7 @@ TEST(HttpRange, RefusesTheWholeInPlaceOfARange) {
             "HTTP status 200 in place of bytes 5 to 15");
 }
 
-TEST(HttpRange, TellsTheStatusOfWhatIsNotThere) {
+TEST(HttpRange, ReportsTheStatusOfWhatIsNotThere) {
   EXPECT_EQ(refusal_of_answer(http_answer("404 Not Found", "")), "HTTP status 404 in place of bytes 5 to 15");
   EXPECT_EQ(refusal_of_answer("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
             "HTTP status 302 in place of bytes 5 to 15");
@@ -70,7 +70,7 @@ TEST(HttpRange, RefusesLessAndMoreThanWasAskedFor) {
   EXPECT_EQ(refusal_of_answer(http_answer("206 Partial Content", kContent)), "more came than the 10 bytes asked for");
 }
 
-TEST(HttpRange, TellsOfAServerThatGoesInTheMiddle) {
+TEST(HttpRange, ReportsAServerThatGoesInTheMiddle) {
   const std::string half = refusal_of_answer("HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\n1234");
   EXPECT_NE(half.find("6 bytes remaining"), std::string::npos) << half;
   EXPECT_EQ(refusal_of_answer("").substr(0, 11), "Empty reply");
@@ -84,14 +84,14 @@ TEST(HttpRange, RefusesWhatIsNoHttp) {
   EXPECT_NE(range_refusal(""), "none");
 }
 
-TEST(HttpRange, TellsThatNobodyListens) {
+TEST(HttpRange, ReportsThatNoServerListens) {
   std::string url;
   {
     const HttpTestServer server([](const std::string&) { return ""; });
     url = server.url("x");
   }
-  const std::string said = range_refusal(url);
-  EXPECT_NE(said.find("onnect"), std::string::npos) << said;
+  const std::string message = range_refusal(url);
+  EXPECT_NE(message.find("onnect"), std::string::npos) << message;
 }
 
 TEST(HttpRange, ReadsOnAfterAFailure) {

@@ -22,8 +22,8 @@ struct IdxOptions {
 
 /// Reads an IDX file, plain or gzip: rows are its first dimension, all others are features. Those of images are called
 /// pixel1, pixel2, ... (as OpenML has them), those of an array of one or two dimensions f0, f1, .... The label is
-/// called "label". NaN is a missing value, infinity an error. Of whole numbers beyond 2^24 the nearest float32 is
-/// taken.
+/// called "label". NaN is a missing value, infinity an error. Whole numbers beyond 2^24 become
+/// the nearest float32.
 ///
 /// Collective: every rank receives its rows_of() the table, and reads the bytes of its own rows; of a gzip file every
 /// rank goes through all. Memory: the table, and per thread half a megabyte or a row.
@@ -33,7 +33,7 @@ struct IdxOptions {
 table::Table read_idx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm,
                       int n_threads);
 
-/// The same rows without holding their features: the file is read anew each time somebody goes through them.
+/// The same rows without holding their features: the file is read again each time they are needed.
 /// Collective; throws as read_idx.
 std::unique_ptr<table::RowSource> open_idx(const std::string& location, const IdxOptions& options,
                                            const comm::Communicator& comm, int n_threads,

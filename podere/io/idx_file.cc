@@ -98,11 +98,11 @@ void IdxFile::check_size() {
     while (n == buffer.size() && size <= total_bytes()) size += n = cursor->read(buffer);
   }
   if (size < total_bytes()) {
-    throw_input_error("{}: byte {}: the file is cut: its header tells of {}, {} bytes in all", name_, size, shape(),
+    throw_input_error("{}: byte {}: the file is cut: its header names {}, {} bytes in all", name_, size, shape(),
                       total_bytes());
   }
   if (size > total_bytes()) {
-    throw_input_error("{}: byte {}: the file goes on behind the {} of its header", name_, total_bytes(), shape());
+    throw_input_error("{}: byte {}: the file continues after the {} of its header", name_, total_bytes(), shape());
   }
 }
 

@@ -23,7 +23,7 @@ namespace podere::io {
 class IdxFile {
  public:
   /// Reads the header, and a gzip file to its end. Throws InputError, with file and byte, for a header that is none, a
-  /// dimension that is 0 or sizes that no file can have, and if the values are not as many as the header tells.
+  /// dimension that is 0 or sizes that no file can have, and if the values are not as many as the header says.
   explicit IdxFile(const std::string& location);
 
   const std::string& name() const { return name_; }

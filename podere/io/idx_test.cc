@@ -24,7 +24,7 @@ std::vector<float> column(const table::Table& table, std::size_t j) {
   return {table.feature(j).begin(), table.feature(j).end()};
 }
 
-/// What is said of a file of these bytes, without its name.
+/// The message about a file of these bytes, without its name.
 std::string idx_refusal(const std::string& bytes, const IdxOptions& options = {}) {
   const TemporaryFile file(bytes);
   try {
@@ -123,18 +123,18 @@ TEST(Idx, SizesThatNoFileHasAreRefused) {
   EXPECT_EQ(idx_refusal(idx_file<std::uint8_t>(0x08, std::vector<std::uint32_t>(255, 0xffffffff), {})),
             ": byte 8: a row has 4294967295 values or more; a table can have 1000000 features");
   EXPECT_EQ(idx_refusal(idx_file<double>(0x0e, {0xffffffff, 1000, 1000}, {})),
-            ": byte 16: the file is cut: its header tells of 4294967295 x 1000 x 1000 values of 8 bytes, "
+            ": byte 16: the file is cut: its header names 4294967295 x 1000 x 1000 values of 8 bytes, "
             "34359738360000016 bytes in all");
 }
 
-TEST(Idx, AFileThatIsCutOrGoesOnIsRefused) {
+TEST(Idx, AFileThatIsCutOrTooLongIsRefused) {
   const std::string cut = kImages.substr(0, kImages.size() - 1);
   for (const std::string& bytes : {cut, gzip(cut)}) {
     EXPECT_EQ(idx_refusal(bytes),
-              ": byte 21: the file is cut: its header tells of 3 x 1 x 2 values of 1 bytes, 22 bytes in all");
+              ": byte 21: the file is cut: its header names 3 x 1 x 2 values of 1 bytes, 22 bytes in all");
   }
   for (const std::string& bytes : {kImages + "x", gzip(kImages + "x")}) {
-    EXPECT_EQ(idx_refusal(bytes), ": byte 22: the file goes on behind the 3 x 1 x 2 values of 1 bytes of its header");
+    EXPECT_EQ(idx_refusal(bytes), ": byte 22: the file continues after the 3 x 1 x 2 values of 1 bytes of its header");
   }
 }
 

@@ -44,7 +44,7 @@ std::uint64_t count_head_lines(const TextFile& text) {
   throw_input_error("{}: has no rows", text.name);
 }
 
-/// Finds the largest index, in one thread, and tells it to all.
+/// Finds the largest index, in one thread, and sends it to all ranks.
 class IndexReader final : public LineReader {
  public:
   explicit IndexReader(std::atomic<std::int64_t>& largest) : largest_of_all_(largest) {}
@@ -74,7 +74,7 @@ std::optional<std::uint64_t> number_in(const std::string& name) {
 
 /// How many features must be there for all of `applied` to be found.
 std::uint64_t count_applied(const table::Schema& applied, std::uint64_t first_index) {
-  // As they are named here; names that are others are taken in order.
+  // By their names here; other names are matched by order.
   if (!table::is_made_up(applied.features) || !applied.label) return applied.features.size();
   std::uint64_t n = 0;
   for (const std::string& name : applied.features) {
@@ -152,7 +152,7 @@ class OpenLibsvm {
           n_threads);
     });
     const std::int64_t largest = comm.all_reduce(largest_here.load(), comm::Reduction::kMax);
-    if (largest <= 0) return largest == 0 ? 1 : 0;  // a 0 that should not be there is told when its row is read
+    if (largest <= 0) return largest == 0 ? 1 : 0;  // a 0 that should not be there is reported when its row is read
     return static_cast<std::uint64_t>(largest) + 1 - layout_.first_index;
   }
 

@@ -47,7 +47,7 @@ struct LibsvmOptions {
 table::Table read_libsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm,
                          int n_threads);
 
-/// The same rows without holding their features: the file is read anew each time somebody goes through them.
+/// The same rows without holding their features: the file is read again each time they are needed.
 /// Collective; throws as read_libsvm.
 std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const LibsvmOptions& options,
                                               const comm::Communicator& comm, int n_threads,

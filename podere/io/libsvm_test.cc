@@ -20,7 +20,7 @@ std::vector<float> column_of(const table::Table& table, std::size_t j) {
   return {table.column(j).begin(), table.column(j).end()};
 }
 
-/// What is said of a file of this text, without its name; chunks of any size must give the same answer.
+/// The message about a file of this text, without its name; chunks of any size must give the same answer.
 std::string libsvm_refusal(const std::string& text, LibsvmOptions options = {}) {
   const TemporaryFile file(text);
   std::string first;
@@ -92,7 +92,7 @@ TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
   EXPECT_EQ(read_text("1 9:1\n", {.applied = model}).n_features(), 9);
   EXPECT_EQ(read_text(text, {.zero_based = true, .applied = model}).n_features(), 5);
   const table::Schema named{.features = {"a", "b", "c"}, .label = "y", .weight = {}, .categories = {}};
-  EXPECT_EQ(read_text(text, {.applied = named}).n_features(), 3) << "names that are others are taken in order";
+  EXPECT_EQ(read_text(text, {.applied = named}).n_features(), 3) << "other names are matched by order";
   const table::Schema absurd{.features = {"f99999999999999999999"}, .label = "y", .weight = {}, .categories = {}};
   EXPECT_EQ(read_text(text, {.applied = absurd}).n_features(), 2);
 }

@@ -12,7 +12,7 @@
 
 namespace podere::io {
 
-/// What one chunk of a text tells about its lines, whether it begins within quotes or not.
+/// The lines of one chunk of a text, whether it begins within quotes or not.
 struct ChunkCount {
   std::uint64_t line_ends = 0;            ///< outside quotes, if the chunk begins outside
   std::uint64_t line_ends_if_quoted = 0;  ///< outside quotes, if the chunk begins within

@@ -1,4 +1,4 @@
-// The texts that stand for a missing value.
+// The texts that mean a missing value.
 #pragma once
 
 #include <limits>
@@ -11,15 +11,15 @@ namespace podere::io {
 /// Stands in a table where a file has no value.
 inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-/// Those that stand for a missing value unless others are chosen.
+/// Those that mean a missing value unless others are chosen.
 std::vector<std::string> usual_missing_tokens();
 
-/// The texts that stand for a missing value.
+/// The texts that mean a missing value.
 class MissingTokens {
  public:
   explicit MissingTokens(const std::vector<std::string>& tokens);
   bool holds(std::string_view text) const;
-  /// A token that is a number stands for every spelling of that number (-999 also for -999.0).
+  /// A token that is a number means every spelling of that number (-999 also for -999.0).
   bool holds(float value) const;
 
  private:

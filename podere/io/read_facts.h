@@ -1,4 +1,4 @@
-// What reading found in a file that its user had not said.
+// What reading found in a file beyond what options say.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using UnknownTexts = std::map<std::string, std::uint64_t>;
 /// and no other column has, see usual_labels (not where the label of `coded_as` has a name); else it is the first.
 enum class LabelChoice { kOption, kModel, kName, kFirst };
 
-/// Where the label stands in a file.
+/// Where the label is in a file.
 struct LabelColumn {
   std::size_t position = 0;
   LabelChoice choice = LabelChoice::kOption;
@@ -30,7 +30,7 @@ struct LabelColumn {
 
 /// What was found in a file while it was read.
 struct ReadFacts {
-  std::optional<bool> found_header;  ///< whether the first line names the columns, where that was not said
+  std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
   std::optional<LabelColumn> label;
   UnknownTexts unknown;
   std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]

@@ -78,7 +78,7 @@ TEST_F(RemoteArraysTest, WithoutRowsOrColumnsAreRefused) {
   EXPECT_EQ(refusal_of(none), "X has no rows, or no columns");
 }
 
-TEST_F(RemoteArraysTest, ThatAreShorterThanToldAreRefused) {
+TEST_F(RemoteArraysTest, ThatAreShorterThanStatedAreRefused) {
   for (const char* name : {"rows", "y", "w"}) {
     const std::string whole = contents[name];
     contents[name] = whole.substr(0, whole.size() - 1);
@@ -104,10 +104,10 @@ TEST_F(RemoteArraysTest, OfATypeThatIsNoNumberAreRefused) {
   EXPECT_NE(refusal_of(objects).find("object"), std::string::npos) << refusal_of(objects);
 }
 
-TEST_F(RemoteArraysTest, WhatIsWrongInThemIsToldByRow) {
+TEST_F(RemoteArraysTest, AFaultInThemIsReportedWithItsRow) {
   contents["w"] = bytes_of<float>({1, 2, std::numeric_limits<float>::infinity()});
-  const std::string said = refusal_of(arrays());
-  EXPECT_EQ(said,
+  const std::string message = refusal_of(arrays());
+  EXPECT_EQ(message,
             "sample_weight has NaN, infinity or a value too large for float32 in row 2; allowed are finite numbers");
 }
 

@@ -92,7 +92,7 @@ bool is_true_on_all(bool value, const comm::Communicator& comm) {
   return comm.all_reduce(std::int32_t{value ? 1 : 0}, comm::Reduction::kMin) == 1;
 }
 
-/// What shards of the lowest rank that has any tell of the table, on all ranks; nothing if none has.
+/// The table as shards of the lowest rank that has any describe it, on all ranks; nothing if none has.
 std::optional<ShardHeader> agree_on_table(const std::vector<ShardFile>& shards, const comm::Communicator& comm) {
   const std::int32_t n_ranks = comm.size();
   const std::int32_t teller = comm.all_reduce(shards.empty() ? n_ranks : comm.rank(), comm::Reduction::kMin);
@@ -137,7 +137,7 @@ std::optional<table::Table> read_shards(const fs::path& folder, const std::strin
   comm.agree([&] { table.emplace(about->schema, about->n_global_rows, mine); });
   try {
     is_whole = read_pieces(*pieces, *table, n_threads);
-  } catch (const std::exception&) {  // what is wrong with a file is of no use to anybody
+  } catch (const std::exception&) {  // a damaged file counts as absent
     is_whole = false;
   }
   return is_true_on_all(is_whole, comm) ? std::move(table) : std::nullopt;

@@ -157,7 +157,7 @@ TEST_F(ShardCacheTest, OnlyWhatIsReadIsChecked) {
   EXPECT_FALSE(read_shards(folder_, "t", alone()));
 }
 
-TEST_F(ShardCacheTest, NoRoomIsToldAndLeavesNothing) {
+TEST_F(ShardCacheTest, NoRoomIsReportedAndLeavesNothing) {
   struct rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -42,7 +42,7 @@ struct ShardHeader {
   std::size_t n_chunks() const { return static_cast<std::size_t>((rows.size() + kChunkRows - 1) / kChunkRows); }
   /// Of a column, with the zeros behind it.
   std::uint64_t column_bytes() const { return (rows.size() * sizeof(float) + 63) / 64 * 64; }
-  /// Whether they are parts of the same table, as far as headers can tell.
+  /// Whether they are parts of the same table, as far as headers show.
   bool is_same_table(const ShardHeader& other) const {
     return n_global_rows == other.n_global_rows && schema == other.schema;
   }

@@ -10,13 +10,13 @@
 
 namespace podere::io {
 
-/// A field that holds `text`. Whatever may be taken for a delimiter, a quote or a line end needs quotes round it.
+/// A field that holds `text`. Whatever may be read as a delimiter, a quote or a line end needs quotes round it.
 std::string field_of(std::string_view text);
 
 /// Writes a line with the names of the columns, then all rows: label, features, weight, as far as there are such.
-/// Numbers are the shortest decimals that give back the same float32, "inf" and "-inf" among them; a missing value is
-/// an empty field (in quotes where it is the only one of its line: the line would be blank). Categories are the texts
-/// of their dictionary, or codes where there is none; names and texts are in quotes where they need them.
+/// Numbers are the shortest decimals that read back as the same float32, "inf" and "-inf" among them; a missing value
+/// is an empty field (in quotes where it is the only one of its line: the line would be blank). Categories are the
+/// texts of their dictionary, or codes where there is none; names and texts are in quotes where they need them.
 ///
 /// read_csv with `header` true, the same label and weight, and `coded_as` the schema of `table`, gives the same bits in
 /// every column but for the spelling of NaN, with label and weight where they were; texts of categories must not be

@@ -139,7 +139,7 @@ TEST(WriteCsvDistributed, NoRowsAreALineOfNames) {
   EXPECT_EQ(file_text(file.path()), "x,\"two words\"\n");
 }
 
-TEST(WriteCsvDistributed, AFileThatOneRankCannotWriteIsToldOnAllRanks) {
+TEST(WriteCsvDistributed, AFileThatOneRankCannotWriteIsReportedOnAllRanks) {
   const SharedFile file;
   const bool is_last = everyone().rank() == everyone().size() - 1;
   EXPECT_THROW(

@@ -17,7 +17,7 @@ namespace podere::io {
 using FormatRows = std::function<void(std::size_t begin, std::size_t end, std::string& text)>;
 
 /// Writes `head`, then the lines of the `n_rows` of each rank in rank order, to the beginning of a file that all ranks
-/// see and that is there, such as the temporary_path() of an AtomicFile which somebody else holds. Returns how many
+/// see and that is there, such as the temporary_path() of an AtomicFile which another process holds. Returns how many
 /// bytes this rank wrote.
 ///
 ///     rank 0   head lines

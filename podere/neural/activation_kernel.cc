@@ -22,11 +22,11 @@ HWY_INLINE Vector Sigmoid(Floats d, Vector x) {
   const auto one = hn::Set(d, 1.0F);
   // Beyond it 1 + e^-x no longer changes, or q leaves the range of exponents.
   const auto t = hn::Max(hn::Min(x, hn::Set(d, 86.0F)), hn::Set(d, -86.0F));
-  // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the lowest bits.
+  // Adding 1.5 * 2^23 rounds to a whole number, which then is in the lowest bits.
   const auto rounder = hn::Set(d, 0x1.8p23F);
   const auto shifted = hn::NegMulAdd(t, hn::Set(d, 0x1.715476p0F), rounder);
   const auto q = hn::Sub(shifted, rounder);
-  // t + q ln 2, rounded once. Where the rounding of ln 2 itself would tell, at large q, the sigmoid is flat.
+  // t + q ln 2, rounded once. Where the rounding of ln 2 itself would show, at large q, the sigmoid is flat.
   const auto minus_r = hn::MulAdd(q, hn::Set(d, 0x1.62e43p-1F), t);
   auto power = hn::NegMulAdd(minus_r, hn::Set(d, 1.3843559e-3F), hn::Set(d, 8.3742356e-3F));
   power = hn::NegMulAdd(minus_r, power, hn::Set(d, 4.1668009e-2F));

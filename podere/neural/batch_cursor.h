@@ -10,7 +10,7 @@
 
 namespace podere::neural {
 
-/// Rows that are taken together.
+/// Rows that are used together.
 struct Batch {
   std::vector<Tile> tiles;
   std::size_t n_rows = 0;

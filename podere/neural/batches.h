@@ -10,7 +10,7 @@
 
 namespace podere::neural {
 
-/// Rows of one row block that are taken together: places [first, first + n) in the block's order of this epoch.
+/// Rows of one row block that are used together: places [first, first + n) in the block's order of this epoch.
 struct Tile {
   std::size_t block;
   std::size_t first;

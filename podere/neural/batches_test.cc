@@ -83,12 +83,12 @@ TEST(TileOrderTest, EveryBatchIsSharedEvenlyByExecutors) {
 
 TEST(TileOrderTest, SkippingIsAsTakingThem) {
   const Batches batches({1024, 1024, 300}, 64);
-  TileOrder taken(batches, 1, 0);
+  TileOrder walked(batches, 1, 0);
   TileOrder skipped(batches, 1, 0);
-  for (int i = 0; i < 20; ++i) taken.next();
+  for (int i = 0; i < 20; ++i) walked.next();
   skipped.skip(20);
-  EXPECT_EQ(taken.next().block, skipped.next().block);
-  EXPECT_EQ(taken.next().first, skipped.next().first);
+  EXPECT_EQ(walked.next().block, skipped.next().block);
+  EXPECT_EQ(walked.next().first, skipped.next().first);
 }
 
 TEST(ShuffleRowsTest, IsAPermutationThatDependsOnSeedEpochAndBlock) {

@@ -40,7 +40,7 @@ class Descent {
   void step(std::span<const double> gradient, std::span<float> weights) {
     step(gradient, weights, {0, weights.size()});
   }
-  /// Batches that steps were taken for.
+  /// Batches that were used for steps.
   std::size_t n_batches() const { return n_batches_; }
 
   /// Of the step to come.

@@ -93,7 +93,7 @@ TEST(DescentTest, StepsOfShardsAreThoseOfAll) {
   }
 }
 
-TEST(DescentTest, GoesOnFromASavedStateAsIfItHadNeverStopped) {
+TEST(DescentTest, ResumesFromASavedStateAsIfItHadNeverStopped) {
   for (const Optimizer optimizer : {Optimizer::kSgd, Optimizer::kAdam, Optimizer::kAdamW}) {
     const Options options{.optimizer = optimizer, .schedule = Schedule::kExponential};
     Descent first(small(), options, 4, 2);

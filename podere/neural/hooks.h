@@ -13,8 +13,8 @@ namespace podere::neural {
 
 /// A run after a step. Valid during the call only.
 struct AfterStep {
-  std::size_t n_steps;  ///< in all, those before a checkpoint too
-  std::size_t n_taken;  ///< of these, since the call before: 1, or some at once
+  std::size_t n_steps;      ///< in all, those before a checkpoint too
+  std::size_t n_new_steps;  ///< of these, since the call before: 1, or some at once
   std::size_t steps_per_epoch;
   bool is_epoch_over;
   double loss;                     ///< weighted mean over the rows of the step, before it was taken; of lbfgs after
@@ -27,7 +27,7 @@ struct AfterStep {
   std::function<Checkpoint()> make_checkpoint;
 
   /// Whether one of the steps since the call before was the `every`-th, twice that, ...; never for 0.
-  bool has_passed(std::size_t every) const { return every > 0 && n_steps / every != (n_steps - n_taken) / every; }
+  bool has_passed(std::size_t every) const { return every > 0 && n_steps / every != (n_steps - n_new_steps) / every; }
 };
 
 /// Called on every rank, in the same order, and not collective.

@@ -286,7 +286,7 @@ TEST(AddScaledTest, IsExactUpToItsBound) {
             (std::vector<std::int64_t>{(std::int64_t{1} << kScaledBits) + 1, 1 - (std::int64_t{1} << kScaledBits)}));
 }
 
-TEST(AddScaledTest, TellsWhatIsNotFinite) {
+TEST(AddScaledTest, ReportsWhatIsNotFinite) {
   std::vector<std::int64_t> sums(2);
   EXPECT_GE(add_scaled(std::vector<float>{1, -std::numeric_limits<float>::infinity()}, 0, sums), 0x7f800000U);
   EXPECT_GT(add_scaled(std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 2}, 0, sums), 0x7f800000U);

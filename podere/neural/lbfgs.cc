@@ -12,7 +12,7 @@ namespace {
 constexpr double kDecrease = 1e-4;   // c1
 constexpr double kCurvature = 0.9;   // c2
 constexpr int kMostTrials = 25;      // of a line search
-constexpr std::size_t kRecent = 20;  // values that tell whether it still falls
+constexpr std::size_t kRecent = 20;  // values that show whether it still falls
 
 /// As four interleaved sums.
 double dot(std::span<const double> a, std::span<const double> b) {

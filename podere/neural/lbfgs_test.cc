@@ -107,7 +107,7 @@ TEST(LbfgsTest, StaysWhereTheFunctionIsFinite) {
   EXPECT_NEAR(lbfgs.x()[0], 0.01, 1e-6);
 }
 
-TEST(LbfgsTest, GoesOnFromASavedStateAsIfItHadNeverStopped) {
+TEST(LbfgsTest, ResumesFromASavedStateAsIfItHadNeverStopped) {
   Lbfgs whole({-1.2, 1, 3, -2}, 4, 0, rosenbrock);
   Lbfgs first({-1.2, 1, 3, -2}, 4, 0, rosenbrock);
   for (int i = 0; i < 8; ++i) {

@@ -33,8 +33,8 @@ double BinaryCrossEntropy(const TileOutputs& t) {
   return SumByHalves(losses);
 }
 
-/// Replaces outputs by exp(z - largest); `sum` [kTileRows] is that of each row, `largest` [kTileRows] what was taken
-/// off.
+/// Replaces outputs by exp(z - largest); `sum` [kTileRows] is that of each row, `largest` [kTileRows] what was
+/// subtracted.
 void ExponentialsInPlace(const TileOutputs& t, double* largest, double* sum) {
   for (std::size_t i = 0; i < t.n_rows; ++i) largest[i] = t.values[i];
   for (std::size_t k = 1; k < t.n_outputs; ++k) {

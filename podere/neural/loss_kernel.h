@@ -26,7 +26,7 @@ struct TileOutputs {
 /// In double, of operations that are rounded alike everywhere, and in a fixed order.
 double differentiate_loss(Loss loss, const TileOutputs& outputs);
 
-/// Replaces outputs by what they stand for: the probability of class 1, probabilities, or the number itself.
+/// Replaces outputs by what they mean: the probability of class 1, probabilities, or the number itself.
 void predict_from_outputs(Loss loss, const TileOutputs& outputs);
 
 }  // namespace podere::neural

@@ -117,7 +117,7 @@ void check_shape(const table::Schema& schema, const Options& options) {
                       schema.features[schema.categories.begin()->first]);
   }
   if (options.loss == Loss::kCrossEntropy && options.n_classes == 0)
-    throw InputError("it is not said how many classes there are");
+    throw InputError("the number of classes is missing");
   if (const std::size_t n = layout_of(schema, options).n_weights(); n > kMaxWeights) {
     throw_input_error("the layers have {} weights, allowed are at most {}", n, kMaxWeights);
   }

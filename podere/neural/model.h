@@ -48,7 +48,7 @@ void check_shape(const table::Schema& schema, const Options& options);
 /// Throws InputError for a model that cannot be used.
 void validate(const Model& model);
 
-/// A model under way, with what its training needs to go on.
+/// A model in training, with all that is needed to resume.
 struct Checkpoint {
   Model model;
   TrainState state;

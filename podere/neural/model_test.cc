@@ -154,7 +154,7 @@ TEST(NetworkModelTest, ContentThatCannotBeIsRefused) {
   for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_THROW(from_text(forged(changes[i]), "m"), InputError) << i;
 }
 
-TEST(NetworkModelTest, OtherFilesAreToldApart) {
+TEST(NetworkModelTest, OtherFilesAreRecognized) {
   EXPECT_TRUE(is_network_text(to_text(some_model())));
   const std::string spaced = Json::parse(to_text(some_model())).dump(2);
   EXPECT_TRUE(is_network_text(spaced));

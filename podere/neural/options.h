@@ -86,7 +86,7 @@ struct Options {
   int servers = 0;    ///< parameter servers among the executors, the others are workers; 0: none. Not lbfgs
   int staleness = 0;  ///< with servers: batches that a worker may be ahead of the slowest; 0: synchronous; -1: any
   bool standardize = true;         ///< features on a common scale, learned from the training rows
-  bool standardize_target = true;  ///< squared-error only: labels on a common scale, which predictions are taken off
+  bool standardize_target = true;  ///< squared-error only: labels on a common scale, undone in predictions
   bool impute = false;             ///< missing values become the mean of their feature; else are refused
   double validation_fraction = 0;  ///< share of training rows set aside to validate, [0, 1)
   int early_stopping_epochs = 0;   ///< stop after so many epochs without a lower validation loss; 0: never

@@ -110,7 +110,7 @@ class ParameterServers final : public Solver {
     return std::min({usual, n_steps_ - version() % n_steps_, most});
   }
 
-  /// Gradients taken since the start.
+  /// Gradients applied since the start.
   std::size_t version() const { return descent_.n_batches(); }
 
   /// What each server has goes to all.
@@ -152,7 +152,7 @@ class ParameterServers final : public Solver {
   comm::Messages messages_;
   std::vector<int> workers_;  // those that have rows
   std::vector<Shard> shards_;
-  std::size_t n_steps_;  // gradients of an epoch: batches of all rows, whoever takes them
+  std::size_t n_steps_;  // gradients of an epoch: batches of all rows, whichever worker has them
   Descent descent_;
   std::vector<float> weights_;
   Shard shard_;  // of this server; none of a worker

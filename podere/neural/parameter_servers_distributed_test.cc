@@ -15,14 +15,12 @@ struct Trained {
   TrainReport report;
 };
 
-Trained train_all(const Options& options, const RandomTable& want = {.n_rows = 20000},
-                  const Continuation& continuation = {}) {
+Trained train_all(const Options& options, const RandomTable& want = {.n_rows = 20000}, const RunControl& control = {}) {
   Progress progress;
   const table::Table table = random_table(want, world());
   const table::Table validation = random_table({.n_rows = 4000, .loss = want.loss, .seed = 77}, world());
   Trained trained;
-  trained.model =
-      train(table::HeldRows(table), &validation, options, world(), 2, progress, &trained.report, continuation);
+  trained.model = train(table::HeldRows(table), &validation, options, world(), 2, progress, &trained.report, control);
   return trained;
 }
 
@@ -133,14 +131,14 @@ Checkpoint keep_after_4(const Options& options) {
   return checkpoint_from_text(to_text(*kept), "checkpoint");
 }
 
-TEST_F(ParameterServersTest, ARunInStepGoesOnAsIfItHadNeverStopped) {
+TEST_F(ParameterServersTest, ARunInStepResumesAsIfItHadNeverStopped) {
   const Options options = options_of(1, 0);
   const Checkpoint kept = keep_after_4(options);
   EXPECT_EQ(to_text(train_all(options, {.n_rows = 20000}, {.checkpoint = &kept}).model),
             to_text(train_all(options).model));
 }
 
-TEST_F(ParameterServersTest, AnAsynchronousRunGoesOnFromItsCheckpoint) {
+TEST_F(ParameterServersTest, AnAsynchronousRunResumesFromItsCheckpoint) {
   const Checkpoint kept = keep_after_4(options_of(1, 2));
   const auto [model, report] = train_all(options_of(1, 2), {.n_rows = 20000}, {.checkpoint = &kept});
   EXPECT_EQ(model.history.train_loss.size(), 10U);
@@ -176,7 +174,7 @@ TEST_F(ParameterServersTest, EndAtTheStepThatIsAskedFor) {
   }
 }
 
-TEST_F(ParameterServersTest, DivergenceIsToldOnAllRanks) {
+TEST_F(ParameterServersTest, DivergenceIsReportedOnAllRanks) {
   for (const int staleness : {0, 1, -1}) {
     Options options = options_of(1, staleness);
     options.loss = Loss::kSquaredError;

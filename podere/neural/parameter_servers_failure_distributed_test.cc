@@ -55,16 +55,16 @@ void train_with(const Failing& failing) {
   train(table::HeldRows(table), nullptr, options, world(), 1, progress, nullptr, {.hooks = {run_out_of_memory}});
 }
 
-/// What this rank was told.
+/// The message on this rank.
 std::string failure_of(const Failing& failing) {
-  std::string told = "nothing";
+  std::string message = "nothing";
   try {
     train_with(failing);
   } catch (const std::exception& error) {
-    told = error.what();
+    message = error.what();
   }
   allocations_left = 0;
-  return told;
+  return message;
 }
 
 class FailingWorkerTest : public testing::Test {

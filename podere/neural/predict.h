@@ -17,7 +17,7 @@ namespace podere::neural {
 /// InputError that names the features which are not there or have categories, and for values that are not finite.
 std::vector<float> predict_outputs(const Model& model, const table::Table& table, int n_threads);
 
-/// What outputs, given as `values` [n_outputs x n_rows], stand for: the probability of class 1 (binary cross-entropy),
+/// What outputs, given as `values` [n_outputs x n_rows], mean: the probability of class 1 (binary cross-entropy),
 /// probabilities that sum to 1 (cross-entropy), or the number itself.
 std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads);
 

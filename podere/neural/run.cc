@@ -11,7 +11,7 @@
 namespace podere::neural {
 namespace {
 
-/// How often in an epoch it is told how far the run is, and asked whether to stop.
+/// How often in an epoch progress is reported, and asked whether to stop.
 constexpr std::size_t kReportsPerEpoch = 20;
 constexpr std::size_t kEndSampleRows = 4096;
 
@@ -67,7 +67,7 @@ void Run::take_step(std::span<const Hook> hooks, std::size_t most) {
   const bool is_epoch_over = n_epochs_done() > n_epochs_before;
   if (is_epoch_over) end_epoch();
   const AfterStep after{.n_steps = n_steps_,
-                        .n_taken = step.n_steps,
+                        .n_new_steps = step.n_steps,
                         .steps_per_epoch = solver_.n_steps(),
                         .is_epoch_over = is_epoch_over,
                         .loss = step.loss / step.weight,

@@ -19,13 +19,13 @@ namespace podere::neural {
 
 /// The rows of a run; those to validate on where early stopping has a table of them.
 struct RunRows {
-  table::RowsMark training = {};
-  table::RowsMark validation = {};
+  table::DataFingerprint training = {};
+  table::DataFingerprint validation = {};
 };
 /// Of the run that left the checkpoint. Throws InputError if they are not in it.
 RunRows rows_of(const Checkpoint& checkpoint);
 
-/// Has a solver take its steps, and in between measures, tells, keeps and stops.
+/// Has a solver take its steps, and in between measures, reports, writes checkpoints and stops.
 class Run {
  public:
   /// All outlive this. `model` has all but its weights and its history, which this fills in.
@@ -41,7 +41,7 @@ class Run {
 
   /// Goes on from there. Throws InputError if it is of another run. Local.
   void resume(const Checkpoint& checkpoint);
-  /// To the end, or until so many steps are taken (0: no such end). Collective.
+  /// To the end, or until so many steps are done (0: no such end). Collective.
   void go(std::span<const Hook> hooks, std::size_t max_steps);
 
   /// Throws InputError if the last step has led where outputs, and so the loss, are not finite: there is no step after

@@ -30,7 +30,7 @@ void ShardServer::serve(std::uint64_t version, std::size_t n_gradients) noexcept
     const std::size_t ready = comm::Messages::await_any(receiving_, next_);
     next_ = ready + 1;
     Worker& worker = workers_[ready];
-    if (worker.gradient.note().is_last != 0) {
+    if (worker.gradient.header().is_last != 0) {
       worker.has_left = true;
       --n_here;
     } else {
@@ -53,7 +53,7 @@ void ShardServer::take(Worker& worker) {
   worker.is_waiting = true;
   worker.has_gradient = true;
   if (is_synchronous() || n_left_ == 0) return;
-  ++staleness_[std::min<std::uint64_t>(version_ - worker.gradient.note().version, kStalenessCounts - 1)];
+  ++staleness_[std::min<std::uint64_t>(version_ - worker.gradient.header().version, kStalenessCounts - 1)];
   std::ranges::copy(worker.gradient.values(), gradient_.begin());
   worker.has_gradient = false;
   step(1);
@@ -65,12 +65,12 @@ void ShardServer::step_together() {
   const auto has_gradient = [](const Worker& worker) { return worker.has_gradient; };
   if (std::ranges::any_of(workers_, is_awaited) || std::ranges::none_of(workers_, has_gradient)) return;
   double weight = 0;
-  for (const Worker& worker : workers_) weight += worker.has_gradient ? worker.gradient.note().weight : 0;
+  for (const Worker& worker : workers_) weight += worker.has_gradient ? worker.gradient.header().weight : 0;
   std::ranges::fill(gradient_, 0);
   std::size_t n_gradients = 0;
   for (Worker& worker : workers_) {
     if (!std::exchange(worker.has_gradient, false)) continue;
-    const double share = worker.gradient.note().weight / weight;
+    const double share = worker.gradient.header().weight / weight;
     const std::span<const float> values = worker.gradient.values();
     for (std::size_t i = 0; i < shard_.n; ++i) gradient_[i] += share * values[i];
     ++staleness_[0];
@@ -102,7 +102,7 @@ void ShardServer::answer(std::size_t w) {
   worker.has_gradient = false;
   receive_from(w);
   worker.sending.wait();
-  worker.weights.set_note({.version = version_, .is_last = n_left_ == 0 ? 1U : 0U});
+  worker.weights.set_header({.version = version_, .is_last = n_left_ == 0 ? 1U : 0U});
   std::ranges::copy(shard_.of(std::span<const float>(weights_)), worker.weights.values().begin());
   worker.sending = messages_.start_send(worker.weights.bytes(), worker.rank);
 }

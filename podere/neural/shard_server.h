@@ -10,7 +10,7 @@
 #include "podere/comm/messages.h"
 #include "podere/neural/descent.h"
 #include "podere/neural/options.h"
-#include "podere/neural/parcel.h"
+#include "podere/neural/shard_message.h"
 
 namespace podere::neural {
 
@@ -25,7 +25,7 @@ class ShardServer {
   ShardServer(const Options& options, Shard shard, std::span<float> weights, Descent& descent,
               const comm::Messages& messages, const std::vector<int>& workers);
 
-  /// A round of `n_gradients` gradients, `version` of them before it: returns when it has told all workers that it is
+  /// A round of `n_gradients` gradients, `version` of them before it: returns when it has sent all workers that it is
   /// over, and each has sent its last.
   ///
   /// Asynchronous: each gradient is a step at once. A worker hears of the weights after its own, unless it is
@@ -36,15 +36,15 @@ class ShardServer {
   /// Workers wait for a server: one that fails ends its process, so that the group ends and is started anew.
   void serve(std::uint64_t version, std::size_t n_gradients) noexcept;
 
-  /// Of all gradients so far: how many others were taken between reading the weights and each.
+  /// Of all gradients so far: how many others were applied between reading the weights and each.
   const StalenessCounts& staleness() const { return staleness_; }
 
  private:
   struct Worker {
     Worker(int worker_rank, std::size_t n) : rank(worker_rank), gradient(n), weights(n) {}
     int rank;
-    Parcel gradient;
-    Parcel weights;
+    ShardMessage gradient;
+    ShardMessage weights;
     comm::Transfer sending;
     std::size_t n_gradients = 0;  // in this round
     bool has_gradient = false;    // that is not part of a step yet

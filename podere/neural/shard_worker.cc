@@ -65,7 +65,7 @@ BatchResult ShardWorker::take_gradient() {
 void ShardWorker::send_gradient() {
   for (Server& server : servers_) {
     server.sending.wait();
-    server.gradient.set_note({.version = server.gradient_version, .weight = batch_weight_});
+    server.gradient.set_header({.version = server.gradient_version, .weight = batch_weight_});
     const std::span<const double> gradient = server.shard.of(std::span<const double>(gradient_));
     std::ranges::transform(gradient, server.gradient.values().begin(), [](double g) { return static_cast<float>(g); });
     server.receiving = messages_.start_receive(server.weights.bytes(), server.rank);
@@ -78,18 +78,18 @@ bool ShardWorker::receive_weights(Work& done) {
   for (Server& server : servers_) {
     server.receiving.wait();
     std::ranges::copy(server.weights.values(), server.shard.of(weights_).begin());
-    server.version = server.weights.note().version;
+    server.version = server.weights.header().version;
   }
   done.wait_seconds += watch.seconds();
   // Servers may differ by gradients that cross each other, so one of them decides.
-  return servers_.front().weights.note().is_last != 0;
+  return servers_.front().weights.header().is_last != 0;
 }
 
 void ShardWorker::leave() noexcept {
   for (Server& server : servers_) {
     server.receiving.wait();
     server.sending.wait();
-    server.gradient.set_note({.is_last = 1});
+    server.gradient.set_header({.is_last = 1});
     server.sending = messages_.start_send(server.gradient.bytes(), server.rank);
   }
   for (Server& server : servers_) server.sending.wait();

@@ -12,7 +12,7 @@
 #include "podere/neural/batch_gradient.h"
 #include "podere/neural/descent.h"
 #include "podere/neural/options.h"
-#include "podere/neural/parcel.h"
+#include "podere/neural/shard_message.h"
 
 namespace podere::neural {
 
@@ -46,7 +46,7 @@ class ShardWorker {
   /// A round from the weights as they are, after `version` steps: batch after batch until the first server says that it
   /// is over. Weights on the way from servers are waited for only once the next gradient is there, unless the run is
   /// synchronous; so each is of weights that lack the gradient just before it. What fails here is thrown once servers
-  /// know that they need not wait; if they cannot be told, this ends its process, as a server does.
+  /// know that they need not wait; if they cannot be reached, this ends its process, as a server does.
   Work work(std::uint64_t version);
   /// Goes on with the n-th of all batches.
   void go_to(std::size_t n) { batches_.go_to(n / batches_.batches().n_steps(), n % batches_.batches().n_steps()); }
@@ -57,12 +57,12 @@ class ShardWorker {
         : rank(server_rank), shard(its_shard), gradient(shard.n), weights(shard.n) {}
     int rank;
     Shard shard;
-    Parcel gradient;
-    Parcel weights;
+    ShardMessage gradient;
+    ShardMessage weights;
     comm::Transfer sending;
     comm::Transfer receiving;
     std::uint64_t version = 0;           // of the weights here
-    std::uint64_t gradient_version = 0;  // of those that the gradient was taken at
+    std::uint64_t gradient_version = 0;  // of those that the gradient was computed at
   };
 
   void work_until_over(Work& done);

@@ -24,9 +24,9 @@ struct StepReport {
   bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
 };
 
-/// How workers and servers got on, over all rounds; zeros if there was none. Empty where there are no servers.
+/// How workers and servers worked together, over all rounds; zeros if there was none. Empty where there are no servers.
 struct ServersReport {
-  std::vector<std::uint64_t> staleness;  ///< gradients by steps that the weights were taken since; the last: and more
+  std::vector<std::uint64_t> staleness;  ///< gradients by steps that the weights were applied since; the last: and more
   std::vector<double> steps_per_second;  ///< of each worker
   std::vector<double> wait_shares;       ///< of each worker: of its time, waiting for weights
 };

@@ -1,4 +1,4 @@
-// What a training run needs to go on from where it was.
+// What a training run needs to resume.
 #pragma once
 
 #include <cmath>

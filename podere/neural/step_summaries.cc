@@ -62,8 +62,8 @@ std::vector<GraphNode> graph_of(const Options& options, const Layout& layout) {
 void StepSummaries::note(const AfterStep& after) {
   if (!summaries_.are_wanted()) return;
   if (!std::exchange(has_begun_, true)) begin(after);
-  loss_ += after.loss * static_cast<double>(after.n_taken);
-  n_steps_ += static_cast<double>(after.n_taken);
+  loss_ += after.loss * static_cast<double>(after.n_new_steps);
+  n_steps_ += static_cast<double>(after.n_new_steps);
   const std::size_t apart = summaries_.steps_apart() > 0
                                 ? summaries_.steps_apart()
                                 : std::max<std::size_t>(after.steps_per_epoch / kSummariesPerEpoch, 1);
@@ -79,7 +79,7 @@ void StepSummaries::note(const AfterStep& after) {
 void StepSummaries::begin(const AfterStep& after) {
   const auto n_epochs = static_cast<std::size_t>(after.options.epochs);
   epochs_apart_ = (n_epochs + kShownHistograms - 1) / kShownHistograms;
-  summaries_.begin(after.n_steps - after.n_taken, json_of_all_fields(after.options));
+  summaries_.begin(after.n_steps - after.n_new_steps, json_of_all_fields(after.options));
   summaries_.graph(graph_of(after.options, after.layout));
 }
 

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace podere::neural::HWY_NAMESPACE {
 
-/// Adding 1.5 * 2^52 rounds to a whole number, which then stands in the lowest bits. The scale is a power of two: the
+/// Adding 1.5 * 2^52 rounds to a whole number, which then is in the lowest bits. The scale is a power of two: the
 /// product is exact.
 std::uint32_t AddScaled(const float* values, std::size_t n, double scale, std::int64_t* sums) {
   constexpr double kRound = 0x1.8p52;

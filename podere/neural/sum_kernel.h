@@ -1,4 +1,4 @@
-// Sums of float32 gradients that are exact, so that they may be taken in any order.
+// Sums of float32 gradients that are exact, in any order.
 #pragma once
 
 #include <cstddef>

@@ -65,9 +65,9 @@ inline table::Table random_table(const RandomTable& want, const comm::Communicat
 
 /// The model of a table that this process holds by itself.
 inline Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr,
-                         const Continuation& continuation = {}) {
+                         const RunControl& control = {}) {
   Progress progress;
-  return train(table::HeldRows(table), validation, options, alone(), 2, progress, nullptr, continuation);
+  return train(table::HeldRows(table), validation, options, alone(), 2, progress, nullptr, control);
 }
 
 }  // namespace podere::neural

@@ -40,7 +40,7 @@ struct GradientSum {
 };
 
 /// Features of the rows that a thread comes to next: fetched from memory a few at a time while it computes. All at once
-/// they would stand in each other's way, and in that of the computing.
+/// they would delay each other, and the computing.
 class NextRows {
  public:
   /// Of wide rows the beginnings only: what follows comes by itself.
@@ -78,7 +78,7 @@ class TilePass {
   /// All outlive this.
   TilePass(const Layout& layout, const Options& options);
 
-  /// Adds the tile's loss and gradient, rounded to multiples of 2^-exponent. The same bits whoever does it.
+  /// Adds the tile's loss and gradient, rounded to multiples of 2^-exponent. The same bits in any thread.
   void add_gradient(const PassWeights& weights, const TileRows& rows, int exponent, GradientSum& sum);
   /// Outputs before the last activation, [n_outputs x kTileRows], of rows whose labels are not looked at. They stay
   /// until the next call.

@@ -28,7 +28,7 @@
 namespace podere::neural {
 namespace {
 
-/// Bounds of batch sizes that nobody chose.
+/// Bounds of batch sizes that are not chosen.
 constexpr std::uint64_t kLeastAutoBatch = 32;
 constexpr std::uint64_t kMostAutoBatch = 4096;
 /// Sizes of numbers that are learned without ado.
@@ -94,7 +94,7 @@ std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const 
   return is_training;
 }
 
-/// Takes the features of the training table over, and gives them back.
+/// Copies the features of the training table, and releases them there.
 TrainingRows take_rows(const table::RowSource& source, const Model& model, const table::LabeledRows& labels,
                        std::span<const std::uint8_t> is_training, int n_threads) {
   const table::Table& table = source.labels();
@@ -103,7 +103,7 @@ TrainingRows take_rows(const table::RowSource& source, const Model& model, const
                     labels,
                     {},
                     {}};
-  source.give_back_features(model.schema.features.size());
+  source.release_features(model.schema.features.size());
   rows.order.reserve(table.n_rows());
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     if (is_training[i] != 0) rows.order.push_back(static_cast<std::uint16_t>(i % table::kBlockRows));
@@ -207,22 +207,22 @@ int choose_batch_size(std::uint64_t n_rows) {
   return static_cast<int>(std::clamp<std::uint64_t>(n_rows / 100, kLeastAutoBatch, kMostAutoBatch));
 }
 
-/// As train, with a shaped model, once it has checked what it is asked for and brought few rows to one form.
+/// As train, with a shaped model, once it has checked what it is asked for and canonicalized few rows.
 Model train_on(const table::RowSource& source, const table::Table* validation, Model model,
                const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
-               const Continuation& continuation) {
+               const RunControl& control) {
   Stopwatch watch;
   progress.report({"prepare", 0, 1, {}});
   const table::Table& table = source.labels();
   const table::LabelRules rules = label_rules(model.options);
   const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
   table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
-  start(model, continuation.base, table, labels.rows, comm, n_threads);
+  start(model, control.base, table, labels.rows, comm, n_threads);
   std::vector<float> learned;
   scale_labels(model, labels.rows, learned);
-  const bool has_own_scale = continuation.base == nullptr && model.options.standardize_target;
+  const bool has_own_scale = control.base == nullptr && model.options.standardize_target;
   if (model.options.loss == Loss::kSquaredError && !has_own_scale) warn_of_scale(labels.rows, comm, progress);
-  RunRows run_rows{.training = table::mark_rows(table, comm)};
+  RunRows run_rows{.training = table::fingerprint_rows(table, comm)};
 
   TrainingRows rows;
   FeatureRows validation_features;
@@ -239,7 +239,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   std::vector<float> watched_labels;
   if (validation != nullptr) {
     validation_labels = table::weigh_labels(*validation, {}, 0, rules, "validation", comm);
-    if (model.options.early_stopping_epochs > 0) run_rows.validation = table::mark_rows(*validation, comm);
+    if (model.options.early_stopping_epochs > 0) run_rows.validation = table::fingerprint_rows(*validation, comm);
     scale_labels(model, validation_labels->rows, watched_labels);
     watched = pick_rows(validation_features, validation_labels->rows, {});
   } else if (model.options.validation_fraction > 0) {
@@ -255,14 +255,14 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   const std::unique_ptr<Solver> solver = make_solver(model.layout, model.options, rows, std::move(block_rows),
                                                      labels.rows.weight_sum, model.weights, comm, n_threads);
   Run run(model, *solver, run_rows, watched, comm, n_threads, progress);
-  if (continuation.solver != nullptr) solver->load(*continuation.solver);
-  if (continuation.checkpoint != nullptr) {
-    table::check_same_run(other_run(*continuation.checkpoint, model, run_rows));
-    run.resume(*continuation.checkpoint);
+  if (control.solver != nullptr) solver->load(*control.solver);
+  if (control.checkpoint != nullptr) {
+    table::check_same_run(other_run(*control.checkpoint, model, run_rows));
+    run.resume(*control.checkpoint);
   }
   const double prepare_seconds = watch.restart();
   const comm::TrafficByKind traffic_before = comm.traffic();
-  run.go(continuation.hooks, continuation.max_steps);
+  run.go(control.hooks, control.max_steps);
   if (report != nullptr) {
     *report = {.prepare_seconds = prepare_seconds,
                .train_seconds = watch.seconds(),
@@ -281,13 +281,13 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
 /// As train, by all who have rows where these are.
 Model train_here(const table::RowSource& source, const table::Table* validation, const Options& options,
                  const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
-                 const Continuation& continuation) {
-  Model model = shape_model(source, options, continuation.base, comm);
+                 const RunControl& control) {
+  Model model = shape_model(source, options, control.base, comm);
   // Rows are set aside by their numbers, of which others know.
   if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
-    return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);
+    return train_on(source, validation, std::move(model), comm, n_threads, progress, report, control);
   }
-  // What is wrong with a row is told with its own number, and in rows that do not count too.
+  // A faulty row is reported with its own number, and in rows that do not count too.
   table::weigh_labels(source.labels(), {}, 0, label_rules(model.options), "training", comm);
   const table::Scaling as_they_are = no_scaling(model.schema.features.size());
   std::optional<table::Table> few = table::to_one_form(
@@ -297,9 +297,9 @@ Model train_here(const table::RowSource& source, const table::Table* validation,
                         options.impute, "training", n_threads);
       },
       comm);
-  if (!few) return train_on(source, validation, std::move(model), comm, n_threads, progress, report, continuation);
+  if (!few) return train_on(source, validation, std::move(model), comm, n_threads, progress, report, control);
   return train_on(table::HeldRows(std::move(*few)), validation, std::move(model), comm, n_threads, progress, report,
-                  continuation);
+                  control);
 }
 
 }  // namespace
@@ -310,16 +310,14 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
-            const Continuation& continuation) {
+            const RunControl& control) {
   check_request(source, validation, options);
-  if (options.servers == 0)
-    return train_here(source, validation, options, comm, n_threads, progress, report, continuation);
+  if (options.servers == 0) return train_here(source, validation, options, comm, n_threads, progress, report, control);
   const int n_workers = count_workers(options, comm.size());
   const std::vector<std::uint8_t> all(source.labels().n_rows(), 1);
   table::Table moved = table::keep_rows(source.labels(), all, comm, n_threads, n_workers);
-  source.give_back_features(source.schema().features.size());
-  return train_here(table::HeldRows(std::move(moved)), validation, options, comm, n_threads, progress, report,
-                    continuation);
+  source.release_features(source.schema().features.size());
+  return train_here(table::HeldRows(std::move(moved)), validation, options, comm, n_threads, progress, report, control);
 }
 
 }  // namespace podere::neural

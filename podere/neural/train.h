@@ -26,14 +26,14 @@ struct TrainReport {
   ServersReport servers;       ///< of parameter servers, where there are
 };
 
-/// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
-struct Continuation {
+/// What a run starts from (warm start, checkpoint), and what is called during it. What is pointed to outlives the run.
+struct RunControl {
   /// Its weights and scaling are where this run starts; features, layers and loss are the same.
   const Model* base = nullptr;
-  /// What a hook was given in a run with the same data, options and base, on any number of executors. The run goes on
+  /// What a hook was given in a run with the same data, options and base, on any number of executors. The run resumes
   /// from there and ends with the same model.
   const Checkpoint* checkpoint = nullptr;
-  /// The state of a checkpoint after a whole epoch, perhaps on other rows: the solver goes on from its numbers, its
+  /// The state of a checkpoint after a whole epoch, perhaps on other rows: the solver resumes from its numbers, its
   /// weights too, while steps, epochs and losses are counted anew. Layers and optimizer are the same.
   const TrainState* solver = nullptr;
   /// Called after every step, one after the other.
@@ -46,7 +46,7 @@ struct Continuation {
 bool is_training_row(table::GlobalRow row, const Options& options);
 
 /// Trains on rows whose label and features are held and which must begin at a row block on every rank; gives the
-/// features back once it has them row by row. Few rows are brought to one form (few_rows.h). `validation` (may be null)
+/// features back once it has them row by row. Few rows are canonicalized (few_rows.h). `validation` (may be null)
 /// has the same features. Collective. The model is the same, bit for bit, for any number of ranks and threads, on all
 /// processors with fused multiply-add (x86 with AVX2, 64-bit ARM); but not with servers, to whose workers the rows are
 /// moved first. Stops after the step in which rank 0's progress says stop_requested(), which is heard some times in an
@@ -57,6 +57,6 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// finite, a loss that is no longer finite, a base that does not fit, a checkpoint of another run.
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report = nullptr,
-            const Continuation& continuation = {});
+            const RunControl& control = {});
 
 }  // namespace podere::neural

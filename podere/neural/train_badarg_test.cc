@@ -69,7 +69,7 @@ TEST(NetworkOptionsTest, EachIsHeldToItsRange) {
             "activation is 'swish', allowed are identity, relu, sigmoid, tanh");
 }
 
-TEST(NetworkOptionsTest, ThoseThatNobodyLooksAtAreTold) {
+TEST(NetworkOptionsTest, ThoseThatAreNotUsedAreRefused) {
   const std::vector<BadOptions> all = {
       {{.optimizer = Optimizer::kLbfgs, .batch_size = 64},
        "batch-size is 64, which is for the optimizers sgd, adam and adamw, not for lbfgs"},
@@ -159,19 +159,19 @@ TEST(NetworkTrainBadArgTest, ValidationDataAreOfTheKindOfThoseTrainedOn) {
             "validation data and validation-fraction are both given, allowed is one of them");
 }
 
-TEST(NetworkTrainBadArgTest, LabelsOfMinusOneAreToldHowToBecomeZero) {
+TEST(NetworkTrainBadArgTest, LabelsOfMinusOneAreRefusedWithAdvice) {
   for (const Loss loss : {Loss::kBinaryCrossEntropy, Loss::kCrossEntropy}) {
     table::Table table = random_table({.n_rows = 50}, alone());
     table.label()[3] = -1;
-    const std::string told = refusal([&] { train_alone(table, {.loss = loss, .hidden = {4}, .epochs = 1}); });
+    const std::string message = refusal([&] { train_alone(table, {.loss = loss, .hidden = {4}, .epochs = 1}); });
     EXPECT_TRUE(
-        told.ends_with("where -1 stands for a class, write 0: sed 's/^-1\\b/0/' does, of labels that stand "
-                       "first"))
-        << told;
+        message.ends_with("if -1 is a class, write 0 instead, such as with sed 's/^-1\\b/0/' if labels are the "
+                          "first column"))
+        << message;
   }
 }
 
-TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
+TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsRefusedWithWhatDiffers) {
   const Options options{.hidden = {4}, .epochs = 1, .batch_size = 32};
   const RandomTable rows{.n_rows = 1500};
   std::optional<Checkpoint> kept;
@@ -180,13 +180,14 @@ TEST(NetworkTrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
   const auto refused = [&](const RandomTable& want, const std::function<void(Options&)>& change) {
     Options other = options;
     change(other);
-    std::string told =
+    std::string message =
         refusal([&] { train_alone(random_table(want, alone()), other, nullptr, {.checkpoint = &*kept}); });
     const std::string begin = "the checkpoint is of another run: ";
     const std::string end = "; give the same, or another file for checkpoints";
-    EXPECT_TRUE(told.starts_with(begin) && told.ends_with(end)) << told;
-    return told.size() < begin.size() + end.size() ? told
-                                                   : told.substr(begin.size(), told.size() - begin.size() - end.size());
+    EXPECT_TRUE(message.starts_with(begin) && message.ends_with(end)) << message;
+    return message.size() < begin.size() + end.size()
+               ? message
+               : message.substr(begin.size(), message.size() - begin.size() - end.size());
   };
   const auto same = [](Options&) {};
   constexpr const char* kOthers = "labels, weights or the order of rows are others";
@@ -215,17 +216,17 @@ TEST(NetworkTrainBadArgTest, ACheckpointIsOfTheSameLabelsWeightsAndRowsToValidat
                                                    if (!kept) kept = after.make_checkpoint();
                                                  }}});
     const Checkpoint checkpoint = checkpoint_from_text(to_text(*kept), "c");
-    const auto told = [&](const std::function<void(table::Table & rows, table::Table & watched)>& change) {
+    const auto message = [&](const std::function<void(table::Table & rows, table::Table & watched)>& change) {
       table::Table other = make_rows();
       table::Table other_watched = make_watched();
       change(other, other_watched);
       return refusal([&] { train_alone(other, options, &other_watched, {.checkpoint = &checkpoint}); });
     };
-    EXPECT_EQ(told([](auto&, auto&) {}), "nothing was refused");
+    EXPECT_EQ(message([](auto&, auto&) {}), "nothing was refused");
     const char* const others = "labels, weights or the order of rows are others";
-    EXPECT_NE(told([](auto& t, auto&) { t.label()[1499] = 1 - t.label()[1499]; }).find(others), std::string::npos);
-    EXPECT_NE(told([](auto& t, auto&) { std::swap(t.weight()[3], t.weight()[4]); }).find(others), std::string::npos);
-    const std::string of_watched = told([](auto&, auto& t) { t.weight()[7] *= 2; });
+    EXPECT_NE(message([](auto& t, auto&) { t.label()[1499] = 1 - t.label()[1499]; }).find(others), std::string::npos);
+    EXPECT_NE(message([](auto& t, auto&) { std::swap(t.weight()[3], t.weight()[4]); }).find(others), std::string::npos);
+    const std::string of_watched = message([](auto&, auto& t) { t.weight()[7] *= 2; });
     EXPECT_EQ(of_watched.find("the validation data are others") != std::string::npos, patience > 0) << of_watched;
   }
 }

@@ -91,7 +91,7 @@ TEST_P(TrainDistributedTest, TheModelIsThatOfOneExecutor) {
 INSTANTIATE_TEST_SUITE_P(All, TrainDistributedTest, testing::ValuesIn(cases()),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(TrainDistributedErrorTest, ABadRowOnOneRankIsToldOnAll) {
+TEST(TrainDistributedErrorTest, ABadRowOnOneRankIsReportedOnAll) {
   table::Table table = random_table({.n_rows = 6000}, world());
   if (table.rows().end == 6000 && table.n_rows() > 0) table.feature(2)[table.n_rows() - 1] = std::nanf("");
   Progress progress;
@@ -126,7 +126,7 @@ TEST(TrainDistributedErrorTest, DivergenceInTheLastStepIsTold) {
   }
 }
 
-TEST(TrainDistributedErrorTest, DivergenceIsToldOnAllRanksWithAdvice) {
+TEST(TrainDistributedErrorTest, DivergenceIsReportedOnAllRanksWithAdvice) {
   Progress progress;
   const table::Table table = random_table({.loss = Loss::kSquaredError}, world());
   try {

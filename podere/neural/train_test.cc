@@ -128,12 +128,12 @@ TEST(TrainTest, AModelThatIsContinuedKeepsItsScaleOfNumbers) {
   EXPECT_NE(train_alone(others, options).target, base.target);
 }
 
-TEST(TrainTest, LabelsOfAnotherScaleAreToldOfWhereTheyStay) {
+TEST(TrainTest, LabelsThatKeepAnotherScaleAreWarnedOf) {
   struct Warned final : Progress {
     void warn(const std::string& message) override { messages.push_back(message); }
     std::vector<std::string> messages;
   };
-  const auto told = [](float scale, Loss loss, bool standardizes = false) {
+  const auto warnings = [](float scale, Loss loss, bool standardizes = false) {
     table::Table table = random_table({.n_rows = 1100, .loss = loss}, alone());
     for (float& label : table.label()) label *= scale;
     Warned progress;
@@ -141,14 +141,14 @@ TEST(TrainTest, LabelsOfAnotherScaleAreToldOfWhereTheyStay) {
           {.loss = loss, .hidden = {2}, .epochs = 1, .standardize_target = standardizes}, alone(), 1, progress);
     return progress.messages;
   };
-  EXPECT_TRUE(told(1, Loss::kSquaredError).empty());
-  EXPECT_TRUE(told(0, Loss::kSquaredError).empty());
-  EXPECT_TRUE(told(1, Loss::kBinaryCrossEntropy).empty());
+  EXPECT_TRUE(warnings(1, Loss::kSquaredError).empty());
+  EXPECT_TRUE(warnings(0, Loss::kSquaredError).empty());
+  EXPECT_TRUE(warnings(1, Loss::kBinaryCrossEntropy).empty());
   for (const float scale : {1e-6F, 1e6F}) {
-    const auto messages = told(scale, Loss::kSquaredError);
+    const auto messages = warnings(scale, Loss::kSquaredError);
     ASSERT_EQ(messages.size(), 1U) << scale;
     EXPECT_TRUE(messages[0].starts_with("the labels are of size ")) << messages[0];
-    EXPECT_TRUE(told(scale, Loss::kSquaredError, true).empty());
+    EXPECT_TRUE(warnings(scale, Loss::kSquaredError, true).empty());
   }
 }
 
@@ -209,7 +209,7 @@ TEST(TrainTest, AMissingValueIsTheMeanWhereThatIsAskedFor) {
 }
 
 TEST(TrainTest, ALastStepBeyondAllNumbersIsRefusedToo) {
-  // Nobody computes a loss after it.
+  // No loss is computed after it.
   const table::Table table = random_table({.n_rows = 2000}, alone());
   const Options options{
       .hidden = {4}, .optimizer = Optimizer::kSgd, .epochs = 1, .batch_size = 2048, .learning_rate = 1e60};
@@ -321,7 +321,7 @@ TEST(TrainTest, HooksSeeEveryStepOfTheRun) {
   EXPECT_NEAR(loss / 10, model.history.train_loss[0], 1e-6);
 }
 
-TEST(TrainTest, EndsAtAStepAndGoesOnFromThere) {
+TEST(TrainTest, EndsAtAStepAndResumesFromThere) {
   const table::Table table = random_table({.n_rows = 640}, alone());
   const Options options{.hidden = {8}, .epochs = 3, .batch_size = 64};
   std::optional<Checkpoint> last;

@@ -115,7 +115,7 @@ class Rows {
 template <typename Options>
 Options options_of(const py::dict& given) {
   Options options;
-  std::size_t n_taken = 0;
+  std::size_t n_used = 0;
   Options::visit_fields(options, [&]<typename T>(const char* name, T& value) {
     if (!given.contains(name)) return;
     if constexpr (NamedEnum<T>) {
@@ -123,9 +123,9 @@ Options options_of(const py::dict& given) {
     } else {
       value = given[name].cast<T>();
     }
-    ++n_taken;
+    ++n_used;
   });
-  if (n_taken != given.size()) throw py::key_error("options of training that there are not");
+  if (n_used != given.size()) throw py::key_error("unknown options of training");
   return options;
 }
 

@@ -29,7 +29,7 @@ Reader libsvm_reader() {
   return {.name = "libsvm",
           .suffixes = {".libsvm", ".svm", ".svmlight"},
           .options = {"columns", "missing", "n_features", "zero_based"},
-          .reason = "it is a libsvm file, whose lines begin with the label and go on with numbers",
+          .reason = "it is a libsvm file, whose lines begin with the label, and numbers follow",
           .columns = {.labels_have_names = false, .zeros_are_left_out = true},
           .load = load_libsvm,
           .open = open_libsvm};

@@ -36,7 +36,7 @@ ColumnRules column_rules(const SourceSpec& spec);
 /// Where else than at its location rows of a source may be that this process can read, such as labels. Local.
 std::vector<std::string> other_files(const SourceSpec& spec);
 
-/// The versions of these tell whether the rows are still the same: the location, if there are bytes, and other_files.
+/// The rows are the same while the versions of these are: the location, if there are bytes, and other_files.
 std::vector<std::string> files_of(const SourceSpec& spec);
 
 /// Loads the rows; each rank holds its rows_of() the table. If `needs_label` and no label is chosen, delimited text has

@@ -18,7 +18,7 @@ inline constexpr const char* kAnyFormat = "auto";
 /// Bytes of rows, events that the executors make themselves, or arrays of another process.
 struct SourceSpec {
   std::string location;        ///< as of parse_location
-  io::RowSelection rows = {};  ///< of arrays all are taken
+  io::RowSelection rows = {};  ///< of arrays all are read
   // How to read. Each reader has some of these, and refuses the others where they are chosen.
   std::optional<std::string> label = {};                          ///< column of the label
   std::optional<std::string> weight = {};                         ///< column of the weight

@@ -103,7 +103,7 @@ TEST(Describe, SurvivesTheLargestAndTheSmallestFloats) {
   EXPECT_EQ(narrow.histogram[15], 1U);
 }
 
-TEST(Describe, TellsFeaturesThenLabelThenWeight) {
+TEST(Describe, ListsFeaturesThenLabelThenWeight) {
   Table table({{"a", "b"}, "y", "w"}, 1, {0, 1});
   table.feature(0)[0] = 1;
   table.feature(1)[0] = 2;

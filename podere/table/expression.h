@@ -30,7 +30,7 @@ inline constexpr const char* kFunctions =
 
 /// Reads `text`, which may come from anywhere. Columns of `schema` are written by name: as it is where that is letters,
 /// digits and _ (and any character beyond ASCII) and begins with no digit, else in backquotes: `m bb` (a backquote in a
-/// name twice). "and", "or" and "not" stand for && || !, as do & and |; ** stands for ^. A column of categories may be
+/// name twice). "and", "or" and "not" mean && || !, as do & and |; ** means ^. A column of categories may be
 /// compared with one of its texts, by == or != only: city == 'Rome', kind != "no \"one\"" (a backslash for quotes).
 /// Throws InputError, one line, with the place of the fault in characters from 1 and what is known.
 Expression check_expression(const std::string& text, const Schema& schema);

@@ -10,7 +10,7 @@
 namespace podere::table {
 namespace {
 
-constexpr std::size_t kMostNamesToTell = 40;
+constexpr std::size_t kMostNamesShown = 40;
 
 /// How many pixels a picture has whose features these are, all of them; 0 for other features.
 std::size_t count_pixels(const std::vector<std::string>& names) {
@@ -31,14 +31,14 @@ bool is_made_up(const std::vector<std::string>& names) {
   return true;
 }
 
-bool are_taken_in_order(const Schema& wanted, const std::vector<std::string>& names) {
+bool are_matched_by_order(const Schema& wanted, const std::vector<std::string>& names) {
   return is_made_up(wanted.features) != is_made_up(names) || (is_made_up(names) && !wanted.label);
 }
 
 std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names) {
   const std::size_t n = wanted.features.size();
   std::vector<std::optional<std::size_t>> places(n);
-  if (are_taken_in_order(wanted, names)) {
+  if (are_matched_by_order(wanted, names)) {
     // All that can be checked is the number of columns.
     for (std::size_t j = 0; j < n && n == names.size(); ++j) places[j] = j;
     return places;
@@ -66,16 +66,16 @@ std::vector<std::size_t> match_features(const Schema& wanted, const Schema& sche
     if (!found[j]) absent.push_back(wanted.features[j]);
   }
   if (absent.empty()) return places;
-  if (are_taken_in_order(wanted, schema.features)) {
+  if (are_matched_by_order(wanted, schema.features)) {
     throw_input_error(
-        "the model has {} features, the data {} (without names on both sides they are taken in order: choose columns "
+        "the model has {} features, the data {} (without names on both sides they are matched by order: choose columns "
         "with --label or --columns)",
         wanted.features.size(), schema.features.size());
   }
-  const std::size_t n_told = std::min(absent.size(), kMostNamesToTell);
+  const std::size_t n_shown = std::min(absent.size(), kMostNamesShown);
   throw_input_error("the data lacks columns that the model needs: {}{}",
-                    fmt::join(absent.begin(), absent.begin() + static_cast<long>(n_told), ", "),
-                    n_told < absent.size() ? fmt::format(", ... ({} in all)", absent.size()) : "");
+                    fmt::join(absent.begin(), absent.begin() + static_cast<long>(n_shown), ", "),
+                    n_shown < absent.size() ? fmt::format(", ... ({} in all)", absent.size()) : "");
 }
 
 std::vector<std::span<const float>> feature_columns(const Schema& wanted, const Table& table) {

@@ -20,13 +20,13 @@ bool is_made_up(const std::vector<std::string>& names);
 /// Whether the features `wanted` are those called `names` in order: where the names of just one side are made up, or
 /// those of both and `wanted` knows of no label. Such names are of another program's model, which counted features
 /// alone; Podere counts columns, the label among them.
-bool are_taken_in_order(const Schema& wanted, const std::vector<std::string>& names);
+bool are_matched_by_order(const Schema& wanted, const std::vector<std::string>& names);
 
-/// Where the features `wanted` stand among `names`, if they do [wanted.features.size()]. Where they are taken in order,
+/// Where the features `wanted` are among `names`, if they do [wanted.features.size()]. Where they are matched by order,
 /// nothing is found if they are not equally many.
 std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names);
 
-/// Where the features `wanted` stand in `schema`, by find_features [wanted.features.size()].
+/// Where the features `wanted` are in `schema`, by find_features [wanted.features.size()].
 /// Throws InputError that names the features which are not there, and where both are pixels of whole pictures, but not
 /// as many.
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema);

@@ -27,12 +27,12 @@ TEST(MatchFeaturesTest, FindsThemByName) {
   EXPECT_EQ(refusal(labeled({"a", "c", "d"}), schema), "the data lacks columns that the model needs: c, d");
 }
 
-TEST(MatchFeaturesTest, TellsTheFirstOfManyThatAreAbsent) {
+TEST(MatchFeaturesTest, NamesTheFirstOfManyThatAreAbsent) {
   Schema model = labeled({"x"});
   for (int j = 0; j < 45; ++j) model.features.push_back("a" + std::to_string(j));
-  const std::string told = refusal(model, {.features = {"x"}});
-  EXPECT_TRUE(told.starts_with("the data lacks columns that the model needs: a0, a1, ")) << told;
-  EXPECT_TRUE(told.ends_with(", a38, a39, ... (45 in all)")) << told;
+  const std::string message = refusal(model, {.features = {"x"}});
+  EXPECT_TRUE(message.starts_with("the data lacks columns that the model needs: a0, a1, ")) << message;
+  EXPECT_TRUE(message.ends_with(", a38, a39, ... (45 in all)")) << message;
 }
 
 TEST(MatchFeaturesTest, PicturesAreAsLargeAsThoseOfTheModel) {
@@ -52,9 +52,10 @@ TEST(MatchFeaturesTest, PicturesAreAsLargeAsThoseOfTheModel) {
 TEST(MatchFeaturesTest, TakesThemInOrderWhereOneSideHasNoNames) {
   EXPECT_EQ(match_features(labeled({"f0", "f1", "f2"}), {.features = {"b", "x", "a"}}), (Places{0, 1, 2}));
   EXPECT_EQ(match_features(labeled({"a", "b"}), {.features = {"f1", "f2"}}), (Places{0, 1}));
-  EXPECT_EQ(refusal(labeled({"f0", "f1"}), {.features = {"b", "x", "a"}}),
-            "the model has 2 features, the data 3 (without names on both sides they are taken in order: choose columns "
-            "with --label or --columns)");
+  EXPECT_EQ(
+      refusal(labeled({"f0", "f1"}), {.features = {"b", "x", "a"}}),
+      "the model has 2 features, the data 3 (without names on both sides they are matched by order: choose columns "
+      "with --label or --columns)");
 }
 
 TEST(MatchFeaturesTest, TakesThoseOfAModelThatCountedFeaturesAloneInOrder) {

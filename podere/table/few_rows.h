@@ -11,7 +11,7 @@ namespace podere::table {
 
 /// Draws go by the numbers of rows, and quantized gradients are sums of draws, so a row of weight 2 is two rows on
 /// average only, and rows in another order give another model. On many rows that is noise below all other; few rows are
-/// brought to one form first: each row as often as its weight says, with weight 1, sorted by features and label. Rows
+/// canonicalized first: each row as often as its weight says, with weight 1, sorted by features and label. Rows
 /// of weight 0 are gone. So the same rows in any order, or repeated instead of weighted, give the same model.
 ///
 /// Nothing where there are more than a row block of rows, as weights count them, or weights that are not whole numbers

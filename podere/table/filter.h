@@ -18,8 +18,8 @@ namespace podere::table {
 ///
 /// Features, label and weight are variables; check_expression (expression.h) says how they and all else are written.
 /// Values are computed in double. A comparison with a missing value is false, != as well, and so is such a value by
-/// itself: !(x > 3) holds where x is missing; missing(x) tells. All else that has a missing part is missing. Columns of
-/// categories are their codes. Nothing can be assigned to.
+/// itself: !(x > 3) holds where x is missing; use missing(x) to find out. All else that has a missing part is missing.
+/// Columns of categories are their codes. Nothing can be assigned to.
 ///
 /// Local; the same for any number of threads. Throws InputError, one line with the place of the fault, the same on all
 /// ranks, if the expression is not well-formed or longer than kMaxExpressionBytes.

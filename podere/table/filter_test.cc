@@ -153,7 +153,7 @@ TEST(Filter, EveryRowIsAskedOnAnyNumberOfThreads) {
   EXPECT_TRUE(rows_where(Table({.features = {"x"}}, 10, {3, 3}), "x > 1", 3).empty());
 }
 
-TEST(Filter, FaultsAreToldWithTheirPlace) {
+TEST(Filter, FaultsAreReportedWithTheirPlace) {
   const std::pair<const char*, const char*> faults[] = {
       {"", "expression, character 1: the expression ends where a value should be"},
       {"x >", "expression, character 4: the expression ends where a value should be"},

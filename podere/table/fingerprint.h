@@ -1,4 +1,4 @@
-// One number that tells whether values are still those that they were.
+// One number that changes with the values of a table.
 #pragma once
 
 #include <cstdint>

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "podere/table/fingerprint.h"
-#include "podere/table/test_parts.h"
+#include "podere/table/test_partitions.h"
 
 namespace podere::table {
 namespace {
 
 Table table_of_parts(std::uint64_t n_rows, RowRange rows) {
-  Table table(schema_of_parts(), n_rows, rows);
+  Table table(schema_of_partitions(), n_rows, rows);
   for (std::size_t j = 0; j < table.n_columns(); ++j) {
     for (std::size_t i = 0; i < table.n_rows(); ++i) table.column(j)[i] = value_in(rows.begin + i, j);
   }
@@ -26,7 +26,7 @@ TEST(FingerprintDistributed, IsThatOfOneRankAndOneThread) {
   }
 }
 
-TEST(FingerprintDistributed, TellsEveryChangeOfOneBitAndOfTwoPlaces) {
+TEST(FingerprintDistributed, ChangesWithEveryBitAndWithThePlaces) {
   const auto self = comm::Communicator::self();
   Table table = table_of_parts(2500, {0, 2500});
   const std::uint64_t before = fingerprint(table, self, 1);

@@ -4,7 +4,7 @@
 
 #include "podere/base/error.h"
 #include "podere/table/keep_rows.h"
-#include "podere/table/test_parts.h"
+#include "podere/table/test_partitions.h"
 
 namespace podere::table {
 namespace {
@@ -15,7 +15,7 @@ const comm::Communicator& world() {
 }
 
 void expect_kept(std::uint64_t n, const std::function<bool(std::uint64_t)>& is_kept) {
-  const Table table = uneven_part(n, world().rank(), world().size());
+  const Table table = uneven_partition(n, world().rank(), world().size());
   ASSERT_TRUE(world().rank() != 1 || table.n_rows() == 0);
   std::vector<std::uint8_t> kept;
   for (std::size_t i = 0; i < table.n_rows(); ++i) kept.push_back(is_kept(table.global({i}).value) ? 7 : 0);
@@ -50,7 +50,7 @@ TEST(KeepRowsDistributed, NoneOrAllMayBeKept) {
 
 TEST(KeepRowsDistributed, TheFirstRanksMayHoldAll) {
   const std::uint64_t n = 6001;
-  const Table table = uneven_part(n, world().rank(), world().size());
+  const Table table = uneven_partition(n, world().rank(), world().size());
   const std::vector<std::uint8_t> all(table.n_rows(), 1);
   for (int n_holders = 1; n_holders <= world().size(); ++n_holders) {
     const Table result = keep_rows(table, all, world(), 2, n_holders);
@@ -87,7 +87,7 @@ TEST(KeepRowsDistributed, ColumnsGoOneByOneWhereTheyAreLong) {
 }
 
 TEST(KeepRowsDistributed, MarksThatAreNotOnePerRowAreRefusedOnAllRanks) {
-  const Table table = uneven_part(100, world().rank(), world().size());
+  const Table table = uneven_partition(100, world().rank(), world().size());
   std::vector<std::uint8_t> kept(table.n_rows() + (world().rank() == world().size() - 1 ? 1 : 0));
   EXPECT_THROW(keep_rows(table, kept, world(), 1), InputError);
 }

@@ -1,4 +1,4 @@
-// Labels that stand for classes.
+// Labels that mean classes.
 #pragma once
 
 #include <cstddef>

@@ -17,10 +17,10 @@ class OwnedRows final : public RowSource {
   const Schema& schema() const override { return table_.schema(); }
   const Table& labels() const override { return table_; }
   void for_each_window(const std::function<void(const Table&)>& take) const override { take(table_); }
-  void give_back_features(std::size_t n) const override { table_.give_back_features(n); }
+  void release_features(std::size_t n) const override { table_.release_features(n); }
 
  private:
-  mutable Table table_;  // giving features back changes no row that is still to be read
+  mutable Table table_;  // releasing features changes no row that is still to be read
 };
 
 }  // namespace podere::table

@@ -21,11 +21,11 @@ std::vector<std::uint64_t> images(std::uint64_t n, std::uint64_t key) {
 TEST(Permutation, TakesEveryNumberOnce) {
   for (const std::uint64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 1023, 1025, 30000}) {
     for (const std::uint64_t key : {0, 1, 2}) {
-      std::vector<bool> is_taken(n);
+      std::vector<bool> is_used(n);
       for (const std::uint64_t image : images(n, key)) {
         ASSERT_LT(image, n);
-        ASSERT_FALSE(is_taken[image]) << image << " of " << n;
-        is_taken[image] = true;
+        ASSERT_FALSE(is_used[image]) << image << " of " << n;
+        is_used[image] = true;
       }
     }
   }

@@ -7,7 +7,7 @@
 
 namespace podere::table {
 
-/// The number of a row in the whole table, the same whoever holds it.
+/// The number of a row in the whole table, whichever executor holds it.
 struct GlobalRow {
   std::uint64_t value = 0;
   auto operator<=>(const GlobalRow&) const = default;

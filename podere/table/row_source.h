@@ -22,11 +22,11 @@ class RowSource {
   /// Calls `take` with tables of consecutive rows that are all rows here, in their order. Throws InputError if they
   /// cannot be read. Local.
   virtual void for_each_window(const std::function<void(const Table&)>& take) const = 0;
-  /// Tells that nobody will read the first `n` features again.
-  virtual void give_back_features([[maybe_unused]] std::size_t n) const {}
+  /// Releases the memory of the first `n` features, which are not read again.
+  virtual void release_features([[maybe_unused]] std::size_t n) const {}
 };
 
-/// A table in memory: one window. It may be borrowed, or handed over, and then gives back the memory of features.
+/// A table in memory: one window. It may be borrowed, or handed over, and then releases the memory of features.
 class HeldRows final : public RowSource {
  public:
   HeldRows(const Table& borrowed) : table_(borrowed) {}
@@ -35,8 +35,8 @@ class HeldRows final : public RowSource {
   const Schema& schema() const override { return table_.schema(); }
   const Table& labels() const override { return table_; }
   void for_each_window(const std::function<void(const Table&)>& take) const override { take(table_); }
-  void give_back_features(std::size_t n) const override {
-    if (handed_over_ != nullptr) handed_over_->give_back_features(n);
+  void release_features(std::size_t n) const override {
+    if (handed_over_ != nullptr) handed_over_->release_features(n);
   }
 
  private:
@@ -47,7 +47,7 @@ class HeldRows final : public RowSource {
 /// Memory of one window of ReadRows, in bytes.
 inline constexpr std::size_t kWindowBytes = std::size_t{1} << 24;
 
-/// Rows that are read or made anew each time somebody goes through them.
+/// Rows that are read or generated again each time they are needed.
 class ReadRows final : public RowSource {
  public:
   /// Sets all values of a table: those of its rows(). Throws InputError if they cannot be read.

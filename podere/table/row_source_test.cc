@@ -9,7 +9,7 @@
 namespace podere::table {
 namespace {
 
-/// Values that tell their column and their global row.
+/// Values that depend on their column and the global row.
 float value_of(std::size_t column, std::uint64_t row) { return static_cast<float>(10000 * column + row); }
 
 void fill(Table& window) {
@@ -83,7 +83,7 @@ TEST(HeldRows, AreOneWindow) {
     EXPECT_EQ(&window, &table);
   });
   EXPECT_EQ(n_windows, 1);
-  rows.give_back_features(2);  // of a table that is borrowed: it keeps them
+  rows.release_features(2);  // of a table that is borrowed: it keeps them
   EXPECT_EQ(table.feature(1)[6], value_of(1, 8));
 }
 

@@ -25,7 +25,7 @@ std::string first_difference(const Schema& was, const Schema& is) {
   return was == is ? "" : "the categories of the data are others";
 }
 
-RowsMark mark_rows(const Table& table, const comm::Communicator& comm) {
+DataFingerprint fingerprint_rows(const Table& table, const comm::Communicator& comm) {
   std::uint64_t sum = 0;  // which wraps: no order
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     const auto label = std::bit_cast<std::uint32_t>(table.label()[i]);
@@ -35,7 +35,7 @@ RowsMark mark_rows(const Table& table, const comm::Communicator& comm) {
   return {table.n_global_rows(), comm.all_reduce(sum, comm::Reduction::kSum) >> 11U};
 }
 
-std::string first_difference(const RowsMark& was, const RowsMark& is) {
+std::string first_difference(const DataFingerprint& was, const DataFingerprint& is) {
   if (was.n_rows != is.n_rows) return fmt::format("the data had {} rows, have {}", was.n_rows, is.n_rows);
   return was == is ? "" : "labels, weights or the order of rows are others";
 }

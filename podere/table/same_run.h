@@ -1,4 +1,4 @@
-// Whether a checkpoint is of the run that is to go on from it.
+// Whether a checkpoint is of the run that resumes from it.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace podere::table {
 /// alike.
 std::string first_difference(const Schema& was, const Schema& is);
 
-/// What tells the rows of one run from those of another.
-struct RowsMark {
+/// Fingerprint of the rows that a run trains on.
+struct DataFingerprint {
   std::uint64_t n_rows = 0;
   std::uint64_t hash = 0;  ///< of labels and weights with the numbers of their rows, below 2^53
-  bool operator==(const RowsMark&) const = default;
+  bool operator==(const DataFingerprint&) const = default;
 };
 
 /// Of all rows of a table with labels, the same on any number of ranks. Collective.
-RowsMark mark_rows(const Table& table, const comm::Communicator& comm);
+DataFingerprint fingerprint_rows(const Table& table, const comm::Communicator& comm);
 
 /// "the data had 12 rows, have 11", or that labels or weights are others; empty if they are alike.
-std::string first_difference(const RowsMark& was, const RowsMark& is);
+std::string first_difference(const DataFingerprint& was, const DataFingerprint& is);
 
-/// Throws InputError that tells `difference`, what the run that left the checkpoint had otherwise, and what to do,
+/// Throws InputError that names `difference`, what the run that left the checkpoint had otherwise, and what to do,
 /// unless it is empty.
 void check_same_run(const std::string& difference);
 

@@ -11,38 +11,38 @@
 namespace podere::table {
 namespace {
 
-TEST(SameRunTest, ColumnsAreToldByTheFirstThatDiffers) {
+TEST(SameRunTest, TheFirstColumnThatDiffersIsNamed) {
   const Schema was{.features = {"a", "b"}, .label = "y", .weight = {}, .categories = {{1, std::nullopt}}};
-  const auto told = [&](auto change) {
+  const auto message = [&](auto change) {
     Schema is = was;
     change(is);
     return first_difference(was, is);
   };
-  EXPECT_EQ(told([](Schema&) {}), "");
-  EXPECT_EQ(told([](Schema& s) { s.features.emplace_back("c"); }), "the data had 2 features, have 3");
-  EXPECT_EQ(told([](Schema& s) { s.features[1] = "c"; }), "feature 1 was 'b', is 'c'");
-  EXPECT_EQ(told([](Schema& s) { s.label = "z"; }), "the label was 'y', is 'z'");
-  EXPECT_EQ(told([](Schema& s) { s.weight = "w"; }), "the weight was none, is 'w'");
-  EXPECT_EQ(told([](Schema& s) { s.categories.clear(); }), "the categories of the data are others");
+  EXPECT_EQ(message([](Schema&) {}), "");
+  EXPECT_EQ(message([](Schema& s) { s.features.emplace_back("c"); }), "the data had 2 features, have 3");
+  EXPECT_EQ(message([](Schema& s) { s.features[1] = "c"; }), "feature 1 was 'b', is 'c'");
+  EXPECT_EQ(message([](Schema& s) { s.label = "z"; }), "the label was 'y', is 'z'");
+  EXPECT_EQ(message([](Schema& s) { s.weight = "w"; }), "the weight was none, is 'w'");
+  EXPECT_EQ(message([](Schema& s) { s.categories.clear(); }), "the categories of the data are others");
 }
 
-TEST(SameRunTest, RowsAreToldByLabelsWeightsAndTheirOrder) {
-  const auto marked = [](const std::vector<float>& labels, const std::vector<float>& weights) {
+TEST(SameRunTest, RowsDifferByLabelsWeightsAndTheirOrder) {
+  const auto fingerprint_of = [](const std::vector<float>& labels, const std::vector<float>& weights) {
     Schema schema{.features = {"a"}, .label = "y"};
     if (!weights.empty()) schema.weight = "w";
     Table table(schema, labels.size(), {0, labels.size()});
     std::ranges::copy(labels, table.label().begin());
     std::ranges::copy(weights, table.weight().begin());
-    return mark_rows(table, comm::Communicator::self());
+    return fingerprint_rows(table, comm::Communicator::self());
   };
-  const RowsMark was = marked({0, 1, 1}, {});
+  const DataFingerprint was = fingerprint_of({0, 1, 1}, {});
   EXPECT_LT(was.hash, std::uint64_t{1} << 53U);
-  EXPECT_EQ(first_difference(was, marked({0, 1, 1}, {1, 1, 1})), "");
+  EXPECT_EQ(first_difference(was, fingerprint_of({0, 1, 1}, {1, 1, 1})), "");
   const std::string others = "labels, weights or the order of rows are others";
-  EXPECT_EQ(first_difference(was, marked({0, 1, 0}, {})), others);
-  EXPECT_EQ(first_difference(was, marked({1, 0, 1}, {})), others);
-  EXPECT_EQ(first_difference(was, marked({0, 1, 1}, {1, 1, 2})), others);
-  EXPECT_EQ(first_difference(was, marked({0, 1}, {})), "the data had 3 rows, have 2");
+  EXPECT_EQ(first_difference(was, fingerprint_of({0, 1, 0}, {})), others);
+  EXPECT_EQ(first_difference(was, fingerprint_of({1, 0, 1}, {})), others);
+  EXPECT_EQ(first_difference(was, fingerprint_of({0, 1, 1}, {1, 1, 2})), others);
+  EXPECT_EQ(first_difference(was, fingerprint_of({0, 1}, {})), "the data had 3 rows, have 2");
 }
 
 TEST(SameRunTest, AnotherRunIsRefusedWithWhatDiffers) {

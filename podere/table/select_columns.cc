@@ -18,18 +18,18 @@ namespace {
   throw_input_error("the table has no feature '{}'{}", name, nearest ? "; did you mean '" + *nearest + "'?" : "");
 }
 
-/// Where the features stand in the table.
+/// Where the features are in the table.
 std::vector<std::size_t> find_places(const Schema& schema, const std::vector<std::string>& features) {
   if (features.empty()) throw_input_error("no features are asked for; at least one is needed");
   std::map<std::string, std::size_t> place_of;
   for (std::size_t j = 0; j < schema.features.size(); ++j) place_of.emplace(schema.features[j], j);
   std::vector<std::size_t> places;
-  std::vector<bool> is_taken(schema.features.size());
+  std::vector<bool> is_selected(schema.features.size());
   for (const std::string& name : features) {
     const auto place = place_of.find(name);
     if (place == place_of.end()) throw_no_feature(schema, name);
-    if (is_taken[place->second]) throw_input_error("the feature '{}' is asked for twice", name);
-    is_taken[place->second] = true;
+    if (is_selected[place->second]) throw_input_error("the feature '{}' is asked for twice", name);
+    is_selected[place->second] = true;
     places.push_back(place->second);
   }
   return places;

@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
-#include "podere/table/test_parts.h"
+#include "podere/table/test_partitions.h"
 
 namespace podere::table {
 namespace {
 
 std::string refusal_of_features(const std::vector<std::string>& features) {
   try {
-    select_columns(uneven_part(3, 0, 1), features, 1);
+    select_columns(uneven_partition(3, 0, 1), features, 1);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -24,7 +24,7 @@ std::vector<std::uint32_t> bits_of(const Table& table, std::size_t column) {
 }
 
 TEST(SelectColumns, FeaturesStandInTheOrderAskedForWithTheirCategoriesAndLabelAndWeight) {
-  const Table table = uneven_part(3000, 2, 3);
+  const Table table = uneven_partition(3000, 2, 3);
   for (const int n_threads : {1, 3}) {
     const Table selected = select_columns(table, {"c", "b"}, n_threads);
     EXPECT_EQ(selected.schema(),

@@ -5,7 +5,7 @@
 
 #include "podere/base/error.h"
 #include "podere/table/split.h"
-#include "podere/table/test_parts.h"
+#include "podere/table/test_partitions.h"
 
 namespace podere::table {
 namespace {
@@ -17,9 +17,9 @@ const comm::Communicator& everyone() {
 
 TEST(SplitDistributed, PartsAreTheSameOnAnyNumberOfRanksAndThreads) {
   for (const std::uint64_t n : {0ULL, 1ULL, 20000ULL}) {
-    const auto [first, second] = split(uneven_part(n, 0, 1), 0.7, 7, comm::Communicator::self(), 1);
+    const auto [first, second] = split(uneven_partition(n, 0, 1), 0.7, 7, comm::Communicator::self(), 1);
     EXPECT_EQ(first.n_rows() + second.n_rows(), n);
-    const Table mine = uneven_part(n, everyone().rank(), everyone().size());
+    const Table mine = uneven_partition(n, everyone().rank(), everyone().size());
     for (const int n_threads : {1, 3}) {
       const auto parts = split(mine, 0.7, 7, everyone(), n_threads);
       EXPECT_EQ(parts.first.schema(), mine.schema());
@@ -53,13 +53,13 @@ TEST(SplitDistributed, EveryRowIsInOnePartAndTheirOrderStays) {
 }
 
 TEST(SplitDistributed, AnotherSeedGivesOtherParts) {
-  const Table table = uneven_part(1000, everyone().rank(), everyone().size());
+  const Table table = uneven_partition(1000, everyone().rank(), everyone().size());
   EXPECT_NE(gathered_bits(split(table, 0.5, 1, everyone(), 1).first, 0, everyone()),
             gathered_bits(split(table, 0.5, 2, everyone(), 1).first, 0, everyone()));
 }
 
 TEST(SplitDistributed, SharesThatAreNoneAreRefused) {
-  const Table table = uneven_part(10, everyone().rank(), everyone().size());
+  const Table table = uneven_partition(10, everyone().rank(), everyone().size());
   for (const double fraction : {0.0, 1.0, -0.5, 1.5, std::nan(""), HUGE_VAL}) {
     EXPECT_THROW(split(table, fraction, 1, everyone(), 1), InputError) << fraction;
   }

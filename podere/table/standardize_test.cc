@@ -9,7 +9,7 @@
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
 #include "podere/base/test_numbers.h"
-#include "podere/table/test_parts.h"
+#include "podere/table/test_partitions.h"
 
 namespace podere::table {
 namespace {
@@ -104,12 +104,12 @@ TEST(Standardize, TheLargestAndTheSmallestNumbersHaveAScale) {
 }
 
 TEST(Standardize, CategoriesLabelAndWeightStay) {
-  Table table = uneven_part(5000, 0, 1);
+  Table table = uneven_partition(5000, 0, 1);
   const Scaling scaling = measure_scaling(table, comm::Communicator::self(), 3);
   EXPECT_EQ(scaling.mean[1], 0);
   EXPECT_EQ(scaling.scale[1], 1);
   standardize(table, {{0, 5, 0}, {1, 5, 2}}, 3);
-  const Table before = uneven_part(5000, 0, 1);
+  const Table before = uneven_partition(5000, 0, 1);
   for (const std::size_t j : {0UL, 1UL, 3UL, 4UL}) {
     EXPECT_EQ(gathered_bits(table, j, comm::Communicator::self()),
               gathered_bits(before, j, comm::Communicator::self()));

@@ -25,11 +25,11 @@ struct StridedMatrix {
 };
 
 /// Copies the matrix to columns [first, first + n_columns) of `to`, whose rows are as many, each value as the nearest
-/// float32; NaN stands for a missing value. Throws InputError, which calls the matrix `name` and says where, for a
+/// float32; NaN means a missing value. Throws InputError, which calls the matrix `name` and says where, for a
 /// value that is infinite as float32, or if the matrix does not fit.
 void fill_features(const StridedMatrix& from, std::string_view name, Table& to, std::size_t first, int n_threads);
 
-/// The same for rows [first_row, first_row + n_rows) of `to` alone. Rows are told of by their global numbers.
+/// The same for rows [first_row, first_row + n_rows) of `to` alone. Messages name rows by their global numbers.
 void fill_features(const StridedMatrix& from, std::string_view name, Table& to, LocalRow first_row, std::size_t first,
                    int n_threads);
 

@@ -100,7 +100,7 @@ TEST(FillFeaturesTest, RefusesWhatIsInfiniteAsFloat32AndSaysWhere) {
                       [&] { fill_features(row_major(values, 3, Element::kFloat64), "X", table, 0, 2); }));
 }
 
-TEST(FillFeaturesTest, FillsSomeRowsAndTellsOfThemByTheirGlobalNumbers) {
+TEST(FillFeaturesTest, FillsSomeRowsAndNamesThemByTheirGlobalNumbers) {
   const std::vector<double> values{1, 2, 3, 1e39};
   Schema schema;
   schema.features = {"a", "b"};

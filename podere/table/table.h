@@ -46,7 +46,7 @@ struct Schema {
 };
 
 /// The rows that one executor holds of a table of float32 columns: features [n_rows x n_features] column by column,
-/// a label column if the schema has one, a weight column if the schema has one. NaN stands for a missing value.
+/// a label column if the schema has one, a weight column if the schema has one. NaN means a missing value.
 /// Weights may be negative (next-to-leading-order Monte Carlo). Local row i is global row `rows().begin + i`.
 /// Values are not set at construction. Distinct elements may be written from several threads.
 class Table {
@@ -73,7 +73,7 @@ class Table {
   std::span<const float> feature(std::size_t j) const { return column(j); }
   /// Gives the memory of the first `n` features back to the system, whose values are then not set: for those who come
   /// last to read them. A small table keeps its memory.
-  void give_back_features(std::size_t n) { values_.give_back(0, n * n_rows()); }
+  void release_features(std::size_t n) { values_.release(0, n * n_rows()); }
   /// Empty if the table has none.
   std::span<float> label() { return schema_.label ? column(n_features()) : std::span<float>(); }
   std::span<const float> label() const { return const_cast<Table*>(this)->label(); }

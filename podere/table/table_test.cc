@@ -44,7 +44,7 @@ TEST(Table, MayHaveNoRowsAndNoColumns) {
   EXPECT_EQ(elsewhere.feature(0).size(), 0U);
 }
 
-TEST(Table, TellsTheGlobalNumberOfALocalRow) {
+TEST(Table, KnowsTheGlobalNumberOfALocalRow) {
   const Table table({{"a"}, {}, {}}, 5000, {1024, 2048});
   EXPECT_EQ(table.global(LocalRow{0}), GlobalRow{1024});
   EXPECT_EQ(table.global(LocalRow{1023}), GlobalRow{2047});
@@ -63,10 +63,10 @@ TEST(Table, KeepsAllElseWhenFeaturesAreGivenBack) {
   std::ranges::fill(table.feature(2), 2.0F);
   std::ranges::fill(table.label(), 10.0F);
   std::ranges::fill(table.weight(), 20.0F);
-  table.give_back_features(1);
-  table.give_back_features(2);
+  table.release_features(1);
+  table.release_features(2);
   EXPECT_EQ(std::ranges::count(table.feature(2), 2.0F), kRows);
-  table.give_back_features(3);
+  table.release_features(3);
   EXPECT_EQ(std::ranges::count(table.label(), 10.0F), kRows);
   EXPECT_EQ(std::ranges::count(table.weight(), 20.0F), kRows);
 }

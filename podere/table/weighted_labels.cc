@@ -12,7 +12,7 @@ namespace {
 
 /// Of those who bring files of libsvm or XGBoost with them.
 constexpr const char* kMinusOneAdvice =
-    "; where -1 stands for a class, write 0: sed 's/^-1\\b/0/' does, of labels that stand first";
+    "; if -1 is a class, write 0 instead, such as with sed 's/^-1\\b/0/' if labels are the first column";
 
 bool has_classes(const LabelRules& rules) {
   return rules.kind == LabelKind::kTwoClasses || rules.kind == LabelKind::kClasses;

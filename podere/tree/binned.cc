@@ -29,7 +29,7 @@ BinnedRows::BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cu
       parallel_for_slices(n_threads, values.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
         find_bins(tables[j], values.subspan(begin, end - begin), bins + begin);
       });
-      rows.give_back_features(j + 1);
+      rows.release_features(j + 1);
     }
   });
   set_records(n_threads);

@@ -41,7 +41,7 @@ void prefetch_ahead(const T* values, std::span<const std::uint32_t> rows, std::s
 /// bins fits a cache in which the records do not.
 class BinnedRows {
  public:
-  /// Goes through the rows once, and gives each feature back when it is binned: those that are held are never all there
+  /// Goes through the rows once, and releases each feature when it is binned: those that are held are never all there
   /// beside their bins. Throws InputError if the rows cannot be read.
   BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cuts, int n_threads);
 
@@ -50,7 +50,7 @@ class BinnedRows {
   std::size_t n_panels() const { return panel_begin_.size() - 1; }
   const FeatureCuts& cuts(std::size_t feature) const { return cuts_[feature]; }
 
-  /// Features [begin, end) that stand in `panel`.
+  /// Features [begin, end) that are in `panel`.
   std::size_t panel_begin(std::size_t panel) const { return panel_begin_[panel]; }
   std::size_t panel_end(std::size_t panel) const { return panel_begin_[panel + 1]; }
 

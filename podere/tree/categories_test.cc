@@ -76,7 +76,7 @@ TEST(CategoriesTest, EveryCategoryIsLearnedAndTheRarestAlike) {
   const Model model = train_alone(table, options);
   const std::vector<float> predicted = predict(model, table, 1);
   for (std::size_t i = 0; i < table.n_rows(); ++i) ASSERT_NEAR(predicted[i], table.label()[i], 0.5) << i;
-  // The rare ones are told from the others without being named.
+  // The rare ones are split from the others without being named.
   for (const Tree& tree : model.trees) {
     for (const auto& set : tree.category_sets) EXPECT_GE(*std::ranges::min_element(set), 46);
   }
@@ -100,7 +100,7 @@ TEST(CategoriesTest, ACategoryThatWasNotTrainedGoesWithTheLargerSide) {
   EXPECT_NEAR(predicted[2], 0, 1e-5) << "nothing was missing in training";
 }
 
-TEST(CategoriesTest, MissingIsToldFromAllCategories) {
+TEST(CategoriesTest, MissingIsSplitFromAllCategories) {
   const table::Table table =
       make_table({{kNaN, 0, 1, kNaN, 0, 1, 0, 1}}, {5, 0, 0, 5, 0, 0, 0, 0}, {}, kFirstIsCategorical);
   const Model model = train_alone(table, kExact);

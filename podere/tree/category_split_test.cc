@@ -107,7 +107,7 @@ double mean_gain_by_chance(std::size_t n_categories, double noise, Hessian&& hes
   return sum / kTrials;
 }
 
-TEST(CategorySplitTest, WhatIsTakenOffIsWhatCategoriesThatSayNothingGain) {
+TEST(CategorySplitTest, WhatIsSubtractedIsTheGainOfMeaninglessCategories) {
   const auto alike = [](std::size_t) { return std::int64_t{5000}; };
   EXPECT_NEAR(mean_gain_by_chance(100, 0, alike), 2 / std::numbers::pi * 99, 2);
   EXPECT_LT(mean_gain_by_chance(100, 1, alike), 5);

@@ -23,7 +23,7 @@ float cut_between(float a, float b) {
 /// What all windows of rows say about their features.
 class Sample {
  public:
-  /// Of `n_global_rows` about kCutSampleRows will be taken.
+  /// Of `n_global_rows` about kCutSampleRows will be drawn.
   Sample(std::size_t n_features, std::uint64_t n_global_rows, std::uint64_t seed)
       : share_(static_cast<double>(kCutSampleRows) / static_cast<double>(n_global_rows)),
         seed_(seed),
@@ -91,7 +91,7 @@ std::vector<float> cuts_of_sample(std::span<float> values, bool has_missing, int
   for (float& value : values) value += 0.0F;  // -0 becomes 0: equal values are the same bits, in whatever order
   hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
   if (!has_missing) return quantile_cuts(values, max_bins);
-  // One bin is for missing values; one above the largest value lets a split tell missing from all others.
+  // One bin is for missing values; one above the largest value lets a split separate missing from all others.
   std::vector<float> cuts = quantile_cuts(values, std::max(1, max_bins - 2));
   if (!values.empty()) {
     const float above = std::nextafter(values.back(), std::numeric_limits<float>::infinity());

@@ -93,7 +93,7 @@ TEST(FinishTreeTest, LeavesOfPoissonAreNewtonsStepsWithinTheirLimit) {
 }
 
 TEST(FinishTreeTest, ALeafWhoseWeightsSumToZeroOrBelowSaysNothing) {
-  // Feature 0 tells three groups apart, whose weights sum to 100, 0 and -20.
+  // Feature 0 separates three groups, whose weights sum to 100, 0 and -20.
   std::vector<float> feature;
   std::vector<float> label;
   std::vector<float> weight;

@@ -52,7 +52,7 @@ using table::LabeledRows;
 void compute_gradients(const Options& options, const LabeledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
 
-/// What G^2 / H of a few rows is on average if nothing tells them from the others: the sum of g^2 over the sum of h,
+/// What G^2 / H of a few rows is on average if they are like the others: the sum of g^2 over the sum of h,
 /// of `output` and of `rows` (local row numbers) on all ranks, which are at most `n_global_rows`. 0 where h sums to 0
 /// or less. Collective: one all_reduce of two words. The same bits for any number of ranks and threads.
 double gradient_noise(const Gradients& gradients, std::size_t output, std::span<const std::uint32_t> rows,

@@ -18,7 +18,7 @@ namespace podere::tree {
 namespace {
 
 /// Regression trees straight from the definition: every cut between neighboring values of every feature is tried, and
-/// sums are taken over the rows. Nodes are numbered level by level.
+/// sums are computed over the rows. Nodes are numbered level by level.
 Tree plain_tree(const table::Table& table, const std::vector<double>& g, const Options& options) {
   struct Work {
     std::size_t node;

@@ -117,13 +117,13 @@ std::vector<std::size_t> HistogramMessage::counts() const {
 }
 
 std::span<std::int64_t> HistogramMemory::take(std::size_t n_cells) {
-  if (n_taken_ == blocks_.size()) blocks_.emplace_back();
-  HugeArray<std::int64_t>& block = blocks_[n_taken_++];
+  if (n_used_ == blocks_.size()) blocks_.emplace_back();
+  HugeArray<std::int64_t>& block = blocks_[n_used_++];
   if (block.size() < n_cells) block = HugeArray<std::int64_t>(n_cells);
   return block.span().first(n_cells);
 }
 
-std::span<std::int64_t> HistogramMemory::lend(std::size_t n_cells) {
+std::span<std::int64_t> HistogramMemory::scratch(std::size_t n_cells) {
   if (lent_.size() < n_cells) lent_ = HugeArray<std::int64_t>(n_cells);
   return lent_.span().first(n_cells);
 }
@@ -197,12 +197,12 @@ std::span<std::int64_t> build_histograms(const BinnedRows& binned, const Histogr
   const std::vector<std::size_t> counts = message.counts();
   const std::size_t n_received = is_alone ? 0 : counts[static_cast<std::size_t>(comm.rank())];
   const std::span<std::int64_t> own = memory.take(nodes.size() * width);
-  const std::span<std::int64_t> lent = is_alone ? own : memory.lend(message.n_words() + n_received);
-  const std::span<std::int64_t> words = lent.first(message.n_words());
+  const std::span<std::int64_t> scratch = is_alone ? own : memory.scratch(message.n_words() + n_received);
+  const std::span<std::int64_t> words = scratch.first(message.n_words());
   add_up(binned, nodes, panel_is_used, quantization, n_threads, message, words);
   if (is_alone) return own;
 
-  const std::span<std::int64_t> received = lent.last(n_received);
+  const std::span<std::int64_t> received = scratch.last(n_received);
   comm.reduce_scatter(std::span<const std::int64_t>(words), received, counts, comm::Reduction::kSum);
   const Slice features = layout.features_of(comm.rank());
   const std::size_t start = message.start(static_cast<std::size_t>(comm.rank()));

@@ -87,12 +87,12 @@ class HistogramMemory {
   /// `n_cells` cells, not set, that are the caller's until the next clear().
   std::span<std::int64_t> take(std::size_t n_cells);
   /// `n_cells` cells, not set, that are the caller's until the next call.
-  std::span<std::int64_t> lend(std::size_t n_cells);
-  void clear() { n_taken_ = 0; }
+  std::span<std::int64_t> scratch(std::size_t n_cells);
+  void clear() { n_used_ = 0; }
 
  private:
-  std::vector<HugeArray<std::int64_t>> blocks_;  // the first n_taken_ are in use
-  std::size_t n_taken_ = 0;
+  std::vector<HugeArray<std::int64_t>> blocks_;  // the first n_used_ are in use
+  std::size_t n_used_ = 0;
   HugeArray<std::int64_t> lent_;
 };
 
@@ -103,7 +103,7 @@ struct NodeRows {
 };
 
 /// Sums the packed gradients of each node's rows by feature and bin over all ranks. Returns this rank's share
-/// [n_nodes x width(rank)] of wide cells G * 2^32 + H, taken from `memory`. `panel_is_used` [n_panels]: panels that may
+/// [n_nodes x width(rank)] of wide cells G * 2^32 + H, scratch in `memory`. `panel_is_used` [n_panels]: panels that may
 /// be passed over (their cells are zero). Collective: one reduce_scatter of a word a cell, of half a word for nodes of
 /// so few rows that the sums fit.
 std::span<std::int64_t> build_histograms(const BinnedRows& binned, const HistogramLayout& layout,

@@ -59,7 +59,7 @@ struct Model {
   std::vector<double> base_margin;
   std::vector<Tree> trees;
   History history;
-  std::optional<table::RowsMark> rows = {};  ///< of a checkpoint: what it is trained on
+  std::optional<table::DataFingerprint> rows = {};  ///< of a checkpoint: what it is trained on
 
   /// 1, or the number of classes for softmax.
   std::size_t n_outputs() const { return base_margin.size(); }

@@ -50,7 +50,7 @@ std::string refusal_of(const std::function<void(Model&)>& change) {
 TEST(ModelTest, AFileReadBackIsTheSameModel) {
   Model model = small_model();
   EXPECT_EQ(to_text(model).find("\"rows\""), std::string::npos);
-  model.rows = table::RowsMark{12, (std::uint64_t{1} << 53U) - 1};  // as of a checkpoint
+  model.rows = table::DataFingerprint{12, (std::uint64_t{1} << 53U) - 1};  // as of a checkpoint
   const Model read = from_text(to_text(model), "m.json");
   EXPECT_EQ(read.schema, model.schema);
   EXPECT_EQ(read.base_margin, model.base_margin);
@@ -137,7 +137,7 @@ TEST(ModelTest, WhatIsNoFileIsNotReadAsAModel) {
   EXPECT_THROW(load_model("/tmp"), InputError);
 }
 
-TEST(ModelTest, DataInPlaceOfAModelAreToldBeforeTheyAreRead) {
+TEST(ModelTest, DataInPlaceOfAModelAreRefusedBeforeTheyAreRead) {
   for (const char* const text : {"y,a\n1,2\n", "0.5\n", "\x1f\x8b", ""}) {
     const auto path = std::filesystem::temp_directory_path() / ("podere-model-test-" + std::to_string(getpid()));
     std::ofstream(path) << text;

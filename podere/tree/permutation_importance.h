@@ -1,4 +1,4 @@
-// What a model loses when it is told nothing of a feature.
+// What a model loses without the values of a feature.
 #pragma once
 
 #include <cstdint>

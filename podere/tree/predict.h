@@ -22,7 +22,7 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
 /// Margins [n_outputs x n_rows], output by output, of the rows held here. Local.
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads);
 
-/// What margins, given as `values` [n_outputs x n_rows], stand for: the probability of class 1 (logistic),
+/// What margins, given as `values` [n_outputs x n_rows], mean: the probability of class 1 (logistic),
 /// probabilities that sum to 1 (softmax), the mean (Poisson), or the margin itself (squared error, quantile).
 std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads);
 

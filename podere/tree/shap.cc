@@ -78,7 +78,7 @@ std::vector<QuadraturePoint> gauss_legendre(std::size_t n) {
   return points;
 }
 
-/// Sets what the factors of one split are at one point, which stands in `lane` of its group. `share` is the cover's
+/// Sets what the factors of one split are at one point, which is in `lane` of its group. `share` is the cover's
 /// share of each child, `z` the z_j of the split's feature above it.
 void set_factors(ShapFactors* of_state, std::size_t lane, QuadraturePoint at, double z, const double (&share)[2]) {
   const double d = at.t + (1 - at.t) * z;

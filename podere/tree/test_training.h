@@ -6,7 +6,7 @@
 
 namespace podere::tree {
 
-/// The model of a table that this process holds by itself; goes on from `base` if there is one.
+/// The model of a table that this process holds by itself; a warm start from `base` if there is one.
 inline Model train_alone(const table::Table& table, const Options& options, const table::Table* validation = nullptr,
                          const Model* base = nullptr) {
   Progress progress;

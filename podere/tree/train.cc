@@ -143,11 +143,11 @@ void check_request(const table::RowSource& source, const table::Table* validatio
   }
 }
 
-/// As train, once that has checked what it is asked for and brought few rows to one form.
+/// As train, once that has checked what it is asked for and canonicalized few rows.
 Model train_on(const table::RowSource& source, const table::Table* validation, const Options& options,
                const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
-               const Continuation& continuation) {
-  const Model* const base = continuation.base;
+               const RunControl& control) {
+  const Model* const base = control.base;
   const table::Table& table = source.labels();
   const Constraints constraints = resolve_constraints(options, source.schema());
 
@@ -168,8 +168,8 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   const std::size_t n_base_rounds = base != nullptr ? base->n_rounds() : 0;
   const std::size_t n_rounds = n_base_rounds + static_cast<std::size_t>(options.n_trees);
   model.options.n_trees = static_cast<int>(n_rounds);
-  if (continuation.offer || continuation.checkpoint != nullptr) model.rows = table::mark_rows(table, comm);
-  if (continuation.checkpoint != nullptr) table::check_same_run(other_run(*continuation.checkpoint, model));
+  if (control.offer || control.checkpoint != nullptr) model.rows = table::fingerprint_rows(table, comm);
+  if (control.checkpoint != nullptr) table::check_same_run(other_run(*control.checkpoint, model));
 
   Booster booster(model, table, labels.rows, n_base_rounds, comm, n_threads);
   if (validation != nullptr) {
@@ -177,12 +177,12 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   } else if (options.validation_fraction > 0) {
     booster.validate_on(table, is_training);
   }
-  if (continuation.checkpoint != nullptr) {
-    booster.resume(*continuation.checkpoint, source);
+  if (control.checkpoint != nullptr) {
+    booster.resume(*control.checkpoint, source);
   } else if (base != nullptr) {
     booster.replay(*base);
   }
-  // From here on nobody reads features.
+  // From here on features are not read.
   const double seconds_before_bins = watch.restart();
   std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
   std::optional<BinnedRows> binned;
@@ -210,7 +210,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
                                 lists.scratch.span().first(rows.size()), booster.margins(k)));
     }
     booster.take_round(std::move(trees));
-    if (continuation.offer) continuation.offer(model);
+    if (control.offer) control.offer(model);
     progress.report(booster.progress(n_rounds));
     std::int32_t stop_requested = progress.stop_requested() ? 1 : 0;
     comm.broadcast(std::span(&stop_requested, 1));
@@ -233,17 +233,17 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
-            const Continuation& continuation) {
-  const Model* const base = continuation.base;
+            const RunControl& control) {
+  const Model* const base = control.base;
   check_request(source, validation, options, base);
   const auto train_these = [&](const table::RowSource& rows, const Options& as) {
-    return train_on(rows, validation, as, comm, n_threads, progress, times, continuation);
+    return train_on(rows, validation, as, comm, n_threads, progress, times, control);
   };
   // Rows are set aside by their numbers, of which others know.
   if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
     return train_these(source, options);
   }
-  // What is wrong with a row is told with its own number, and classes count even if no row of theirs does.
+  // A faulty row is reported with its own number, and classes count even if no row of theirs does.
   Options checked = options;
   if (base != nullptr && options.n_classes == 0) checked.n_classes = base->options.n_classes;
   checked.n_classes = count_classes(source.labels(), checked, comm);

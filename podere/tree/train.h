@@ -18,13 +18,13 @@ struct TrainTimes {
   comm::TrafficByKind boost_traffic;
 };
 
-/// Where a run begins, if not at nothing, and who hears how far it is. What is pointed to outlives the run.
-struct Continuation {
+/// What a run starts from (warm start, checkpoint), and what is called during it. What is pointed to outlives the run.
+struct RunControl {
   /// Its trees come first and options.n_trees are added: the table has the same features in the same order, objective,
-  /// classes and quantile are the same, other options may differ; the history tells losses on this run's data. On the
+  /// classes and quantile are the same, other options may differ; the history has losses on this run's data. On the
   /// data and with the options of `base` the model is that of a single run. Early stopping keeps all of it.
   const Model* base = nullptr;
-  /// What `offer` was given in a run with the same data, options and base, on any number of executors. The run goes on
+  /// What `offer` was given in a run with the same data, options and base, on any number of executors. The run resumes
   /// from there and ends with the same model.
   const Model* checkpoint = nullptr;
   /// Called with the model so far after each round, on every rank.
@@ -35,8 +35,8 @@ struct Continuation {
 bool is_training_row(table::GlobalRow row, const Options& options);
 
 /// Trains on rows whose label must be there and which must begin at a row block on every rank; goes through them twice
-/// (three times from a checkpoint), and gives their features back at the last time. `validation` (may be null) has the
-/// same features. Few rows are brought to one form (few_rows.h), and gone through once more. Collective. The model is
+/// (three times from a checkpoint), and releases their features at the last time. `validation` (may be null) has the
+/// same features. Few rows are canonicalized (few_rows.h), and gone through once more. Collective. The model is
 /// the same, bit for bit, for any number of ranks and threads. Stops after the round in which rank 0's progress says
 /// stop_requested(), or by early stopping, which keeps the best round as the last. Reports a ProgressStep {"bin", 0, 1}
 /// at the beginning, {"train", trees done, n_trees, {loss, validation_loss, validation_auc}} before the first round and
@@ -46,6 +46,6 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// (gain, sparsity-aware split); Shi et al., NeurIPS 2022 (quantized gradients).
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times = nullptr,
-            const Continuation& continuation = {});
+            const RunControl& control = {});
 
 }  // namespace podere::tree

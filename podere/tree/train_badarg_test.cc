@@ -221,7 +221,7 @@ TEST(TrainBadArgTest, ValidationDataMustFitTheTrainingData) {
             "validation data: there are no rows with a weight");
 }
 
-TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsToldByWhatDiffers) {
+TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsRefusedWithWhatDiffers) {
   const Options options{.class_weight = {1, 2}, .n_trees = 2};
   std::optional<Model> kept;
   const auto train_from = [&](const table::Table& table, const Options& with, const Model* checkpoint) {

@@ -111,20 +111,20 @@ INSTANTIATE_TEST_SUITE_P(Cases, SameBitsTest, testing::Range(std::size_t{0}, cas
                          [](const auto& param) { return cases()[param.param].name; });
 
 Model train_rows(const table::RowSource& rows, const Case& c, const Options& options, const comm::Communicator& comm,
-                 int n_threads, const Continuation& continuation = {}) {
+                 int n_threads, const RunControl& control = {}) {
   RandomTable other = c.table;
   other.seed = 77;
   const table::Table validation = random_table(other, comm);
   Progress progress;
   return train(rows, c.has_validation_table ? &validation : nullptr, options, comm, n_threads, progress, nullptr,
-               continuation);
+               control);
 }
 
 /// Trains on the case's tables, with these options.
 Model train_case(const Case& c, const Options& options, const comm::Communicator& comm, int n_threads,
-                 const Continuation& continuation = {}) {
+                 const RunControl& control = {}) {
   const table::Table table = random_table(c.table, comm);
-  return train_rows(table::HeldRows(table), c, options, comm, n_threads, continuation);
+  return train_rows(table::HeldRows(table), c, options, comm, n_threads, control);
 }
 
 std::string model_text(const Case& c, const comm::Communicator& comm, int n_threads) {
@@ -163,7 +163,7 @@ TEST_P(SameBitsTest, ARunThatIsBrokenOffAnywhereEndsWithTheSameModel) {
     const std::size_t first = from == nullptr ? 0 : checkpoints.size() / 2;
     for (std::size_t place = first; place < checkpoints.size(); place += (checkpoints.size() + 1) / 2) {
       const Model checkpoint = from_text(checkpoints[place], "checkpoint");
-      const Continuation rest = {.base = from, .checkpoint = &checkpoint};
+      const RunControl rest = {.base = from, .checkpoint = &checkpoint};
       EXPECT_EQ(to_text(train_case(c, c.options, place == 0 ? alone() : world(), 1, rest)), expected)
           << "after round " << place + 1;
     }
@@ -203,7 +203,7 @@ TEST(TrainDistributedTest, PredictionsAreThoseOfOneRank) {
   EXPECT_EQ(world().all_gather_v(std::span<const float>(own)), predict(model, random_table(want, alone()), 1));
 }
 
-TEST(TrainDistributedTest, ABadLabelOnOneRankIsToldOnAll) {
+TEST(TrainDistributedTest, ABadLabelOnOneRankIsReportedOnAll) {
   table::Table table = random_table({}, world());
   const std::uint64_t bad_row = 4321;
   if (table.rows().begin <= bad_row && bad_row < table.rows().end) table.label()[bad_row - table.rows().begin] = 9;

@@ -244,4 +244,4 @@ def test_labels_of_minus_one_are_refused_as_those_of_csv_are(podere):
             for name, text in (("a.svm", "-1 1:1\n1 1:2\n"), ("a.csv", "-1,1\n1,2\n"))]
     guess = "; no label is chosen, so the first column, 'f0', is taken: choose another with --label"
     assert told[0] + guess == told[1] and "label of row 0 is -1, allowed is 0 or 1" in told[0]
-    assert "where -1 stands for a class, write 0" in told[0]
+    assert "if -1 is a class, write 0 instead" in told[0]

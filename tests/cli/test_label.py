@@ -73,7 +73,7 @@ def test_a_first_column_that_is_no_label_is_refused_with_what_would_do(podere):
 
 def test_a_first_column_of_other_classes_is_answered_with_how_to_encode_them(podere):
     signs = podere.write("signs.csv", "sign,x\n" + "".join(f"{1 - 2 * (i % 2)},{i}\n" for i in range(30)))
-    assert "where -1 stands for a class" in podere.refused("train", "gbt", signs, "-o", "m.json")
+    assert "if -1 is a class" in podere.refused("train", "gbt", signs, "-o", "m.json")
     few = podere.write("few.csv", "kind,x\n" + "".join(f"{i % 4},{i}\n" for i in range(30)))
     assert "allowed is 0 or 1" in podere.refused("train", "gbt", few, "-o", "m.json")
     tiny = podere.write("tiny.csv", "kind,x\n0,1\n1,2\n2,3\n")

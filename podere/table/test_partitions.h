@@ -22,12 +22,12 @@ inline float value_in(std::uint64_t row, std::size_t column) {
   return bits % 13 == 0 ? -0.0F : static_cast<float>(uniform01(bits) * 100 - 30);
 }
 
-inline Schema schema_of_parts() {
+inline Schema schema_of_partitions() {
   return {.features = {"a", "b", "c"}, .label = "y", .weight = "w", .categories = {{1, {{"red", "white"}}}}};
 }
 
 /// The part of a table of `n` rows that rank `rank` holds: uneven runs, not of whole row blocks, and nothing on rank 1.
-inline Table uneven_part(std::uint64_t n, int rank, int n_ranks) {
+inline Table uneven_partition(std::uint64_t n, int rank, int n_ranks) {
   const auto cut = [&](int r) {
     const auto squares = [](int i) { return static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(i); };
     return r >= n_ranks ? n : n * squares(r) / squares(n_ranks);
@@ -35,7 +35,7 @@ inline Table uneven_part(std::uint64_t n, int rank, int n_ranks) {
   const RowRange rows = rank == 1   ? RowRange{cut(2), cut(2)}
                         : rank == 0 ? RowRange{0, cut(2)}
                                     : RowRange{cut(rank), cut(rank + 1)};
-  Table table(schema_of_parts(), n, rows);
+  Table table(schema_of_partitions(), n, rows);
   for (std::size_t j = 0; j < table.n_columns(); ++j) {
     for (std::size_t i = 0; i < table.n_rows(); ++i) table.column(j)[i] = value_in(rows.begin + i, j);
   }

@@ -29,8 +29,8 @@ inline constexpr int kMostCores = 4096;
 
 struct GroupOptions {
   int executors = 1;
-  std::string executors_file;  ///< where it stands how many are wanted by now; empty: nowhere
-  int least_executors = 1;     ///< with so many the work goes on when others are lost
+  std::string executors_file;  ///< a file with how many are wanted now; empty: nowhere
+  int least_executors = 1;     ///< with so many the job continues when others are lost
   int needed_executors = 1;    ///< with fewer the work cannot be done at all, whatever is asked for
   std::string session;         ///< in which to do the work instead; empty: none
   std::optional<int> cores;    ///< of each executor; unset: an even share of the cores that this process may use
@@ -45,7 +45,7 @@ struct GroupOptions {
   bool on_this_machine() const { return hosts.empty() && !on_kubernetes && !on_slurm && !submit; }
   /// Of each executor; 0: each takes an even share of its host's.
   int cores_each() const;
-  /// What to tell who asks for far more threads than there are cores to run them; empty if all is well.
+  /// A warning where there are far more threads asked for than there are cores to run them; empty if all is well.
   std::string too_many(int usable_cores) const;
 };
 void add_group_options(CLI::App& app, GroupOptions& options);

@@ -19,7 +19,7 @@ void add_describe(CLI::App& app, Command& chosen);
 void add_train(CLI::App& app, Command& chosen);
 /// "nn" and "mlp" of train.
 void add_train_networks(CLI::App& train, Command& chosen);
-/// A subcommand of train for each algorithm of the catalog that has none written by hand.
+/// A subcommand of train for each algorithm of the catalog that does not have its own file.
 void add_train_others(CLI::App& train, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
 void add_evaluate(CLI::App& app, Command& chosen);

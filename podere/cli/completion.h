@@ -7,7 +7,7 @@
 
 namespace podere::cli {
 
-/// What may stand in the place of the last of `words`, a line each: commands, options or values. The line ":files"
+/// What may be in the place of the last of `words`, a line each: commands, options or values. The line ":files"
 /// alone lets the shell complete names of files. The words are those after "podere", as far as the cursor.
 std::string completions(CLI::App& app, std::vector<std::string> words);
 

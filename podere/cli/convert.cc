@@ -78,7 +78,7 @@ void warn_of_codes(const table::Schema& schema, const Format& from) {
   if (exchange::is_podere(from) || names.empty()) return;
   print_error(
       fmt::format("the file does not name the categories of {} (XGBoost before 3.1 and models trained on arrays do "
-                  "not): values in data are taken as the codes 0, 1, 2, ... of training",
+                  "not): values in data are read as the codes 0, 1, 2, ... of training",
                   fmt::join(names, ", ")));
 }
 

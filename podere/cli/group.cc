@@ -30,7 +30,7 @@ constexpr int kHeartbeatSeconds = 2;
 constexpr double kSilenceSeconds = 30;
 
 /// Looks, now and then, how many executors a file asks for. As long as it cannot be read, or says something else, what
-/// it said before counts; what is no number in two looks, so not in the middle of being written, is told once.
+/// it said before counts; what is no number in two looks, so not in the middle of being written, is reported once.
 class ExecutorsFile {
  public:
   ExecutorsFile(std::string path, session::Wanted wanted, int needed)

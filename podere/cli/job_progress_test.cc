@@ -5,14 +5,14 @@
 namespace podere::cli {
 namespace {
 
-TEST(StepText, TellsTreesAndMetrics) {
+TEST(StepText, ShowsTreesAndMetrics) {
   EXPECT_EQ(step_text({"train", 12, 1000, {{"loss", 0.61}, {"validation_auc", 0.79}}}),
             "12 of 1,000 trees, loss 0.6100, validation auc 0.7900");
 }
 
 TEST(StepText, OfAPhaseWithoutStepsIsItsName) { EXPECT_EQ(step_text({"read", 0, 1, {}}), "read"); }
 
-TEST(StepText, TellsStagesOfAnEvaluationThatHasSeveral) {
+TEST(StepText, ShowsStagesOfAnEvaluationThatHasSeveral) {
   EXPECT_EQ(step_text({"evaluate", 0, 1, {}}), "evaluate");
   EXPECT_EQ(step_text({"evaluate", 2, 5, {}}), "2 of 5 stages");
 }
@@ -30,7 +30,7 @@ TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
   EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);
 }
 
-TEST(SecondsLeft, CannotBeToldFromTheFirstStep) { EXPECT_LT(seconds_left({"train", 1, 31, {}}, 1, 5.0), 0); }
+TEST(SecondsLeft, AreUnknownAtTheFirstStep) { EXPECT_LT(seconds_left({"train", 1, 31, {}}, 1, 5.0), 0); }
 
 }  // namespace
 }  // namespace podere::cli

@@ -36,7 +36,7 @@ std::vector<std::string> line(std::string name, const std::string& executor, con
 std::string energy_text(const Json& job) {
   const Json joules = job.value("energy_joules", Json());
   if (joules.is_number()) return fmt::format("{} J, of all that ran on the machine", number(joules));
-  return "not told by this machine (" + job.value("energy_note", "no energy counters") + ")";
+  return "not measured on this machine (" + job.value("energy_note", "no energy counters") + ")";
 }
 
 std::vector<std::pair<std::string, Json>> facts_of(const Json& job) {

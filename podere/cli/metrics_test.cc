@@ -67,7 +67,8 @@ TEST(MetricsText, HasALinePerPhaseAndOneOfTheJob) {
             "read        all   1.00 s  1.25 s  0.75 s  1.00 s  1.60  3.0 kB   3.0 kB    3,000     3,000       1.5 kB\n"
             "train       all   4.00 s  8.00 s  0.00 s  1.00 s  1.00  3.0 kB   3.0 kB    3,000     3,000       1.5 kB\n"
             "job         all   5.50 s  9.25 s  0.75 s  2.00 s        6.0 kB   6.0 kB    6,000     6,000       1.5 kB");
-  EXPECT_NE(text.find("energy            not told by this machine (no energy counters)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("energy            not measured on this machine (no energy counters)\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("wait for storage  not kept by this machine\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("retries"), std::string::npos);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 200;  // bytes of a path
 
-/// Devices such as /dev/null and terminals lose nothing, whoever writes to them.
+/// Devices such as /dev/null and terminals lose nothing, whichever process writes to them.
 bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
 }
@@ -65,11 +65,11 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
 int facts_descriptor(const std::vector<NamedFile>& outputs) {
   struct stat standard_output {};
   if (fstat(STDOUT_FILENO, &standard_output) != 0) return STDOUT_FILENO;
-  const bool is_taken = std::any_of(outputs.begin(), outputs.end(), [&](const NamedFile& output) {
+  const bool is_used = std::any_of(outputs.begin(), outputs.end(), [&](const NamedFile& output) {
     struct stat status {};
     return !output.path.empty() && stat(output.path.c_str(), &status) == 0 && is_same(status, standard_output);
   });
-  return is_taken ? STDERR_FILENO : STDOUT_FILENO;
+  return is_used ? STDERR_FILENO : STDOUT_FILENO;
 }
 
 int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {

@@ -122,7 +122,7 @@ void open_standard_streams() {
 
 int main(int argc, char** argv) {
   podere::cli::open_standard_streams();
-  // A closed pipe and a full disk are told by the calls that write.
+  // A closed pipe and a full disk are reported by the calls that write.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return podere::cli::run(argc, argv);

@@ -174,7 +174,7 @@ void warn_of_unknown_categories(const Json& facts) {
     columns +=
         fmt::format("{}{} of column '{}'", columns.empty() ? "" : ", ", with_commas(n.get<std::uint64_t>()), name);
   }
-  if (!columns.empty()) print_error("categories not seen in training are taken as missing: " + columns);
+  if (!columns.empty()) print_error("categories not seen in training count as missing: " + columns);
 }
 
 }  // namespace podere::cli

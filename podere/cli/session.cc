@@ -114,8 +114,8 @@ std::string last_line(int descriptor) {
   return last.starts_with("podere: ") ? last.substr(8) : last;
 }
 
-/// Passes on what a session says while it starts, such as what it waits for. Its last words are left to whoever tells
-/// that it ended.
+/// Passes on what a session says while it starts, such as what it waits for. Its last words are left to the code that
+/// reports that it ended.
 class LogWatch {
  public:
   explicit LogWatch(int descriptor) : descriptor_(descriptor) {}
@@ -151,7 +151,7 @@ int start(const StartOptions& options) {
   if (log < 0) throw_error("{} cannot be written: {}", place.log().string(), std::strerror(errno));
   const pid_t pid = spawn_detached(arguments, log);
   int status = 0;
-  LogWatch said(log);
+  LogWatch watch(log);
   while (!LineSocket::connect(place.socket())) {
     if (interrupts() > 0) kill(pid, SIGTERM);
     if (waitpid(pid, &status, WNOHANG) == pid) {
@@ -161,7 +161,7 @@ int start(const StartOptions& options) {
       if (WIFEXITED(status) && WEXITSTATUS(status) == kInputFault) throw InputError(words);
       throw_error("the session ended while it started: {}", words);
     }
-    said.pass_on();
+    watch.pass_on();
     std::this_thread::sleep_for(kPoll);
   }
   session::Client client(options.name);
@@ -181,7 +181,7 @@ void define_start(CLI::App& app, StartOptions& options) {
                  "machine; port 0: any free one")
       ->type_name("[ADDRESS:]PORT")
       ->transform(listening_address());
-  app.add_flag("--owned", options.owned)->group("");  // ends with whoever holds its standard input
+  app.add_flag("--owned", options.owned)->group("");  // ends with the process that holds its standard input
   add_group_options(app, options.group);
   for (const char* name : {"--session", "--executors-file", "--time", "--submit"}) {
     app.remove_option(app.get_option(name));

@@ -45,7 +45,7 @@ void read_class_weight(const std::string& text, tree::Options& tree) {
   }
 }
 
-/// "level" or "best-first", and how deep such trees are where nothing is said of it.
+/// "level" or "best-first", and how deep such trees are by default.
 void read_growth(const std::string& text, tree::Options& tree) {
   if (text != "level" && text != "best-first") {
     throw CLI::ValidationError("--growth", fmt::format("'{}' is neither level nor best-first", text));
@@ -82,7 +82,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
       ->check(real_number())
       ->type_name("X");
   whole("--trees", tree.n_trees, 1, tree::kMaxTrees, "Boosting rounds; with --from the number to add");
-  // Before --depth, as options are taken in the order in which they are defined here.
+  // Before --depth, as options are applied in the order in which they are defined here.
   app.add_option_function<std::string>(
          "--growth", [&tree](const std::string& text) { read_growth(text, tree); },
          "Split all nodes of a level, or the leaf that gains most until --max-leaves [level]")
@@ -112,7 +112,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
 }
 
 void define_gbt(CLI::App& app, TrainOptions& options) {
-  // First, as options are taken in the order in which they are defined here: those given change the model's.
+  // First, as options are applied in the order in which they are defined here: those given change the model's.
   const InGroup group(app, kTraining);
   app.add_option_function<std::string>(
          "--from",

@@ -242,7 +242,7 @@ std::string epochs_text(const Json& facts) {
 
 using Lines = std::vector<std::pair<std::string, Json>>;
 
-/// The unit in which numbers are learned, and losses told.
+/// The unit in which numbers are learned, and losses reported.
 void add_target(const Json& facts, Lines& lines) {
   const Json scaling = facts.value("target_scaling", Json());
   if (scaling.is_null()) return;

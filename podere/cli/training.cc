@@ -153,7 +153,7 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
     jobs::check_is_place_for_checkpoint(options.checkpoint);
     AtomicFile(options.checkpoint);
   }
-  AtomicFile file(options.model);  // now: an unwritable place is told before the work, not after
+  AtomicFile file(options.model);  // now: an unwritable place is reported before the work, not after
   const Json result = run_job(options.group, options.output, job, [&](const Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
     const Json& facts = done.at("facts");

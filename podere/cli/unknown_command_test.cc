@@ -12,7 +12,7 @@ struct Case {
 
 class UnknownCommand : public testing::TestWithParam<Case> {};
 
-TEST_P(UnknownCommand, IsToldWithWhatMayHaveBeenMeant) {
+TEST_P(UnknownCommand, IsReportedWithWhatMayHaveBeenMeant) {
   CLI::App app("", "podere");
   app.add_subcommand("train")->add_subcommand("gbt");
   app.add_subcommand("describe");
@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class UnexpectedWords : public testing::TestWithParam<Case> {};
 
-TEST_P(UnexpectedWords, AreToldWithTheCommandThatHasThem) {
+TEST_P(UnexpectedWords, AreReportedWithTheCommandThatHasThem) {
   CLI::App app("", "podere");
   CLI::App* train = app.add_subcommand("train");
   int number = 0;

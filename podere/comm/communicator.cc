@@ -229,17 +229,17 @@ void Communicator::reduce_pairwise(const void* values, void* received, std::span
     const std::size_t from = (own + p - step) % p;
     for (std::size_t first = 0; first < std::max(counts[to], counts[own]); first += piece) {
       const int n_sent = first < counts[to] ? to_int(std::min(piece, counts[to] - first)) : 0;
-      const int n_taken = first < counts[own] ? to_int(std::min(piece, counts[own] - first)) : 0;
+      const int n_received = first < counts[own] ? to_int(std::min(piece, counts[own] - first)) : 0;
       std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-      check(MPI_Irecv(incoming.data(), n_taken, mpi_type(type), n_taken > 0 ? to_int(from) : MPI_PROC_NULL, 0,
+      check(MPI_Irecv(incoming.data(), n_received, mpi_type(type), n_received > 0 ? to_int(from) : MPI_PROC_NULL, 0,
                       handle_->comm, &requests[0]),
             "MPI_Irecv");
       check(MPI_Isend(n_sent > 0 ? at(values, starts[to] + first, type) : nullptr, n_sent, mpi_type(type),
                       n_sent > 0 ? to_int(to) : MPI_PROC_NULL, 0, handle_->comm, &requests[1]),
             "MPI_Isend");
-      await(requests, static_cast<std::size_t>(std::max(n_sent, n_taken)) * element_bytes(type));
-      if (n_taken == 0) continue;
-      check(MPI_Reduce_local(incoming.data(), at(received, first, type), n_taken, mpi_type(type), mpi_op(reduction)),
+      await(requests, static_cast<std::size_t>(std::max(n_sent, n_received)) * element_bytes(type));
+      if (n_received == 0) continue;
+      check(MPI_Reduce_local(incoming.data(), at(received, first, type), n_received, mpi_type(type), mpi_op(reduction)),
             "MPI_Reduce_local");
     }
   }

@@ -61,7 +61,7 @@ class Pending;
 /// A group of executors.
 ///
 /// Every member function but rank(), size(), is_root() and traffic() is collective: all ranks call it, in the same
-/// order, with the same root, reduction and (where not said otherwise) counts, from one thread and outside parallel
+/// order, with the same root, reduction and (unless documented otherwise) counts, from one thread and outside parallel
 /// regions. Counts may exceed 2^31. Steps and bytes are per rank, for p ranks and n bytes, as Open MPI does them for
 /// large buffers. Throws Error if MPI reports a failure.
 class Communicator {

@@ -197,7 +197,7 @@ TEST_P(CommunicatorTest, CallsAndBytesAreCountedByKind) {
   EXPECT_EQ(to_string(Collective::kScan), "scan");
 }
 
-TEST_P(CommunicatorTest, AgreeReturnsWhereNobodyFails) {
+TEST_P(CommunicatorTest, AgreeReturnsWhereNoRankFails) {
   int calls = 0;
   world_.agree([&] { ++calls; });
   EXPECT_EQ(calls, 1);

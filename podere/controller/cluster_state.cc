@@ -95,7 +95,7 @@ class Builder {
     }
   }
 
-  /// Of equal requests and the same nodes, in whatever words they are said, there is one shape.
+  /// Of equal requests and the same nodes, however they are written, there is one shape.
   std::int32_t shape_of(const std::shared_ptr<const PodNeeds>& needs) {
     const auto [known, is_new] = shapes_.try_emplace(needs.get(), 0);
     if (!is_new) return known->second;
@@ -162,7 +162,7 @@ class Builder {
                   .deadline = facts.reclaimed.deadline};
     using enum farm::Phase;
     pod.phase = facts.is_ending ? kEnding : node < 0 ? kWaiting : facts.is_ready ? kReady : kStarting;
-    // Whoever may annotate pods may write any deadline.
+    // A user who may annotate pods may write any deadline.
     const double most = result_.limited.drain_seconds[static_cast<std::size_t>(pod.farm)];
     pod.deadline = facts.is_ending ? facts.ends_at : std::min(pod.deadline, state().now + most);
     if (const auto other = farm_places_.find(facts.reclaimed.for_farm);

@@ -45,7 +45,7 @@ Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const
                                               {"controller", true},
                                               {"blockOwnerDeletion", true}}});
   Json& spec = pod["spec"] = object_at(*farm.pod, {"spec"});
-  // Whoever else deletes it, such as the garbage collector after the farm, lets it drain too, and not for longer.
+  // Other deletions, such as by the garbage collector after the farm, let it drain too, and not for longer.
   Json& grace = spec["terminationGracePeriodSeconds"];
   if (grace.is_null()) grace = static_cast<int>(std::ceil(farm.drain_seconds));
   if (grace.is_number() && grace > options.most_drain_seconds) grace = static_cast<int>(options.most_drain_seconds);

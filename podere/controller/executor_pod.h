@@ -20,8 +20,8 @@ struct ExecutorPodOptions {
 /// From the template of the farm, which owns it, secured by secure_executor(). Precondition: the farm has a template.
 Json executor_pod(const kube::ObjectKey& farm_key, const FarmObject& farm, const ExecutorPodOptions& options);
 
-/// Names FARM-0, FARM-1 and so on, the first that is free. Whoever creates the same executor again, an operator that
-/// does not know that it was replaced too, creates nothing.
+/// Names FARM-0, FARM-1 and so on, the first that is free. An operator that creates the same executor again, as it
+/// does not know that it was replaced, creates nothing.
 class ExecutorNames {
  public:
   ExecutorNames(const kube::ObjectKey& farm, std::function<bool(const kube::ObjectKey&)> name_exists)

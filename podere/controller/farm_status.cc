@@ -101,7 +101,7 @@ FarmStatus counted_status(const farm::State& state, const farm::Decision& decisi
   const farm::Outlook& outlook = decision.outlooks[f];
   const std::int32_t wanted = asked.wanted.value_or(outlook.demand);
   const std::int32_t own = std::min(outlook.guarantee_ceiling < 0 ? asked.guaranteed : outlook.allowed, wanted);
-  const bool is_managed = state.farms[f].guaranteed >= asked.guaranteed;  // else nothing is guaranteed by anybody
+  const bool is_managed = state.farms[f].guaranteed >= asked.guaranteed;  // else nothing is guaranteed
   FarmStatus status{.running = outlook.held,
                     .pending = std::max(0, wanted - outlook.held),
                     .over_guarantee = std::max(0, outlook.held - (is_managed ? outlook.guaranteed : own)),

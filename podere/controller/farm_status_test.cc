@@ -110,8 +110,8 @@ TEST_F(FarmStatusTest, PodsThatDoNotEndAreNamed) {
   Json stuck = test_pod("hep", "cms-0", "farm-cms", "n1");
   stuck["metadata"]["deletionTimestamp"] = time_text(kTestNow - 400);
   cluster_.add_pod(stuck);
-  const std::string said = stuck_pods(cluster_.view(), cluster_.state(), {}, 0);
-  EXPECT_NE(said.find("cms-0 on node n1"), std::string::npos) << said;
+  const std::string message = stuck_pods(cluster_.view(), cluster_.state(), {}, 0);
+  EXPECT_NE(message.find("cms-0 on node n1"), std::string::npos) << message;
   EXPECT_EQ(stuck_pods(cluster_.view(), cluster_.state(), {}, 1), "");
 }
 

@@ -64,11 +64,11 @@ TEST_F(LimitsTest, OfANamespaceCountInPlaceOfThoseOfEach) {
   EXPECT_EQ(built_.limited.drain_seconds, (std::vector<double>{200, 500}));
   EXPECT_EQ(farm(1).min_runtime_seconds, 60);
   EXPECT_EQ(farm(1).weight, 1000) << "of which its ceiling says nothing";
-  const auto said = farm::sentences(built_.state, decision);
-  EXPECT_NE(said[0].find("minExecutors 100000 counts as 4: the ceiling of namespace astro on FarmManager default"),
+  const auto sentences = farm::sentences(built_.state, decision);
+  EXPECT_NE(sentences[0].find("minExecutors 100000 counts as 4: the ceiling of namespace astro on FarmManager default"),
             std::string::npos)
-      << said[0];
-  EXPECT_NE(said[1].find("counts as 3: the ceiling of namespace hep on FarmManager default"), std::string::npos);
+      << sentences[0];
+  EXPECT_NE(sentences[1].find("counts as 3: the ceiling of namespace hep on FarmManager default"), std::string::npos);
 }
 
 TEST_F(LimitsTest, OfEachNamespaceAreOfItByItself) {
@@ -89,8 +89,8 @@ TEST_F(LimitsTest, OfAGroupAreOfAllItsNamespacesTogether) {
   const auto decision = decide(kSpec);
   EXPECT_EQ(decision.outlooks[0].demand + decision.outlooks[1].demand, 6);
   EXPECT_EQ(decision.outlooks[0].guaranteed, 6) << "no more than it may have";
-  const auto said = farm::sentences(built_.state, decision);
-  EXPECT_NE(said[0].find("the ceiling of group course on FarmManager default"), std::string::npos) << said[0];
+  const auto sentences = farm::sentences(built_.state, decision);
+  EXPECT_NE(sentences[0].find("the ceiling of group course on FarmManager default"), std::string::npos) << sentences[0];
 }
 
 TEST_F(LimitsTest, LetAGuaranteeBeMetThatCountsForLess) {

@@ -221,7 +221,7 @@ class OperatorProcess {
     if (!leadership_ || leadership_->silent_seconds() < kSilentWorkerSeconds) return "";
     return fmt::format("one pass has run for {:.0f} s so far", leadership_->silent_seconds());
   }
-  /// Whoever waits to lead is as ready as it can be.
+  /// A candidate that waits to lead is as ready as it can be.
   std::string fault_of_readiness() const {
     const std::scoped_lock lock(mutex_);
     if (leadership_) return leadership_->has_synced() ? "" : "has not got all lists yet";

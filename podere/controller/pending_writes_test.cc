@@ -81,7 +81,7 @@ TEST_F(PendingWritesTest, WhatIsNotSeenForLongIsAskedFor) {
   EXPECT_TRUE(pending_.in_doubt(kTestNow + 9, 10).empty());
   EXPECT_EQ(pending_.in_doubt(kTestNow + 11, 10), std::vector<kube::ObjectKey>{kA});
   pending_.settle(kA, changed("1", true, true), kTestNow + 11);
-  EXPECT_TRUE(at_a(pod("1"))->is_reclaimed) << "the store is behind what the server said";
+  EXPECT_TRUE(at_a(pod("1"))->is_reclaimed) << "the store is behind the server's answer";
   EXPECT_TRUE(at_a(pod("1"))->is_ending);
   pending_.settle(kA, nullptr, kTestNow + 11);
   EXPECT_EQ(pending_.size(), 0U);
@@ -94,7 +94,7 @@ TEST_F(PendingWritesTest, AWriteWithoutAnAnswerIsInDoubtUntilTheServerWasAsked) 
   EXPECT_EQ(pending_.in_doubt(kTestNow, 10), std::vector<kube::ObjectKey>{kA}) << "though the first write was seen";
   pending_.settle(kA, changed("1", true, true), kTestNow);
   EXPECT_TRUE(pending_.in_doubt(kTestNow, 10).empty());
-  EXPECT_TRUE(at_a(changed("1", true, false))->is_ending) << "the store is behind what the server said";
+  EXPECT_TRUE(at_a(changed("1", true, false))->is_ending) << "the store is behind the server's answer";
 }
 
 TEST_F(PendingWritesTest, ACreationWithoutAnAnswerIsInDoubtAtOnce) {

@@ -18,7 +18,7 @@ struct PodNeeds {
 };
 
 /// What the scheduler counts for a pod: its containers together, or what its init containers need at a time if that is
-/// more, sidecars with both; and overhead. Limits stand for requests that are not there. Source:
+/// more, sidecars with both; and overhead. Limits count as requests that are not there. Source:
 /// k8s.io/component-helpers, resource.PodRequests. Throws Error for what is no quantity.
 Amounts requests_of(const Json& pod_spec);
 

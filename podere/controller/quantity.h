@@ -21,7 +21,7 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, int scale = 1)
 /// Amounts by the name of the resource: of cpu in millicores, of others in their units.
 using Amounts = std::map<std::string, std::int64_t>;
 
-/// Of {"cpu": "500m", "memory": "1Gi"}, where numbers may stand for texts. Throws Error for what is no quantity.
+/// Of {"cpu": "500m", "memory": "1Gi"}, where numbers may replace texts. Throws Error for what is no quantity.
 Amounts amounts_of(const kube::Json& quantities);
 
 }  // namespace podere::controller

@@ -33,7 +33,7 @@ using comm::Communicator;
 constexpr auto kAgreementTime = std::chrono::seconds(2);
 constexpr double kReportInterval = 0.05;  // seconds
 
-/// How a job went on this rank.
+/// The outcome of a job on this rank.
 struct Outcome {
   Json result;
   jobs::FailureKind failure = jobs::FailureKind::kNone;

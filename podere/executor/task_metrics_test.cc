@@ -59,7 +59,7 @@ TEST_F(TaskMeterTest, AChangeOfPhaseClosesATaskAndTheFirstOneBeginsWithTheMeter)
   EXPECT_GT(tasks[1]["peak_memory_bytes"].get<std::uint64_t>(), 0U);
 }
 
-TEST_F(TaskMeterTest, APhaseThatComesAgainGoesOnWithItsTask) {
+TEST_F(TaskMeterTest, APhaseThatComesAgainContinuesItsTask) {
   set_energy(1);
   TaskMeter meter(alone, folder.path());
   meter.enter("a");

@@ -73,7 +73,7 @@ TEST(Original, CountedPodsThatEndAsRunning) {
   cluster.reclaim(cluster.decide());
   EXPECT_TRUE(cluster.decide().reclaims.empty());
   const auto other = std::ranges::find_if(cluster.state.pods, [](const Pod& pod) { return !pod.is_reclaimed; });
-  other->phase = Phase::kEnding;  // deleted by somebody: its room is on its way too
+  other->phase = Phase::kEnding;  // deleted by a user: its room is on its way too
   other->deadline = 1030;
   cluster.state.farms[cluster.astro].wanted = 4;
   EXPECT_TRUE(cluster.decide().reclaims.empty());
@@ -524,7 +524,7 @@ TEST(Guarantees, TheLastRoomOfAFarmThatWaitsIsNotGivenToOneThatCameLater) {
   };
   EXPECT_EQ(has_room(first), 1);
   EXPECT_EQ(has_room(late), 1);
-  cluster.state.farms[first].history.short_since = 0;  // unknown, as where somebody asks what would happen
+  cluster.state.farms[first].history.short_since = 0;  // unknown, as in a what-if
   EXPECT_EQ(has_room(late), 2);
 }
 
@@ -600,15 +600,15 @@ TEST(Sentences, NameBorrowersAndHolders) {
             "astro/sky runs 0 of 5 guaranteed executors; hep/cms keeps 6, guaranteed 2");
 }
 
-/// A cluster, and what is said of its farm `a`.
-struct Said {
+/// A cluster, and the sentence about its farm `a`.
+struct SentenceCase {
   const char* name;
   std::string sentence;
   void (*fill)(TestCluster&);
 };
 
 TEST(Sentences, TellWhatIsAndName) {
-  const Said cases[] = {
+  const SentenceCase cases[] = {
       {"all run", "2 of 2 executors running",
        [](TestCluster& c) {
          c.add_node(2);
@@ -625,7 +625,7 @@ TEST(Sentences, TellWhatIsAndName) {
          c.add_pods(c.add_farm("a", 0, 9), 3, 0);
          c.add_pods(c.add_farm("b", 0, 1), 1, 0);
        }},
-      {"nobody else borrows", "3 of 9 executors running. 6 pending: no room",
+      {"no other farm borrows", "3 of 9 executors running. 6 pending: no room",
        [](TestCluster& c) {
          c.add_node(3);
          c.add_pods(c.add_farm("a", 0, 9), 3, 0);
@@ -667,10 +667,10 @@ TEST(Sentences, TellWhatIsAndName) {
          c.add_farm("a", 1, 1);
        }},
   };
-  for (const Said& said : cases) {
+  for (const SentenceCase& a_case : cases) {
     TestCluster cluster;
-    said.fill(cluster);
-    EXPECT_EQ(sentences(cluster.state, cluster.decide())[0], said.sentence) << said.name;
+    a_case.fill(cluster);
+    EXPECT_EQ(sentences(cluster.state, cluster.decide())[0], a_case.sentence) << a_case.name;
   }
 }
 

@@ -75,7 +75,7 @@ class Simulation {
   }
 
   void handle(const Moment& moment) {
-    // Whoever holds what is about to change: what was used so far is settled.
+    // What was used so far is settled before it changes hands.
     if (!decision_is_due_) advance_usage(state_, now_, options_.policy);
     switch (moment.kind) {
       case Kind::kTrace:
@@ -157,7 +157,7 @@ class Simulation {
     drive_adopted(index);
   }
 
-  /// Whoever makes a farm's pods in place of the operator has as many as are wanted, the youngest go first.
+  /// What makes a farm's pods in place of the operator keeps as many as are wanted; the youngest go first.
   void drive_adopted(std::int32_t index) {
     const Farm& farm = state_.farms[static_cast<std::size_t>(index)];
     if (farm.has_template()) return;
@@ -222,7 +222,7 @@ class Simulation {
     pod.ready_since = now_;
   }
 
-  /// Told to drain; most are done before their deadline, with all their work saved.
+  /// Asked to drain; most are done before their deadline, with all their work saved.
   void drain(std::size_t index, double deadline, std::int32_t reclaimed_for) {
     Pod& pod = state_.pods[index];
     counts_.leave(pod, now_);

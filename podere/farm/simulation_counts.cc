@@ -64,8 +64,9 @@ void SimulationCounts::add_pod() { had_before_.emplace_back(); }
 void SimulationCounts::remove_pod(const Pod& pod, std::size_t index, double now) {
   if (pod.node >= 0) {
     free_rooms_.resize(state_.nodes.size());
-    const bool was_taken = pod.is_reclaimed && pod.reclaimed_for >= 0;
-    free_rooms_[static_cast<std::size_t>(pod.node)].push_back({{pod.farm, now, was_taken}, had_before_[index].last});
+    const bool was_reclaimed = pod.is_reclaimed && pod.reclaimed_for >= 0;
+    free_rooms_[static_cast<std::size_t>(pod.node)].push_back(
+        {{pod.farm, now, was_reclaimed}, had_before_[index].last});
   }
   had_before_[index] = had_before_.back();
   had_before_.pop_back();
@@ -92,7 +93,7 @@ void SimulationCounts::look_at(std::int32_t farm, double now) {
 
 void SimulationCounts::look_at_room(const Room& room, std::int32_t farm, double now) {
   const auto is_recent = [&](const Occupant& occupant) {
-    return occupant.was_taken && now - occupant.left < kCycleSeconds;
+    return occupant.was_reclaimed && now - occupant.left < kCycleSeconds;
   };
   if (!is_recent(room.last)) return;
   if (room.last.farm == farm) {

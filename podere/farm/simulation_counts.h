@@ -43,7 +43,7 @@ class SimulationCounts {
   struct Occupant {
     std::int32_t farm = -1;
     double left = 0;
-    bool was_taken = false;  // for another farm
+    bool was_reclaimed = false;  // for another farm
   };
   struct Room {
     Occupant last;

@@ -3,7 +3,7 @@
 // A caller that fills a State must see to it that
 // - it shows what was carried out of earlier decisions: created pods are there (with a node or waiting), reclaimed pods
 //   are marked, deleted pods are ending or gone. A decision made from less may reclaim twice;
-// - a pod stands in it once, at the farm that owns it, and pods of no farm are counted in Node::used_by_others;
+// - a pod is in it once, at the farm that owns it, and pods of no farm are counted in Node::used_by_others;
 // - times are seconds of one clock, `now` among them. Nothing here is read from another clock or drawn at random.
 #pragma once
 

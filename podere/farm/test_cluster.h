@@ -14,7 +14,7 @@ namespace podere::farm {
 
 inline constexpr std::int64_t kCore = 1000;
 
-/// A cluster whose executors want a core, or other shapes where a test says so, filled by hand.
+/// A cluster whose executors want a core, or other shapes where a test says so, filled by the test.
 class TestCluster {
  public:
   TestCluster() {

@@ -32,7 +32,7 @@ TEST(Trace, SaysWhatHappens) {
   EXPECT_EQ(std::get<NodeEvent>(trace.events[0].what).allocatable, (Resources{{8000, std::int64_t{32} << 30}}));
   const auto& farm = std::get<FarmEvent>(trace.events[2].what);
   EXPECT_EQ(farm.farm.wanted, 7);
-  EXPECT_EQ(farm.farm.guaranteed, 2) << "what is not said is as it was";
+  EXPECT_EQ(farm.farm.guaranteed, 2) << "what is left out is as it was";
   EXPECT_EQ(farm.executor.requests, (Resources{{500}}));
 }
 

@@ -20,7 +20,7 @@ class CheckpointWarnings : public Progress {
   std::vector<std::string> texts;
 };
 
-TEST(Checkpoint, OnAFullDiskIsToldOnceAndTriedEverLessOften) {
+TEST(Checkpoint, OnAFullDiskWarnsOnceAndIsTriedEverLessOften) {
   CheckpointWarnings warnings;
   const comm::Communicator alone = comm::Communicator::self();
   Checkpoint checkpoint("/dev/full", 0, alone, warnings);

@@ -80,7 +80,7 @@ TEST(OrderReader, HandsOutJobsInOrderUntilTheEnd) {
   EXPECT_FALSE(orders.next());
 }
 
-TEST(OrderReader, AnswersGarbageAndGoesOn) {
+TEST(OrderReader, AnswersGarbageAndContinues) {
   Pipe in;
   Pipe out;
   EventWriter events(out.writer());

@@ -13,7 +13,7 @@
 namespace podere::jobs {
 namespace {
 
-/// Lines "p\n", or "p0,p1,...\n" for several outputs. Shortest decimals that give back the same float32.
+/// Lines "p\n", or "p0,p1,...\n" for several outputs. Shortest decimals that read back as the same float32.
 /// `values` [n_outputs x n_rows].
 void format_rows(const std::vector<float>& values, std::size_t n_outputs, std::size_t begin, std::size_t end,
                  std::string& text) {

@@ -132,7 +132,7 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
   try {
     check_labels(table, wanted.rules, comm);
   } catch (const InputError& error) {
-    throw_input_error("{}; no label is chosen, so the {} is taken: choose another with --label", error.what(),
+    throw_input_error("{}; no label is chosen, so the {} is used: choose another with --label", error.what(),
                       guess_text(name, *column));
   }
 }

@@ -126,7 +126,7 @@ TEST(Client, SendsLargeBodiesInWhole) {
   EXPECT_EQ(body_of(scripted.request()), pod.dump());
 }
 
-TEST(Client, TellsErrorsApart) {
+TEST(Client, DistinguishesErrors) {
   EXPECT_TRUE(refusal_of(error_answer(409, "AlreadyExists")).already_exists());
   EXPECT_FALSE(refusal_of(error_answer(409, "AlreadyExists")).is_conflict());
   EXPECT_TRUE(refusal_of(error_answer(409, "Conflict")).is_conflict());
@@ -141,7 +141,7 @@ TEST(Client, TellsErrorsApart) {
       << forbidden.what();
 }
 
-TEST(Client, TellsAnErrorThatIsNoStatus) {
+TEST(Client, ReportsAnErrorThatIsNoStatus) {
   const ApiError error =
       refusal_of("HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nno\nleader");
   EXPECT_EQ(error.status(), 500);
@@ -168,13 +168,13 @@ TEST(Client, ComesAgainWhenTheServerSaysLater) {
   EXPECT_EQ(always.server.n_requests(), 2);
 }
 
-TEST(Client, DoesNotComeAgainUnlessTold) {
+TEST(Client, DoesNotRetryUnlessAsked) {
   Scripted scripted({error_answer(429, "TooManyRequests")});
   EXPECT_THROW(scripted.client.get(kPods, {"astro", "a"}), ApiError);
   EXPECT_EQ(scripted.server.n_requests(), 1);
 }
 
-TEST(Client, TellsAtOnceThatABudgetForbidsAnEviction) {
+TEST(Client, ReportsAtOnceThatABudgetForbidsAnEviction) {
   Json status = status_object(429, "TooManyRequests", "Cannot evict pod");
   status["details"] = {{"causes", {{{"reason", "DisruptionBudget"}}}}, {"retryAfterSeconds", 10}};
   Scripted scripted({json_answer(status, "429 Too Many Requests", "Retry-After: 10\r\n")});
@@ -242,13 +242,13 @@ TEST(Client, StopsWhateverItIsDoing) {
 TEST(Client, DoesNotWaitForEverForAnAnswer) {
   const HttpTestServer silent([](const std::string&, HttpTestConnection& connection) { connection.pause(60s); });
   Client client(access_to(silent), {.timeout_seconds = 0.2});
-  const std::string said = failure_of<ConnectionError>([&] { client.ask("/version"); });
-  EXPECT_NE(said.find("/version: too slow ("), std::string::npos) << said;
+  const std::string message = failure_of<ConnectionError>([&] { client.ask("/version"); });
+  EXPECT_NE(message.find("/version: too slow ("), std::string::npos) << message;
 }
 
 TEST(Client, RefusesWhatIsNoApiServersAnswer) {
-  const auto has = [](const std::string& said, const char* text) {
-    EXPECT_NE(said.find(text), std::string::npos) << said;
+  const auto has = [](const std::string& message, const char* text) {
+    EXPECT_NE(message.find(text), std::string::npos) << message;
   };
   has(connection_failure_of(http_answer("200 OK", "<html>")), "the answer is no JSON; check that context 'test' of");
   has(connection_failure_of(http_answer("200 OK", "[1]")), "the answer is no JSON object");
@@ -263,22 +263,22 @@ TEST(Client, RefusesWhatIsNoApiServersAnswer) {
 
 TEST(Client, BoundsWhatItReads) {
   Scripted scripted({json_answer({{"long", std::string(5000, 'x')}})}, {.max_object_bytes = 4096});
-  const std::string said = failure_of<ConnectionError>([&] { scripted.client.ask("/version"); });
-  EXPECT_NE(said.find("the answer has more than 4096 bytes"), std::string::npos) << said;
+  const std::string message = failure_of<ConnectionError>([&] { scripted.client.ask("/version"); });
+  EXPECT_NE(message.find("the answer has more than 4096 bytes"), std::string::npos) << message;
 }
 
-TEST(Client, TellsThatNobodyListens) {
+TEST(Client, ReportsThatNoServerListens) {
   Access access;
   {
     const HttpTestServer server([](const std::string&) { return ""; });
     access = access_to(server);
   }
   Client client(access);
-  const std::string said = failure_of<InputError>([&] { check_access(client); });
-  EXPECT_NE(said.find("/version: no server answers ("), std::string::npos) << said;
-  EXPECT_NE(said.find("check that the cluster runs, and that context 'test' of a test names its server"),
+  const std::string message = failure_of<InputError>([&] { check_access(client); });
+  EXPECT_NE(message.find("/version: no server answers ("), std::string::npos) << message;
+  EXPECT_NE(message.find("check that the cluster runs, and that context 'test' of a test names its server"),
             std::string::npos)
-      << said;
+      << message;
 }
 
 TEST(Client, ChecksAtTheStartWhetherAccessIsGood) {
@@ -290,17 +290,18 @@ TEST(Client, ChecksAtTheStartWhetherAccessIsGood) {
             std::string::npos);
 
   Scripted refused({error_answer(401, "Unauthorized", "Unauthorized")});
-  const std::string said = failure_of<InputError>([&] { check_access(refused.client); });
-  EXPECT_NE(said.find("Unauthorized; the credentials of context 'test' of a test are refused: log in again"),
+  const std::string message = failure_of<InputError>([&] { check_access(refused.client); });
+  EXPECT_NE(message.find("Unauthorized; the credentials of context 'test' of a test are refused: log in again"),
             std::string::npos)
-      << said;
+      << message;
 }
 
-TEST(Client, TellsThatATokenHasExpired) {
+TEST(Client, ReportsThatATokenHasExpired) {
   const HttpTestServer server([](const std::string&) { return error_answer(401, "Unauthorized", "Unauthorized"); });
   Client client(access_to(server, {.token = "e30.eyJleHAiOjE3MDAwMDAwMDB9.x"}));  // {"exp":1700000000}
-  const std::string said = failure_of<InputError>([&] { check_access(client); });
-  EXPECT_NE(said.find("refused, the token expired on 2023-11-14T22:13:20Z: log in again"), std::string::npos) << said;
+  const std::string message = failure_of<InputError>([&] { check_access(client); });
+  EXPECT_NE(message.find("refused, the token expired on 2023-11-14T22:13:20Z: log in again"), std::string::npos)
+      << message;
 }
 
 TEST(Client, RenewsCredentialsThatAreRefusedOnce) {
@@ -401,7 +402,7 @@ TEST(Client, WatchesWhatHappens) {
   EXPECT_EQ(version, "15");
 }
 
-TEST(Client, TellsThatAWatchIsTooOldInStatusAndStream) {
+TEST(Client, ReportsThatAWatchIsTooOldInStatusAndStream) {
   const std::string status = json_answer(status_object(410, "Expired", "too old resource version: 1 (9)"), "410 Gone");
   const std::string in_stream = fmt::format(
       "{}{}{}", kStreamHead, chunk(event_line("ERROR", status_object(410, "Expired", "too old"))), kStreamEnd);
@@ -423,8 +424,8 @@ TEST(Client, EndsAWatchThatIsSilentCutOrNoWatch) {
     return failure_of<ConnectionError>(
         [&] { client.watch(kPods, {}, {.silence_seconds = 0.3}, [](const WatchEvent&) {}); });
   };
-  const auto has = [](const std::string& said, const char* text) {
-    EXPECT_NE(said.find(text), std::string::npos) << said;
+  const auto has = [](const std::string& message, const char* text) {
+    EXPECT_NE(message.find(text), std::string::npos) << message;
   };
   has(failure([](HttpTestConnection& connection) {
         connection.send(kStreamHead);

@@ -70,16 +70,16 @@ std::shared_ptr<CredentialSource> make_credentials(Credentials fixed, Credential
 }
 
 std::string fault_of(const Credentials& credentials) {
-  const auto said = [](const char* what, Time expiry) {
+  const auto expired = [](const char* what, Time expiry) {
     return expiry < now() ? fmt::format("the {} expired on {}", what, to_text(expiry)) : std::string();
   };
   if (credentials.token.empty() && credentials.certificate.empty()) return "there is neither a token nor a certificate";
   if (!credentials.token.empty()) {
     const auto expiry = expiry_of_token(credentials.token);
-    return expiry ? said("token", *expiry) : "";
+    return expiry ? expired("token", *expiry) : "";
   }
   try {
-    return said("client certificate", expiry_of_certificate(credentials.certificate));
+    return expired("client certificate", expiry_of_certificate(credentials.certificate));
   } catch (const InputError& error) {
     return fmt::format("the client certificate {}", error.what());
   }

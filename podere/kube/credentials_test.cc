@@ -91,7 +91,7 @@ TEST(Credentials, OfAProgramHoldUntilTheyExpireOrAreRefused) {
   EXPECT_EQ(expired->current().token, "4");
 }
 
-TEST(Credentials, OfAProgramThatIsToldWhatItNeeds) {
+TEST(Credentials, OfAProgramThatGetsWhatItNeeds) {
   CredentialProgram program = shell(
       R"(test "$FLAVOR" = sweet && echo "$KUBERNETES_EXEC_INFO" | grep -q '"server":"https://h"' &&
          echo ')" +
@@ -149,7 +149,7 @@ TEST(Credentials, TellWhatIsWrongWithThem) {
   EXPECT_EQ(fault_of({}), "there is neither a token nor a certificate");
 }
 
-TEST(Expiry, OfATokenIsNothingUnlessItTells) {
+TEST(Expiry, OfATokenIsNothingUnlessItSaysSo) {
   for (const char* const token :
        {"", "a", "a.b", "..", "a.!!!.c", "a.e30.c", "a.eyJleHAiOiJ4In0.c", "a.eyJleHAiOjFlMzAwfQ.c"}) {
     EXPECT_EQ(expiry_of_token(token), std::nullopt) << token;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxNoteBytes = 1000;
 constexpr double kLookSeconds = 1;  // for writes whose turn has come
-constexpr double kNobodyAnswersSeconds = 5;
+constexpr double kNoAnswerSeconds = 5;
 /// Of cluster-wide objects.
 constexpr const char* kDefaultNamespace = "default";
 
@@ -67,7 +67,7 @@ void EventRecorder::run(const std::stop_token& stop) {
         changed_.wait(lock, stop, [this] { return has_news_; });
       }
       is_reached = write_all();
-      wait_for(is_reached ? kLookSeconds : kNobodyAnswersSeconds, stop);
+      wait_for(is_reached ? kLookSeconds : kNoAnswerSeconds, stop);
     }
     if (is_reached) write_all();
   } catch (const Interrupted&) {

@@ -67,7 +67,7 @@ class EventServer {
 
 const EventObject kFarm{{"podere.io", "v1", "Farm", "farms"}, {"astro", "gaia"}, "uid-1"};
 
-TEST(EventRecorder, TellsWhatHappenedToWhom) {
+TEST(EventRecorder, RecordsWhatHappenedToWhichObject) {
   EventServer server;
   EventRecorder recorder(server.client, {.component = "podere-operator", .instance = "pod-1"});
   recorder.record(kFarm, kWarning, "Reclaimed", "2 executors for farm 'other'");
@@ -121,7 +121,7 @@ TEST(EventRecorder, BeginsAnewWhatTheServerHasForgotten) {
   ASSERT_TRUE(server.comes_to({2}));
 }
 
-TEST(EventRecorder, ForgetsWhatIsRefusedAndComesAgainWhenNobodyAnswers) {
+TEST(EventRecorder, ForgetsWhatIsRefusedAndComesAgainWhenNoServerAnswers) {
   EventServer server;
   EventRecorder recorder(server.client, {.component = "c"});
   server.status = 403;

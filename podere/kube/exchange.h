@@ -21,7 +21,7 @@ class Client::Exchange {
  public:
   enum class Patience {
     kNone,
-    kAsTold,  ///< a request that shall come again later does, ClientOptions::max_retries times
+    kAsAsked,  ///< a request that shall come again later does, ClientOptions::max_retries times
   };
 
   Exchange(Access access, ClientOptions options);
@@ -32,10 +32,10 @@ class Client::Exchange {
   std::string asked(const std::string& method, const std::string& target) const;
 
   /// The answer as a whole, an object. Throws as Client.
-  Json ask(HttpRequest request, Patience patience = Patience::kAsTold);
+  Json ask(HttpRequest request, Patience patience = Patience::kAsAsked);
   /// Gives the answer's bytes as they come, if it is none that refuses.
   void stream(const HttpRequest& request, const std::function<void(std::string_view bytes)>& take,
-              const std::stop_token& stop = {}, Patience patience = Patience::kAsTold);
+              const std::stop_token& stop = {}, Patience patience = Patience::kAsAsked);
   void stop() { stop_.request_stop(); }
 
  private:

@@ -101,7 +101,7 @@ void identify(Access& access, const Kubeconfig::User& user, const std::string& e
     throw_input_error("{}: has a client {} without a client {}", entry, has_key ? "key" : "certificate",
                       has_key ? "certificate" : "key");
   }
-  // What stands in the kubeconfig itself goes before files, but for tokens.
+  // What the kubeconfig itself has comes before files, but for tokens.
   CredentialFiles files = user.files;
   Credentials fixed{.token = trimmed(user.token)};
   if (has_certificate) {

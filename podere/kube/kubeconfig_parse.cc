@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A value of the file, and where it stands for messages: "FILE: users[0].user".
+/// A value of the file, and its place for messages: "FILE: users[0].user".
 struct Value {
   YAML::Node node;
   std::string place;

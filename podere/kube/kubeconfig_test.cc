@@ -38,7 +38,7 @@ std::string with_user(const std::string& user) {
   return std::string(kHead) + "users:\n- name: u\n  user: " + user + "\n";
 }
 
-TEST(Kubeconfig, TellsWhereTheClusterIsAndWhoAsks) {
+TEST(Kubeconfig, SaysWhereTheClusterIsAndWhoAsks) {
   const auto config = parse_kubeconfig(with_user("{token: secret}"), "/c/config");
   const Access access = access_of(config, "", "");
   EXPECT_EQ(access.server, "https://host:6443");

@@ -23,7 +23,7 @@ TEST(Object, HasNoNameThatLeadsElsewhere) {
   }
 }
 
-TEST(Object, TellsItsNameWhateverIsMissing) {
+TEST(Object, ShowsItsNameWhateverIsMissing) {
   const Json pod = {{"metadata", {{"name", "a"}, {"namespace", "n"}, {"uid", "u"}, {"resourceVersion", "7"}}}};
   EXPECT_EQ(key_of(pod), (ObjectKey{"n", "a"}));
   EXPECT_EQ(key_of(pod).text(), "n/a");

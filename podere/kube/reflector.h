@@ -79,7 +79,7 @@ class Reflector {
   // Of the thread.
   bool must_list_ = true;
   std::string list_version_;  // "0" for the first: that may be an old list, what came since then is watched
-  std::string version_;       // all up to here has been taken
+  std::string version_;       // all up to here has been seen
   int n_refusals_ = 0;        // of watches from version_
   BackOff back_off_;
   RandomSequence random_ = unshared_random();

@@ -143,7 +143,7 @@ TEST(Reflector, BeginsWithTheNewestListWhereThatIsAskedFor) {
   EXPECT_EQ(api.requests().front(), kList) << "no resourceVersion: whatever was written before is in it";
 }
 
-TEST(Reflector, GoesOnWhereAWatchEndedAlsoAfterDeletesAndBookmarks) {
+TEST(Reflector, ResumesWhereAWatchEndedAlsoAfterDeletesAndBookmarks) {
   Api api({list_of(Json::array(), "9")},
           {events({event_line("ADDED", pod_object("a", "10")), event_line("DELETED", pod_object("a", "12"))}, 0ms),
            events({bookmark_line("40")}, 0ms), events({event_line("ADDED", pod_object("z", "41"))})});
@@ -158,7 +158,7 @@ TEST(Reflector, GoesOnWhereAWatchEndedAlsoAfterDeletesAndBookmarks) {
   EXPECT_EQ(reflector.counts().n_failures, 0U);
 }
 
-TEST(Reflector, GoesOnAfterAStreamWasCutInMidLine) {
+TEST(Reflector, ResumesAfterAStreamWasCutInMidLine) {
   const std::string line = event_line("ADDED", pod_object("b", "11"));
   Api api({list_of(Json::array(), "9")},
           {events({event_line("ADDED", pod_object("a", "10")), line.substr(0, 30)}, 0ms, /*ends_well=*/false),
@@ -203,7 +203,7 @@ TEST(Reflector, ListsAnewWhenItsVersionIsRefusedAgainAndAgain) {
   EXPECT_EQ(api.requests()[4], kList);
 }
 
-TEST(Reflector, GoesOnWithAnotherWatchWhenOneIsSilent) {
+TEST(Reflector, ContinuesWithAnotherWatchWhenOneIsSilent) {
   Api api({list_of(Json::array(), "9")}, {events({}), events({event_line("ADDED", pod_object("a", "10"))})});
   Client client(api.access());
   Pods pods;
@@ -245,7 +245,7 @@ TEST(Reflector, PassesOverObjectsThatItsMirrorDoesNotTake) {
   EXPECT_EQ(reflector.counts().n_failures, 0U);
 }
 
-TEST(Reflector, TellsWhenItHasAll) {
+TEST(Reflector, ReportsWhenItHasAll) {
   std::atomic<bool> may_answer = false;
   const HttpTestServer server([&](const std::string& request, HttpTestConnection& connection) {
     while (!may_answer && connection.pause(5ms)) {

@@ -90,11 +90,11 @@ class TestCertificates {
   static void run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "openssl");
     Subprocess process({arguments});
-    std::string said;
+    std::string message;
     while (!process.streams_ended()) {
-      if (const auto line = process.next_line(1000)) said += line->text + "\n";
+      if (const auto line = process.next_line(1000)) message += line->text + "\n";
     }
-    if (process.wait(10000) != 0) ADD_FAILURE() << said;
+    if (process.wait(10000) != 0) ADD_FAILURE() << message;
   }
 
   const TemporaryFolder folder_;

@@ -24,14 +24,14 @@ class TlsTest : public testing::Test {
                          "-accept", "127.0.0.1:0", "-HTTP", "-cert", name + ".crt", "-key", name + ".key"}};
     command.argv.insert(command.argv.end(), more.begin(), more.end());
     server_.emplace(command);
-    std::string said;
+    std::string message;
     while (const auto line = server_->next_line(20000)) {
-      said += line->text;
+      message += line->text;
       if (!line->text.starts_with("ACCEPT 127.0.0.1:")) continue;
       access.server = "https://" + line->text.substr(7);
       return;
     }
-    FAIL() << said;
+    FAIL() << message;
   }
   std::string refusal() const {
     Client client(access);
@@ -43,8 +43,8 @@ class TlsTest : public testing::Test {
     }
     return "none";
   }
-  static void expect_in(const std::string& said, const std::string& text) {
-    EXPECT_NE(said.find(text), std::string::npos) << said;
+  static void expect_in(const std::string& message, const std::string& text) {
+    EXPECT_NE(message.find(text), std::string::npos) << message;
   }
 
   TestCertificates certificates;
@@ -121,7 +121,7 @@ TEST_F(TlsTest, ShowsTheCertificateThatHoldsByNow) {
   EXPECT_NO_THROW(client.ask("/version"));
 }
 
-TEST_F(TlsTest, TellsThatAServerSpeaksNoTls) {
+TEST_F(TlsTest, ReportsThatAServerSpeaksNoTls) {
   const HttpTestServer server([](const std::string&) { return "hello"; });
   access.server = fmt::format("https://127.0.0.1:{}", server.port());
   expect_in(refusal(), "no TLS with the server (");

@@ -56,11 +56,11 @@ class WorkQueue {
 
   /// Waits for a key. Nothing after shut_down().
   std::optional<Work> take();
-  /// Nobody gets any more work.
+  /// No worker gets any more work.
   void shut_down();
 
   struct Counts {
-    std::size_t n_waiting = 0;  ///< could be taken now
+    std::size_t n_waiting = 0;  ///< ready now
     std::size_t n_delayed = 0;
     std::size_t n_worked_on = 0;
     std::uint64_t n_added = 0;  ///< so far, but for keys that were waiting already

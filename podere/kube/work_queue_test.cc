@@ -26,7 +26,7 @@ TEST(WorkQueue, GivesEachKeyOnceInOrder) {
   EXPECT_EQ(queue.counts().n_added, 2U);
 }
 
-TEST(WorkQueue, GivesAKeyThatIsWorkedOnToNobodyElseButAfterwards) {
+TEST(WorkQueue, GivesAKeyThatIsWorkedOnToNoOtherWorkerButAfterwards) {
   WorkQueue queue;
   queue.add(kA);
   {

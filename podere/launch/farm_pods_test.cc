@@ -15,7 +15,7 @@ kube::Json ready_pod() {
         {"conditions", {{{"type", "PodScheduled"}, {"status", "True"}}, {{"type", "Ready"}, {"status", "True"}}}}}}};
 }
 
-TEST(FarmPod, CanBeUsedWhileItIsReadyAndNobodyHasToldItToGo) {
+TEST(FarmPod, CanBeUsedWhileItIsReadyAndIsNotAskedToGo) {
   EXPECT_TRUE(read_farm_pod(ready_pod()).can_be_used);
   EXPECT_EQ(read_farm_pod(ready_pod()).address, "10.1.2.3");
   auto pod = ready_pod();
@@ -45,7 +45,7 @@ TEST(FarmPod, OfWhichNothingIsKnownYetCannotBeUsed) {
   }
 }
 
-TEST(SecretField, ThatIsMissingIsToldInALine) {
+TEST(SecretField, ThatIsMissingIsReportedInALine) {
   kube::Json secret{{"metadata", {{"namespace", "astro"}, {"name", "podere-farm-sky"}}},
                     {"data", {{"known_hosts", "aGk="}, {"ssh-publickey", ""}, {"ssh-hostkey", "?"}}}};
   EXPECT_EQ(read_secret_field(secret, "known_hosts").size(), 2U);

@@ -85,7 +85,7 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& path) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!host) continue;
     const auto [before, is_new] = line_of.emplace(host->name, number);
-    if (!is_new) throw_input_error("{}: host {} stands in line {} already", place, host->name, before->second);
+    if (!is_new) throw_input_error("{}: host {} is in line {} already", place, host->name, before->second);
     hosts.push_back(std::move(*host));
   }
   if (hosts.empty()) throw_input_error("{}: there is no host in it: a line is 'name slots=N'", path);

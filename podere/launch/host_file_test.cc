@@ -34,7 +34,7 @@ TEST(HostFile, SaysWhichLineIsWrong) {
   EXPECT_EQ(refusal("a b c"), "hosts.txt:1: 'b' is not slots=N");
   EXPECT_EQ(refusal("a slots=2 slots=3"), "hosts.txt:1: 'slots=3' is one word too many: a line is 'name slots=N'");
   EXPECT_EQ(refusal("slots=4"), "hosts.txt:1: 'slots=4' is not the name of a host (letters, digits, '-', '.' and '_')");
-  EXPECT_EQ(refusal("\n\nb\nb slots=2"), "hosts.txt:4: host b stands in line 3 already");
+  EXPECT_EQ(refusal("\n\nb\nb slots=2"), "hosts.txt:4: host b is in line 3 already");
   EXPECT_EQ(refusal(""), "hosts.txt: there is no host in it: a line is 'name slots=N'");
   EXPECT_EQ(refusal("# none\n \n"), "hosts.txt: there is no host in it: a line is 'name slots=N'");
 }
@@ -46,12 +46,12 @@ TEST(HostFile, HasNoNamesThatSshWouldTakeForSomethingElse) {
   EXPECT_NE(refusal(std::string(300, 'a')), "none");
 }
 
-TEST(HostFile, WithBytesThatAreNoTextIsToldInWhole) {
+TEST(HostFile, WithBytesThatAreNoTextIsReportedInWhole) {
   EXPECT_EQ(refusal(std::string("a\0b\x1b", 4)),
             "hosts.txt:1: 'a\\x00b\\x1b' is not the name of a host (letters, digits, '-', '.' and '_')");
 }
 
-TEST(HostFile, ThatCannotBeReadIsTold) {
+TEST(HostFile, ThatCannotBeReadIsReported) {
   const std::string folder = testing::TempDir();
   std::ofstream(folder + "long") << std::string(2'000'000, '#');
   for (const std::string& path : {folder + "no such file", folder, folder + "long"}) {

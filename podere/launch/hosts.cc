@@ -71,7 +71,7 @@ CommandLine on_hosts(int n_executors, const std::vector<std::string>& program, c
               {"OMPI_MCA_plm_rsh_agent", quiet(ssh, kStartConnectSeconds)},
               // Hosts need not reach each other by ssh, of which the user may have the only key.
               {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
-              {"OMPI_MCA_orte_keep_fqdn_hostnames", "1"},  // ssh is to get names as they stand in the file
+              {"OMPI_MCA_orte_keep_fqdn_hostnames", "1"},  // ssh is to get names as they are in the file
               // A host that lost its power is noticed after 10 + 5 x 2 s, not after 8 minutes.
               {"OMPI_MCA_oob_tcp_keepalive_time", "10"},
               {"OMPI_MCA_oob_tcp_keepalive_intvl", "2"},

@@ -109,7 +109,7 @@ TEST_F(OtherSbatch, GivesTheIdOfTheJob) {
   EXPECT_EQ(with("echo 'sbatch: by the way' >&2; echo '4711;cluster'"), "4711");
 }
 
-TEST_F(OtherSbatch, IsToldInItsOwnWordsIfItRefuses) {
+TEST_F(OtherSbatch, IsQuotedIfItRefuses) {
   EXPECT_EQ(with("echo 'sbatch: error: no such partition' >&2; echo 'sbatch: error: failed' >&2; exit 1"),
             "--submit: sbatch: no such partition; failed");
   EXPECT_EQ(with("exit 1"), "--submit: sbatch: it failed without a word");

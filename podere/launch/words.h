@@ -27,7 +27,7 @@ bool reports_a_silent_end(const std::deque<std::string>& lines);
 /// Open MPI says that srun gave it nothing by which processes find each other.
 bool reports_no_group(const std::deque<std::string>& lines);
 
-/// Why executors did not start, in one line: what was said first is the cause, the rest came of it. Empty without
+/// Why executors did not start, in one line: the first message is the cause, the rest came of it. Empty without
 /// words.
 std::string first_words(const std::deque<std::string>& lines);
 

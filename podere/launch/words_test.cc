@@ -34,7 +34,7 @@ TEST(Words, ThatEndAGroup) {
   EXPECT_FALSE(reports_the_end("I wonder what mpirun noticed"));
 }
 
-TEST(Words, OfAnEndThatNobodyExplains) {
+TEST(Words, OfAnEndWithoutAnExplanation) {
   const std::deque<std::string> ended = {"-----", "Primary job  terminated normally, but 1 process returned",
                                          "a non-zero exit code. Per user-direction, the job has been aborted.",
                                          "-----"};

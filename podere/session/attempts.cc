@@ -47,7 +47,7 @@ int Attempts::after(const Lost& lost, int least) {
   return fewer;
 }
 
-/// Whoever began with more trees, or steps, than the one before has gained, wherever it was lost.
+/// A group that began with more trees, or steps, than the one before has gained, wherever it was lost.
 bool Attempts::is_alike(const Lost& lost) const {
   if (alike_.empty()) return false;
   const Lost& last = alike_.back();

@@ -226,14 +226,14 @@ void Driver::throw_cause_of_death() {
   if (!is_up_ && launch::reports_a_silent_end(last_error_lines_)) {
     throw GroupLost("the executors", "one ended before it was ready");
   }
-  const bool is_said = !words.empty();
-  if (!is_said) words = fmt::format("exit code {}", exit_code);
+  const bool is_explained = !words.empty();
+  if (!is_explained) words = fmt::format("exit code {}", exit_code);
   if (is_up_) throw GroupLost("the executors", words);
   if (launch::reports_no_group(last_error_lines_)) {
     throw_error("the executors could not be started as one group: {}",
                 options_.advice.empty() ? words : options_.advice);
   }
-  throw GroupLost("the executors", fmt::format("could not be started: {}", words), is_said);
+  throw GroupLost("the executors", fmt::format("could not be started: {}", words), is_explained);
 }
 
 std::string Driver::telling_words() const {

@@ -20,11 +20,11 @@ namespace podere::session {
 /// The group did not come up, ended, or fell silent: another group may have more luck.
 class GroupLost : public Error {
  public:
-  GroupLost(const std::string& whom, const std::string& cause, bool said = false)
-      : Error(whom + " lost: " + cause), who(whom), how(cause), is_said(said) {}
-  std::string who;  ///< "executor 3", "the executors"
-  std::string how;  ///< "killed by signal 9"
-  bool is_said;     ///< the launcher reported why the group did not come up
+  GroupLost(const std::string& whom, const std::string& cause, bool explained = false)
+      : Error(whom + " lost: " + cause), who(whom), how(cause), is_explained(explained) {}
+  std::string who;    ///< "executor 3", "the executors"
+  std::string how;    ///< "killed by signal 9"
+  bool is_explained;  ///< the launcher reported why the group did not come up
 };
 
 /// What training may be asked to do while it runs; looked at a few times a second.

@@ -126,13 +126,13 @@ TEST(Driver, NamesTheExecutorThatWasKilled) {
   EXPECT_EQ(failure_of("read order; kill -11 $$"), "internal: executor 0 lost: killed by signal 11");
 }
 
-TEST(Driver, TellsTheLastWordsOfExecutorsThatJustEnd) {
+TEST(Driver, ReportsTheLastWordsOfExecutorsThatJustEnd) {
   EXPECT_EQ(failure_of("read order; echo 'no such device' >&2; echo '-----' >&2; exit 3"),
             "internal: the executors lost: no such device");
   EXPECT_EQ(failure_of("exit 3"), "internal: the executors lost: exit code 3");
 }
 
-TEST(Driver, TellsWhatWasSaidFirstByExecutorsThatDoNotStart) {
+TEST(Driver, ReportsTheFirstMessageOfExecutorsThatDoNotStart) {
   RecordedProgress progress;
   const auto failure = [&](const std::string& script) -> std::string {
     try {
@@ -156,21 +156,21 @@ TEST(Driver, TakesASilentEndInTheStartForALoss) {
 Primary job  terminated normally, but 1 process returned
 a non-zero exit code. Per user-direction, the job has been aborted.
 -----' >&2; exit 1)";
-  const auto is_said = [&](const std::string& script) {
+  const auto is_explained = [&](const std::string& script) {
     try {
       Driver(shell(script), {}, progress);
     } catch (const GroupLost& loss) {
-      return loss.is_said;
+      return loss.is_explained;
     }
     throw Error("it came up");
   };
-  EXPECT_FALSE(is_said(ends));
-  EXPECT_TRUE(is_said("echo 'no such library' >&2; " + ends));
+  EXPECT_FALSE(is_explained(ends));
+  EXPECT_TRUE(is_explained("echo 'no such library' >&2; " + ends));
 }
 
 class EventWithAWrongMember : public testing::TestWithParam<const char*> {};
 
-TEST_P(EventWithAWrongMember, IsToldInOneLine) {
+TEST_P(EventWithAWrongMember, IsReportedInOneLine) {
   RecordedProgress progress;
   const auto message_of = [&](const std::string& script) -> std::string {
     try {
@@ -276,11 +276,11 @@ TEST(Driver, TakesExecutorsThatDoNotComeUpForLost) {
     FAIL() << "it came up";
   } catch (const GroupLost& loss) {
     EXPECT_EQ(loss.how, "not up within 0.5 s: no network");
-    EXPECT_FALSE(loss.is_said);
+    EXPECT_FALSE(loss.is_explained);
   }
 }
 
-TEST(Driver, IsGoneAfterItsExecutorsWhoeverKilledWhatStartedThem) {
+TEST(Driver, IsGoneAfterItsExecutorsWhateverKilledTheirLauncher) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string here = folder.path() / "executor";
   const std::string dies = "touch " + here + "; setsid sh -c 'sleep 0.5; rm " + here +

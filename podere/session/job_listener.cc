@@ -20,7 +20,7 @@
 namespace podere::session {
 namespace {
 
-constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client whose next order is taken
+constexpr std::size_t kMostUnsentBytes = std::size_t{1} << 20;  // of a client whose next order is read
 constexpr double kFarewellSeconds = 10;
 constexpr auto kBetweenAttempts = std::chrono::milliseconds(10);
 

@@ -19,7 +19,7 @@ TEST(JobQueue, GivesJobsInTheOrderInWhichTheyCame) {
   EXPECT_FALSE(queue.next(0));
 }
 
-TEST(JobQueue, WhatWaitsIsDroppedAndWhatRunsIsToldToStop) {
+TEST(JobQueue, WhatWaitsIsDroppedAndWhatRunsIsAskedToStop) {
   JobQueue queue;
   queue.add({1, "x"}, kJob);
   queue.add({1, "y"}, kJob);
@@ -33,7 +33,7 @@ TEST(JobQueue, WhatWaitsIsDroppedAndWhatRunsIsToldToStop) {
   EXPECT_THROW(queue.cancel(4), InputError);
 }
 
-TEST(JobQueue, TellsWhatBecameOfJobs) {
+TEST(JobQueue, KnowsWhatBecameOfJobs) {
   JobQueue queue;
   queue.add({1, 1}, kJob);
   queue.add({1, 2}, Json(7));

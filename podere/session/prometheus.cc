@@ -31,7 +31,7 @@ constexpr std::array kTaskFigures = {
     Figure{"storage_bytes_read", "podere_task_storage_read_bytes_total", "Bytes that came from the storage itself."},
     Figure{"storage_bytes_written", "podere_task_storage_written_bytes_total", "Bytes meant for the storage itself."},
     Figure{"bytes_sent", "podere_task_sent_bytes_total", "Bytes sent to other executors."},
-    Figure{"rows_read", "podere_task_read_rows_total", "Rows taken in."},
+    Figure{"rows_read", "podere_task_read_rows_total", "Rows read."},
     Figure{"rows_written", "podere_task_written_rows_total", "Rows given out."},
 };
 constexpr std::array kJobFigures = {

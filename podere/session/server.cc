@@ -28,7 +28,7 @@ class Endpoint {
     url_ =
         fmt::format("http://{}:{}/metrics", address.substr(0, address.rfind(':')), exposer_.GetListeningPorts().at(0));
   } catch (const std::exception&) {  // of the HTTP library, without a cause
-    throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is taken", address);
+    throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is in use", address);
   }
   const std::string& url() const { return url_; }
 
@@ -72,7 +72,7 @@ class Server {
   Session session_;
 };
 
-/// Tells how a job goes, and whether to stop.
+/// Reports the progress of a job, and whether to stop.
 class Server::JobEvents : public Progress {
  public:
   JobEvents(Server& server, const JobQueue::Ordered& order)

@@ -24,7 +24,7 @@ struct ServerOptions {
 
 /// Starts executors and does the jobs that come through the place's socket, one at a time in the order in which they
 /// came, until it is stopped. Executors that are lost, also between jobs, are made up for as by Session. Throws as
-/// Session's constructor, and InputError if the place or the address is taken.
+/// Session's constructor, and InputError if the place or the address is in use.
 void serve_session(SessionPlace& place, ServerOptions options);
 
 }  // namespace podere::session

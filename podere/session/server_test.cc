@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kReadyForOrders = R"(echo '{"event":"ready","protocol":2,"executors":1}'; read order; )";
 
-TEST(Server, EndsWhenItIsToldToWhileTablesAreMadeAgain) {
+TEST(Server, EndsWhenItIsAskedToWhileTablesAreMadeAgain) {
   const TemporaryFolder folder(testing::TempDir());
   setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
   const std::filesystem::path restoring = folder.path() / "restoring";

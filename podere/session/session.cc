@@ -82,7 +82,7 @@ class Session::Watch : public Progress {
     const auto reached = reached_.upper_bound(step.done);
     const double seconds = watch_.seconds() - (reached == reached_.begin() ? 0 : std::prev(reached)->second);
     const bool from_checkpoint = !reached_.empty() && step.done > reached_.begin()->first;
-    keep_loss(fmt::format("going on with {} from {}; {:.1f} s lost", executors_text(lost_->n_left),
+    keep_loss(fmt::format("continuing with {} from {}; {:.1f} s lost", executors_text(lost_->n_left),
                           from_checkpoint ? place_text(step) : "the beginning", seconds),
               seconds);
   }
@@ -139,7 +139,7 @@ Session::Session(Options options, Progress& progress)
       start_group(progress);
     } catch (const GroupLost& loss) {
       // The launcher knows why: a host that is down, a key that is refused. What never started is for the user to mend.
-      if (loss.is_said) throw_error("{} {}", loss.who, loss.how);
+      if (loss.is_explained) throw_error("{} {}", loss.who, loss.how);
       continue_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
       progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,
                                 executors_text(options_.n_executors)));
@@ -263,9 +263,10 @@ bool Session::resize(Progress& progress) {
   if (n_executors == options_.n_executors && !is_to_move) return false;
   if (driver_) driver_->end();
   driver_.reset();
-  progress.warn(n_executors == options_.n_executors
-                    ? fmt::format("going on with {} elsewhere", executors_text(n_executors))
-                    : fmt::format("going on with {} instead of {}", executors_text(n_executors), options_.n_executors));
+  progress.warn(
+      n_executors == options_.n_executors
+          ? fmt::format("continuing with {} elsewhere", executors_text(n_executors))
+          : fmt::format("continuing with {} instead of {}", executors_text(n_executors), options_.n_executors));
   options_.n_executors = n_executors;
   return true;
 }
@@ -323,7 +324,7 @@ void Session::idle(Progress& progress) {
     driver_->idle(0);
   } catch (const GroupLost& loss) {
     continue_with(std::max(options_.least, options_.n_executors - 1));
-    progress.warn(fmt::format("lost {} ({}) between jobs; going on with {}", loss.who, loss.how,
+    progress.warn(fmt::format("lost {} ({}) between jobs; continuing with {}", loss.who, loss.how,
                               executors_text(options_.n_executors)));
   }
   resize(progress);

@@ -61,7 +61,7 @@ int try_lock(const std::filesystem::path& path, int make) {
     struct stat of_name = {};
     struct stat of_lock = {};
     fstat(descriptor, &of_lock);
-    // Whoever had it may have taken the file away meanwhile.
+    // The process that had it may have removed the file meanwhile.
     if (is_locked && stat(path.c_str(), &of_name) == 0 && of_name.st_ino == of_lock.st_ino) return descriptor;
     close(descriptor);
     if (!is_locked) return -1;
@@ -84,7 +84,7 @@ SessionPlace::~SessionPlace() {
 }
 
 void SessionPlace::take() {
-  // Whoever looks whether the place is taken has it for a moment.
+  // A process that looks whether the place is in use locks it for a moment.
   for (int attempt = 0; lock_ < 0 && attempt < kAttempts; ++attempt) {
     if (attempt > 0) std::this_thread::sleep_for(kBetweenLocks);
     lock_ = try_lock(folder_ / (name_ + kLock), O_CREAT);

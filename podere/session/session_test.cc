@@ -66,32 +66,32 @@ class SessionTest : public testing::Test {
   std::function<int()> room;
 };
 
-TEST_F(SessionTest, GoesOnWithOneExecutorLessAndSaysWhatWasLost) {
+TEST_F(SessionTest, ContinuesWithOneExecutorLessAndSaysWhatWasLost) {
   const std::string dies = train_event(0) + train_event(4) + train_event(6) + "sleep 0.2; " + kRankTwoKilled;
   const Json result = session_of({dies, train_event(4) + kResult}, 3, 1).run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{3, 2}));
   ASSERT_EQ(progress.warnings.size(), 1U);
   EXPECT_TRUE(progress.warnings[0].starts_with(
-      "lost executor 2 (killed by signal 9) at tree 6; going on with 2 executors from tree 4; "))
+      "lost executor 2 (killed by signal 9) at tree 6; continuing with 2 executors from tree 4; "))
       << progress.warnings[0];
   ASSERT_EQ(result.at("losses").size(), 1U);
   EXPECT_EQ(result["losses"][0]["executors_left"], 2);
   EXPECT_GT(result["losses"][0]["seconds_lost"].get<double>(), 0.2);
 }
 
-TEST_F(SessionTest, GoesOnWithWhatThereIsRoomFor) {
+TEST_F(SessionTest, ContinuesWithWhatThereIsRoomFor) {
   room = [] { return 2; };
   session_of({train_event(4) + kRankTwoKilled, train_event(4) + kResult}, 6, 1)
       .run(jobs::TrainJob{{"x.csv", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{6, 2}));
-  EXPECT_NE(progress.warnings.at(0).find("going on with 2 executors"), std::string::npos) << progress.warnings[0];
+  EXPECT_NE(progress.warnings.at(0).find("continuing with 2 executors"), std::string::npos) << progress.warnings[0];
   launched.clear();
   room = [] { return 1; };
   EXPECT_THROW(session_of({kRankTwoKilled}, 3, 2).run(jobs::DescribeJob{{"x.csv", {}}}, progress), Error);
   EXPECT_EQ(launched, (std::vector<int>{3, 2, 2}));  // never fewer than asked for: it is the launch that throws
 }
 
-TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
+TEST_F(SessionTest, ASecondLossBeforeTheFirstIsMadeUpForIsReportedToo) {
   const std::string read = R"(echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; )";
   Session session = session_of(
       {read + train_event(0) + train_event(4) + kRankTwoKilled, read + kRankTwoKilled, read + train_event(4) + kResult},
@@ -102,7 +102,7 @@ TEST_F(SessionTest, ALossBeforeTheOneBeforeIsMadeUpForIsToldToo) {
   EXPECT_EQ(progress.warnings[0],
             "lost executor 2 (killed by signal 9) at tree 4; others were lost before it was made up for");
   EXPECT_TRUE(
-      progress.warnings[1].starts_with("lost executor 2 (killed by signal 9) at the phase 'read'; going on with 2 "
+      progress.warnings[1].starts_with("lost executor 2 (killed by signal 9) at the phase 'read'; continuing with 2 "
                                        "executors from tree 4; "))
       << progress.warnings[1];
 }
@@ -116,7 +116,7 @@ TEST_F(SessionTest, NeverGoesBelowWhatIsEnough) {
   EXPECT_NE(progress.warnings[2].find("from the beginning"), std::string::npos) << progress.warnings[2];
 }
 
-TEST_F(SessionTest, GoesOnWithEverFewerUntilTheyFit) {
+TEST_F(SessionTest, ContinuesWithEverFewerUntilTheyFit) {
   const std::string reads = R"(echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; )";
   Session session = session_of({reads + "kill -9 $$", reads + "kill -9 $$", reads + train_event(0) + kResult}, 4, 1);
   const Json result = session.run(jobs::TrainJob{{"x.csv", {}}}, progress);
@@ -139,7 +139,7 @@ TEST_F(SessionTest, GivesUpWhereTheSameIsLostTwiceWithNothingGained) {
   EXPECT_EQ(launched, (std::vector<int>{2, 1, 1}));
 }
 
-TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
+TEST_F(SessionTest, ContinuesWhileItBeginsWithMoreEachTime) {
   const auto runs = [](int from, int to) { return train_event(from) + train_event(to) + "kill -9 $$"; };
   session_of({runs(0, 10), runs(4, 8), runs(6, 8), train_event(7) + kResult}, 4, 1)
       .run(jobs::TrainJob{{"x.csv", {}}}, progress);
@@ -151,7 +151,7 @@ TEST_F(SessionTest, GoesOnWhileItBeginsWithMoreEachTime) {
 TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
   const TemporaryFolder folder(testing::TempDir());
   const std::string heard = folder.path() / "orders";
-  // Answers one order with its id; what it heard stands in a file.
+  // Answers one order with its id; what it received is in a file.
   const std::string done =
       "echo \"$order\" >> " + heard +
       R"(; id=${order#*:}; id=${id%%,*}; echo '{"event":"result","id":'$id',"result":'$result'}'; )";
@@ -205,7 +205,7 @@ TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
   EXPECT_EQ(launched, (std::vector<int>{1, 3}));
   EXPECT_FALSE(result.contains("paused"));
   EXPECT_EQ(session.n_executors(), 3);
-  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 3 executors instead of 1"}));
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"continuing with 3 executors instead of 1"}));
 }
 
 TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) {
@@ -229,7 +229,7 @@ TEST_F(SessionTest, AGroupThatFollowsAnotherAndDoesNotComeUpIsALossAsOthersAre) 
   n_failing = 1000;
   try {
     Session(options, progress).run(jobs::TrainJob{{"x.csv", {}}}, progress);
-    FAIL() << "it went on";
+    FAIL() << "it continued";
   } catch (const Error& error) {
     EXPECT_TRUE(std::string(error.what())
                     .starts_with("given up at the start: groups of 3, 2, 1 and 1 executors were lost the same way: "
@@ -272,7 +272,7 @@ TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
   Session::Options options{.n_executors = 1, .least = 1};
   scripted(options).launch = [&](int) {
     const TemporaryFolder folder(executor::kSharedMemory);
-    left = folder.path().string() + "x";  // as that of an executor that was killed: nobody owns it
+    left = folder.path().string() + "x";  // as that of an executor that was killed: no process owns it
     left.erase(left.size() - 2, 1);
     std::filesystem::create_directory(left);
     return CommandLine{{"sh", "-c", "echo 'no such library' >&2; exit 1"}};
@@ -281,7 +281,7 @@ TEST_F(SessionTest, NothingIsLeftInSharedMemoryWhereNoGroupStood) {
   EXPECT_FALSE(std::filesystem::exists(left)) << left;
 }
 
-TEST_F(SessionTest, TellsOnceThatItResumesFromACheckpointThatIsThere) {
+TEST_F(SessionTest, ReportsOnceThatItResumesFromACheckpointThatIsThere) {
   const TemporaryFolder folder(testing::TempDir());
   jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = folder.path() / "ck";
@@ -332,11 +332,11 @@ TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
   job.checkpoint = "c.json";
   session.run(job, progress);
   EXPECT_EQ(launched, (std::vector<int>{2, 2}));
-  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 2 executors elsewhere"}));
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"continuing with 2 executors elsewhere"}));
 }
 
 /// A farm with `n_there` executors. The first group, and every second one that follows, hangs at its start until one of
-/// them is told to go.
+/// them is asked to go.
 class FarmThatShrinks {
  public:
   explicit FarmThatShrinks(int n_there) : n_there_(n_there) {}
@@ -376,9 +376,9 @@ TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedFor) {
   Session session(farm.options(6), progress);
   EXPECT_EQ(farm.launched, (std::vector<int>{6, 5}));
   session.run(jobs::DescribeJob{{"x.csv", {}}}, progress);
-  EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4})) << "one died, another was told to go";
-  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"going on with 5 executors instead of 6",
-                                                         "going on with 4 executors elsewhere"}));
+  EXPECT_EQ(farm.launched, (std::vector<int>{6, 5, 4, 4})) << "one died, another was asked to go";
+  EXPECT_EQ(progress.warnings, (std::vector<std::string>{"continuing with 5 executors instead of 6",
+                                                         "continuing with 4 executors elsewhere"}));
 }
 
 TEST_F(SessionTest, AGroupOfWhichOneIsToGoIsNotWaitedForBetweenJobs) {
@@ -469,7 +469,7 @@ TEST_F(SessionTest, AGroupOfWhichOneIsSilentIsLost) {
   session.run(jobs::TrainJob{{"x.csv", {}}}, progress);
   ASSERT_EQ(progress.warnings.size(), 1U);
   EXPECT_TRUE(
-      progress.warnings[0].starts_with("lost executor 1 (silent for 0.6 s) at the start; going on with 1 executor "))
+      progress.warnings[0].starts_with("lost executor 1 (silent for 0.6 s) at the start; continuing with 1 executor "))
       << progress.warnings[0];
 }
 

@@ -88,7 +88,7 @@ def test_texts_not_seen_in_training_are_missing_and_counted(podere, table):
     assert known.stderr == ""
     podere.done("explain", "model.json", "known.csv", "-o", "shap.csv")
     unknown = podere.done("predict", "model.json", "unknown.csv", "-o", "unknown.txt", "--json")
-    assert unknown.stderr == ("podere: categories not seen in training are taken as missing: 1 of column 'kind', "
+    assert unknown.stderr == ("podere: categories not seen in training count as missing: 1 of column 'kind', "
                               "3 of column 'town'\n")
     assert json.loads(unknown.stdout)["unknown_categories"] == {"kind": 1, "town": 3}
     assert (podere.folder / "known.txt").read_text() == (podere.folder / "unknown.txt").read_text()

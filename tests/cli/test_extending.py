@@ -44,7 +44,7 @@ def test_executors_that_are_lost_cost_time_and_nothing_else(podere):
     process = podere.start("train", "centroid", "collider:300000", "-o", "model.json", "--executors", "2", "--cores", "1",
                            "--json")
     os.kill(podere.executors(2)[1], signal.SIGKILL)
-    assert "lost " in says(process, "(going on with|starting) 1 executor.*\n")
+    assert "lost " in says(process, "(continuing with|starting) 1 executor.*\n")
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
     assert json.loads(stdout)["executors"] == 1

@@ -74,7 +74,7 @@ def test_debug_shows_what_mpi_says(podere):
     process = start_training(podere, "--executors", "2", "--debug")
     os.kill(part_of_way(podere, 2)[1], signal.SIGKILL)  # of one lost before its start mpirun says something else
     says(process, "mpirun noticed")
-    says(process, "going on with 1 executor")
+    says(process, "continuing with 1 executor")
     interrupted(process)
 
 

@@ -242,6 +242,6 @@ def test_a_table_beyond_the_memory_is_refused_before_it_is_made(podere):
 def test_labels_of_minus_one_are_refused_as_those_of_csv_are(podere):
     told = [podere.refused("train", "gbt", podere.write(name, text), "-o", "m.json")
             for name, text in (("a.svm", "-1 1:1\n1 1:2\n"), ("a.csv", "-1,1\n1,2\n"))]
-    guess = "; no label is chosen, so the first column, 'f0', is taken: choose another with --label"
+    guess = "; no label is chosen, so the first column, 'f0', is used: choose another with --label"
     assert told[0] + guess == told[1] and "label of row 0 is -1, allowed is 0 or 1" in told[0]
     assert "if -1 is a class, write 0 instead" in told[0]

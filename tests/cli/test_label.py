@@ -82,7 +82,7 @@ def test_a_first_column_of_other_classes_is_answered_with_how_to_encode_them(pod
 
 def test_a_refusal_of_a_guessed_label_says_that_it_was_guessed(podere):
     wine = podere.write("wine.csv", "quality,x\n" + "".join(f"{5 + i % 3},{i * 0.5}\n" for i in range(60)))
-    guess = "no label is chosen, so the first column, 'quality', is taken: choose another with --label"
+    guess = "no label is chosen, so the first column, 'quality', is used: choose another with --label"
     for kind, objective in (("gbt", "logistic"), ("gbt", "softmax"), ("mlp", "binary-cross-entropy"), ("mlp", "cross-entropy")):
         options = ["--objective" if kind == "gbt" else "--loss", objective]
         line = podere.refused("train", kind, wine, *options, "-o", "m.json", "--executors", 2)

@@ -60,9 +60,9 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, another, executor
     process = podere.start(*TRAIN, *ENDLESS, "--executors", str(executors), "--checkpoint", "c.json", "--json", *flags)
     wait_until(lambda: trees_of_checkpoint(podere) > 0)
     os.kill(random.choice(podere.executors(executors)), signal.SIGKILL)
-    said = says(process, "going on with .*\n")
+    said = says(process, "continuing with .*\n")
     left = max(1, executors - 1)
-    assert re.fullmatch(rf"podere: lost executor \d \(killed by signal 9\) at tree \d+; going on with {left} executors? "
+    assert re.fullmatch(rf"podere: lost executor \d \(killed by signal 9\) at tree \d+; continuing with {left} executors? "
                         r"from tree \d+; .* s lost\n", said), said
     stdout, stderr = interrupted(process)
     assert "lost" not in stderr
@@ -82,7 +82,7 @@ def test_executors_lost_again_and_again(podere, another):
         wait_until(lambda: trees_of_checkpoint(podere) > reached)
         lost = podere.executors(n_executors, without=lost)
         os.kill(random.choice(lost), signal.SIGKILL)
-        says(process, "going on with 3 executors")
+        says(process, "continuing with 3 executors")
     stdout, _ = interrupted(process)
     assert len(json.loads(stdout)["losses"]) == 3 and json.loads(stdout)["executors"] == 3
     check_trained(podere, another)
@@ -94,7 +94,7 @@ def test_an_executor_lost_while_reading(podere, undisturbed):
     os.kill(podere.executors(2)[0], signal.SIGKILL)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 0, stderr
-    assert "going on with 1 executor from the beginning" in stderr or "at the start; starting 1 executor" in stderr
+    assert "continuing with 1 executor from the beginning" in stderr or "at the start; starting 1 executor" in stderr
     assert sha256(podere) == undisturbed(5)
     assert os.listdir(podere.folder) == ["model.json"]
 
@@ -269,7 +269,7 @@ def test_a_notice_makes_a_checkpoint_at_once(podere, another):
         assert process.poll() is None
     reached = trees_of_checkpoint(podere)
     os.kill(podere.executors(2)[1], signal.SIGKILL)
-    assert reached > 0 and "going on with 1 executor from tree" in says(process, "going on with .*\n")
+    assert reached > 0 and "continuing with 1 executor from tree" in says(process, "continuing with .*\n")
     interrupted(process)
     check_trained(podere, another)
 

@@ -140,7 +140,7 @@ def test_a_loss_is_a_retry_of_the_phase_that_it_broke_off(podere):
                            "--checkpoint", "c.json", "--checkpoint-every", "0.1")
     wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
     os.kill(podere.executors(2)[1], signal.SIGKILL)
-    says(process, "going on with 1 executor")
+    says(process, "continuing with 1 executor")
     facts = json.loads(interrupted(process)[0])
     metrics = facts["metrics"]
     assert metrics["job"]["retries"] == 1 and metrics["job"]["executors"] == 1
@@ -172,7 +172,7 @@ def test_energy_that_the_machine_does_not_tell_is_null_and_said(podere):
     job = metrics_of(podere, "describe", "collider:1000", environment=environment)["job"]
     assert job["energy_joules"] is None and job["energy_note"].endswith("none: no energy counters (intel-rapl)")
     text = podere.done("describe", "collider:1000", "--metrics", environment=environment).stdout
-    assert "not told by this machine (" in text
+    assert "not measured on this machine (" in text
 
 
 def test_json_has_job_and_phases_and_tasks_only_where_asked(podere):

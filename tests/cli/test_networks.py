@@ -179,7 +179,7 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, undisturbed):
     os.kill(podere.executors(3)[1], signal.SIGKILL)
     stdout, stderr = process.communicate(timeout=150)
     assert process.returncode == 0, stderr
-    assert "(killed by signal 9) at step " in stderr and "; going on with 2 executors from step " in stderr
+    assert "(killed by signal 9) at step " in stderr and "; continuing with 2 executors from step " in stderr
     facts = json.loads(stdout)
     assert facts["executors"] == 2 and len(facts["losses"]) == 1
     assert sha256(podere, "network.json") == undisturbed
@@ -311,7 +311,7 @@ def test_a_run_goes_on_when_a_worker_or_a_server_is_lost(podere, victim, kill):
     os.kill(podere.executors(3)[victim], kill)
     stdout, stderr = process.communicate(timeout=150)
     assert process.returncode == 0, stderr
-    assert f"(killed by signal {int(kill)}) at step " in stderr and "; going on with 2 executors from step " in stderr
+    assert f"(killed by signal {int(kill)}) at step " in stderr and "; continuing with 2 executors from step " in stderr
     facts = json.loads(stdout)
     assert (facts["parameter_servers"]["workers"], facts["parameter_servers"]["servers"], facts["epochs"]) == (1, 1, 60)
     assert podere.processes() == []

@@ -145,8 +145,8 @@ def test_executors_lost_in_training_in_a_session(podere, session):
     process = podere.start("train", "gbt", "table:a", *options, environment=session.environment)
     wait_until(lambda: any(j["progress"]["done"] > 20 for j in session.status("s")["jobs"]))
     os.kill(random.choice(podere.executors(3)), signal.SIGKILL)
-    said = says(process, "going on with .*\n")
-    assert re.match(r"podere: lost executor \d \(killed by signal 9\) at tree \d+; going on with 2 executors", said), said
+    said = says(process, "continuing with .*\n")
+    assert re.match(r"podere: lost executor \d \(killed by signal 9\) at tree \d+; continuing with 2 executors", said), said
     stdout, _ = interrupted(process)
     assert len(json.loads(stdout)["losses"]) == 1
     check_trained(podere)
@@ -168,7 +168,7 @@ def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
         done = max((j["progress"]["done"] for j in session.status("s")["jobs"]), default=0)
         wait_until(lambda: max(j["progress"]["done"] for j in session.status("s")["jobs"]) > done + 10)
         session("scale", "s", str(n_executors))
-        says(process, f"going on with {n_executors} executors instead of {before}")
+        says(process, f"continuing with {n_executors} executors instead of {before}")
     podere.executors(2)
     wait_until(lambda: max(j["progress"]["done"] for j in session.status("s")["jobs"]) > done + 10)  # they train again
     stdout, _ = interrupted(process)

@@ -152,7 +152,7 @@ def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, 
             for wanted in (3, 2, 1, 3, 4):
                 said += says(process, f"of {trees:,} trees")  # all of before are up
                 cluster.kubectl("-n", namespace, "scale", "farm/astro", f"--replicas={wanted}")
-                said += says(process, f"going on with {wanted} executors?")
+                said += says(process, f"continuing with {wanted} executors?")
             said += says(process, f"of {trees:,} trees")
             process.send_signal(signal.SIGINT)
             _, rest = process.communicate(timeout=60)
@@ -184,7 +184,7 @@ def test_an_executor_that_is_taken_while_its_group_starts_is_not_waited_for(clus
             assert process.returncode == 0, said
         finally:
             process.kill()
-    assert "going on with 2 executors instead of 3" in said and "lost" not in said, said
+    assert "continuing with 2 executors instead of 3" in said and "lost" not in said, said
     subprocess.run([podere, "train", "gbt", TABLE, "--trees", "20", "-o", folder / "here.json"], check=True,
                    capture_output=True)
     assert sha256(folder / "farm.json") == sha256(folder / "here.json")

@@ -65,8 +65,8 @@ def start_training(podere, hosts):
 def test_a_killed_executor_costs_time_and_nothing_else(podere, hosts, this_machine):
     process = start_training(podere, hosts)
     kill(next(iter(hosts.south.processes("executor"))))
-    said = says(process, "going on with .*\n")
-    assert "(killed by signal 9) at tree" in said and "; going on with 3 executors from tree" in said
+    said = says(process, "continuing with .*\n")
+    assert "(killed by signal 9) at tree" in said and "; continuing with 3 executors from tree" in said
     assert said.count("\n") == 1, said
     assert json.loads(interrupted(process)[0])["executors"] == 3
     check_trained(podere, this_machine)
@@ -76,9 +76,9 @@ def test_a_killed_executor_costs_time_and_nothing_else(podere, hosts, this_machi
 def test_a_lost_host_is_not_used_again(podere, hosts, this_machine):
     process = start_training(podere, hosts)
     hosts.south.stop()
-    said = says(process, "going on with .*\n")
+    said = says(process, "continuing with .*\n")
     assert f"lost host {hosts.south.name} (it does not answer) at tree" in said
-    assert "; going on with 2 executors from tree" in said and said.count("\n") == 1, said
+    assert "; continuing with 2 executors from tree" in said and said.count("\n") == 1, said
     assert json.loads(interrupted(process)[0])["executors"] == 2
     check_trained(podere, this_machine)
 
@@ -147,7 +147,7 @@ def test_an_ssh_that_is_not_there(podere, hosts):
 
 @pytest.mark.parametrize("text, words", [
     ("{north} slots=2\n{south}\n", "4 executors: the hosts of hosts.txt have 3 slots in all"),
-    ("{north} slots=4\n{north} slots=4\n", "hosts.txt:2: host {north} stands in line 1 already"),
+    ("{north} slots=4\n{north} slots=4\n", "hosts.txt:2: host {north} is in line 1 already"),
     ("{north} slots=0\n", "hosts.txt:1: slots=0 is not from 1 to 4096"),
     ("\n-oProxyCommand=false\n", "hosts.txt:2: '-oProxyCommand=false' is not the name of a host"),
     ("# nothing\n", "hosts.txt: there is no host in it"),

@@ -67,9 +67,9 @@ def test_a_killed_executor_costs_time_and_nothing_else(allocated, this_machine):
     wait_until_training(process, allocated)
     driver = driver_of(allocated, 3)
     kill(allocated.executors(3)[2])
-    said = says(process, "going on with .*\n")
+    said = says(process, "continuing with .*\n")
     assert said.startswith("podere: lost executor ") and said.count("\n") == 1
-    assert "(killed by signal 9) at tree" in said and "; going on with 2 executors from tree" in said
+    assert "(killed by signal 9) at tree" in said and "; continuing with 2 executors from tree" in said
     os.kill(driver, signal.SIGINT)  # salloc does not pass it on
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, stderr

@@ -2,7 +2,7 @@
 # deploy/farm-user.sh NAMESPACE/FARM WHO... | kubectl apply -f -
 # Lets others work with one farm: look at it, scale it, and log in to its executors by its key, which they may read by name.
 # WHO is a user as the cluster knows him, group:NAME, or serviceaccount:NAME of that namespace. Each has a binding of his
-# own, so that others may be added; to take it back: deploy/farm-user.sh NAMESPACE/FARM WHO | kubectl delete -f -
+# own, so that others may be added; to revoke it: deploy/farm-user.sh NAMESPACE/FARM WHO | kubectl delete -f -
 set -eu
 usage="usage: $0 NAMESPACE/FARM WHO..., each a user, group:NAME or serviceaccount:NAME"
 name='[a-z0-9]([-a-z0-9.]*[a-z0-9])?'

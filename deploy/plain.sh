@@ -3,11 +3,11 @@
 set -eu
 here=$(dirname "$0")
 cat <<'YAML'
-# Made by deploy/plain.sh of deploy/chart. Name your image where podere-operator:0.1.0 stands, then:
+# Made by deploy/plain.sh of deploy/chart. Put your image in place of podere-operator:0.1.0, then:
 # kubectl apply -f deploy/chart/crds
 # kubectl wait -f deploy/chart/crds --for=condition=Established
 # kubectl apply -f deploy/operator.yaml
-# A cluster before Kubernetes 1.30 knows no ValidatingAdmissionPolicy, and takes all the rest.
+# A cluster before Kubernetes 1.30 has no ValidatingAdmissionPolicy; all the rest works there.
 apiVersion: v1
 kind: Namespace
 metadata: {name: podere}

@@ -7,8 +7,8 @@ mkdir -p "$2"
 folder=$(realpath "$2")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cmake -S "$(dirname "$0")" -B "$scratch" --log-level=NOTICE -DPODERE_BUILD="$build" >"$scratch/said" ||
-  { cat "$scratch/said" >&2; exit 1; }
-(cd "$scratch" && cpack >said 2>&1) || { cat "$scratch/said" >&2; exit 1; }
+cmake -S "$(dirname "$0")" -B "$scratch" --log-level=NOTICE -DPODERE_BUILD="$build" >"$scratch/log" ||
+  { cat "$scratch/log" >&2; exit 1; }
+(cd "$scratch" && cpack >log 2>&1) || { cat "$scratch/log" >&2; exit 1; }
 mv "$scratch"/*.deb "$folder"
 ls "$folder"/podere_*.deb

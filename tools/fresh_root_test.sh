@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Does a clone build and run where nothing is prepared? tools/fresh_root_test.sh DIRECTORY [command...]
 #
-# Makes a bare Debian 12 root in DIRECTORY (must not be there yet) with git and make, which whoever clones and calls
-# make has; puts a clone of this repository's HEAD in it; and runs there, as root and in an empty environment, the
+# Makes a bare Debian 12 root in DIRECTORY (must not be there yet) with git and make, as on
+# any build machine; puts a clone of this repository's HEAD in it; and runs there, as root and in an empty environment, the
 # commands given, or make run and then make test. Each command is one argument, run by sh in the clone.
 # Packages come from where this machine's own apt takes them. With FRESH_ROOT_TARBALL=file the bare root is kept in
-# that file and taken from it the next time. Needs root. Mounts and processes end with the script; DIRECTORY stays.
+# that file and read from it the next time. Needs root. Mounts and processes end with the script; DIRECTORY stays.
 set -euo pipefail
 
 [[ $# -ge 1 && ! -e $1 ]] || { echo "usage: $0 DIRECTORY [command...], DIRECTORY not there yet" >&2; exit 2; }

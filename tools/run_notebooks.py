@@ -16,7 +16,7 @@ def is_progress(output):
 
 
 def run(notebook, folder):
-    """Runs the cells in `folder`; their outputs, without progress, stand in `notebook` afterwards."""
+    """Runs the cells in `folder`; their outputs, without progress, are in `notebook` afterwards."""
     NotebookClient(notebook, timeout=180, kernel_name="python3", record_timing=False,
                    resources={"metadata": {"path": folder}}).execute()
     for cell in notebook.cells:

@@ -13,7 +13,7 @@ or on the executors of a session, which keep tables in their memory::
         model = s.fit(podere.GBTClassifier(n_estimators=50), train)
         model.evaluate(test)
 
-What goes wrong is told by Python's own exceptions, in one line: ValueError and TypeError for what was given,
+Errors are Python's own exceptions, with one line: ValueError and TypeError for what was given,
 RuntimeError for what failed.
 """
 from ._algorithm import AlgorithmClassifier

@@ -13,7 +13,7 @@ from ._stored_table import StoredTable
 
 
 class AlgorithmClassifier(Classifier):
-    """The base of a classifier whose algorithm is written in C++ and stands in Podere's table of algorithms.
+    """The base of a classifier whose algorithm is written in C++ and is in Podere's table of algorithms.
 
     A subclass says which algorithm that is and takes its options, of the same names, in a constructor of its own, as
     scikit-learn has it. The algorithm has an option `n_classes`, which is counted from y. docs/extending.md has an example::

@@ -39,7 +39,7 @@ def as_frame(X: Any) -> Any:
         import pandas
     except ImportError:
         raise ImportError(f"X is a {type(X).__module__.split('.')[0]} {type(X).__name__}, which needs pandas, which is not "
-                          "installed; X.to_numpy() is taken where all columns are numbers") from None
+                          "installed; X.to_numpy() works where all columns are numbers") from None
     columns = []
     for name in X.columns:
         values = X[name].to_numpy()
@@ -85,8 +85,8 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[Any] | None:
 
 
 def feature_names(estimator: Any, base: Any = None) -> list[str]:
-    """The names that the model gives the features: those of the columns, or else of `base`, the model that training
-    goes on from, or f0, f1, ..."""
+    """The names that the model gives the features: those of the columns, or else of `base`, the model of
+    a warm start, or f0, f1, ..."""
     if hasattr(estimator, "feature_names_in_"):
         names = [str(name) for name in estimator.feature_names_in_]
         check_different(names)
@@ -96,10 +96,10 @@ def feature_names(estimator: Any, base: Any = None) -> list[str]:
     return [f"f{i}" for i in range(estimator.n_features_in_)]
 
 
-def free_name(name: Any, default: str, taken: Sequence[str]) -> str:
+def free_name(name: Any, default: str, used: Sequence[str]) -> str:
     """What a column is called: its own name or the default, with underscores behind it while others have that."""
     free: str = name if isinstance(name, str) and name else default
-    while free in taken:
+    while free in used:
         free += "_"
     return free
 

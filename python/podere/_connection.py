@@ -1,4 +1,4 @@
-"""The program `podere` behind a session: how it is found and started, and what is said over its socket."""
+"""The program `podere` behind a session: how it is found and started, and the messages over its socket."""
 from __future__ import annotations
 
 import collections
@@ -91,9 +91,9 @@ class _Program:
 
     def connect(self, name: str, progress: Progress) -> socket.socket:
         """Waits until the executors are there."""
-        seen = said = ""  # of what it says, the last line
+        seen = shown = ""  # of what it says, the last line
         since_seen = time.monotonic()
-        # Until it says so, whoever listens under that name is another.
+        # Until it says so, another process listens under that name.
         while "podere: ready" not in self._lines() or (connection := _try_connect(name)) is None:
             code = self._process.poll()
             if code is not None:
@@ -102,9 +102,9 @@ class _Program:
             words = self.last_words()
             if words != seen:
                 seen, since_seen = words, time.monotonic()
-            elif words != said and time.monotonic() - since_seen > _LAST_WORDS_SECONDS:
+            elif words != shown and time.monotonic() - since_seen > _LAST_WORDS_SECONDS:
                 progress.say(words)
-                said = words
+                shown = words
             progress.tick()
             time.sleep(_CONNECT_SECONDS)
         return connection
@@ -122,7 +122,7 @@ class _Program:
     def let_go(self) -> None:
         """In a forked child, where the program is not its own."""
         self._stdin.close()  # or it would not notice when its owner has gone
-        self._process.returncode = 0  # so that nobody waits for it
+        self._process.returncode = 0  # so that it is not waited for
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
@@ -136,7 +136,7 @@ class _Program:
         self._log.close()
 
 
-# What is said ---------------------------------------------------------------------------------------------------------
+# Messages -------------------------------------------------------------------------------------------------------------
 
 class Connection:
     """One client of a session: orders go out, and a thread takes in what comes back. Thread-safe.
@@ -161,8 +161,8 @@ class Connection:
         self._events: dict[int, collections.deque[dict[str, Any]]] = {}  # by order; guarded by _changed
         self._gone: str | None = None  # why; guarded by _changed
         self._ids = itertools.count(1)
-        self._unwanted: collections.deque[str] = collections.deque()  # tables that nobody has any more
-        self._janitor_bell: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._unwanted: collections.deque[str] = collections.deque()  # tables without references
+        self._janitor_wake_up: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name=f"podere session {name}", daemon=True)
         self._reader.start()
         threading.Thread(target=self._clean, name=f"podere tables {name}", daemon=True).start()
@@ -204,11 +204,11 @@ class Connection:
             if self._gone is None:
                 self._gone = f"the session {self.name} has ended"
             self._changed.notify_all()
-        self._janitor_bell.put(None)
+        self._janitor_wake_up.put(None)
 
     def _clean(self) -> None:
         while self._gone is None:
-            self._janitor_bell.get()
+            self._janitor_wake_up.get()
             with contextlib.suppress(SessionError), self._sending:
                 self._send_drops()
 
@@ -218,7 +218,7 @@ class Connection:
         """Gives a table's memory back soon. Takes no lock: garbage is collected at any time, in any thread."""
         if os.getpid() == self._owner:
             self._unwanted.append(name)
-            self._janitor_bell.put(None)
+            self._janitor_wake_up.put(None)
 
     def ask(self, **order: Any) -> Any:
         """The answer to a question that is no job."""
@@ -229,7 +229,7 @@ class Connection:
     def run(self, job: dict[str, Any], progress: Progress, keep: bool = False) -> dict[str, Any]:
         """The result of a job. Python's lock is free meanwhile.
 
-        KeyboardInterrupt cancels the job; when the session has got rid of it, the exception goes on. With `keep`, and
+        KeyboardInterrupt cancels the job; when the session has got rid of it, the exception is raised. With `keep`, and
         a job that has something to show then, that is returned instead.
         """
         interrupt: KeyboardInterrupt | None = None
@@ -318,14 +318,14 @@ class Connection:
         program, self._program = self._program, None
         if program is not None:
             program.end()
-        self._janitor_bell.put(None)
+        self._janitor_wake_up.put(None)
 
     def _forget_in_child(self) -> None:
         if self._program is not None:
             self._program.let_go()
         with contextlib.suppress(OSError):
             os.close(self._socket.detach())  # unless it was closed before; the session goes by who has it open
-        self._sending = threading.Lock()  # whoever held it is not here
+        self._sending = threading.Lock()  # its holder is a thread of the parent
         self._changed = threading.Condition()
         self._gone = f"the session {self.name} belongs to the process that this one was forked from"
 

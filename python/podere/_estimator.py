@@ -130,7 +130,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             self._take_names(names)
 
     def _base(self) -> Any:
-        """The model that fit goes on from, if it does."""
+        """The model that a warm start continues, if there is one."""
         return getattr(self, "_model", None) if _parameters.flag("warm_start", self.warm_start) else None
 
     def _refuse_warm_start(self) -> None:
@@ -408,7 +408,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
         """Sets classes_; the place among them of each label [n_samples]."""
         _arrays.check_labels(y.values)
         if self._base() is not None:
-            return self._encode(y, "y", "the classes of the model that warm_start goes on from")
+            return self._encode(y, "y", "the classes of the model that warm_start continues")
         self.classes_, labels = _arrays.classes_of(y.values)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_[:1].tolist()[0]!r}, allowed are at least two")

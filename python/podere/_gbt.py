@@ -115,7 +115,7 @@ class _GBT(WithHistory):
         return _parameters.tree_options(self, names, has_eval_set, 0 if base is None else base.n_rounds)
 
     def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
-        base = self._base()  # whose codes stand for the same texts
+        base = self._base()  # whose codes mean the same texts
         return _arrays.find_categories(X, names, self.categorical_features) if base is None else base.categories
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
@@ -134,7 +134,7 @@ class _GBT(WithHistory):
         asked = {names[place] for place in _arrays.find_places(self.categorical_features, names)}
         if asked != set(categorical):
             raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "
-                             f"{sorted(categorical)}: which columns hold categories is said when a table is made")
+                             f"{sorted(categorical)}: choose columns of categories when you make a table")
 
     @property
     def feature_importances_(self) -> NDArray[Any]:

@@ -75,7 +75,7 @@ _ALL = """    standardize : bool, default=True
 {own}    impute : bool, default=False
         Missing values become the mean of their feature; else they are refused. `--impute`.
     warm_start : bool, default=False
-        Whether fit goes on from the weights that there are, with their scale of features.
+        Whether fit starts from the present weights, with their scale of features.
     verbose : bool or int, default=False
         Whether fit shows how far it is, with the losses: a line in a terminal, a bar in a notebook, elsewhere ten lines.
     random_state : int, RandomState or None, default=None
@@ -121,8 +121,8 @@ def _document(parameters: str, attributes: str = "", own: str = "", losses: str 
 
 _PARTIAL_FIT = """One epoch over these rows, from the weights that there are, or from the start.
 
-        Calls in a row are one run of the optimizer: Adam's means and the exponential schedule go on, and rows are
-        shuffled anew; after fit or load_model they begin. The scale of features is that of the first call's rows, of
+        Calls in a row are one run of the optimizer: Adam's means and the exponential schedule continue, and rows are
+        shuffled anew; after fit or load_model they start anew. The scale of features is that of the first call's rows, of
         which there should be enough. `epochs` is not asked.
 
         Parameters

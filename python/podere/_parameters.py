@@ -19,7 +19,7 @@ _PENALTY = "a number from 0 to 1e12"
 
 
 def whole(name: str, value: Any, least: int, most: int, none: int | None = None) -> int:
-    """A whole number in [least, most]; `none` is what None stands for, if it is allowed."""
+    """A whole number in [least, most]; `none` is what None means, if it is allowed."""
     if value is None and none is not None:
         return none
     allowed = f"allowed is a whole number from {least} to {most}" + (" or None" if none is not None else "")
@@ -64,7 +64,7 @@ def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:
 
 def choice(name: str, value: Any, allowed: Mapping[str, _Value],
            elsewhere: Mapping[str, str] | None = None) -> _Value:
-    """What stands for a text. `elsewhere` has texts of other libraries, and what to use instead."""
+    """The value of a text. `elsewhere` has texts of other libraries, and what to use instead."""
     if not isinstance(value, str) or value not in allowed:
         own = f"; of {value!r} the counterpart is {elsewhere[value]}" if elsewhere and value in elsewhere else ""
         raise ValueError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}{own}")
@@ -138,7 +138,7 @@ def _reference(place: int, names: Sequence[str]) -> str:
 
 
 def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rounds: int = 0) -> dict[str, Any]:
-    """Podere's options of boosted trees that both estimators have, beyond the rounds of a model to go on from."""
+    """Podere's options of boosted trees that both estimators have, beyond the rounds of the model of a warm start."""
     p = estimator
     best_first = choice("grow_policy", p.grow_policy, {"depthwise": False, "lossguide": True})
     stopping = whole("early_stopping_rounds", p.early_stopping_rounds, 1, 100000, none=0)
@@ -166,7 +166,7 @@ def tree_options(estimator: Any, names: Sequence[str], has_eval_set: bool, n_rou
     }
     if n_trees < 1:
         raise ValueError(f"n_estimators is {p.n_estimators}, allowed is more than {n_rounds}, the rounds of the model that "
-                         "warm_start goes on from")
+                         "warm_start continues")
     if max_leaves == 1:
         raise ValueError("max_leaves is 1, allowed is 0 (no limit) or at least 2")
     if best_first and max_leaves == 0:

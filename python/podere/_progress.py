@@ -1,4 +1,4 @@
-"""How work is shown while it goes on: one line of a terminal, a bar in a notebook, nothing elsewhere."""
+"""How progress is shown: one line of a terminal, a bar in a notebook, nothing elsewhere."""
 from __future__ import annotations
 
 import contextlib
@@ -33,10 +33,10 @@ def step_text(event: Mapping[str, Any]) -> str:
 
 
 class Progress:
-    """Of one job. This one shows nothing but what must be said."""
+    """Of one job. This one shows only what must be shown."""
 
     def show(self, text: str, share: float | None = None) -> None:
-        """Say what goes on, and which share of it is done, if that is known."""
+        """Show what is done, and which share of it is finished, if that is known."""
 
     def tick(self) -> None:
         """Some time has passed."""
@@ -150,7 +150,7 @@ class _Lines(Progress):
 
 @contextlib.contextmanager
 def shown(verbose: Any) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
-    """What training in this process calls with its progress events; None where nobody wants to see them."""
+    """What training in this process calls with its progress events; None where they are not shown."""
     if not isinstance(verbose, Integral) and not hasattr(verbose, "__bool__"):
         raise TypeError(f"verbose is {verbose!r}, allowed are True, False and whole numbers")
     if not verbose:

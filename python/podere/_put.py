@@ -22,7 +22,7 @@ _MOST_COPIED = 1 << 24  # bytes of an array with gaps that are put together at o
 
 
 class ServedArray:
-    """An array whose bytes are served as long as somebody has this. It must not be changed meanwhile."""
+    """An array whose bytes are served as long as this object lives. It must not be changed meanwhile."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous

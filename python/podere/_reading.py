@@ -19,7 +19,7 @@ from ._stored_table import Origin
 def csv_source(path: str | os.PathLike[str], *, rows: slice | None, columns: dict[str, str | int | None],
                lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
     """A file of delimited text. `columns` are those with a meaning of their own, `lists` what is given as a list,
-    `choices` all else, by the names of the parameters of Session.read_csv; None is not said."""
+    `choices` all else, by the names of the parameters of Session.read_csv; None means the default."""
     source = _file("path", path, "csv")
     source.update((name, str(column)) for name, column in columns.items() if column is not None)
     source.update((name, _texts(name, values)) for name, values in lists.items() if values is not None)
@@ -46,7 +46,7 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, col
 
 @dataclass(frozen=True)
 class PutArrays:
-    """Arrays of this process that are served to executors as long as somebody has `origin`."""
+    """Arrays of this process that are served to executors as long as `origin` lives."""
 
     description: dict[str, Any]  # for the job that makes a table of them
     origin: Origin
@@ -66,8 +66,8 @@ def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] 
         description["label_name"] = free_name(getattr(y, "name", None), "label", features)
     if sample_weight is not None:
         served["weight"] = ServedArray(numbers_of(sample_weight, "sample_weight", 1, n_rows))
-        taken = [*features, description.get("label_name", "")]
-        description["weight_name"] = free_name(getattr(sample_weight, "name", None), "weight", taken)
+        used = [*features, description.get("label_name", "")]
+        description["weight_name"] = free_name(getattr(sample_weight, "name", None), "weight", used)
     server = array_server(os.getpid())
     description.update({part: server.serve(array) for part, array in served.items()}, token=server.token)
     return PutArrays(description, Origin(classes, label_dtype, tuple(served.values())))

@@ -54,13 +54,13 @@ class Session:
     True
 
     Executors that are lost are made up for, with their tables; the model is the same, byte for byte. Ctrl-C (and the
-    interrupt of a notebook) cancels the job that runs and keeps the session. A session that nobody closes ends with the
+    interrupt of a notebook) cancels the job that runs and keeps the session. A session that is not closed ends with the
     process, even if that is killed.
 
     Parameters
     ----------
     executors : int or str, default=1
-        How many; "2:8" wants 8 and goes on with what is left, down to 2.
+        How many; "2:8" wants 8 and continues with those left, down to 2.
     cores : int or None, default=None
         Threads of each; None shares this machine's out.
     name : str or None, default=None
@@ -69,7 +69,7 @@ class Session:
         On Kubernetes, in whose pods they run: "astro", or "NAMESPACE/astro". Pods that come and go are executors that
         do. None starts them on this machine.
     progress : bool, default=True
-        Show what goes on: a line in a terminal, a bar in a notebook, losses as lines on standard error.
+        Show progress: a line in a terminal, a bar in a notebook, losses as lines on standard error.
     prometheus : int, str or None, default=None
         A port of 127.0.0.1 (0: any that is free), or "ADDRESS:PORT" of this machine, where Prometheus scrapes what
         jobs cost. `s.prometheus` is the URL.
@@ -77,7 +77,7 @@ class Session:
     Raises
     ------
     ValueError
-        For what cannot be: no such number of executors, a name that is taken.
+        For what cannot be: no such number of executors, a name that is in use.
     SessionError
         Where executors do not start.
     """
@@ -140,7 +140,7 @@ class Session:
 
     @property
     def prometheus(self) -> str | None:
-        """Where Prometheus finds what jobs cost; None if nobody asked for it."""
+        """Where Prometheus finds what jobs cost; None if it was not asked for."""
         return self._jobs.status["prometheus"]
 
     @property
@@ -172,11 +172,11 @@ class Session:
         delimiter : str or None
             One character; None finds out.
         missing : list of str or None
-            Fields that stand for missing values; None: empty ones, NA, NaN and the like.
+            Fields that mean missing values; None: empty ones, NA, NaN and the like.
         rows : slice or None
             Such as slice(0, 1000); None: all.
         name : str or None
-            Of the table; one without a name is dropped when nobody has it any more.
+            Of the table; one without a name is dropped when the last reference to it goes.
         drop : list or None
             Columns to leave out, by name or by position; not with `columns`.
 
@@ -216,7 +216,7 @@ class Session:
         rows : slice or None
             Such as slice(0, 1000); None: all.
         name : str or None
-            Of the table; one without a name is dropped when nobody has it any more.
+            Of the table; one without a name is dropped when the last reference to it goes.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class Session:
         feature_names : list of str or None
             None: the columns of a DataFrame, or f0, f1, ...
         name : str or None
-            Of the table; one without a name is dropped when nobody has it any more.
+            Of the table; one without a name is dropped when the last reference to it goes.
         """
         arrays = put_arrays(X, y, sample_weight, feature_names)
         table_name = self._jobs.table_name(name)
@@ -283,7 +283,7 @@ class Session:
             Whether Ctrl-C raises KeyboardInterrupt and leaves the estimator as it was, or ends training with the model
             so far.
         tensorboard : path or None
-            Folder for TensorBoard to show the run from, while it goes on: `--tensorboard` of the command line.
+            Folder for TensorBoard to show the run from while it runs: `--tensorboard` of the command line.
 
         Returns
         -------
@@ -351,15 +351,15 @@ class Session:
     def log(self, job: int | None = None) -> list[str]:
         """What happened in a job, line by line, such as losses of executors; None is the last job that has begun.
 
-        (But for those that drop tables which nobody has any more.)
+        (But for those that drop tables without references.)
         """
-        lines: list[str] = self._told_of(job, "running", "done", "failed", "cancelled").get("log", [])
+        lines: list[str] = self._record_of(job, "running", "done", "failed", "cancelled").get("log", [])
         return lines
 
     def metrics(self, job: int | None = None) -> dict[str, Any]:
         """What a job cost: seconds of work, waiting and CPU, bytes, rows, memory. None is the last job that is done.
 
-        (But for those that drop tables which nobody has any more.)
+        (But for those that drop tables without references.)
 
         Returns
         -------
@@ -367,17 +367,17 @@ class Session:
             The figures of docs/metrics.md: of the "job", as a dict; of each of its "phases", as a list of dicts; and of
             its "tasks", each a phase on one executor. Empty for a job that failed or is not done.
         """
-        return self._told_of(job, "done").get("metrics") or {}
+        return self._record_of(job, "done").get("metrics") or {}
 
-    def _told_of(self, job: int | None, *states: str) -> dict[str, Any]:
-        """What there is to tell of a job; None is the last that is in one of these states."""
+    def _record_of(self, job: int | None, *states: str) -> dict[str, Any]:
+        """The record of a job; None is the last that is in one of these states."""
         if job is None:
             numbers = [known["job"] for known in self.jobs if known["state"] in states and known["kind"] != "drop"]
             if not numbers:
                 return {}
             job = numbers[-1]
-        told: dict[str, Any] = self._connection.ask(ask="job", job=_count("job", job))
-        return told
+        record: dict[str, Any] = self._connection.ask(ask="job", job=_count("job", job))
+        return record
 
     def cancel(self, job: int) -> None:
         """Stop a job, of another thread or process. Training keeps the trees it has."""
@@ -399,7 +399,7 @@ class Session:
         self._finalizer()
 
     def shutdown(self) -> None:
-        """End the session with its executors, whoever started it."""
+        """End the session with its executors, whichever process started it."""
         if self._finalizer.detach() is not None:
             self._connection.close(stop=True)
 

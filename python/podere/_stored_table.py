@@ -129,7 +129,7 @@ class StoredTable:
         return np.array(values).astype(self.origin.label_dtype)
 
     def _label_values(self, classes: Sequence[Any]) -> list[float]:
-        """What stands in the label column for each of some classes; numbers that do not occur for those it lacks."""
+        """The value in the label column for each of some classes; numbers that do not occur for those it lacks."""
         if self.origin.classes is not None:
             places = {label: place for place, label in enumerate(self.origin.classes.tolist())}
             return [places.get(label, -1 - k) for k, label in enumerate(classes)]

@@ -16,7 +16,7 @@ class Table:
     """Rows that a session keeps, spread over its executors; nothing of them is in this process.
 
     Tables come from a session (`read_csv`, `read`, `put`) and from other tables. A table without a name of its own is
-    dropped when nobody has it any more; one that was given a name stays until `drop()` or the end of the session.
+    dropped when the last reference to it goes; one that was given a name stays until `drop()` or the end of the session.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Table:
     categorical : list of str
         Features of categories.
     first_line : "names", "row" or None
-        What the first line of the file that it was read from was found to be; None: nobody had to find out.
+        What the first line of the file that it was read from was found to be; None: it was given.
     memory_bytes : int
         Of all executors together.
     rows

@@ -89,7 +89,7 @@ def communication_seconds(tree, p, latency, bandwidth):
 
 def most_histogram_bytes(options):
     """Of a tree with all nodes that its depth has, none of them small: the root, then the smaller of siblings. A tree of
-    depth 1 tells the bytes of one node."""
+    depth 1 gives the bytes of one node."""
     _, node_bytes = of_one_tree(train(run_here, 1, options.rows, 1, 1))["reduce_scatter"]
     return 2 ** (options.depth - 1) * node_bytes
 

@@ -43,7 +43,7 @@ void check(const std::vector<std::int64_t>& values, std::int64_t expected, const
   }
 }
 
-void tell(const Setup& setup, const char* collective, std::size_t bytes, double seconds) {
+void report(const Setup& setup, const char* collective, std::size_t bytes, double seconds) {
   if (!setup.comm.is_root()) return;
   fmt::print("{{\"bench\":\"collective\",\"collective\":\"{}\",\"ranks\":{},\"bytes\":{},\"seconds\":{:.3g}}}\n",
              collective, setup.p, bytes, seconds);
@@ -56,20 +56,21 @@ void measure(const Setup& setup, std::size_t bytes) {
   const std::vector<std::size_t> counts(setup.p, n_own);
   const std::vector<std::int64_t> ones(n_own * setup.p, 1);
   std::vector<std::int64_t> own(n_own);
-  tell(setup, "reduce_scatter", ones.size() * 8,
-       seconds_of(setup, [&] { setup.comm.reduce_scatter(std::span(ones), std::span(own), counts, Reduction::kSum); }));
+  report(setup, "reduce_scatter", ones.size() * 8, seconds_of(setup, [&] {
+           setup.comm.reduce_scatter(std::span(ones), std::span(own), counts, Reduction::kSum);
+         }));
   check(own, p, "reduce_scatter");
 
   std::vector<std::int64_t> gathered;
-  tell(setup, "all_gather", ones.size() * 8,
-       seconds_of(setup, [&] { gathered = setup.comm.all_gather(std::span<const std::int64_t>(own)); }));
+  report(setup, "all_gather", ones.size() * 8,
+         seconds_of(setup, [&] { gathered = setup.comm.all_gather(std::span<const std::int64_t>(own)); }));
   check(gathered, p, "all_gather");
 
   std::vector<std::int64_t> sums;
-  tell(setup, "all_reduce", ones.size() * 8, seconds_of(setup, [&] {
-         sums = ones;
-         setup.comm.all_reduce(std::span(sums), Reduction::kSum);
-       }));
+  report(setup, "all_reduce", ones.size() * 8, seconds_of(setup, [&] {
+           sums = ones;
+           setup.comm.all_reduce(std::span(sums), Reduction::kSum);
+         }));
   check(sums, p, "all_reduce");
 }
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """How long farms wait for their guarantee on a live cluster, and what the operator costs.
 
-    bench/farm_live.py [--farms 100] [--nodes 100] [--wishes 100] [--losses 20] [--burst 50] [--idle 60] [--seed 1] [--log FILE]
+    bench/farm_live.py [--farms 100] [--nodes 100] [--requests 100] [--losses 20] [--burst 50] [--idle 60] [--seed 1] [--log FILE]
 
 A real API server, scheduler and controllers with fake nodes (tests/kubernetes), and podere operator. The first half of
-the farms holds all 20 rooms of each node in lent room; each of the others is guaranteed 10 executors. Measured, a line
+the farms holds all 20 rooms of each node in borrowed room; each of the others is guaranteed 10 executors. Measured, a line
 of JSON each:
-  course  one farm after another wishes for its guarantee, every other second, and gives it back 25 s later
-  losses  a farm that stands at its guarantee loses 3 executors at once
-  burst   many farms wish for theirs at the same moment
+  course  one farm after another requests its guarantee, every other second, and releases it 25 s later
+  losses  a farm at its guarantee loses 3 executors at once
+  burst   many farms request theirs at the same moment
   idle    nothing changes: requests as the API server's audit log has them, processor time, memory
-A wait ends when as many executors as are guaranteed are ready; beyond_drain_s is less the 3 s that executors which are
-taken go on for. stages_s, medians, tells where the time goes: until the last executor that is taken is deleted (decide: the operator), until
+A wait ends when as many executors as are guaranteed are ready; beyond_drain_s leaves out the 3 s that
+reclaimed executors drain. stages_s, medians, shows where the time goes: until the last executor that is reclaimed is deleted (decide: the operator), until
 that is gone (drain: the 3 s, and what the fake nodes add), until the last executor that was missing is created (create: the
 operator), has a node (schedule) and is ready (start: the fake nodes).
 """
@@ -69,18 +69,18 @@ class Waits:
 
     def note(self, kind, pod, at):
         name = pod["metadata"]["labels"]["podere.dev/farm"]
-        taker = pod["metadata"].get("annotations", {}).get("podere.dev/reclaimed-for", "/").split("/")[1]
+        farm = pod["metadata"].get("annotations", {}).get("podere.dev/reclaimed-for", "/").split("/")[1]
         with self.changed:
             pods = self.pods[name]
             if kind == "DELETED":
                 pods.pop(pod["metadata"]["uid"], None)
-                self.mark(taker, "drain", at)
+                self.mark(farm, "drain", at)
             else:
                 known = pods.get(pod["metadata"]["uid"])
                 pods[pod["metadata"]["uid"]] = pod
                 if "deletionTimestamp" in pod["metadata"]:
                     if known is None or "deletionTimestamp" not in known["metadata"]:
-                        self.mark(taker, "decide", at)
+                        self.mark(farm, "decide", at)
                 elif known is None:
                     self.mark(name, "create", at)
                 elif "nodeName" in pod["spec"] and "nodeName" not in known["spec"]:
@@ -115,7 +115,7 @@ def percentile(values, part):
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
-def told(name, waits, drain_seconds, **more):
+def report(name, waits, drain_seconds, **more):
     seconds = [max(0, waited - drain_seconds) for waited, _ in waits]
     stages = collections.defaultdict(list)
     for _, marks in waits:
@@ -147,8 +147,8 @@ class Bench:
         self.audit = api.Audit(cluster)
         self.waits = Waits()
         half = options.farms // 2
-        self.lenders = [f"lender-{i}" for i in range(half)]
-        self.takers = [f"taker-{i}" for i in range(options.farms - half)]
+        self.borrowers = [f"borrower-{i}" for i in range(half)]
+        self.guaranteed = [f"guaranteed-{i}" for i in range(options.farms - half)]
         self.rooms = options.nodes * ROOMS_OF_A_NODE
 
     def prepare(self):
@@ -157,40 +157,40 @@ class Bench:
             "apiVersion": "podere.dev/v1alpha1", "kind": "FarmManager", "metadata": {"name": "all"},
             "spec": {"mode": "Proportional"}})
         api.Watch(self.api, PODS, self.waits.note)
-        for name in self.lenders:
-            self.api.create(FARMS, farm_object(name, self.rooms // len(self.lenders), 5))
-        for name in self.takers:
+        for name in self.borrowers:
+            self.api.create(FARMS, farm_object(name, self.rooms // len(self.borrowers), 5))
+        for name in self.guaranteed:
             self.api.create(FARMS, farm_object(name, 0, GUARANTEED))
 
     def settle(self):
         live.wait_until(lambda: self.waits.n_ready() == self.rooms, f"{self.rooms} executors are ready", 300)
         time.sleep(3)  # statuses
 
-    def wish(self, farm, wanted):
+    def request(self, farm, wanted):
         self.api.patch(f"{FARMS}/{farm}", {"spec": {"executors": wanted}})
 
     def course(self, random_):
         def one(farm):
             self.waits.begin(farm)
-            self.wish(farm, GUARANTEED)
+            self.request(farm, GUARANTEED)
             waited = self.waits.end(farm)
             time.sleep(25)
-            self.wish(farm, 0)
+            self.request(farm, 0)
             idle.append(farm)
             return waited
 
-        idle, waits = list(self.takers), []
+        idle, waits = list(self.guaranteed), []
         with concurrent.futures.ThreadPoolExecutor(len(idle)) as pool:
-            for _ in range(self.options.wishes):
+            for _ in range(self.options.requests):
                 waits.append(pool.submit(one, idle.pop(random_.randrange(len(idle)))))
                 time.sleep(2)
-        told("course", [wait.result() for wait in waits], DRAIN_SECONDS)
+        report("course", [wait.result() for wait in waits], DRAIN_SECONDS)
 
     def losses(self, random_):
-        farms = random_.sample(self.takers, min(8, len(self.takers)))
+        farms = random_.sample(self.guaranteed, min(8, len(self.guaranteed)))
         for farm in farms:
             self.waits.begin(farm)
-            self.wish(farm, GUARANTEED)
+            self.request(farm, GUARANTEED)
         for farm in farms:
             self.waits.end(farm)
         results = []
@@ -204,21 +204,21 @@ class Bench:
             self.waits.begin(farm)
             results.append(self.waits.end(farm))
             time.sleep(1)
-        told("losses", results, 0)
+        report("losses", results, 0)
         for farm in farms:
-            self.wish(farm, 0)
+            self.request(farm, 0)
 
     def burst(self):
-        farms = self.takers[:self.options.burst]
+        farms = self.guaranteed[:self.options.burst]
         began = time.time()
         for farm in farms:
             self.waits.begin(farm)
-            self.wish(farm, GUARANTEED)
+            self.request(farm, GUARANTEED)
         asked = time.time() - began
         results = [self.waits.end(farm) for farm in farms]
-        told("burst", results, DRAIN_SECONDS, executors=len(farms) * GUARANTEED, asked_within_s=round(asked, 2))
+        report("burst", results, DRAIN_SECONDS, executors=len(farms) * GUARANTEED, asked_within_s=round(asked, 2))
         for farm in farms:
-            self.wish(farm, 0)
+            self.request(farm, 0)
 
     def idle(self, process):
         time.sleep(10)
@@ -241,9 +241,10 @@ def parts_seconds(cluster):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("farms", 100), ("nodes", 100), ("wishes", 100), ("losses", 20), ("burst", 50), ("idle", 60),
+    for name, default in (("farms", 100), ("nodes", 100), ("requests", 100), ("losses", 20), ("burst", 50), ("idle", 60),
                           ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--wishes", dest="requests", type=int, help=argparse.SUPPRESS)  # the old name
     parser.add_argument("--log", type=pathlib.Path, help="file for what the operator says")
     options = parser.parse_args()
     os.environ.setdefault("PODERE", str(ROOT / "build/release/bin/podere"))

@@ -35,8 +35,8 @@ def main():
             start = time.perf_counter()
             table = session.put(X)
             seconds = time.perf_counter() - start
-            told = table.describe()["mean"].to_numpy()
-            assert numpy.allclose(told, mean, rtol=1e-9), "other values arrived"
+            means = table.describe()["mean"].to_numpy()
+            assert numpy.allclose(means, mean, rtol=1e-9), "other values arrived"
             table.drop()
             print(json.dumps({"bench": "put", "turn": turn, "executors": options.executors, "cores": options.cores,
                               "dtype": options.dtype, "order": options.order, "bytes": X.nbytes, "seconds": seconds,

@@ -2,7 +2,7 @@
 """Boosted trees beside their peers: same rows, same parameters, same cores, in turn, each run a process of its own.
 
 Prints one JSON line a run and keeps it in --results, of which bench/tree_report.py makes tables and a chart. Peers are
-taken from build/peers (bench/peers.sh), else from Debian, else named as absent. How parameters map to those of a peer
+used from build/peers (bench/peers.sh), else from Debian, else named as absent. How parameters map to those of a peer
 stands beside it in bench/tree_peers.py and bench/tree_spark.py.
 
 train: binning and training of rows in memory (Podere reads its CSV before), AUC on other events, peak memory.

@@ -165,7 +165,7 @@ def test_more_executors_than_rows_is_trained(podere):
 # A machine that is too small.
 
 
-def test_far_more_executors_than_cores_are_told_and_work(podere):
+def test_far_more_executors_than_cores_are_warned_of_and_work(podere):
     cores = len(os.sched_getaffinity(0))
     asked = ["--executors", 2, "--cores", 4 * cores, "--json"]
     result = podere.done("describe", "collider:100", *asked)
@@ -209,17 +209,17 @@ def test_a_temporary_folder_without_room(podere):
     ("--class-weight", "heavy"), ("--checkpoint-every", "-1"), ("--checkpoint-every", "nan"), ("--checkpoint-every", "often"),
     ("--max-delta-step", "2"), ("--quantile", "0.3"), ("--scale-pos-weight", "0"), ("--base-score", "1"), ("--quantile", "1"), ("--quantile", "nan"), ("--max-delta-step", "0"),
 ])
-def test_an_option_out_of_its_range_is_told_before_anything_starts(podere, option, value):
+def test_an_option_out_of_its_range_is_reported_before_anything_starts(podere, option, value):
     podere.write("data.csv", HEADER + ROWS)
     message = podere.refused("train", "gbt", "data.csv", "-o", "model.json", f"{option}={value}")
     assert option in message and (value in message or "99999999999" in value)
 
 
-@pytest.mark.parametrize("weights, told", [("1:0", "is 0"), ("2:3", "class 2"), ("0:1,1", "'1'"), ("x:1", "'x:1'"),
+@pytest.mark.parametrize("weights, expected", [("1:0", "is 0"), ("2:3", "class 2"), ("0:1,1", "'1'"), ("x:1", "'x:1'"),
                                            ("0:1,0:2", "twice")])
-def test_weights_of_classes_that_make_no_sense(podere, weights, told):
+def test_weights_of_classes_that_make_no_sense(podere, weights, expected):
     message = podere.refused("train", "gbt", "no-such-data.csv", "-o", "model.json", "--class-weight", weights)
-    assert "--class-weight" in message and told in message
+    assert "--class-weight" in message and expected in message
 
 
 @pytest.mark.parametrize("arguments", [
@@ -352,7 +352,7 @@ def test_a_roc_curve_of_a_model_without_classes(podere):
 
 
 @pytest.mark.parametrize("place", ["absent/model.json", "."])
-def test_an_output_that_cannot_be_written_is_told_before_the_work(podere, place):
+def test_an_output_that_cannot_be_written_is_reported_before_the_work(podere, place):
     message = podere.refused("train", "gbt", "no-such-data.csv", "-o", place)
     assert place in message and "no-such-data" not in message
 
@@ -415,7 +415,7 @@ def test_a_full_disk_does_not_lose_the_model(podere, tmp_path_factory):
 
 
 @pytest.mark.parametrize("arguments", [["evaluate", "MODEL", "collider:100", "--json"], ["model", "MODEL"], ["--help"]])
-def test_standard_output_without_room_is_told(podere, model, arguments):
+def test_standard_output_without_room_is_reported(podere, model, arguments):
     arguments = [str(model) if argument == "MODEL" else argument for argument in arguments]
     with open("/dev/full", "w") as full:
         result = subprocess.run([PODERE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
@@ -432,7 +432,7 @@ def run_without_reader(podere, *arguments, **environment):
     return result
 
 
-@pytest.mark.parametrize("arguments, told", [
+@pytest.mark.parametrize("arguments, expected", [
     (["model", "MODEL"], ""), (["describe", "collider:100"], ""), (["evaluate", "MODEL", "collider:100", "--json"], ""),
     (["--help"], ""), (["predict", "MODEL", "collider:100", "-o", "-"], "100 predictions: /dev/stdout\n"),
     (["evaluate", "MODEL", "collider:100", "--roc", "-", "--plot", "roc.svg", "--json"], '"auc"'),
@@ -442,9 +442,9 @@ def run_without_reader(podere, *arguments, **environment):
     (["farm", "trace", "--farms", "3", "-o", "-"], ""),
     (["generate", "higgs", "--events", "1e15", "-o", "-"], "/dev/stdout"),
 ])
-def test_a_reader_who_goes_has_read_enough(podere, model, arguments, told):
+def test_a_reader_who_goes_has_read_enough(podere, model, arguments, expected):
     result = run_without_reader(podere, *[model if argument == "MODEL" else argument for argument in arguments])
-    assert result.returncode == 0 and told in result.stderr and "podere:" not in result.stderr
+    assert result.returncode == 0 and expected in result.stderr and "podere:" not in result.stderr
     assert (podere.folder / "roc.svg").exists() == ("roc.svg" in arguments)
 
 

@@ -13,7 +13,7 @@ TOWNS = 200
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """12,000 rows whose label is known by towns, of which some are rare, by a kind, and by a number. A town's name tells
+    """12,000 rows whose label is known by towns, of which some are rare, by a kind, and by a number. A town's name says
     nothing by its place in the alphabet, and has what CSV must quote."""
     rng = numpy.random.default_rng(4)
     n = 12000

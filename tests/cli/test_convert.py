@@ -131,7 +131,7 @@ def test_what_is_no_model_is_refused(podere, text, reason):
 
 
 @pytest.mark.parametrize("name", ["xgboost/gbtree_regression.model.json", "lightgbm/binary.model.txt"])
-def test_a_model_that_is_to_be_converted_first_is_told_so(podere, events, name):
+def test_a_model_that_is_to_be_converted_first_is_named(podere, events, name):
     program = "XGBoost" if name.startswith("xgboost") else "LightGBM"
     assert re.match(rf"format +{program}\nobjective ", podere.done("model", MODELS / name).stdout)
     assert json.loads(podere.done("model", MODELS / name, "--json").stdout)["format"] == program

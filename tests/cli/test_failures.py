@@ -78,7 +78,7 @@ def test_debug_shows_what_mpi_says(podere):
     interrupted(process)
 
 
-def test_no_mpirun_is_told_with_advice(podere):
+def test_no_mpirun_is_reported_with_advice(podere):
     message = podere.refused("describe", "collider:100", "--executors", 2, environment={"PATH": "/nowhere"})
     assert "openmpi-bin" in message
     podere.done("describe", "collider:100", environment={"PATH": "/nowhere"})
@@ -188,7 +188,7 @@ def test_a_terminals_interrupt_reaches_the_driver_alone(podere):
     podere.done("model", "model.json")
 
 
-# Executors driven by hand.
+# Executors driven by the test.
 
 
 def test_a_group_can_be_driven_by_hand(podere, model):
@@ -230,7 +230,7 @@ def wrongly_typed(value):
         yield {n: m for n, m in value.items() if n != name}
 
 
-def test_a_result_with_wrong_members_is_told_in_one_line(podere, model):
+def test_a_result_with_wrong_members_is_reported_in_one_line(podere, model):
     order = json.dumps({"id": 1, "job": {"kind": "evaluate", "table": {"location": "collider:200"}, "model": str(model)}})
     events = podere.run("executor", input=order + '\n{"end":true}\n').stdout.splitlines()
     result = next(event["result"] for event in map(json.loads, filter(None, events)) if event["event"] == "result")
@@ -239,18 +239,18 @@ def test_a_result_with_wrong_members_is_told_in_one_line(podere, model):
     mpirun.write_text("""#!/bin/sh
 echo '{"event":"ready","protocol":2,"executors":2}'; read -r order; read -r answer < answer.json; echo "$answer"; read -r end\n""")
     mpirun.chmod(0o755)
-    n_told = 0
+    n_reported = 0
     for wrong in wrongly_typed(result):
         podere.write("answer.json", json.dumps({"event": "result", "id": 1, "result": wrong}) + "\n")
         answer = podere.run("evaluate", model, "collider:200", "--executors", 2, "--cores", 1,
                             environment={"PATH": str(podere.folder / "bin")})
         if answer.returncode == 1:
-            n_told += 1
+            n_reported += 1
             assert answer.stderr.startswith("podere: the executors answered something else than the protocol has: ")
             assert answer.stderr.count("\n") == 1
         else:
             assert (answer.returncode, answer.stderr) == (0, "")
-    assert n_told > 5
+    assert n_reported > 5
 
 
 def test_a_group_whose_driver_goes_without_a_word_ends(podere):

@@ -135,7 +135,7 @@ def test_idx_files_that_are_refused(podere, images):
     cut.write_bytes(good[:-1])
     assert "cut-images: byte 90015: the file is cut" in podere.refused("describe", cut)
     cut.write_bytes(good + b"0")
-    assert "byte 90016: the file goes on" in podere.refused("describe", cut)
+    assert "byte 90016: the file continues" in podere.refused("describe", cut)
     cut.write_bytes(good[:2] + b"\x07" + good[3:])
     assert "byte 2: the type is 0x07" in podere.refused("describe", cut, "--executors", 2)
     message = podere.refused("train", "nn", images, "--labels", "t10k-labels-idx1-ubyte", "-o", "n.json")
@@ -240,8 +240,8 @@ def test_a_table_beyond_the_memory_is_refused_before_it_is_made(podere):
 
 
 def test_labels_of_minus_one_are_refused_as_those_of_csv_are(podere):
-    told = [podere.refused("train", "gbt", podere.write(name, text), "-o", "m.json")
+    messages = [podere.refused("train", "gbt", podere.write(name, text), "-o", "m.json")
             for name, text in (("a.svm", "-1 1:1\n1 1:2\n"), ("a.csv", "-1,1\n1,2\n"))]
     guess = "; no label is chosen, so the first column, 'f0', is used: choose another with --label"
-    assert told[0] + guess == told[1] and "label of row 0 is -1, allowed is 0 or 1" in told[0]
-    assert "if -1 is a class, write 0 instead" in told[0]
+    assert messages[0] + guess == messages[1] and "label of row 0 is -1, allowed is 0 or 1" in messages[0]
+    assert "if -1 is a class, write 0 instead" in messages[0]

@@ -112,5 +112,5 @@ def test_man_pages_are_as_help_and_render_without_warnings(podere):
     assert "--learning-rate X" in shown and "logistic|squared-error" in shown and "On Slurm:" in shown
     assert podere.done("man", "train", "gbt").stdout == (podere.folder / "pages/podere-train-gbt.1").read_text()
     assert "podere train has no command 'tree'" in podere.refused("man", "train", "tree")
-    (podere.folder / "taken").write_text("")
-    assert "--all: taken/pages" in podere.refused("man", "--all", "taken/pages")
+    (podere.folder / "present").write_text("")
+    assert "--all: present/pages" in podere.refused("man", "--all", "present/pages")

@@ -89,7 +89,7 @@ def test_a_refusal_of_a_guessed_label_says_that_it_was_guessed(podere):
         assert line.endswith(guess) and ("is 5, allowed is 0 or 1" in line or "the labels are 5 to 7" in line), line
         assert "no label is chosen" not in podere.refused("train", kind, wine, *options, "-o", "m.json", "--label", "quality")
     named = podere.write("named.csv", "x,class\n" + "".join(f"{i * 0.5},{5 + i % 3}\n" for i in range(60)))
-    assert "so the column called 'class' is taken" in podere.refused("train", "gbt", named, "-o", "m.json")
+    assert "so the column called 'class' is used" in podere.refused("train", "gbt", named, "-o", "m.json")
     assert train(podere, "gbt", wine, "--objective", "softmax", "--classes", 8)["column"] == "quality"
 
 

@@ -1,4 +1,4 @@
-"""Executors that are lost while they work: the command goes on with the others and ends with the same bytes."""
+"""Executors that are lost while they work: the command continues with the others and ends with the same bytes."""
 
 import fcntl
 import hashlib
@@ -153,7 +153,7 @@ def test_predictions_begin_anew(podere, model):
     assert sha256(podere, "p.csv") == sha256(podere, "expected.csv")
 
 
-def test_the_same_command_goes_on_after_its_driver_was_killed(podere, another):
+def test_the_same_command_resumes_after_its_driver_was_killed(podere, another):
     command = [*TRAIN, *ENDLESS, "--executors", "2", "--checkpoint", "c.json"]
     process = podere.start(*command)
     wait_until(lambda: trees_of_checkpoint(podere) > 0)
@@ -199,7 +199,7 @@ def test_what_killed_commands_left_goes_with_the_next_one(podere, undisturbed):
     before = set(shared.iterdir())
     process = podere.start(*TRAIN, *ENDLESS, "--executors", "2", "--checkpoint", "c.json")
     wait_until(lambda: trees_of_checkpoint(podere) > 0)
-    # All at once: nobody tidies up behind the others.
+    # All at once: no process cleans up after the others.
     for pid in podere.processes(wait=0):
         os.kill(pid, signal.SIGKILL)
     process.communicate(timeout=10)
@@ -214,7 +214,7 @@ def test_what_killed_commands_left_goes_with_the_next_one(podere, undisturbed):
 
 
 def is_left(path):
-    """Whether nobody has it locked; others may work here at the same time."""
+    """Whether no process has it locked; others may work here at the same time."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

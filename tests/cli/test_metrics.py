@@ -1,4 +1,4 @@
-"""What --metrics tells of a job: figures that add up, and that say what happened."""
+"""What --metrics shows of a job: figures that add up, and that say what happened."""
 
 import json
 import math

@@ -50,7 +50,7 @@ def test_the_perceptron_of_the_course_has_a_curve_too(podere):
 
 
 def test_predictions_are_those_of_the_weights_in_the_file(podere):
-    """The file says what it holds: anybody can apply it."""
+    """The file has all that is needed to apply it."""
     import base64
 
     podere.done("generate", "higgs", "--events", 3000, "-o", "d.csv")
@@ -196,7 +196,7 @@ def test_an_executor_that_is_killed_while_it_starts_costs_another_start(podere):
     assert podere.processes() == []
 
 
-def test_an_interrupted_run_leaves_the_network_so_far_and_goes_on(podere, undisturbed):
+def test_an_interrupted_run_leaves_the_network_so_far_and_resumes(podere, undisturbed):
     process = podere.start(*MANY, "--executors", "2", "--checkpoint", "c.json", "--json")
     wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
     process.send_signal(signal.SIGINT)
@@ -208,7 +208,7 @@ def test_an_interrupted_run_leaves_the_network_so_far_and_goes_on(podere, undist
     assert sha256(podere, "network.json") == undisturbed
 
 
-def test_a_run_ends_at_a_step_and_goes_on_to_the_same_network(podere):
+def test_a_run_ends_at_a_step_and_resumes_to_the_same_network(podere):
     kept = ["--epochs", 4, "--checkpoint", "c.json"]
     facts = json.loads(podere.done(*NN, *kept, "--max-steps", 70, "--checkpoint-steps", 30, "--json").stdout)
     assert (facts["steps"], facts["epochs"], facts["reached_max_steps"], facts["was_stopped"]) == (70, 1, True, False)
@@ -244,12 +244,12 @@ def test_workers_and_servers_train_as_others_do(podere, arguments, mode, reprodu
 
 
 def test_an_asynchronous_run_says_that_it_cannot_be_repeated(podere):
-    told = podere.done(*NN, "--epochs", 2, "--workers", 2, "--servers", 1, "--async").stdout
-    assert "2 + 1, asynchronous: another run gives another network" in told
-    assert "staleness of gradients" in told and "steps per second" in told
+    output = podere.done(*NN, "--epochs", 2, "--workers", 2, "--servers", 1, "--async").stdout
+    assert "2 + 1, asynchronous: another run gives another network" in output
+    assert "staleness of gradients" in output and "steps per second" in output
 
 
-def test_an_asynchronous_run_goes_on_from_its_checkpoint_on_other_workers(podere):
+def test_an_asynchronous_run_resumes_from_its_checkpoint_on_other_workers(podere):
     run = [*NN, *SERVERS, "--servers", 1, "--async", "--checkpoint", "c.json"]
     facts = json.loads(podere.done(*run, "--workers", 1, "--max-steps", 40, "--json").stdout)
     assert facts["reached_max_steps"] and facts["steps"] == 40
@@ -304,7 +304,7 @@ def test_servers_are_not_of_the_perceptron(podere):
 
 
 @pytest.mark.parametrize("victim, kill", [(2, signal.SIGABRT), (0, signal.SIGKILL)], ids=["a server that fails", "a worker"])
-def test_a_run_goes_on_when_a_worker_or_a_server_is_lost(podere, victim, kill):
+def test_a_run_continues_when_a_worker_or_a_server_is_lost(podere, victim, kill):
     """A server that fails ends its process, as abort() does."""
     process = podere.start(*MANY, "--workers", 2, "--servers", 1, "--async", "--checkpoint", "c.json", "--json")
     wait_until(lambda: (podere.folder / "c.json").exists(), seconds=60)
@@ -419,7 +419,7 @@ def test_a_model_to_continue_has_the_label_of_the_data(podere, table):
             in podere.refused("train", "nn", "other.csv", "--layers", "3", "--from", "network.json", "-o", "more.json"))
 
 
-def test_a_checkpoint_of_another_run_is_told_by_what_differs(podere, table):
+def test_a_checkpoint_of_another_run_is_refused_with_what_differs(podere, table):
     run = ["train", "nn", table, "--epochs", 2, "--checkpoint", "c.json", "-o", "network.json"]
     podere.done(*run, "--max-steps", 1)
     for arguments, words in ((["--layers", "7"], "layers was 100, is 7"), (["--seed", 4], "seed was 0, is 4"),
@@ -428,7 +428,7 @@ def test_a_checkpoint_of_another_run_is_told_by_what_differs(podere, table):
     podere.done(*run)
 
 
-def test_a_checkpoint_of_other_trees_is_told_by_what_differs(podere, table):
+def test_a_checkpoint_of_other_trees_is_refused_with_what_differs(podere, table):
     few = ["--trees", 2]
     run = ["train", "gbt", table, "--checkpoint", "c.json", "-o", "trees.json"]
     podere.done(*run, *few)

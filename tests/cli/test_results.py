@@ -117,8 +117,8 @@ def test_standard_output_is_written_as_the_shell_opened_it(podere, model, name):
     assert (result.returncode, result.stdout) == (0, plain)
     assert (podere.folder / "appended").read_text() == "old\n" + plain
     assert (podere.folder / "written").read_text() == "first\n" + plain + "last\n"
-    told = "/dev/stdout" if name == "-" else name
-    assert result.stderr == f"50 predictions: {told}\n" * 3  # what is said gives way to what is written
+    shown = "/dev/stdout" if name == "-" else name
+    assert result.stderr == f"50 predictions: {shown}\n" * 3  # what is said gives way to what is written
 
 
 @pytest.mark.parametrize("arguments", [
@@ -257,7 +257,7 @@ def test_the_first_rounds_of_a_model_are_a_model(podere, events):
     assert (podere.folder / "p3.csv").read_bytes() == (podere.folder / "p7.csv").read_bytes()
 
 
-def test_a_model_goes_on_with_other_options(podere, events, model):
+def test_a_warm_start_works_with_other_options(podere, events, model):
     podere.done("train", "gbt", events, "--rows", ":4000", "--from", model, "--trees", 3, "--learning-rate", 0.05, "-o", "m.json")
     old, new = (json.loads(path.read_text())["model"] for path in (model, podere.folder / "m.json"))
     assert new["trees"][:10] == old["trees"] and len(new["trees"]) == 13
@@ -285,7 +285,7 @@ def test_the_roc_curve_is_written_and_drawn(podere, events, model):
     assert (podere.folder / "roc.svg").read_text().lstrip().startswith("<")
 
 
-def test_describe_tells_what_is_there(podere):
+def test_describe_shows_what_is_there(podere):
     podere.write("d.csv", "a,b\n1,5\n2,\n3,7\n6,NA\n")
     facts = json.loads(podere.done("describe", "d.csv", "--json", "--executors", 2).stdout)
     a, b = facts["columns"]
@@ -297,7 +297,7 @@ def test_describe_tells_what_is_there(podere):
     assert "50.00 %" in text and "█" in text
 
 
-def test_describe_tells_infinite_values_where_there_are_any(podere):
+def test_describe_shows_infinite_values_where_there_are_any(podere):
     podere.write("d.csv", "a,b\n1,5\ninf,6\n3,7\n-inf,\n")
     a, b = json.loads(podere.done("describe", "d.csv", "--json").stdout)["columns"]
     assert (a["minimum"], a["mean"], a["maximum"], a["missing"], a["infinite"]) == (1, 2, 3, 0, 2)
@@ -357,7 +357,7 @@ def test_a_validation_and_early_stopping_end_with_the_best_round(podere):
     assert "validation_loss" in text and facts["validation_loss"] < 0.7
 
 
-def test_what_early_stopping_did_is_told_to_people(podere):
+def test_what_early_stopping_did_is_shown_to_people(podere):
     train = ["train", "gbt", "collider:1500", "--learning-rate", 0.5, "--early-stopping", 5, "-o", "m.json"]
     text = podere.done(*train, "--validation", "collider:400?seed=1", "--trees", 500).stdout
     n_trees, n_rounds = map(int, re.search(r"trees +(\d+), the best of (\d+) rounds \(stopped early\)\n", text).groups())
@@ -367,7 +367,7 @@ def test_what_early_stopping_did_is_told_to_people(podere):
     assert re.search(rf"trees +{n_trees}, the best of {n_trees + 2} rounds\n", text)
 
 
-def test_a_bar_is_drawn_on_a_terminal_and_taken_away(podere):
+def test_a_bar_is_drawn_on_a_terminal_and_removed(podere):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([PODERE, "train", "gbt", "collider:20000", "--trees", "60", "-o", "m.json"],
                                cwd=podere.folder, stdout=subprocess.PIPE, stderr=theirs,
@@ -392,7 +392,7 @@ def test_every_command_has_help_with_an_example(podere):
         assert f"Example: podere {' '.join(command)}" in podere.done(*command, "--help").stdout
 
 
-def test_doctor_finds_all_well_here_and_tells_what_is_missing(podere):
+def test_doctor_finds_all_well_here_and_reports_what_is_missing(podere):
     assert "mpirun" in podere.done("doctor").stdout
     result = podere.run("doctor", environment={"PATH": "/nowhere"})
     assert result.returncode == 1 and "openmpi-bin" in result.stdout

@@ -11,7 +11,7 @@ ROWS = 9000  # nine row blocks: eight executors share them unevenly
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Three classes that two of six features tell apart; 8 % missing, a column of few values, one of
+    """Three classes that two of six features separate; 8 % missing, a column of few values, one of
     texts, some negative weights."""
     rng = numpy.random.default_rng(11)
     classes = rng.integers(0, 3, ROWS)

@@ -1,4 +1,4 @@
-"""Sessions: executors and tables that stay between commands, whoever comes and goes."""
+"""Sessions: executors and tables that stay between commands, whichever clients come and go."""
 
 import itertools
 import json
@@ -304,14 +304,14 @@ def test_attached_one_sees_what_others_do(podere, session):
     watcher = podere.start("session", "attach", "s", "--json", environment=session.environment)
     numbers = itertools.count()
 
-    def is_told():  # of what is done once it is attached
+    def has_news():  # of what is done once it is attached
         session("load", "s", "collider:1000", "--as", f"a{next(numbers)}")
         return select.select([watcher.stdout], [], [], 0)[0]
 
-    wait_until(is_told)
+    wait_until(has_news)
     session("load", "s", "collider:1000", "--as", "seen")  # from its beginning, as the first one perhaps was not
-    told = map(json.loads, iter(watcher.stdout.readline, ""))
-    assert next(event for event in told if event["event"] == "progress")["job"] >= 1
+    events = map(json.loads, iter(watcher.stdout.readline, ""))
+    assert next(event for event in events if event["event"] == "progress")["job"] >= 1
     watcher.send_signal(signal.SIGINT)
     _, stderr = watcher.communicate(timeout=10)
     assert watcher.returncode == 0 and "keeps running" in stderr
@@ -323,7 +323,7 @@ def test_attached_one_ends_when_its_reader_goes(podere, session):
     watcher.stdout.close()
     numbers = itertools.count()
 
-    def has_ended():  # at the next that it has to tell
+    def has_ended():  # at the next event that it prints
         session("load", "s", "collider:1000", "--as", f"a{next(numbers)}")
         return watcher.poll() is not None
 
@@ -347,8 +347,8 @@ def test_prometheus_reads_what_jobs_cost(session):
     assert values[("podere_jobs_total", "unknown", "failed")] == 1
     assert values[("podere_task_read_rows_total", "load", "read")] == 4000
     assert values[("podere_task_cpu_seconds_total", "load", "read")] > 0
-    taken = urllib.parse.urlsplit(url).netloc
-    assert taken in session.refused("session", "start", "t", "--prometheus", taken)
+    used = urllib.parse.urlsplit(url).netloc
+    assert used in session.refused("session", "start", "t", "--prometheus", used)
 
 
 @pytest.mark.parametrize("line", [
@@ -367,7 +367,7 @@ def test_nonsense_does_not_end_a_session(podere, session, line):
     assert answer(stream, "after")["event"] == "result"
 
 
-def test_one_who_does_not_read_holds_nobody_up(podere, session):
+def test_one_who_does_not_read_delays_no_one(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     n_orders = 3000
     idler = session.orders("s")
@@ -376,7 +376,7 @@ def test_one_who_does_not_read_holds_nobody_up(podere, session):
     writer.start()
     wait_until(lambda: session.status("s"))
     session("load", "s", "collider:1000", "--as", "a")
-    assert writer.is_alive()  # its orders are not taken as long as it leaves the answers
+    assert writer.is_alive()  # its orders are not read as long as it leaves the answers
     idler.readline()
     assert [json.loads(idler.readline())["id"][0] for _ in range(n_orders)] == list(range(n_orders))
     writer.join()
@@ -407,7 +407,7 @@ def test_refusals(session, arguments, words):
     assert words in session.refused(*arguments)
 
 
-def test_names_are_taken_once(session):
+def test_names_are_used_once(session):
     session.start("s", "--executors", "1", "--cores", "1")
     assert "already" in session.refused("session", "start", "s")
     session("load", "s", "collider:100", "--as", "a")

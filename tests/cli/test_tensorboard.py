@@ -68,7 +68,7 @@ def fields(data):
 
 
 class Run:
-    """What the files of a folder tell."""
+    """What the files of a folder contain."""
 
     def __init__(self, folder):
         self.scalars = collections.defaultdict(list)  # tag: [(step, value)]
@@ -163,7 +163,7 @@ def test_the_network_is_the_same_and_one_executor_writes(podere):
     assert len(Run(podere.folder / "logs").files) == 1
 
 
-def test_a_run_that_goes_on_tells_where(podere):
+def test_a_run_that_resumes_says_where(podere):
     goes_on = ["--epochs", 2, "--checkpoint", "c.json", "--summary-steps", 1, "--tensorboard", "logs"]
     podere.done(*NN, *goes_on, "--max-steps", 10)
     podere.done(*NN, *goes_on)
@@ -172,7 +172,7 @@ def test_a_run_that_goes_on_tells_where(podere):
     assert run.steps("loss") == list(range(1, run.steps("loss")[-1] + 1))
 
 
-def test_steps_that_a_killed_executor_lost_are_told_again(podere):
+def test_steps_that_a_killed_executor_lost_are_written_again(podere):
     process = podere.start("train", "nn", "collider:20000", "--layers", "100", "--batch-size", "64", "--epochs", "30", "--cores", "1",
                            "--checkpoint-every", "0.1", "--checkpoint", "c.json", "--executors", "2", "--summary-steps", 1,
                            "--tensorboard", "logs", "-o", "network.json")
@@ -186,7 +186,7 @@ def test_steps_that_a_killed_executor_lost_are_told_again(podere):
     assert run.starts[0] in steps and sorted(set(steps)) == list(range(1, steps[-1] + 1))
 
 
-def test_a_disk_without_room_is_told_once_and_training_ends_well(podere):
+def test_a_disk_without_room_is_reported_once_and_training_ends_well(podere):
     arguments = [*NN, "--epochs", 20]
     podere.done(*arguments)
     alone = sha256(podere, "network.json")

@@ -74,13 +74,13 @@ class Watch:
         self.thread.start()
 
     def list(self):
-        """Tells what was missed as if it were watched."""
+        """Reports what was missed as if it were watched."""
         found = self.api.get(self.path)
         now = time.time()
         there = {item["metadata"]["uid"]: item for item in found["items"]}
         for uid in [uid for uid in self.objects if uid not in there]:
             self.take("DELETED", self.objects[uid], now)
-        # What ends comes last: nobody knows what was first.
+        # What ends comes last: what was first is unknown.
         for uid, item in sorted(there.items(), key=lambda entry: "deletionTimestamp" in entry[1]["metadata"]):
             known = self.objects.get(uid)
             if known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:

@@ -1,5 +1,5 @@
 // The room kube against a real API server: PODERE_TEST_CLUSTER names the folder of a cluster that cluster.sh started,
-// in which there is a student.kubeconfig of a user without rights. "candidate LEASE NAME" as arguments stands for
+// in which there is a student.kubeconfig of a user without rights. "candidate LEASE NAME" as arguments acts as
 // election.
 #include "podere/kube/client.h"
 
@@ -286,7 +286,7 @@ TEST_F(ClusterTest, EvictsAsBudgetsAllow) {
   EXPECT_TRUE(comes_true([&] { return !client.find(kPods, key("pod")); }));
 }
 
-TEST_F(ClusterTest, TellsEventsAndBookmarksInAWatch) {
+TEST_F(ClusterTest, ReportsEventsAndBookmarksInAWatch) {
   const std::string before(resource_version_of(client.create(kPlots, plot("a", 1))));
   client.merge_patch(kPlots, key("a"), {{"spec", {{"executors", 2}}}});
   client.remove(kPlots, key("a"));
@@ -300,7 +300,7 @@ TEST_F(ClusterTest, TellsEventsAndBookmarksInAWatch) {
                  kinds.push_back(event.kind);
                  last = resource_version_of(event.object);
                  if (event.kind != kDeleted) return;
-                 // Bookmarks come two seconds before the end, if something happened that this watch is not told.
+                 // Bookmarks come two seconds before the end, if something happened that this watch does not show.
                  Json other = object_of(kPlots, {"default", space});
                  other["spec"] = Json::object();
                  of_others = resource_version_of(client.create(kPlots, other));
@@ -313,7 +313,7 @@ TEST_F(ClusterTest, TellsEventsAndBookmarksInAWatch) {
   EXPECT_GE(std::stoll(last), std::stoll(of_others));
 }
 
-TEST_F(ClusterTest, TellsThatAVersionIsTooOld) {
+TEST_F(ClusterTest, ReportsThatAVersionIsTooOld) {
   client.create(kPlots, plot("a", 1));
   EXPECT_TRUE(refusal_of([&] {
                 client.watch(kPlots, {.in_namespace = space}, {.resource_version = "1", .timeout_seconds = 5},
@@ -391,7 +391,7 @@ TEST_F(ClusterTest, RefusesWhoHasNoRightsAndWhoIsUnknown) {
   }
 }
 
-TEST_F(ClusterTest, TellsThatANamespaceIsBeingDeleted) {
+TEST_F(ClusterTest, ReportsThatANamespaceIsBeingDeleted) {
   Json held = config_map("held");
   held["metadata"]["finalizers"] = {"test.podere.io/held"};
   const ObjectKey other{space + "-b", "held"};
@@ -407,11 +407,11 @@ TEST_F(ClusterTest, TellsThatANamespaceIsBeingDeleted) {
 }
 
 TEST_F(ClusterTest, ShowsEventsOfAnObject) {
-  const Json made = client.create(kPlots, plot("told", 1));
+  const Json made = client.create(kPlots, plot("noted", 1));
   {
     EventRecorder recorder(client, {.component = "client-test"});
     for (int i = 1; i <= 3; ++i) {
-      recorder.record({kPlots, key("told"), std::string(uid_of(made))}, EventRecorder::Type::kWarning, "Reclaimed",
+      recorder.record({kPlots, key("noted"), std::string(uid_of(made))}, EventRecorder::Type::kWarning, "Reclaimed",
                       fmt::format("executor {}", i));
       std::this_thread::sleep_for(1200ms);
     }
@@ -424,7 +424,7 @@ TEST_F(ClusterTest, ShowsEventsOfAnObject) {
 
   const Subprocess::Line described = [&] {
     Subprocess kubectl({{std::getenv("PODERE_TEST_KUBECTL"), "--kubeconfig", file("admin.kubeconfig"), "-n", space,
-                         "describe", "plot", "told"}});
+                         "describe", "plot", "noted"}});
     while (const auto line = kubectl.next_line(20000)) {
       if (line->text.find("Reclaimed") != std::string::npos) return *line;
     }
@@ -433,7 +433,7 @@ TEST_F(ClusterTest, ShowsEventsOfAnObject) {
   EXPECT_NE(described.text.find("(x3 over"), std::string::npos) << described.text;
 }
 
-/// A process that stands for election and prints "leads" and "lost".
+/// A process that runs in the election and prints "leads" and "lost".
 class Candidate {
  public:
   Candidate(const std::string& space, const std::string& name)

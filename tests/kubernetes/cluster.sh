@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A real Kubernetes cluster on this machine, for tests; README.md beside this file tells what it is good for.
+# A real Kubernetes cluster on this machine, for tests; README.md beside this file says what it is good for.
 set -euo pipefail
-usage="usage: tests/kubernetes/cluster.sh COMMAND [--name NAME], any number of clusters, told apart by NAME
+usage="usage: tests/kubernetes/cluster.sh COMMAND [--name NAME], any number of clusters, each with its NAME
   start [--nodes N] [--kubelet] [--audit] [--port PORT] [--owner PID]
                    with N fake nodes, and one with a real kubelet (needs root); it ends when process PID does;
                    --audit: the API server writes down what the user \`operator\` asks (audit.log, by audit.yaml)
@@ -152,7 +152,7 @@ while (($#)); do
     --kubelet) real=yes; shift; continue ;;
     --audit) audit=yes; shift; continue ;;
     --name | --nodes | --port | --owner) (($# > 1)) || refuse "$1 needs a value" ;;
-    -*) refuse "no option $1; called without arguments it tells what there is" ;;
+    -*) refuse "no option $1; called without arguments it shows its commands" ;;
     *) arguments+=("$1"); shift; continue ;;
   esac
   [[ $1 == --name || $2 =~ ^[0-9]+$ ]] || refuse "$1 is $2, must be a number"
@@ -167,7 +167,7 @@ case $verb in
   start) start; exit ;;
   stop) stop; exit ;;
   status | kubeconfig | load | down | up) ;;
-  *) refuse "no command $verb; called without arguments it tells what there is" ;;
+  *) refuse "no command $verb; called without arguments it shows its commands" ;;
 esac
 [[ -e $folder/settings ]] || { echo "test cluster: $name does not run" >&2; exit 3; }
 source "$folder/settings"

@@ -11,7 +11,7 @@ class Weather:
     """What becomes of requests; on a fair day nothing does."""
 
     def __init__(self, cut=False, refused=(), part=0.5, delay=(0, 0), loses_answers=False, ages_watches=False):
-        self.cut = cut  # "reset": connections end at once; "silent": nobody ever answers
+        self.cut = cut  # "reset": connections end at once; "silent": no answer ever comes
         self.refused = refused  # answered with one of these status codes, without having been forwarded
         self.part = part  # of requests, to which all this happens but `cut`
         self.delay = delay  # seconds, from and to, before they are forwarded
@@ -77,7 +77,7 @@ class Proxy:
             body = await reader.readexactly(int(length[1])) if length else b""
             await self.answer(reader, writer, head, body)
         except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
-            pass  # whoever asked, or who was asked, has gone, or the weather is bad
+            pass  # the client or the server has gone, or the weather is bad
         finally:
             self.open.discard(entry)
             writer.transport.abort() if self.weather.cut else writer.close()
@@ -94,7 +94,7 @@ class Proxy:
         if is_hit and weather.delay[1]:
             await asyncio.sleep(self.random.uniform(*weather.delay))
             if reader.at_eof():
-                return  # nobody waits for it any more
+                return  # no client waits for it any more
         if is_hit and weather.refused:
             status = self.random.choice(weather.refused)
             if status != 410 or head.startswith(b"GET"):

@@ -5,7 +5,7 @@
 
 Six nodes have room for 24 executors; six farms are guaranteed 14 in all, and a seventh comes and goes. In each round some
 farms want other numbers of executors while one fault happens. When it is over all has to become quiet: guarantees are
-held, lent room is used, statuses say so. Looked at throughout, from a watch and from the audit log of the API server:
+held, borrowed room is used, statuses say so. Looked at throughout, from a watch and from the audit log of the API server:
   below    an executor deleted by the operator left its farm below the lesser of what it wanted and is guaranteed
   twice    the operator deleted or took (annotated) a pod twice
   orphan   a pod is left of a farm that is gone, or is not counted in its farm's status
@@ -49,7 +49,7 @@ def farm_of(pod):
     return pod["metadata"].get("labels", {}).get("podere.dev/farm", "")
 
 
-def taken_for(pod):
+def reclaimed_for(pod):
     return pod["metadata"].get("annotations", {}).get("podere.dev/reclaimed-for")
 
 
@@ -75,7 +75,7 @@ class World:
         self.api.create("/apis/podere.dev/v1alpha1/farmmanagers", {
             "apiVersion": "podere.dev/v1alpha1", "kind": "FarmManager", "metadata": {"name": "all"},
             "spec": {"stuckSeconds": 2}})
-        self.known, self.began, self.kind, self.round = {}, time.time(), "none", 0  # before the watches tell
+        self.known, self.began, self.kind, self.round = {}, time.time(), "none", 0  # before the watches report
         self.farms = Watch(self.api, FARMS)
         self.pods = Watch(self.api, PODS, self.note)
         for name in GUARANTEES:
@@ -98,7 +98,7 @@ class World:
     def log(self, what):
         self.events.append(f"{time.time() - self.began:7.2f} {what}")
 
-    def wish(self, name, wanted):
+    def request(self, name, wanted):
         self.floors[name] = min(self.floors.get(name, 0), wanted)
         self.wanted[name] = wanted
         self.log(f"farm {name} wants {wanted}")
@@ -126,7 +126,7 @@ class World:
         while True:
             name = self.random.choice([*GUARANTEES, VISITOR])
             if name != VISITOR:
-                self.wish(name, self.random.choice([0, 2, 4, 8, 12]))
+                self.request(name, self.random.choice([0, 2, 4, 8, 12]))
             elif VISITOR in self.wanted:
                 del self.wanted[VISITOR]
                 self.floors.pop(VISITOR, None)
@@ -141,13 +141,13 @@ class World:
             self.rest(self.random.uniform(0.2, 1))
 
     def force_a_reclaim(self):
-        """Lent room is all in use, and a farm below its guarantee asks: then somebody has to give."""
+        """Borrowed room is all in use, and a farm below its guarantee asks: then executors must be reclaimed."""
         for name in ("e", "f"):
-            self.wish(name, 24)
-        self.wish("a", 0)
+            self.request(name, 24)
+        self.request("a", 0)
         self.floors["a"] = 0
         self.wait_for(lambda: sum(map(is_running, self.pods.all())) == self.rooms(), 30)
-        self.wish("a", 4)
+        self.request("a", 4)
 
     # Operators: started again when they end, as a Deployment would.
 
@@ -161,7 +161,7 @@ class World:
                                                   str(self.lease_seconds), kubeconfig=self.configs[i])
 
     def leader(self):
-        """Its place; None while nobody leads."""
+        """Its place; None while there is no leader."""
         leading = [i for i, operator in enumerate(self.operators)
                    if operator is not None and operator.process.poll() is None and " leads\n" in operator.said()]
         return leading[-1] if leading else None
@@ -210,8 +210,8 @@ class World:
             self.log(f"pod {name} is created")
         elif "nodeName" in pod["spec"] and "nodeName" not in before["spec"]:
             self.log(f"pod {name} has node {pod['spec']['nodeName']}")
-        if taken_for(pod) and not (before and taken_for(before)):
-            self.log(f"pod {name} is taken for {taken_for(pod)}")
+        if reclaimed_for(pod) and not (before and reclaimed_for(before)):
+            self.log(f"pod {name} is reclaimed for {reclaimed_for(pod)}")
         if not is_ending(pod) or (before and is_ending(before)):
             return
         self.log(f"pod {name} is deleted, {pod['metadata']['deletionGracePeriodSeconds']} s")
@@ -257,11 +257,11 @@ class World:
             status = farm.get("status", {})
             there = sum(farm_of(pod) == name for pod in pods)
             if (status.get("executors"), status.get("ready"), status.get("terminating")) != (there, running, 0):
-                return f"orphan: {name} has {there} pods, {running} ready, its status tells {status.get('executors')}, " \
+                return f"orphan: {name} has {there} pods, {running} ready, its status has {status.get('executors')}, " \
                        f"{status.get('ready')}"
             if status.get("observedGeneration") != farm["metadata"]["generation"]:
                 return f"unquiet: the status of {name} is of another generation"
-        return "" if self.leader() is not None else "unquiet: nobody leads"
+        return "" if self.leader() is not None else "unquiet: there is no leader"
 
     def run_round(self, kind, number):
         """Seconds from the end of the fault until all is quiet."""
@@ -286,12 +286,12 @@ class World:
         return seconds
 
 
-# The faults: each begins, goes on and ends, while farms ask and release.
+# The faults: each begins, lasts and ends, while farms ask and release.
 
 def mid_reclaim(world):
-    """All operators are killed when the first pod has been taken."""
+    """All operators are killed when the first pod has been reclaimed."""
     world.force_a_reclaim()
-    world.wait_for(lambda: any(taken_for(pod) for pod in world.pods.all()), 20)
+    world.wait_for(lambda: any(reclaimed_for(pod) for pod in world.pods.all()), 20)
     time.sleep(world.random.uniform(0, 0.05))
     world.log("all operators are killed")
     for operator in world.operators:
@@ -369,14 +369,14 @@ def node_deleted(world):
 
 def pods_stick(world):
     """Pods that are to make room do not go, for longer than they are waited for."""
-    world.wish("f", 24)
+    world.request("f", 24)
     world.rest(1)
     held = [pod for pod in world.pods.all() if farm_of(pod) == "f" and is_running(pod)][:2]
     for pod in held:
         world.log(f"pod {pod['metadata']['name']} will stick")
         world.try_till_done(lambda pod=pod: world.api.patch(f"{PODS}/{pod['metadata']['name']}",
                                                             {"metadata": {"finalizers": [HOLD]}}))
-    world.wish("f", 0)
+    world.request("f", 0)
     world.wish_at_random(6)
     for pod in held:
         world.try_till_done(lambda pod=pod: world.api.patch(f"{PODS}/{pod['metadata']['name']}",

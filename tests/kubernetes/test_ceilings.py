@@ -1,9 +1,9 @@
-"""What whoever edits a namespace cannot take from others, with these rights and no others: on fake nodes with eight rooms."""
+"""What a user who edits a namespace cannot get from others, with these rights and no others: on fake nodes with eight rooms."""
 
 import pytest
 from live import wait_until
 from test_deploy import rendered
-from test_operator import ROOMS, Farms, cluster, farms, is_ending, is_taken, operator  # noqa: F401
+from test_operator import ROOMS, Farms, cluster, farms, is_ending, is_reclaimed, operator  # noqa: F401
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_an_editor_takes_nothing_from_others_guarantees(operator, farms, eve):
     wait_until(lambda: "its guarantee of 100000 counts as 4" in eve.status("all").get("message", ""), "her status says so")
     wait_until(lambda: "guarantees requested 100004, room 8" in manager_of(farms).get("message", ""), "so does the manager's")
     for name in ("cms", "sky"):
-        assert len(farms.running(name)) == 2 and not farms.pods(name, is_taken), name
+        assert len(farms.running(name)) == 2 and not farms.pods(name, is_reclaimed), name
         assert farms.condition(name, "GuaranteeMet")["status"] == "True", name
 
     farms.manager(ceilings=[{"name": "eve", "namespaces": [eve.namespace], "minExecutors": 1, "maxExecutors": 3}])
@@ -62,11 +62,11 @@ def test_a_priority_counts_as_far_as_its_keeper_says(operator, farms, eve):
     eve.farm("all", ROOMS, 0, priority=1000)
     words = f"priority 1000 counts as 0: the ceiling of FarmManager {farms.namespace}"
     wait_until(lambda: words in eve.status("all").get("message", ""), "her status says so")
-    assert not farms.pods("cms", is_taken) and not eve.running("all")
+    assert not farms.pods("cms", is_reclaimed) and not eve.running("all")
 
     farms.manager(ceilings=[{"name": "eve", "namespaces": [eve.namespace], "priority": 10}])
-    taken = wait_until(lambda: farms.pods("cms", is_taken), "lent room is hers first")
-    annotations = taken[0]["metadata"]["annotations"]
+    reclaimed = wait_until(lambda: farms.pods("cms", is_reclaimed), "borrowed room is hers first")
+    annotations = reclaimed[0]["metadata"]["annotations"]
     assert annotations["podere.dev/reclaimed-for-guarantee"] == "false"
     assert f"{eve.namespace}/all of priority 10 runs 0 of 8 executors" in annotations["podere.dev/reclaim-reason"]
     eve.has("all", ROOMS - 2)
@@ -101,16 +101,16 @@ def test_lent_room_is_not_held_by_long_drains(operator, farms, eve):
     assert {pod["spec"]["terminationGracePeriodSeconds"] for pod in eve.pods()} == {4}
 
     farms.farm("sky", 2, 2)
-    taken = wait_until(lambda: eve.pods("all", is_taken), "executors are taken")
-    wait_until(lambda: all(is_ending(pod) for pod in eve.pods("all", is_taken)), "they are deleted")
-    assert all(pod["metadata"].get("deletionGracePeriodSeconds", 4) <= 4 for pod in taken)
+    reclaimed = wait_until(lambda: eve.pods("all", is_reclaimed), "executors are reclaimed")
+    wait_until(lambda: all(is_ending(pod) for pod in eve.pods("all", is_reclaimed)), "they are deleted")
+    assert all(pod["metadata"].get("deletionGracePeriodSeconds", 4) <= 4 for pod in reclaimed)
     farms.has("sky", 2)
 
     longest = eve.running("all")[0]["metadata"]["name"]  # she deletes one herself, with a day of grace
     eve.kubectl("delete", "pod", longest, "--grace-period=86400", "--wait=false")
     wait_until(lambda: not eve.pods(only=lambda pod: pod["metadata"]["name"] == longest and is_ending(pod)), "it ends", 20)
 
-    eve.farm("all", 1, 0, drain=86400, ends_after=86400)  # what she gives back
+    eve.farm("all", 1, 0, drain=86400, ends_after=86400)  # what she releases
     eve.has("all", 1)
     wait_until(lambda: len(eve.pods("all")) == 1, "it ends", 20)
     eve.farm("all", ROOMS - 2, 0, drain=86400, ends_after=86400)

@@ -102,15 +102,15 @@ def test_a_pod_on_a_fake_node_ends_with_its_grace_period_or_when_it_says(cluster
     assert time.time() < ends["quick"]
 
 
-def test_a_real_process_is_told_to_end_and_drains(real_node, namespace):
+def test_a_real_process_is_asked_to_end_and_drains(real_node, namespace):
     run_pod(real_node, namespace, "executor", "real", grace=60, command="""
-        trap 'echo told; sleep 2; echo saved; exit 0' TERM; echo works; while :; do sleep 0.1; done""")
+        trap 'echo asked; sleep 2; echo saved; exit 0' TERM; echo works; while :; do sleep 0.1; done""")
     log = subprocess.Popen(real_node.kubectl_command("-n", namespace, "logs", "-f", "executor"), text=True,
                            stdout=subprocess.PIPE)
     assert log.stdout.readline() == "works\n"
     real_node.kubectl("-n", namespace, "delete", "pod", "executor", "--wait=false")
     end = seconds_of(real_node.get("-n", namespace, "pod/executor")["metadata"]["deletionTimestamp"])
-    assert log.communicate(timeout=60)[0] == "told\nsaved\n"
+    assert log.communicate(timeout=60)[0] == "asked\nsaved\n"
     wait_until(lambda: not real_node.get("-n", namespace, "pods"), "the pod is gone")
     assert time.time() < end, "it had to be killed"
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from conftest import HERE, cannot, started
 from live import wait_until
-from test_operator import ROOMS, Farms, is_taken
+from test_operator import ROOMS, Farms, is_reclaimed
 
 ROOT = HERE.parents[1]
 CHART = ROOT / "deploy/chart"
@@ -115,7 +115,7 @@ def fight(farms):
     farms.has("cms", ROOMS - 3)
 
 
-def test_bad_values_are_told():
+def test_bad_values_are_refused():
     for value, words in [("replicas=-1", "'/replicas': minimum"), ("farmManager.mode=fair", "'/farmManager/mode'"),
                          ("color=red", "'color' not allowed"), ("metrics.port=80", "'/metrics/port': minimum"),
                          ("image=", "image: name the operator's image"), ("farmManager.name=A", "'/farmManager/name'")]:
@@ -154,18 +154,18 @@ def test_two_run_as_nobody_and_one_leads(cluster):
             assert "podere_operator_leader" in answer.read().decode()
 
 
-def test_two_farms_fight_and_both_are_told_why(farms, cluster):
+def test_two_farms_fight_and_both_see_why(farms, cluster):
     fight(farms)
     assert {pod["spec"].get("priorityClassName") for pod in farms.running("sky")} == {"podere-guaranteed"}
     wait_until(lambda: farms.events("sky", "GuaranteeMet"), "an event")
-    told = farms.kubectl("describe", "farm/sky")
-    assert f"pending: no room. {farms.namespace}/cms borrows most (3)" in told, told
-    assert re.search(rf"RoomIsFreed .*3 executors of {farms.namespace}/cms drain until", told), told
-    told = farms.kubectl("describe", "farm/cms")
-    assert re.search(rf"Reclaimed .*3 executors drain until .*{farms.namespace}/sky", told), told
+    described = farms.kubectl("describe", "farm/sky")
+    assert f"pending: no room. {farms.namespace}/cms borrows most (3)" in described, described
+    assert re.search(rf"RoomIsFreed .*3 executors of {farms.namespace}/cms drain until", described), described
+    described = farms.kubectl("describe", "farm/cms")
+    assert re.search(rf"Reclaimed .*3 executors drain until .*{farms.namespace}/sky", described), described
     farms.kubectl("scale", "farm/sky", "--replicas=0")
     farms.has("sky", 0)
-    farms.has("cms", ROOMS)  # what it had lent
+    farms.has("cms", ROOMS)  # the room that was borrowed from it
 
 
 def test_an_upgrade_loses_nothing(farms, cluster):
@@ -204,7 +204,7 @@ def test_what_if_of_the_cluster_as_it_is(farms, cluster):
     answer = json.loads(asked("--farm", sky, "--executors", "6", "--json").stdout)
     assert answer["at_once"] == 1 and answer["would_be_reclaimed_from"] == {f"{farms.namespace}/cms": 2}
     assert answer["manager"] == "everybody" and answer["drained_within_seconds"] == 20
-    assert farms.kubectl("get", "pods", "-o", "name") == before and not farms.pods(only=is_taken), "it changes nothing"
+    assert farms.kubectl("get", "pods", "-o", "name") == before and not farms.pods(only=is_reclaimed), "it changes nothing"
 
     farms.kubectl("scale", "farm/sky", "--replicas=6")  # and so it happens
     farms.has("sky", 3)
@@ -252,7 +252,7 @@ def test_what_if_needs_no_right_to_see_others_pods(farms, cluster):
     assert asked("nemo").returncode == 2 and "you may not ask" in asked("nemo").stderr
 
 
-def test_a_question_that_nobody_fetches_is_deleted(farms, cluster):
+def test_a_question_that_is_not_fetched_is_deleted(farms, cluster):
     question = {"apiVersion": "podere.dev/v1alpha1", "kind": "WhatIf", "metadata": {"name": "left"},
                 "spec": {"farm": "none", "executors": 1}}
     farms.kubectl("create", "-f", "-", given=question)

@@ -1,7 +1,7 @@
 """Gangs on a real cluster: on fake nodes with eight rooms."""
 
 from live import wait_until
-from test_operator import ROOMS, cluster, farms, is_taken, operator  # noqa: F401
+from test_operator import ROOMS, cluster, farms, is_reclaimed, operator  # noqa: F401
 
 
 def test_a_gang_starts_when_there_is_room_for_all_of_it(operator, farms):
@@ -11,17 +11,17 @@ def test_a_gang_starts_when_there_is_room_for_all_of_it(operator, farms):
     wait_until(lambda: farms.condition("ring", "Ready").get("reason") == "NoRoomForGang", "the status says why it does not start")
     assert f"gang start needs room for all {ROOMS}, there is room for {ROOMS - 1}" in farms.status("ring")["message"]
     assert farms.condition("ring", "GuaranteeMet")["status"] == "False"
-    assert not farms.pods("ring") and not farms.pods("cms", is_taken) and len(farms.running("cms")) == ROOMS
+    assert not farms.pods("ring") and not farms.pods("cms", is_reclaimed) and len(farms.running("cms")) == ROOMS
 
     farms.kubectl("scale", "farm/cms", "--replicas=0")
     farms.has("ring", ROOMS)
-    assert not farms.pods("ring", is_taken)
+    assert not farms.pods("ring", is_reclaimed)
     wait_until(lambda: farms.status("ring").get("history", {}).get("hasStarted"), "it has started")
 
     farms.kubectl("scale", "farm/cms", "--replicas=1")  # its guarantee
     farms.has("cms", 1)
     farms.has("ring", ROOMS - 1)
-    wait_until(lambda: farms.status("ring").get("running") == ROOMS - 1, "the status tells the rest")
+    wait_until(lambda: farms.status("ring").get("running") == ROOMS - 1, "the status shows the rest")
     assert "gang start" not in farms.status("ring")["message"]
     lost = farms.running("ring")[0]["metadata"]["name"]
     farms.kubectl("delete", "pod", lost, "--grace-period=1", "--wait=false")

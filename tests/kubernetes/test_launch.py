@@ -1,4 +1,4 @@
-"""podere train on the executors of a farm: real pods, which are taken and come back while it trains."""
+"""podere train on the executors of a farm: real pods, which are reclaimed and come back while it trains."""
 
 import hashlib
 import json
@@ -91,7 +91,7 @@ def farm(name, executors, folder, **spec):
 
 
 def command(cluster, podere, folder, namespace, *arguments, user="ada"):
-    """By whoever has the rights of deploy/farm-user.sh, and is not root here."""
+    """By a user who has the rights of deploy/farm-user.sh, and is not root here."""
     config = folder / f"{user}.kubeconfig"
     config.write_text(cluster.kubectl("config", "view", "--raw", "--flatten", user=user))
     os.chown(config, NOBODY, NOBODY)
@@ -166,7 +166,7 @@ def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, 
     assert (on_farm, n_trees) == trained(folder / "here.json")
 
 
-def test_an_executor_that_is_taken_while_its_group_starts_is_not_waited_for(cluster, namespace, podere, folder):
+def test_an_executor_that_is_reclaimed_while_its_group_starts_is_not_waited_for(cluster, namespace, podere, folder):
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 3, folder))
     wait_until(lambda: ready(cluster, namespace) == 3, "three executors")
     begun = folder / "begun"

@@ -81,7 +81,7 @@ def is_ending(pod):
     return "deletionTimestamp" in pod["metadata"]
 
 
-def is_taken(pod):
+def is_reclaimed(pod):
     return "podere.dev/reclaimed-for" in pod["metadata"].get("annotations", {})
 
 
@@ -117,26 +117,26 @@ def test_what_contradicts_itself_is_refused(cluster, spec, words):
 
 
 def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
-    taken_before = operator.metric('podere_operator_reclaims_total{reason="guarantee"}')
+    reclaimed_before = operator.metric('podere_operator_reclaims_total{reason="guarantee"}')
     farms.farm("cms", ROOMS, 2)
     farms.has("cms", ROOMS)
     assert sorted(pod["metadata"]["name"] for pod in farms.pods("cms")) == [f"cms-{i}" for i in range(ROOMS)]
     assert {pod["metadata"]["ownerReferences"][0]["name"] for pod in farms.pods("cms")} == {"cms"}
-    wait_until(lambda: farms.status("cms").get("overGuarantee") == ROOMS - 2, "the status tells lent room")
+    wait_until(lambda: farms.status("cms").get("overGuarantee") == ROOMS - 2, "the status shows borrowed room")
 
     farms.farm("sky", 4, 3, drain=20)
-    taken = wait_until(lambda: farms.pods("cms", is_taken), "executors are taken")
+    reclaimed = wait_until(lambda: farms.pods("cms", is_reclaimed), "executors are reclaimed")
     wait_until(lambda: "done within" in farms.status("sky").get("message", ""), "the status says who makes room")
     waits = farms.status("sky")
     assert f"{farms.namespace}/cms (3)" in waits["message"] and waits["running"] == 0
-    taken = farms.pods("cms", is_taken)
-    assert len(taken) == 3 and all(is_ending(pod) for pod in taken)
-    annotations = taken[0]["metadata"]["annotations"]
+    reclaimed = farms.pods("cms", is_reclaimed)
+    assert len(reclaimed) == 3 and all(is_ending(pod) for pod in reclaimed)
+    annotations = reclaimed[0]["metadata"]["annotations"]
     assert annotations["podere.dev/reclaimed-for"] == f"{farms.namespace}/sky"
     assert annotations["podere.dev/reclaimed-for-guarantee"] == "true"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", annotations["podere.dev/reclaim-deadline"])
     assert "guarantee" in annotations["podere.dev/reclaim-reason"]
-    assert taken[0]["metadata"]["deletionGracePeriodSeconds"] == 20
+    assert reclaimed[0]["metadata"]["deletionGracePeriodSeconds"] == 20
 
     farms.has("sky", 3)
     farms.has("cms", ROOMS - 3)
@@ -144,11 +144,11 @@ def test_a_farm_below_its_guarantee_gets_room_from_another(operator, farms):
     wait_until(lambda: farms.status("sky")["ready"] == 3, "the status counts")
     assert farms.status("sky")["pending"] == 1 and "1 pending: no room" in farms.status("sky")["message"]
     assert farms.status("cms")["overGuarantee"] == ROOMS - 5
-    told, = wait_until(lambda: farms.events("cms", "Reclaimed"), "an event tells who lost executors")
-    assert told["message"].startswith("3 executors drain until") and f"{farms.namespace}/sky" in told["message"]
-    assert wait_until(lambda: farms.events("sky", "GuaranteeMet"), "an event tells who has them")
-    assert wait_until(lambda: farms.events(taken[0]["metadata"]["name"], "Reclaimed"), "an event on the pod")
-    assert operator.metric('podere_operator_reclaims_total{reason="guarantee"}') - taken_before == 3
+    event, = wait_until(lambda: farms.events("cms", "Reclaimed"), "an event says which farm lost executors")
+    assert event["message"].startswith("3 executors drain until") and f"{farms.namespace}/sky" in event["message"]
+    assert wait_until(lambda: farms.events("sky", "GuaranteeMet"), "an event says which farm has them")
+    assert wait_until(lambda: farms.events(reclaimed[0]["metadata"]["name"], "Reclaimed"), "an event on the pod")
+    assert operator.metric('podere_operator_reclaims_total{reason="guarantee"}') - reclaimed_before == 3
     assert operator.metric("podere_operator_cycles_total") == 0
     assert operator.metric("podere_operator_time_to_guarantee_seconds_count") >= 1
     assert f"{farms.namespace}   " in farms.cluster.kubectl("get", "farmmanagers")
@@ -172,7 +172,7 @@ def test_room_that_a_deployment_takes_is_noticed_before_more_is_freed(operator, 
     reclaims = {}  # by pod: when, as the operator wrote it
 
     def note(_, pod, __):
-        if is_taken(pod):
+        if is_reclaimed(pod):
             deadline = pod["metadata"]["annotations"]["podere.dev/reclaim-deadline"]
             reclaims[pod["metadata"]["uid"]] = datetime.fromisoformat(deadline) - timedelta(seconds=drain)
     Watch(Api(farms.cluster), f"/api/v1/namespaces/{farms.namespace}/pods", note)
@@ -183,7 +183,7 @@ def test_room_that_a_deployment_takes_is_noticed_before_more_is_freed(operator, 
     words = r"1 guaranteed pending: other pods use the reclaimed room, next reclaim in (\d+) s"
     again = datetime.fromisoformat(sky["asOf"]) + timedelta(seconds=int(re.search(words, sky["message"])[1]))
     assert farms.condition("sky", "GuaranteeMet")["status"] == "False"
-    wait_until(lambda: len(farms.running("sky")) == 1, "nobody else waits for the next room", 180)
+    wait_until(lambda: len(farms.running("sky")) == 1, "no other farm waits for the next room", 180)
     first, second = sorted(reclaims.values())
     assert first < again <= second + timedelta(seconds=1), "times are whole seconds"
     assert len(farms.running("cms")) == ROOMS - 2
@@ -199,7 +199,7 @@ def test_a_farm_shrinks_by_its_scale(operator, farms):
     assert not farms.events("cms", "Reclaimed")
 
 
-def test_pods_that_others_make_are_adopted_and_taken_but_no_driver(operator, farms):
+def test_pods_that_others_make_are_adopted_and_reclaimed_but_no_driver(operator, farms):
     def spark_pod(name, role):
         made = farms.object("any", 1, 1)["spec"]["template"]
         made["metadata"] |= {"name": name, "labels": {"app": "spark", "spark-role": role}}
@@ -219,7 +219,7 @@ def test_pods_that_others_make_are_adopted_and_taken_but_no_driver(operator, far
     assert farms.condition("spark", "Valid")["status"] == "True"
 
 
-def test_what_fits_nowhere_takes_nobody(operator, farms):
+def test_what_fits_nowhere_reclaims_nothing(operator, farms):
     farms.farm("cms", ROOMS, 0)
     farms.has("cms", ROOMS)
     farms.farm("giant", 2, 2, cpu="17")
@@ -229,10 +229,10 @@ def test_what_fits_nowhere_takes_nobody(operator, farms):
     farms.kubectl("create", "-f", "-", given=elsewhere)
     for name in ("giant", "elsewhere"):
         wait_until(lambda: farms.condition(name, "GuaranteeMet").get("reason") == "FitsNowhere", "a condition says so")
-    assert len(farms.running("cms")) == ROOMS and not farms.pods("cms", is_taken)
+    assert len(farms.running("cms")) == ROOMS and not farms.pods("cms", is_reclaimed)
 
 
-def test_a_pod_that_the_server_refuses_takes_nobody_and_is_told(operator, farms):
+def test_a_pod_that_the_server_refuses_reclaims_nothing_and_is_reported(operator, farms):
     farms.farm("cms", ROOMS, 0)
     farms.has("cms", ROOMS)
     bad = farms.object("bad", 3, 3)
@@ -255,17 +255,17 @@ def test_a_quota_that_refuses_pods_is_named_and_statuses_stay_true(operator, far
         wait_until(lambda: farms.condition("sky", name).get("reason") == "QuotaExceeded", "a condition says so")
     assert farms.status("sky")["message"].startswith("0 of 2 executors running. 2 pending: exceeded quota: small: ")
     cms = farms.status("cms")
-    assert (cms["ready"], cms["running"], cms["terminating"]) == (ROOMS, ROOMS, 0) and not farms.pods("cms", is_taken)
+    assert (cms["ready"], cms["running"], cms["terminating"]) == (ROOMS, ROOMS, 0) and not farms.pods("cms", is_reclaimed)
 
 
-def test_no_more_is_taken_than_a_quota_admits(operator, farms, cluster):
+def test_no_more_is_reclaimed_than_a_quota_admits(operator, farms, cluster):
     farms.farm("cms", ROOMS, 0, drain=3)
     farms.has("cms", ROOMS)
     narrow = Farms(cluster, farms.namespace + "-narrow")
     cluster.kubectl("create", "namespace", narrow.namespace)
-    taken = {}
+    reclaimed = {}
     Watch(Api(cluster), f"/api/v1/namespaces/{farms.namespace}/pods",
-          lambda kind, pod, at: taken.update({pod["metadata"]["uid"]: pod["metadata"]["name"]} if is_taken(pod) else {}))
+          lambda kind, pod, at: reclaimed.update({pod["metadata"]["uid"]: pod["metadata"]["name"]} if is_reclaimed(pod) else {}))
     try:
         for name, hard in ("wide", {"pods": 10}), ("small", {"requests.cpu": "15", "requests.memory": "64Gi"}):
             narrow.kubectl("create", "-f", "-", given={"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name},
@@ -273,9 +273,9 @@ def test_no_more_is_taken_than_a_quota_admits(operator, farms, cluster):
             wait_until(lambda: narrow.cluster.get("-n", narrow.namespace, f"resourcequota/{name}")
                        .get("status", {}).get("used"), "it counts")
         narrow.kubectl("create", "-f", "-", given=farms.object("sky", 5, 5))
-        wait_until(lambda: taken, "executors are taken")
+        wait_until(lambda: reclaimed, "executors are reclaimed")
         narrow.has("sky", 3)
-        assert len(taken) == 3, taken
+        assert len(reclaimed) == 3, reclaimed
         wait_until(lambda: narrow.condition("sky", "GuaranteeMet").get("reason") == "QuotaExceeded", "a condition says so")
         assert narrow.status("sky")["message"].startswith(
             "3 of 5 executors running. 2 pending: exceeded quota: small: requested: requests.cpu=4, used: requests.cpu=12, "
@@ -283,13 +283,13 @@ def test_no_more_is_taken_than_a_quota_admits(operator, farms, cluster):
         farms.kubectl("label", "pods", "--all", "looks=again")  # which makes it decide anew
         farms.farm("other", 1, 0)
         wait_until(lambda: farms.status("other"), "it has")
-        assert len(taken) == 3, taken
+        assert len(reclaimed) == 3, reclaimed
 
         narrow.kubectl("patch", "resourcequota/small", "--type=merge", "-p", '{"spec": {"hard": {"requests.cpu": "20"}}}')
         narrow.has("sky", 5)
         wait_until(lambda: narrow.condition("sky", "GuaranteeMet").get("reason") == "Met", "a condition says so")
-        assert narrow.condition("sky", "Valid")["status"] == "True" and len(taken) == 5
-        assert not narrow.pods("sky", is_taken)
+        assert narrow.condition("sky", "Valid")["status"] == "True" and len(reclaimed) == 5
+        assert not narrow.pods("sky", is_reclaimed)
     finally:
         cluster.kubectl("delete", "namespace", narrow.namespace, "--wait=false")
         wait_until(lambda: not narrow.pods(), "its rooms are free", 30)
@@ -360,7 +360,7 @@ def test_a_farm_without_a_manager_gets_free_room_and_says_so(operator, farms):
     farms.kubectl("create", "-f", "-", given=alone)
     farms.has("alone", 2)
     wait_until(lambda: farms.condition("alone", "Managed")["status"] == "False", "it says so")
-    assert "nothing is reclaimed for it" in farms.status("alone")["message"] and not farms.pods("cms", is_taken)
+    assert "nothing is reclaimed for it" in farms.status("alone")["message"] and not farms.pods("cms", is_reclaimed)
 
 
 def test_of_two_managers_the_first_by_name_manages_and_both_say_so(operator, farms):
@@ -372,7 +372,7 @@ def test_of_two_managers_the_first_by_name_manages_and_both_say_so(operator, far
     assert farms.cluster.get(f"farmmanager/{farms.namespace}")["status"]["farms"] == 1
 
 
-def test_two_farms_that_select_the_same_pods_are_told(operator, farms):
+def test_two_farms_that_select_the_same_pods_are_reported(operator, farms):
     for name in ("a", "b"):
         farms.farm(name, 0, 0, template=None, selector={"matchLabels": {"app": "shared"}})
     pod = {"apiVersion": "v1", "kind": "Pod", **farms.object("any", 1, 1)["spec"]["template"]}
@@ -391,7 +391,7 @@ def test_a_farm_that_is_deleted_leaves_nothing(operator, farms):
     wait_until(lambda: not farms.pods(), "its executors are gone", 30)
 
 
-def test_a_pod_that_does_not_end_is_told_and_its_room_no_longer_waited_for(operator, farms):
+def test_a_pod_that_does_not_end_is_reported_and_its_room_no_longer_waited_for(operator, farms):
     farms.manager(stuckSeconds=1)
     farms.farm("cms", ROOMS, 0, drain=1)
     farms.has("cms", ROOMS)
@@ -402,7 +402,7 @@ def test_a_pod_that_does_not_end_is_told_and_its_room_no_longer_waited_for(opera
     assert wait_until(lambda: farms.events("cms", "StuckTerminating"), "an event")
     farms.farm("sky", 1, 1)
     farms.has("sky", 1)
-    assert is_ending(next(pod for pod in farms.pods("cms") if pod["metadata"]["name"] == "cms-0")), "nobody forced it"
+    assert is_ending(next(pod for pod in farms.pods("cms") if pod["metadata"]["name"] == "cms-0")), "it was not forced"
     farms.kubectl("patch", "pod/cms-0", "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
 
 
@@ -458,15 +458,15 @@ def test_killed_in_mid_reclaim_it_takes_nothing_twice(cluster, operator, farms):
             farms.has("cms", ROOMS)
             farms.farm("sky", 4, 4, drain=30)
             farms.kubectl("annotate", "pods", "-l", "podere.dev/farm=cms", "--overwrite", "podere.test/ends-after=6")
-            wait_until(lambda: farms.pods("cms", is_taken), "the first was taken")
+            wait_until(lambda: farms.pods("cms", is_reclaimed), "the first was reclaimed")
             first.kill()
-            taken_before = {pod["metadata"]["uid"] for pod in farms.pods("cms", is_taken)}
+            reclaimed_before = {pod["metadata"]["uid"] for pod in farms.pods("cms", is_reclaimed)}
         with operating(cluster, lease="killed") as second:  # waits for the lease of the dead
             second.wait_for("knows", 40)
             farms.has("sky", 4)
             farms.has("cms", ROOMS - 4)
             second.wait_for("knows")
-            assert second.metric('podere_operator_reclaims_total{reason="guarantee"}') + len(taken_before) == 4
+            assert second.metric('podere_operator_reclaims_total{reason="guarantee"}') + len(reclaimed_before) == 4
     finally:
         operator.process.send_signal(signal.SIGCONT)
     wait_until(lambda: operator.process.poll() is not None, "who has lost the lease ends", 20)
@@ -488,7 +488,7 @@ def test_another_leads_when_the_leader_is_killed(cluster, farms):
             farms.has("cms", 4)
 
 
-def test_mistakes_of_whoever_starts_it_are_told_in_a_line(cluster):
+def test_mistakes_of_the_user_are_reported_in_a_line(cluster):
     def refused(*arguments):
         done = subprocess.run([os.environ["PODERE"], "operator", "--listen", "127.0.0.1:0", *arguments], text=True,
                               capture_output=True, timeout=30)

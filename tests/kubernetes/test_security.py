@@ -86,7 +86,7 @@ def test_no_executor_can_log_in_to_another(cluster, namespace, folder):
     pods = {pod["metadata"]["name"]: pod["status"]["podIP"] for pod in
             cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=astro")}
     options = "-p 2222 -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=10"
-    # Every file that the executor can read, taken for a key.
+    # Every file that the executor can read, tried as a key.
     attempt = f"""
 cp /etc/podere/keys/* /tmp/; chmod 600 /tmp/ssh-*
 for key in /tmp/ssh-hostkey /tmp/ssh-publickey /tmp/tmp.*/*; do
@@ -196,7 +196,7 @@ def test_a_farm_user_may_use_one_farm_by_name(cluster, namespace, folder):
     assert not may("get", "farms", "-A") and not may("-n", "default", "get", "farms") and not may("get", "nodes")
     given = subprocess.check_output([DEPLOY / "farm-user.sh", f"{namespace}/astro", "ada"], text=True)
     cluster.kubectl("delete", "-f", "-", given=given)
-    assert not may("get", "secret/podere-farm-astro"), "taken back"
+    assert not may("get", "secret/podere-farm-astro"), "revoked"
 
 
 def test_rights_to_a_farm_are_for_users_groups_and_service_accounts(cluster, namespace):
@@ -285,7 +285,7 @@ def test_an_operator_of_some_namespaces_writes_nowhere_else(folder):
             assert "resourcequotas" not in operator.said()
 
 
-def test_an_operator_that_may_not_see_quotas_goes_on_without(folder):
+def test_an_operator_that_may_not_see_quotas_works_without(folder):
     kinds = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
     rights = [found for found in rendered() if found["kind"] in kinds]
     for found in rights:

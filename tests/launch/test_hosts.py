@@ -9,7 +9,7 @@ import pytest
 from conftest import (ENDLESS, SHORT, TRAIN, as_a_user, check_trained, interrupted, kill, names, says, sha256,
                       wait_until_training)
 
-BOUND = 30  # seconds within which it is told that executors do not start
+BOUND = 30  # seconds within which a command reports that executors do not start
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def test_nothing_is_left_on_hosts_when_the_driver_is_killed(podere, hosts):
     hosts.wait_until_idle()
 
 
-def told(podere, hosts, *arguments, code=1, ssh=None):
-    """What is said when executors do not start: one line, within a bounded time, and nothing stays."""
+def start_failure(podere, hosts, *arguments, code=1, ssh=None):
+    """The message when executors do not start: one line, within a bounded time, and nothing stays."""
     begin = time.monotonic()
     said = podere.refused("describe", "collider:1000", "--hosts", "hosts.txt", "--ssh", ssh or hosts.ssh, "--executors",
                           "4", *arguments, code=code)
@@ -111,13 +111,13 @@ def told(podere, hosts, *arguments, code=1, ssh=None):
 
 def test_a_host_that_is_down(podere, hosts):
     podere.write("hosts.txt", f"{hosts.north.name} slots=2\ndown slots=2\n")
-    said = told(podere, hosts, ssh=f"{hosts.ssh} -o ConnectTimeout=2")
+    said = start_failure(podere, hosts, ssh=f"{hosts.ssh} -o ConnectTimeout=2")
     assert f"ssh: connect to host {hosts.address_of_none} port 22: " in said
 
 
 def test_a_host_whose_name_is_unknown(podere, hosts):
     podere.write("hosts.txt", f"{hosts.north.name} slots=2\nno-such-host.invalid slots=2\n")
-    assert "Could not resolve hostname no-such-host.invalid" in told(podere, hosts)
+    assert "Could not resolve hostname no-such-host.invalid" in start_failure(podere, hosts)
 
 
 @pytest.mark.parametrize("line, words", [("IdentityFile {folder}/other_key", "Permission denied (publickey)"),
@@ -127,7 +127,7 @@ def test_ssh_that_is_refused(podere, hosts, line, words):
     line = line.format(folder=hosts.folder)
     name = line.split()[0]
     podere.write("config", "\n".join(f"  {line}" if name in old.split() else old for old in text.splitlines()) + "\n")
-    assert words in told(podere, hosts, ssh=f"ssh -F {podere.folder}/config")
+    assert words in start_failure(podere, hosts, ssh=f"ssh -F {podere.folder}/config")
 
 
 def test_a_program_that_is_not_on_the_host(podere, hosts, monkeypatch):
@@ -135,14 +135,14 @@ def test_a_program_that_is_not_on_the_host(podere, hosts, monkeypatch):
     shutil.copy(as_a_user.PODERE, only_here)
     monkeypatch.setattr(as_a_user, "PODERE", only_here)
     try:
-        said = told(podere, hosts)
+        said = start_failure(podere, hosts)
     finally:
         (hosts.folder / only_here).unlink()
     assert f"Executable: {only_here} Node: " in said
 
 
 def test_an_ssh_that_is_not_there(podere, hosts):
-    assert "no-such-ssh was not found in PATH" in told(podere, hosts, ssh="no-such-ssh", code=2)
+    assert "no-such-ssh was not found in PATH" in start_failure(podere, hosts, ssh="no-such-ssh", code=2)
 
 
 @pytest.mark.parametrize("text, words", [
@@ -154,7 +154,7 @@ def test_an_ssh_that_is_not_there(podere, hosts):
 ])
 def test_a_host_file_that_is_wrong_is_refused_at_once(podere, hosts, text, words):
     podere.write("hosts.txt", text.format(north=hosts.north.name, south=hosts.south.name))
-    assert words.format(north=hosts.north.name) in told(podere, hosts, code=2)
+    assert words.format(north=hosts.north.name) in start_failure(podere, hosts, code=2)
 
 
 def test_options_that_do_not_go_together(podere):

@@ -119,15 +119,15 @@ def test_where_there_is_no_allocation(podere):
 
 def test_a_submitted_command_runs_to_its_end(podere, slurm, here):
     command = [*TRAIN, *SHORT, "--executors", "2", "--submit", "--time", "10", "--slurm-options", "--partition=all --nice=1"]
-    told = json.loads(podere.done(*command, "--json").stdout)
+    submitted = json.loads(podere.done(*command, "--json").stdout)
     assert names(podere.folder)[-1].endswith(".sbatch")
     script = podere.folder / names(podere.folder)[-1]
-    assert told == {"job": told["job"], "script": str(script), "log": f"{podere.folder}/podere-train-{told['job']}.log"}
+    assert submitted == {"job": submitted["job"], "script": str(script), "log": f"{podere.folder}/podere-train-{submitted['job']}.log"}
     for line in ("#SBATCH --ntasks=2", "#SBATCH --cpus-per-task=1", "#SBATCH --time=10",
                  "#SBATCH --partition=all --nice=1"):
         assert line in script.read_text().splitlines()
-    wait_until(lambda: slurm.job_state(told["job"]) == "COMPLETED", seconds=60)
-    log = (podere.folder / f"podere-train-{told['job']}.log").read_text()
+    wait_until(lambda: slurm.job_state(submitted["job"]) == "COMPLETED", seconds=60)
+    log = (podere.folder / f"podere-train-{submitted['job']}.log").read_text()
     assert json.loads(log)["executors"] == 2
     assert sha256(podere) == here(*SHORT)
     # What people do with the script: look, and submit it again.
@@ -138,11 +138,11 @@ def test_a_submitted_command_runs_to_its_end(podere, slurm, here):
     assert sha256(podere) == here(*SHORT)
 
 
-def test_people_are_told_the_job_and_its_script(podere, slurm):
-    told = dict(line.split() for line in podere.done("describe", "collider:9", "--submit").stdout.splitlines())
-    wait_until(lambda: slurm.job_state(told["job"]) == "COMPLETED", seconds=60)
+def test_people_are_shown_the_job_and_its_script(podere, slurm):
+    submitted = dict(line.split() for line in podere.done("describe", "collider:9", "--submit").stdout.splitlines())
+    wait_until(lambda: slurm.job_state(submitted["job"]) == "COMPLETED", seconds=60)
     here = podere.done("describe", "collider:9").stdout
-    with open(told["log"]) as log:
+    with open(submitted["log"]) as log:
         assert log.read() == here
 
 

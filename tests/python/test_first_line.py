@@ -69,7 +69,7 @@ def write(folder, text, packed):
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_a_first_line_is_read_as_pandas_reads_it_when_told_or_refused(session, tmp_path, case, packed):
+def test_a_first_line_is_read_as_pandas_reads_it_when_asked_or_refused(session, tmp_path, case, packed):
     text, expected = CASES[case]
     path = write(tmp_path, text, packed)
     if expected is None:

@@ -74,7 +74,7 @@ def test_weights_count_rows(two_classes):
                        GBTClassifier(n_estimators=5).fit(X, y, numpy.full(len(y), 2.0)).predict(X))
 
 
-def test_classes_weigh_as_they_are_told(two_classes):
+def test_classes_weigh_as_given(two_classes):
     X, y = two_classes
     texts = numpy.array(["no", "yes"])[y]
     by_class = fitted(X, texts, class_weight={"yes": 3}).predict_proba(X)

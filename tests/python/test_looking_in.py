@@ -20,7 +20,7 @@ def noisy():
 @pytest.mark.parametrize("estimator, patience", [
     (GBTClassifier(n_estimators=200, learning_rate=0.3), "early_stopping_rounds"),
     (NNClassifier(epochs=200, learning_rate=0.03, hidden_layer_sizes=(64,)), "early_stopping_epochs")])
-def test_history_goes_on_after_the_best_round(noisy, tmp_path, estimator, patience):
+def test_history_continues_after_the_best_round(noisy, tmp_path, estimator, patience):
     X, y, X_new, y_new = noisy
     model = clone(estimator).set_params(**{patience: 5}).fit(X, y, eval_set=(X_new, y_new))
     losses = model.history_["validation_loss"]
@@ -95,9 +95,9 @@ def test_shap_values_sum_to_the_margin_and_are_those_of_the_command_line(podere,
     model.save_model(podere.folder / "m.json")
     numpy.savetxt(podere.folder / "x.csv", X, delimiter=",", header=",".join(found.feature_names), comments="", fmt="%.9g")
     podere("explain", "m.json", "x.csv", "-o", "shap.csv")
-    told = numpy.loadtxt(podere.folder / "shap.csv", delimiter=",", skiprows=1).reshape(600, -1, 7)
-    assert_allclose(found.values.reshape(600, 6, -1), numpy.moveaxis(told[:, :, :-1], 1, 2), rtol=1e-7, atol=1e-9)
-    assert_allclose(numpy.ravel(found.base_values), told[0, :, -1], rtol=1e-7)
+    shap = numpy.loadtxt(podere.folder / "shap.csv", delimiter=",", skiprows=1).reshape(600, -1, 7)
+    assert_allclose(found.values.reshape(600, 6, -1), numpy.moveaxis(shap[:, :, :-1], 1, 2), rtol=1e-7, atol=1e-9)
+    assert_allclose(numpy.ravel(found.base_values), shap[0, :, -1], rtol=1e-7)
 
 
 def test_shap_values_are_those_of_xgboost_by_way_of_the_export(noisy, podere):

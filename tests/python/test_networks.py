@@ -58,7 +58,7 @@ def test_they_learn_on_any_number_of_threads(rows, tmp_path, estimator, n_classe
 @pytest.mark.parametrize("estimator, n_classes", ESTIMATORS)
 def test_the_command_line_and_a_session_give_the_same_model(rows, podere, session, estimator, n_classes):
     X, y = rows(n_classes)
-    X, y = X.astype(numpy.float32), y.astype(numpy.float32)  # what a text of 9 digits gives back
+    X, y = X.astype(numpy.float32), y.astype(numpy.float32)  # what a text of 9 digits reads as
     fitted = clone(estimator).fit(X, y)
     table = session.put(X, y)
     elsewhere = session.fit(clone(estimator), table)
@@ -103,7 +103,7 @@ def test_weights_are_those_that_predict(rows):
     assert_allclose(values[:, 0], model.predict(X), rtol=1e-4, atol=1e-5)
 
 
-def test_a_warm_start_goes_on_from_the_weights(rows):
+def test_a_warm_start_begins_with_the_weights(rows):
     X, y = rows(2)
     estimator = NNClassifier(epochs=3, warm_start=True).fit(X, y)
     first = estimator.history_["train_loss"]
@@ -147,7 +147,7 @@ def test_old_spellings_of_parameters_are_accepted_also_in_pickles(rows):
 
 
 def test_the_first_partial_fit_is_an_epoch_of_fit_and_later_ones_are_more_of_it(rows):
-    """The optimizer goes on, so the weights are those of one run; the model file says what the last call did."""
+    """The optimizer continues, so the weights are those of one run; the model file says what the last call did."""
     X, y = rows(2)
     for solver in ("adam", "sgd"):
         parts = NNClassifier(solver=solver, learning_rate=0.003, schedule="exponential", learning_rate_decay=0.7)
@@ -178,7 +178,7 @@ def test_partial_fit_learns_from_parts(rows):
     assert classifier.partial_fit(X[:2500][only_a], names[:2500][only_a]).predict_proba(X).shape == (3000, 3)
 
 
-def test_partial_fit_goes_on_from_fit_and_from_a_file(rows, tmp_path):
+def test_partial_fit_continues_from_fit_and_from_a_file(rows, tmp_path):
     X, y = rows(2)
     fitted = NNClassifier(epochs=8, learning_rate=0.005).fit(X, y)
     fitted.save_model(tmp_path / "m.json")
@@ -306,7 +306,7 @@ def test_a_path_may_be_bytes(rows, session, tmp_path):
     assert list((tmp_path / "logs").iterdir())
 
 
-def test_models_of_trees_are_told_apart(rows, tmp_path):
+def test_models_of_trees_are_recognized(rows, tmp_path):
     X, y = rows(2)
     GBTClassifier(n_estimators=1).fit(X, y).save_model(tmp_path / "trees.json")
     with pytest.raises(ValueError, match="is not a network"):

@@ -48,7 +48,7 @@ def test_frames_of_polars_are_as_those_of_pandas(session):
 
 
 @needs_polars
-def test_a_lazy_frame_is_told_to_collect():
+def test_a_lazy_frame_is_refused_with_advice_to_collect():
     with pytest.raises(TypeError, match="X is a LazyFrame, .* X.collect"):
         GBTClassifier().fit(polars.LazyFrame({"a": [1, 2]}), [0, 1])
 

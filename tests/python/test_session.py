@@ -45,7 +45,7 @@ def table(session, rows_csv):
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
-def test_a_table_tells_what_it_is(table):
+def test_a_table_knows_what_it_is(table):
     assert table.shape == (3000, 8) and len(table) == table.n_rows == 3000
     assert table.features == [f"f{j}" for j in range(8)]
     assert (table.label, table.weight, table.categorical) == ("label", "weight", [])
@@ -98,7 +98,7 @@ def test_a_saved_table_is_the_table(session, table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["saved.csv"]
 
 
-def test_a_table_that_nobody_has_is_dropped_and_a_named_one_stays(session, rows_csv):
+def test_a_table_without_references_is_dropped_and_a_named_one_stays(session, rows_csv):
     unnamed = session.read_csv(rows_csv[0], label="label")
     kept = session.read_csv(rows_csv[0], label="label", name="kept")
     name = unnamed.name
@@ -275,7 +275,7 @@ def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
 
 # What goes wrong ------------------------------------------------------------------------------------------------------
 
-def test_what_cannot_be_is_told_in_one_line(session, table, rows_csv, tmp_path):
+def test_what_cannot_be_is_reported_in_one_line(session, table, rows_csv, tmp_path):
     path = rows_csv[0]
     refused = [
         (FileNotFoundError, "nowhere.csv", lambda: session.read_csv(tmp_path / "nowhere.csv")),
@@ -301,7 +301,7 @@ def test_what_cannot_be_is_told_in_one_line(session, table, rows_csv, tmp_path):
         (ValueError, "there is no job 99999", lambda: session.log(99999)),
         (ValueError, "n is 0", lambda: session.scale(0)),
         (ValueError, "minimum is 3", lambda: session.adapt(minimum=3, maximum=2)),
-        (ValueError, "no session called nobody", lambda: podere.Session.connect("nobody")),
+        (ValueError, "no session called absent", lambda: podere.Session.connect("absent")),
         (ValueError, "executors is 'two'", lambda: podere.Session("two")),
         (ValueError, f"there is a session called {session.name} already", lambda: podere.Session(name=session.name)),
     ]
@@ -321,7 +321,7 @@ def test_a_failure_leaves_the_estimator_as_it_was(session, table, rows_csv):
     assert model.n_features_in_ == 8 and model.n_estimators_ == 2
 
 
-def test_without_the_program_the_cause_is_told(monkeypatch, tmp_path):
+def test_without_the_program_the_cause_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("PODERE", str(tmp_path / "nothing"))
     with pytest.raises(podere.SessionError, match="which is not a program"):
         podere.Session()
@@ -457,12 +457,12 @@ def test_a_table_may_be_given_back_while_another_one_is(session):
         session._connection.drop_later("none such")
         sys.setprofile(finalizer)
 
-    def give_back():
+    def put_back():
         sys.setprofile(finalizer)
         session._connection.drop_later("none such")
         sys.setprofile(None)
 
-    thread = threading.Thread(target=give_back, daemon=True)
+    thread = threading.Thread(target=put_back, daemon=True)
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
@@ -519,7 +519,7 @@ assert table.describe() is not None
     subprocess.run([sys.executable, "-c", SCRIPT + child], check=True, timeout=60)
 
 
-def test_what_is_not_a_terminal_is_told_losses_alone(mark, rows_csv):
+def test_what_is_not_a_terminal_gets_losses_alone(mark, rows_csv):
     script = f"""
 import podere
 with podere.Session(executors=1, cores=1) as s:

@@ -31,7 +31,7 @@ def test_the_stub_names_what_the_module_has():
     classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
 
     def inherited(node):
-        """Members of a class and of its bases, of which those with an underscore stand in the stub alone."""
+        """Members of a class and of its bases, of which those with an underscore are in the stub alone."""
         found = members(node)
         for base in node.bases:
             found = {**inherited(classes[base.id]), **found}

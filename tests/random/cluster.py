@@ -3,7 +3,7 @@
 
     PODERE=build/release/bin/podere tests/random/cluster.py [--operations 100] [--seed 1] [--dump FOLDER] [--replay FILE]
 
-Farms in five namespaces, made by users with the rights of users, come, change and go on a few fake nodes; so do pods of others,
+Farms in five namespaces, made by users with the rights of users, come, change and go, on a few fake nodes; so do pods of others,
 nodes, quotas, ceilings, the operator and the API server's good temper; users try what they may not. After each operation all has
 time to settle; then what pods there are says whether it went right (cluster_judge.py), and what watches saw meanwhile
 (cluster_world.py). A line an operation, which --replay does again; a summary at the end; exit code 1 if anything was found.
@@ -69,7 +69,7 @@ class Chooser:
         return {"farm": self.of(free), "spec": self.spec()} if free else None
 
     def adopted(self):
-        """Of pods that a Deployment of others makes, or nobody."""
+        """Of pods that a Deployment of others makes, or none."""
         farm = f"{self.of(NAMESPACES)}/adopted"
         return None if farm in self.known() else {"farm": farm, "spec": {
             "minExecutors": self.of([0, 1, 2]), "executors": self.of([0, 1, 3]), "drainSeconds": 3,

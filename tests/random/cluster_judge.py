@@ -56,7 +56,7 @@ def divided(room, asked):
 
 
 def divided_fairly(room, farms, asked):
-    """First among namespaces, then among the farms of each; rounded down, as somebody else may get the rest."""
+    """First among namespaces, then among the farms of each; rounded down, as another may get the rest."""
     of_namespace = collections.Counter()
     for farm in farms:
         of_namespace[farm.namespace] += asked[farm.key]
@@ -218,15 +218,15 @@ class View:
         """Whether it has executors that it is not guaranteed, whatever counts of that, and one of them makes room for so many cores."""
         return len(farm.running) > farm.ask and any(each >= cpu for cores in self.may_go(farm).values() for each in cores)
 
-    def room_on(self, name, farm, lenders):
-        """Of a node, if others gave back what they borrow; lenders: those that do."""
+    def room_on(self, name, farm, borrowers):
+        """Of a node, if `borrowers` release what they borrow."""
         room = self.nodes[name] - self.used[name]
-        return room + sum(sum(sorted(self.may_go(f)[name])[:f.borrowed]) for f in lenders if f is not farm)
+        return room + sum(sum(sorted(self.may_go(f)[name])[:f.borrowed]) for f in borrowers if f is not farm)
 
     def room_for(self, farm, with_borrowed):
         """A node on which one more executor would run: at once, or if others gave back what they borrow."""
-        lenders = self.farms.values() if with_borrowed else ()
-        return next((name for name in self.nodes if self.room_on(name, farm, lenders) >= farm.cpu), None)
+        borrowers = self.farms.values() if with_borrowed else ()
+        return next((name for name in self.nodes if self.room_on(name, farm, borrowers) >= farm.cpu), None)
 
     def rooms_for(self, farm, with_borrowed):
         """How many more would run, likewise; what a farm borrows on several nodes counts once."""
@@ -246,9 +246,9 @@ def judge_room(view):
             continue
         node = view.room_for(farm, True)
         if not farm.starts_whole and node:
-            yield ROOM_SECONDS, f"short: {farm.key} has {len(farm.staying)} of {view.due[farm.key]} while {node} has room or lends it"
+            yield ROOM_SECONDS, f"short: {farm.key} has {len(farm.staying)} of {view.due[farm.key]} while {node} has room, free or borrowed"
         if farm.starts_whole and len(short) == 1 and view.rooms_for(farm, True) >= missing:
-            yield ROOM_SECONDS, f"gang: {farm.key} has {len(farm.staying)} of {farm.ask}, and room for {missing} more is there or lent"
+            yield ROOM_SECONDS, f"gang: {farm.key} has {len(farm.staying)} of {farm.ask}, and room for {missing} more is free or borrowed"
     yield from judge_gangs(view, short)
     for farm in view.farms.values():
         node = view.room_for(farm, False)
@@ -281,7 +281,7 @@ def judge_gangs(view, short):
 
 
 def judge_priority(view, farm):
-    """Whoever is of lower priority gives lent room to it, unless a guarantee waits."""
+    """Borrowed room of lower priority is reclaimed for it, unless a guarantee waits."""
     if any(len(f.running) < f.counted for f in view.farms.values()):
         return
     coming = sum(annotation(p, "reclaimed-for") == farm.key for f in view.farms.values() for p in f.ending)
@@ -329,7 +329,7 @@ def judge_sentence(who, text, others):
             yield f"sentence: {who}: {text}"
     for named in re.findall(r"([a-z0-9-]+/[a-z0-9-]+)(?= \(\d+\)| borrows)", text):
         if named == who or named not in others:
-            yield f"sentence: {who} is said to wait for {named}: {text}"
+            yield f"sentence: {who} is reported to wait for {named}: {text}"
 
 
 def judge_status(view, farm):
@@ -367,9 +367,9 @@ def judge_status(view, farm):
         if named in view.farms and (view.farms[named].borrowed != int(n) or int(n) < most):
             yield f"who: {farm.key}: {named} borrows {view.farms[named].borrowed}, the most are {most}: {text}"
     given = re.search(r"reclaiming from ([^.]*), done within (\d+) s", text)
-    taken = collections.Counter(f.key for f in view.farms.values() for p in f.ending if annotation(p, "reclaimed-for") == farm.key)
-    if given and dict(taken) != {k: int(n) for k, n in re.findall(r"([a-z0-9-]+/[a-z0-9-]+) \((\d+)\)", given[1])}:
-        yield f"who: {farm.key}: what ends for it is {dict(taken)}: {text}"
+    reclaimed = collections.Counter(f.key for f in view.farms.values() for p in f.ending if annotation(p, "reclaimed-for") == farm.key)
+    if given and dict(reclaimed) != {k: int(n) for k, n in re.findall(r"([a-z0-9-]+/[a-z0-9-]+) \((\d+)\)", given[1])}:
+        yield f"who: {farm.key}: what ends for it is {dict(reclaimed)}: {text}"
     if given and int(given[2]) > max((view.drain_limit(f.namespace) for f in view.farms.values()), default=0) + 2:
         yield f"who: {farm.key}: longer than any drain: {text}"
 
@@ -389,7 +389,7 @@ def judge_reason(view, farm, reason):
         "WaitsForRunTime": not any(f.spec.get("minRuntimeSeconds") for f in view.farms.values() if f is not farm)}
     if wrong.get(reason):
         yield f"reason: {farm.key} {reason}, which is not so: {farm.message}"
-    valid = farm.conditions.get("Valid", {})  # of which a fault is told first
+    valid = farm.conditions.get("Valid", {})  # of which a fault is reported first
     if farm.cpu == 0 and not (valid.get("reason") == "NoRequests" or valid.get("status") == "False" and "requests no" in farm.message):
         yield f"reason: {farm.key} requests nothing and is not warned of it"
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "kubernetes"))
 import live  # noqa: E402
 from api import Api, Refused, Watch  # noqa: E402
 from cluster_judge import View, annotation, cpu_of, fields_above, is_ending, is_over, judge, judge_sentence, key_of  # noqa: E402
-from cluster_taken import Taken, judge_taken  # noqa: E402
+from cluster_reclaims import Reclaim, judge_reclaims  # noqa: E402
 from fault_proxy import FAIR, Proxy, Weather  # noqa: E402
 
 NAMESPACES = ["astro", "bio", "hep", "course-a", "course-b"]
@@ -54,7 +54,7 @@ class World:
         self.proxy = Proxy(Api(cluster, "operator"), seed)
         self.operator, self.operators = None, []
         self.start_operator()
-        self.lost, self.taken, self.counted, self.started = collections.Counter(), [], set(), set()
+        self.lost, self.reclaimed, self.counted, self.started = collections.Counter(), [], set(), set()
         self.seen = collections.Counter()  # how often what is judged came up
         self.quotas, self.managers = Watch(self.api, CORE + "/resourcequotas"), Watch(self.api, PODERE + "/farmmanagers")
         self.farms, self.nodes = Watch(self.api, PODERE + "/farms"), Watch(self.api, CORE + "/nodes")
@@ -99,21 +99,21 @@ class World:
     # What watches see meanwhile.
 
     def note(self, kind, pod, _at):
-        """Each pod that goes: taken by the operator for somebody, or lost to whatever else. And gangs that have started by it."""
+        """Each pod that goes: reclaimed by the operator for a farm, or lost otherwise. And gangs that have started by it."""
         owner = next((o["name"] for o in pod["metadata"].get("ownerReferences", []) if o["kind"] == "Farm"), None)
         if not owner or self.pods is None:
             return
         key = f"{pod['metadata']['namespace']}/{owner}"
         self.note_start(key)
-        uid, taken_for = pod["metadata"]["uid"], annotation(pod, "reclaimed-for")
-        if uid in self.counted or not (taken_for or kind == "DELETED" or is_ending(pod)):
+        uid, reclaimed_for = pod["metadata"]["uid"], annotation(pod, "reclaimed-for")
+        if uid in self.counted or not (reclaimed_for or kind == "DELETED" or is_ending(pod)):
             return
         self.counted.add(uid)
-        if not taken_for:
+        if not reclaimed_for:
             self.lost[key] += 1
             return
         left = sum(p["metadata"]["uid"] not in self.counted for p in self.executors(key))
-        self.taken.append(Taken(key, taken_for, annotation(pod, "reclaimed-for-guarantee") == "true", left, cpu_of(pod["spec"])))
+        self.reclaimed.append(Reclaim(key, reclaimed_for, annotation(pod, "reclaimed-for-guarantee") == "true", left, cpu_of(pod["spec"])))
 
     def executors(self, key):
         """Pods of a farm that are to stay, in the midst of a change of one."""
@@ -186,13 +186,13 @@ class World:
             if not self.leads():
                 self.find(f"crash: the operator does not lead: {self.operator.said()[-500:]}")
         self.still_open = said & set(open_now)
-        taken, self.taken = self.taken, []
+        reclaimed, self.reclaimed = self.reclaimed, []
         lost, self.lost = self.lost, collections.Counter()
-        self.seen += collections.Counter("taken for guarantees" if one.is_guarantee else "taken for shares" for one in taken)
+        self.seen += collections.Counter("reclaimed for guarantees" if one.is_guarantee else "reclaimed for shares" for one in reclaimed)
         stand = [f for f in views[-1].farms.values() if len(f.staying) < f.let]
         self.seen["gangs held back"] += sum(f.starts_whole and not f.staying for f in stand)
         self.seen["admitted in part"] += sum(views[-1].is_held_back(f) and bool(f.staying) for f in stand)
-        for text in judge_taken(taken, lost, views):
+        for text in judge_reclaims(reclaimed, lost, views):
             self.find(text, views[-1])
         self.judge_operator()
 
@@ -205,7 +205,7 @@ class World:
             self.start_operator()
 
     def leads(self):
-        """Till then nobody does anything."""
+        """Till then nothing happens."""
         return re.search("Z leads$", self.operator.said(), re.M)
 
     def judge_operator(self):
@@ -378,7 +378,7 @@ class World:
                     raise
 
     def do_hostile(self, namespace, other):
-        """What docs/security.md says nobody may."""
+        """What docs/security.md forbids."""
         editor, user = self.users[f"editor-{namespace}"], self.users[f"user-{namespace}"]
         observer, operator = self.users["observer"], self.users["operator"]
         farm, foreign, lease = of(namespace, "farms", "a"), of(other, "farms", "a"), "/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}"

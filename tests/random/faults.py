@@ -280,7 +280,7 @@ class Round:
         if ends[-1] == "refused" and not settings:
             self.findings.append(f"refused: {self.errors}")
         if ends[-1] == "ok" and self.plan.checkpoint in ("fifo", "folder", "device") and "train" in [s[0] for s in steps_of(self.plan)]:
-            self.findings.append(f"a checkpoint that is a {self.plan.checkpoint} was taken")
+            self.findings.append(f"a checkpoint that is a {self.plan.checkpoint} was accepted")
         if any(each.what == "KILL" for each in asked) and not self.findings:
             ends += ["again:"] + self.run_again()
         if self.plan.session:

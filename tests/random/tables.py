@@ -26,7 +26,7 @@ UNUSUAL = ["signal", "quality", "outcome", "is signal", "Größe", "survived", "
 
 
 def feature(rng, n):
-    """The kind of a random column that tells nothing about the label, and its fields."""
+    """The kind of a random column that says nothing about the label, and its fields."""
     kinds = {
         "real": lambda i: repr(round(rng.gauss(0, 3), rng.choice([1, 3, 6]))),
         "integer": lambda i: str(rng.randint(-50, 50)),
@@ -76,7 +76,7 @@ def label(rng, signal):
 
 
 class Table:
-    """A random table, the file it stands in, and what is true of it."""
+    """A random table, the file it is in, and what is true of it."""
 
     def __init__(self, rng, folder):
         n = rng.choice([rng.randint(3, 12), rng.randint(60, 300), rng.randint(60, 300)])
@@ -164,7 +164,7 @@ def settle_header(table, folder):
     if answer.code == 0:
         said = answer.json["files"][0]["first_line"]
         if said != ("names" if table.header else "row"):
-            raise Finding(f"the first line is taken as {said}: {answer}; {table.frame.head(3).values.tolist()}")
+            raise Finding(f"the first line is read as {said}: {answer}; {table.frame.head(3).values.tolist()}")
         return []
     if "--header" not in answer.error or "--no-header" not in answer.error:
         raise Finding(f"no word of how to settle it: {answer}")
@@ -173,10 +173,10 @@ def settle_header(table, folder):
 
 def check_description(table, options, folder):
     answer = Answer(["describe", table.path, "--json", *options], folder)
-    told = answer.json
-    if told["rows"] != len(table.frame) or len(told["columns"]) != len(table.names):
-        raise Finding(f"{told['rows']} rows of {len(table.frame)}, {len(told['columns'])} columns of {len(table.names)}: {answer}")
-    for i, column in enumerate(told["columns"]):
+    facts = answer.json
+    if facts["rows"] != len(table.frame) or len(facts["columns"]) != len(table.names):
+        raise Finding(f"{facts['rows']} rows of {len(table.frame)}, {len(facts['columns'])} columns of {len(table.names)}: {answer}")
+    for i, column in enumerate(facts["columns"]):
         name = table.names[i] or f"f{i}"
         if column["name"] != name:
             raise Finding(f"column {i} is {column['name']!r}, not {name!r}: {answer}")
@@ -186,7 +186,7 @@ def check_description(table, options, folder):
         finite = numbers[numpy.isfinite(numbers)]
         if column["missing"] != int(numbers.isna().sum()) or len(finite) and (
                 not numpy.isclose(column["minimum"], finite.min(), rtol=1e-5) or not numpy.isclose(column["maximum"], finite.max(), rtol=1e-5)):
-            raise Finding(f"column {name} is told as {column}, pandas has {numbers.isna().sum()} missing, {finite.min()} to {finite.max()}: {answer}")
+            raise Finding(f"column {name} is described as {column}, pandas has {numbers.isna().sum()} missing, {finite.min()} to {finite.max()}: {answer}")
 
 
 def follow(arguments, answer):
@@ -220,7 +220,7 @@ def train_as_advised(table, arguments, folder):
 
 
 def check_guess(table, options, folder):
-    """Without --label: what is taken is told, the usual name comes first, and what a refusal advises works."""
+    """Without --label: the choice is reported, the usual name comes first, and what a refusal advises works."""
     answer = train_as_advised(table, ["train", "gbt", table.path, "--json", "--trees", "2", "-o", "guess.json", *options], folder)
     if answer.code != 0:
         if "label" not in answer.error:
@@ -230,7 +230,7 @@ def check_guess(table, options, folder):
     usual = [name for name in table.names if name.lower() in ("label", "target", "class", "y")]
     right = table.names[table.label_at]
     if chosen["chosen"] == "name" and [chosen["column"]] != usual or chosen["chosen"] == "first" and len(usual) == 1 and f"--drop" not in answer.arguments:
-        raise Finding(f"label {chosen} was taken where {usual} are there: {answer}")
+        raise Finding(f"label {chosen} was chosen where {usual} are there: {answer}")
     if chosen["chosen"] == "first" and chosen["column"] != right and table.kinds[chosen["position"]] in ("real", "counter", "exponent"):
         raise Finding(f"label {chosen} was guessed, it is {right!r}: {answer}")
     if answer.json["rows"] != len(table.frame):
@@ -238,7 +238,7 @@ def check_guess(table, options, folder):
 
 
 def train(table, options, folder):
-    """Trains on the label; texts are left out or taken as categories, as the advice has it. None if it is to be refused."""
+    """Trains on the label; texts are left out or read as categories, as the advice has it. None if it is to be refused."""
     name = table.names[table.label_at] or f"f{table.label_at}"
     arguments = ["train", "gbt", table.path, "--label", name, "--json", "--trees", "30", "--learning-rate", "0.3",
                  "--min-child-weight", "0.1", "-o", "model.json", *options]
@@ -252,7 +252,7 @@ def train(table, options, folder):
             raise Finding(f"the advice does not do: {answer}")
     if table.objective is None or table.label_kind == "one class" or table.label_kind == "classes" and table.n < 60:
         if answer.code == 0 and table.objective is None and table.label_kind != "holes":
-            raise Finding(f"labels of {table.label_kind} were taken: {answer}")
+            raise Finding(f"labels of {table.label_kind} were accepted: {answer}")
         if answer.code == 2 and "label" not in answer.error:
             raise Finding(f"refused without a word of the label: {answer}")
         if table.label_kind in ("1 and 2", "classes from 1") and answer.code == 2 and "--classes" in answer.error:
@@ -261,12 +261,12 @@ def train(table, options, folder):
             if advised.code != 0:
                 raise Finding(f"the advice does not do: {advised}")
         return None
-    told = answer.json
+    facts = answer.json
     position = table.label_at
-    if told["label"]["column"] != name or told["label"]["position"] != position:
-        raise Finding(f"label {told['label']}, not {name!r} at {position}: {answer}")
-    if told["rows"] != len(table.frame):
-        raise Finding(f"{told['rows']} rows of {len(table.frame)}: {answer}")
+    if facts["label"]["column"] != name or facts["label"]["position"] != position:
+        raise Finding(f"label {facts['label']}, not {name!r} at {position}: {answer}")
+    if facts["rows"] != len(table.frame):
+        raise Finding(f"{facts['rows']} rows of {len(table.frame)}: {answer}")
     said = [line for line in Answer([argument for argument in arguments if argument != "--json"], folder).out.splitlines()
             if not line.startswith(table.path + ":")][0]  # what was found of the file comes first
     if not re.match(rf"label +{re.escape(name)} \(column {position}", said):
@@ -312,7 +312,7 @@ def check_by_name(table, trained, options, folder):
         raise Finding(f"{answer.json['rows']} predictions for {len(other)} rows: {answer}")
     with open(f"{folder}/predictions.csv") as before, open(f"{folder}/other_predictions.csv") as after:
         if before.read() != after.read():
-            raise Finding(f"other predictions where columns stand in another order: {answer}")
+            raise Finding(f"other predictions where columns are in another order: {answer}")
 
 
 def one_round(rng, folder, log):

@@ -1,4 +1,4 @@
-"""What training tells with --tensorboard is what TensorBoard serves, and what a browser draws of it."""
+"""What training writes with --tensorboard is what TensorBoard serves, and what a browser draws of it."""
 
 import io
 import json
@@ -122,7 +122,7 @@ def save(browser, name):
     image.quantize(128, dither=PIL.Image.Dither.NONE).save(SEEN / name, optimize=True)
 
 
-def test_curves_grow_while_training_goes_on(tmp_path, logs, tensorboard):
+def test_curves_grow_while_training_runs(tmp_path, logs, tensorboard):
     process = subprocess.Popen([os.environ["PODERE"], *NN, "--epochs", "100000", "--tensorboard", "logs/live", "-o", "n.json"],
                                cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))

@@ -1,4 +1,4 @@
-"""Circles among the modules of a package are found, and nothing else is taken for one."""
+"""Circles among the modules of a package are found, and nothing else counts as one."""
 import subprocess
 import sys
 from pathlib import Path

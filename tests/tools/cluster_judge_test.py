@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "random"))
 from cluster_judge import View, fields_above, judge_ceilings, judge_room, judge_status  # noqa: E402
-from cluster_taken import Taken, judge_taken  # noqa: E402
+from cluster_reclaims import Reclaim, judge_reclaims  # noqa: E402
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
@@ -20,14 +20,14 @@ def farm(key, wanted, guaranteed, cpu=4, **spec):
             "spec": {"executors": wanted, "minExecutors": guaranteed, "template": template, **spec}}
 
 
-def pod(key, n, node="n1", cpu=4, taken_for=None):
+def pod(key, n, node="n1", cpu=4, reclaimed_for=None):
     namespace, name = key.split("/")
     found = {"metadata": {"namespace": namespace, "name": f"{name}-{n}", "uid": f"{key}-{n}", "ownerReferences": [
                 {"kind": "Farm", "uid": key, "name": name}]},
              "spec": {"nodeName": node, "containers": [{"resources": {"requests": {"cpu": str(cpu)}}}]},
              "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": LONG_AGO}]}}
-    if taken_for:
-        found["metadata"].update({"deletionTimestamp": LONG_AGO, "annotations": {"podere.dev/reclaimed-for": taken_for}})
+    if reclaimed_for:
+        found["metadata"].update({"deletionTimestamp": LONG_AGO, "annotations": {"podere.dev/reclaimed-for": reclaimed_for}})
     return found
 
 
@@ -67,10 +67,10 @@ def test_a_gang_that_holds_a_part_before_it_has_started_is_found():
     assert not kinds(judge_room(seen([ring], [pod("hep/ring", n) for n in range(4)])))
 
 
-@pytest.mark.parametrize("lent", [0, 2])
-def test_a_gang_that_does_not_start_though_it_could_is_found(lent):
-    ring, cms = farm("hep/ring", 3, 3, gang=True), farm("hep/cms", lent, 0)
-    pods = [pod("hep/cms", n) for n in range(lent)]
+@pytest.mark.parametrize("n_borrowed", [0, 2])
+def test_a_gang_that_does_not_start_though_it_could_is_found(n_borrowed):
+    ring, cms = farm("hep/ring", 3, 3, gang=True), farm("hep/cms", n_borrowed, 0)
+    pods = [pod("hep/cms", n) for n in range(n_borrowed)]
     assert kinds(judge_room(seen([ring, cms], pods))) == {"gang"}
     assert not kinds(judge_room(seen([ring, cms], pods, cores=11)))
     assert not kinds(judge_room(seen([ring, cms], pods, ceilings=[{"name": "each", "minExecutors": 2}])))
@@ -100,30 +100,30 @@ def test_lent_room_of_a_lower_priority_is_found_where_a_higher_one_waits():
     assert not kinds(judge_room(seen([safe, high], pods, maxPriority=5, maxMinRuntimeSeconds=10 ** 9)))
 
 
-def taken_for(waiting, n, is_guarantee=True, giver="bio/a", left=0):
-    return [Taken(giver, waiting, is_guarantee, left, 4)] * n
+def reclaimed_for(waiting, n, is_guarantee=True, lender="bio/a", left=0):
+    return [Reclaim(lender, waiting, is_guarantee, left, 4)] * n
 
 
-def test_executors_taken_beyond_what_a_quota_admits_are_found():
-    waiting, giver = farm("hep/cms", 4, 4), farm("bio/a", 4, 0)
+def test_executors_reclaimed_beyond_what_a_quota_admits_are_found():
+    waiting, lender = farm("hep/cms", 4, 4), farm("bio/a", 4, 0)
     pods = [pod("bio/a", n) for n in range(4)]
 
     def judged(n, hard, used, more_pods=()):
-        view = seen([waiting, giver], [*pods, *more_pods], quotas=[quota("hep", hard, used)])
-        return kinds(judge_taken(taken_for("hep/cms", n), collections.Counter(), [view, view]))
+        view = seen([waiting, lender], [*pods, *more_pods], quotas=[quota("hep", hard, used)])
+        return kinds(judge_reclaims(reclaimed_for("hep/cms", n), collections.Counter(), [view, view]))
     assert judged(2, {"pods": "0"}, {}) == {"vain"}
     assert judged(3, {"pods": "2"}, {}) == {"vain"}
     assert not judged(2, {"pods": "2"}, {})
     assert judged(2, {"requests.cpu": "14"}, {"requests.cpu": "8"}) == {"vain"}
     assert not judged(1, {"requests.cpu": "14"}, {"requests.cpu": "8"})
-    assert not judged(4, {"requests.cpu": "14"}, {"requests.cpu": "0"}, [pod("hep/cms", 9, taken_for="bio/a")])  # which leaves
+    assert not judged(4, {"requests.cpu": "14"}, {"requests.cpu": "0"}, [pod("hep/cms", 9, reclaimed_for="bio/a")])  # which leaves
 
 
-def test_what_is_taken_for_a_priority_comes_from_the_lowest():
-    def judged(farms, giver, is_guarantee, **manager):
+def test_what_is_reclaimed_for_a_priority_comes_from_the_lowest():
+    def judged(farms, lender, is_guarantee, **manager):
         pods = [pod(f["metadata"]["uid"], n) for f in farms[1:] for n in range(2)]
         view = seen(farms, pods, maxPriority=10, **manager)
-        return kinds(judge_taken(taken_for("hep/cms", 1, is_guarantee, giver, 1), collections.Counter(), [view, view]))
+        return kinds(judge_reclaims(reclaimed_for("hep/cms", 1, is_guarantee, lender, 1), collections.Counter(), [view, view]))
     low, middle = farm("bio/low", 2, 0, priority=-5), farm("bio/middle", 2, 0)
     asks = farm("hep/cms", 2, 2, priority=5)
     assert not judged([asks, low, middle], "bio/low", True)

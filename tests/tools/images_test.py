@@ -1,4 +1,4 @@
-"""deploy/images: what can be told of the images without building them."""
+"""deploy/images: what can be checked of the images without building them."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ OF_EVERY_DEBIAN = {"libc6", "libgcc-s1", "libstdc++6"}  # the last two: of libfm
 
 
 def instructions():
-    """(name, arguments) of each, comments left out and lines that go on joined."""
+    """(name, arguments) of each, comments left out and continued lines joined."""
     text = re.sub(r"(?m)^\s*#.*\n", "", DOCKERFILE.read_text()).replace("\\\n", " ")
     return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
 
@@ -63,7 +63,7 @@ def test_what_is_copied_is_there():
             assert (ROOT / source).exists(), source
 
 
-def test_nobody_is_root_in_them():
+def test_none_runs_as_root_in_them():
     for stage in "operator", "executor", "notebook":
         users = [arguments for name, arguments in stages()[stage][1] if name == "USER"]
         assert users[-1] == "1000:1000", stage
@@ -91,7 +91,7 @@ def test_the_chart_and_the_images_are_of_the_programs_version():
 
 @pytest.mark.parametrize("names, words", [
     ("Ada\n", "'Ada' is no name"), ("a" * 41, "is no name"), ("ada\nalan\nada\n", "'ada' is there twice"),
-    ("ada lovelace\n", "'ada lovelace'"), ("# nobody\n\n", "no names in it"), ("a;b\n", "'a;b'")])
+    ("ada lovelace\n", "'ada lovelace'"), ("# none\n\n", "no names in it"), ("a;b\n", "'a;b'")])
 def test_a_course_refuses_names_that_cannot_be(tmp_path, names, words):
     students = tmp_path / "students.txt"
     students.write_text(names)

@@ -25,15 +25,15 @@ class LineBuffer {
     const auto begin = std::exchange(begin_, end + 1);
     return bytes_.substr(begin, end - begin);
   }
-  /// All that was not taken.
+  /// All that take_line() has not returned.
   std::string take_rest() { return bytes_.substr(std::exchange(begin_, scanned_ = bytes_.size())); }
-  /// Of what was not taken.
+  /// Of what take_rest() would return.
   std::size_t size() const { return bytes_.size() - begin_; }
 
  private:
   std::string bytes_;
-  std::size_t begin_ = 0;    // what lies before was taken
-  std::size_t scanned_ = 0;  // bytes before hold no newline that was not taken
+  std::size_t begin_ = 0;    // what lies before was returned
+  std::size_t scanned_ = 0;  // bytes before hold no newline
 };
 
 }  // namespace podere

@@ -33,7 +33,7 @@ TEST(LineBuffer, GivesTheSameLinesHoweverTheyWereCut) {
   EXPECT_TRUE(lines_of({}).empty());
 }
 
-TEST(LineBuffer, KeepsLinesThatWereNotTakenYet) {
+TEST(LineBuffer, KeepsLinesUntilTheyAreTaken) {
   LineBuffer buffer;
   buffer.append("one\ntwo\nth");
   EXPECT_EQ(buffer.take_line(), "one");

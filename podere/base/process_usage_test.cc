@@ -55,7 +55,7 @@ TEST(ProcessUsage, WaitForBlockDevicesIsSummedOverThreads) {
   EXPECT_DOUBLE_EQ(*waited, 42.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
-TEST(ProcessUsage, WhatTheKernelDoesNotTellIsUnsetAndNotZero) {
+TEST(ProcessUsage, WhatTheKernelDoesNotCountIsUnsetAndNotZero) {
   const TemporaryFolder proc(testing::TempDir());
   write(proc.path() / "sys/kernel/task_delayacct", "0\n");
   write(proc.path() / "self/task/7/stat", stat_line(30));

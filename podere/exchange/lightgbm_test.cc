@@ -54,7 +54,7 @@ TEST(Lightgbm, ReadsNamesGainAndCover) {
   }
 }
 
-TEST(Lightgbm, FeaturesWithoutNamesAreTakenInOrder) {
+TEST(Lightgbm, FeaturesWithoutNamesAreMatchedByOrder) {
   const std::string text = lightgbm_text("binary");
   const auto names_of = [&](const char* line) {
     return from_lightgbm(with(text, "feature_names=a b c d", line)).schema.features;

@@ -87,7 +87,7 @@ TEST_F(TaskMeterTest, AJobWithoutPhasesIsOneTask) {
   EXPECT_EQ(tasks[0]["phase"], "work");
 }
 
-TEST_F(TaskMeterTest, EnergyThatTheMachineDoesNotTellIsNullWithTheCause) {
+TEST_F(TaskMeterTest, EnergyThatTheMachineDoesNotMeasureIsNullWithTheCause) {
   TaskMeter meter(alone, folder.path());
   meter.enter("read");
   meter.end();

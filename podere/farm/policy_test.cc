@@ -607,7 +607,7 @@ struct SentenceCase {
   void (*fill)(TestCluster&);
 };
 
-TEST(Sentences, TellWhatIsAndName) {
+TEST(Sentences, SayWhatIsAndName) {
   const SentenceCase cases[] = {
       {"all run", "2 of 2 executors running",
        [](TestCluster& c) {

@@ -191,7 +191,7 @@ TEST(CsvBadInput, ColumnsCanBeDroppedThatAreThereAndNotAskedFor) {
             " columns to take and columns to drop are both given; give one of --columns and --drop");
 }
 
-TEST(CsvBadInput, AModelInPlaceOfDataIsTold) {
+TEST(CsvBadInput, AModelInPlaceOfDataIsReported) {
   const std::string model = R"({"format":"podere-gbt","version":1})" + std::string(1000, ' ');
   EXPECT_EQ(refusal_of_text(model, {.max_line_bytes = 100}), " is JSON (a model?), and not lines of delimited text");
 }
@@ -213,7 +213,7 @@ TEST(CsvBadInput, WhatIsShownIsClippedAndPrintable) {
   EXPECT_NE(refusal.find("xxx...'"), std::string::npos);
 }
 
-TEST(CsvBadInput, TheFirstFaultInTheFileIsTold) {
+TEST(CsvBadInput, TheFirstFaultInTheFileIsReported) {
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n3\n4,x\n5,\"\n").substr(0, 2), "3:");
   EXPECT_EQ(refusal_of_text("a,b\n1,y\n3,\"x\n4\n5,5\n").substr(0, 2), "2:");
 }

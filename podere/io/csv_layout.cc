@@ -78,7 +78,7 @@ std::vector<Fields> lines_below(std::string_view sample, char delimiter) {
       p = next;
     }
   } catch (const TextFault&) {
-    // Told when the line is read.
+    // Reported when the line is read.
   }
   return lines;
 }
@@ -118,7 +118,7 @@ Split try_delimiter(std::string_view sample, char delimiter, const MissingTokens
 }
 
 /// Whether lines of spaces have a field more than the first, which R's write.table leaves without a name for its row
-/// names. Told when the second line is read.
+/// names. Reported when the second line is read.
 bool lacks_a_name(std::string_view sample, const MissingTokens& missing) {
   std::size_t n_names = 0;
   try {

@@ -62,7 +62,7 @@ TEST(LibsvmDistributed, RanksWithoutRowsHoldAnEmptyTable) {
   EXPECT_EQ(table.n_features(), 4);
 }
 
-TEST(LibsvmDistributed, AllRanksTellTheFirstFaultOfTheFile) {
+TEST(LibsvmDistributed, AllRanksReportTheFirstFaultOfTheFile) {
   std::string text = libsvm_rows(6000);
   text.insert(text.find('\n', text.size() / 2) + 1, "1 5:x\n");
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("5:x")), '\n');

@@ -136,7 +136,7 @@ TEST(Credentials, OfAProgramAreCheckedBeforeTheyAreUsed) {
       "client.authentication.k8s.io/v1beta1");
 }
 
-TEST(Credentials, TellWhatIsWrongWithThem) {
+TEST(Credentials, SayWhatIsWrongWithThem) {
   TestCertificates certificates;
   const std::string old =
       certificates.make("old", {.subject = "/CN=me", .begin = "20200101000000Z", .end = "20210203040506Z"});

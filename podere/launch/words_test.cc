@@ -23,7 +23,7 @@ TEST(Words, NameTheHostThatWent) {
   EXPECT_EQ(find_loss({"srun: error: Node failure on node7"}), (Loss{"host node7", "node failure"}));
 }
 
-TEST(Words, OfAnotherKindTellNoLoss) {
+TEST(Words, OfAnotherKindMeanNoLoss) {
   EXPECT_EQ(find_loss({}), std::nullopt);
   EXPECT_EQ(find_loss({"out of paper", "srun: error: node7: task 2: Exited with exit code 1"}), std::nullopt);
 }

@@ -17,7 +17,7 @@ struct AfterStep {
   std::size_t n_new_steps;  ///< of these, since the call before: 1, or some at once
   std::size_t steps_per_epoch;
   bool is_epoch_over;
-  double loss;                     ///< weighted mean over the rows of the step, before it was taken; of lbfgs after
+  double loss;                     ///< weighted mean over the rows of the step, before it; of lbfgs after
   double learning_rate;            ///< of the step; 0 for lbfgs
   std::optional<Quality> quality;  ///< of the validation rows, after the last step of an epoch
   const History& history;          ///< of the epochs that are over

@@ -19,9 +19,9 @@ namespace podere::neural {
 /// What a step, or some at once, say of themselves.
 struct StepReport {
   std::size_t n_steps = 1;
-  double loss = 0;        ///< sum of weighted losses over the rows of the step, before it was taken; of lbfgs after
+  double loss = 0;        ///< sum of weighted losses over the rows of the step, before it; of lbfgs after
   double weight = 0;      ///< what it is to be divided by for their mean
-  bool is_finite = true;  ///< else the loss or the weights are not, and no more steps can be taken
+  bool is_finite = true;  ///< else the loss or the weights are not, and no more steps are possible
 };
 
 /// How workers and servers worked together, over all rounds; zeros if there was none. Empty where there are no servers.

@@ -104,7 +104,7 @@ TEST(TrainDistributedErrorTest, ABadRowOnOneRankIsReportedOnAll) {
   }
 }
 
-TEST(TrainDistributedErrorTest, DivergenceInTheLastStepIsTold) {
+TEST(TrainDistributedErrorTest, DivergenceInTheLastStepIsReported) {
   table::Table table = random_table({.loss = Loss::kSquaredError}, world());
   for (float& label : table.label()) label *= 1e20F;
   Progress progress;

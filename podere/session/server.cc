@@ -127,8 +127,8 @@ Session::Options Server::session_options() {
     return wanted;
   };
   session.notice = [this] {
-    const bool is_told = options_.session.notice && options_.session.notice();
-    return listener_->take_notice() || is_told;
+    const bool has_notice = options_.session.notice && options_.session.notice();
+    return listener_->take_notice() || has_notice;
   };
   return session;
 }

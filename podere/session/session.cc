@@ -39,7 +39,7 @@ class Session::Watch : public Progress {
   Watch(Progress& next, std::string checkpoint) : next_(next), checkpoint_(std::move(checkpoint)) {}
 
   void report(const ProgressStep& step) override {
-    if (lost_ && (step.phase == "train" || reached_.empty())) tell_loss(step);
+    if (lost_ && (step.phase == "train" || reached_.empty())) report_loss(step);
     if (step.phase == "train") {
       reached_.try_emplace(step.done, watch_.seconds());
       if (!began_) began_ = step.done;
@@ -78,7 +78,7 @@ class Session::Watch : public Progress {
   };
 
   /// The job is at `step` again. What was first reached then is reached again now.
-  void tell_loss(const ProgressStep& step) {
+  void report_loss(const ProgressStep& step) {
     const auto reached = reached_.upper_bound(step.done);
     const double seconds = watch_.seconds() - (reached == reached_.begin() ? 0 : std::prev(reached)->second);
     const bool from_checkpoint = !reached_.empty() && step.done > reached_.begin()->first;

@@ -19,7 +19,7 @@ class SessionPlaceTest : public testing::Test {
   const TemporaryFolder folder{testing::TempDir()};
 };
 
-TEST_F(SessionPlaceTest, IsTakenOnceAndFoundByItsName) {
+TEST_F(SessionPlaceTest, IsLockedOnceAndFoundByItsName) {
   SessionPlace place("s");
   EXPECT_TRUE(sessions().empty());
   place.take();

@@ -189,7 +189,7 @@ TEST_F(SessionTest, AGroupThatCannotMakeTheTablesAgainIsReplacedByTheNextJob) {
   EXPECT_EQ(launched.size(), 3U);
 }
 
-TEST_F(SessionTest, TrainingPausesToGoOnWithMore) {
+TEST_F(SessionTest, TrainingPausesToContinueWithMore) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 1, .least = 1};
   options.wanted = [&] { return launched.empty() ? Wanted{1, 1} : Wanted{3, 2}; };
@@ -315,7 +315,7 @@ TEST_F(SessionTest, AFirstGroupThatHangsIsALossAsOthersAre) {
   EXPECT_EQ(launched, (std::vector<int>{3, 3}));
 }
 
-TEST_F(SessionTest, TrainingPausesToGoOnElsewhereWithAsMany) {
+TEST_F(SessionTest, TrainingPausesToContinueElsewhereWithAsMany) {
   const std::string paused = R"(read order; echo '{"event":"result","id":1,"result":{"paused":true}}'; cat)";
   Session::Options options{.n_executors = 4, .least = 1};
   scripted(options).await = [](Progress&) {};
@@ -432,7 +432,7 @@ TEST_F(SessionTest, GivesUpAfterManyLosses) {
   EXPECT_TRUE(failure_of(scripts).starts_with("given up after 21 losses")) << failure_of(scripts);
 }
 
-TEST_F(SessionTest, FailuresThatExecutorsTellAreNotTriedAgain) {
+TEST_F(SessionTest, FailuresThatExecutorsReportAreNotTriedAgain) {
   EXPECT_EQ(failure_of({R"(echo '{"event":"failed","id":1,"kind":"input","message":"no file"}'; cat)"}), "no file");
   EXPECT_EQ(launched.size(), 1U);
 }

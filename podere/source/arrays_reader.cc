@@ -19,7 +19,7 @@ Reader arrays_reader() {
   return {.name = "arrays",
           .reads = Reads::kArrays,
           .options = {},
-          .reason = "arrays are taken as they are",
+          .reason = "arrays are used as they are",
           .load = load_arrays,
           .open = open_arrays};
 }

@@ -37,7 +37,7 @@ std::optional<std::vector<float>> label_values(const Table& table, std::size_t m
   if (!table.schema().label) return std::nullopt;
   std::set<float> found;
   std::array<bool, kUsual> is_found{};  // of 0, 1, 2, ..., which most labels are
-  bool are_told = true;
+  bool are_few = true;
   for (const float label : table.label()) {
     if (label >= 0 && label < static_cast<float>(kUsual)) {
       bool& is_known = is_found[static_cast<std::size_t>(label)];
@@ -45,10 +45,10 @@ std::optional<std::vector<float>> label_values(const Table& table, std::size_t m
       is_known = is_known || label == std::floor(label);
     }
     found.insert(label + 0.0F);  // -0 is 0
-    are_told = !std::isnan(label) && found.size() <= most;
-    if (!are_told) break;
+    are_few = !std::isnan(label) && found.size() <= most;
+    if (!are_few) break;
   }
-  if (comm.all_reduce(are_told ? 0 : 1, comm::Reduction::kMax) != 0) return std::nullopt;
+  if (comm.all_reduce(are_few ? 0 : 1, comm::Reduction::kMax) != 0) return std::nullopt;
   std::vector<float> values = comm.all_gather_v<float>(std::vector<float>(found.begin(), found.end()));
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());

@@ -57,7 +57,7 @@ TEST(ReadRows, WindowsAreAllRowsHereInOrder) {
   }
 }
 
-TEST(ReadRows, WhatCannotBeReadIsTold) {
+TEST(ReadRows, WhatCannotBeReadIsReported) {
   const Schema schema{.features = {"a"}, .label = "y", .weight = {}};
   const auto break_off = [](Table& window) {
     if (window.rows().begin >= 2048) throw InputError("broken off");

@@ -45,10 +45,9 @@ using table::LabeledRows;
 ///   y])
 ///
 /// d is max_delta_step: a margin that rises so much multiplies the second derivative by exp(d), so Newton's step is
-/// taken with the largest on its way (XGBoost, LightGBM). Of quantiles h is made up: leaves get their values otherwise
-/// (quantile_leaves.h). The loss of Poisson is half the deviance.
-/// Losses are added up within a row block in a fixed order and exactly across blocks: the same bits for any number of
-/// ranks and threads.
+/// computed with the largest on its way (XGBoost, LightGBM). Of quantiles h is made up: leaves get their values
+/// otherwise (quantile_leaves.h). The loss of Poisson is half the deviance. Losses are added up within a row block in a
+/// fixed order and exactly across blocks: the same bits for any number of ranks and threads.
 void compute_gradients(const Options& options, const LabeledRows& rows, std::span<const float> margins,
                        std::size_t n_outputs, const comm::Communicator& comm, int n_threads, Gradients& gradients);
 

@@ -144,7 +144,7 @@ class ClusterTest : public testing::Test {
       fmt::format("client-{}-{}", getpid(), testing::UnitTest::GetInstance()->current_test_info()->line());
 };
 
-TEST_F(ClusterTest, IsFoundAndToldByItsVersion) { EXPECT_TRUE(check_access(client).starts_with("v1.")); }
+TEST_F(ClusterTest, IsFoundAndKnowsItsVersion) { EXPECT_TRUE(check_access(client).starts_with("v1.")); }
 
 TEST_F(ClusterTest, KeepsWhatIsWritten) {
   const Json made = client.create(kConfigMaps, config_map("a", {{"x", "1"}, {"y", "2"}}));

@@ -20,7 +20,7 @@ TEST(Base64, EncodesAsTheStandardHasIt) {
   EXPECT_EQ(encode("foobar"), "Zm9vYmFy");
 }
 
-TEST(Base64, GivesBackBytesOfAnyNumber) {
+TEST(Base64, DecodesBytesOfAnyNumber) {
   for (const std::size_t n : {0UL, 1UL, 2UL, 3UL, 1000UL, (3UL << 20) - 1, 3UL << 20, (3UL << 20) + 1, 7UL << 20}) {
     std::vector<std::byte> bytes(n);
     for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(mix64(i));

@@ -22,7 +22,7 @@ struct FileTraffic {
 /// Thread-safe.
 FileTraffic file_traffic();
 
-/// Stands around a call that reads or writes a file. Tell it with add() how many bytes there were.
+/// Counts a call that reads or writes a file. Call add() with the number of bytes.
 class CountedFileCall {
  public:
   enum class Kind { kRead, kWrite };

@@ -52,7 +52,7 @@ TEST(HugeArray, LeavesNothingBehind) {
   EXPECT_LT(memory_now(), before + kSlack);
 }
 
-TEST(HugeArray, GivesBackWhatLiesBetween) {
+TEST(HugeArray, ReleasesWhatLiesBetween) {
   HugeArray<std::uint8_t> array(kMany);
   std::ranges::fill(array.span(), std::uint8_t{1});
   const std::int64_t full = memory_now();

@@ -47,9 +47,9 @@ class ExecutorsFile {
       GroupOptions group;
       read_executors(text, group);
       wanted_ = {std::max(group.executors, needed_), std::max(group.least_executors, needed_)};
-      is_told_ = false;
+      is_reported_ = false;
     } catch (const CLI::ValidationError&) {
-      if (text == nonsense_ && !std::exchange(is_told_, true)) {
+      if (text == nonsense_ && !std::exchange(is_reported_, true)) {
         print_error(fmt::format("warning: {}: {} is not a whole number from 1 to {}, or two of them as A:B", path_,
                                 printable(text), session::kMostExecutors));
       }
@@ -65,7 +65,7 @@ class ExecutorsFile {
   int needed_;
   Stopwatch since_look_;
   std::string nonsense_;  // that was there instead
-  bool is_told_ = false;
+  bool is_reported_ = false;
 };
 
 launch::Place place_of(const GroupOptions& group, const TemporaryFolder& folder) {

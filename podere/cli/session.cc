@@ -124,7 +124,7 @@ class LogWatch {
     if (since_look_.seconds() < kLookSeconds) return;
     since_look_.restart();
     const std::string line = last_line(descriptor_);
-    if (line == seen_ && line != told_) print_error(told_ = line);
+    if (line == seen_ && line != shown_) print_error(shown_ = line);
     seen_ = line;
   }
 
@@ -133,7 +133,7 @@ class LogWatch {
   int descriptor_;
   Stopwatch since_look_;
   std::string seen_;  // a look ago
-  std::string told_;
+  std::string shown_;
 };
 
 int start(const StartOptions& options) {

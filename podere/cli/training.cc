@@ -157,8 +157,8 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
   const Json result = run_job(options.group, options.output, job, [&](const Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
     const Json& facts = done.at("facts");
-    const bool may_go_on = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
-    if (!options.checkpoint.empty() && !may_go_on) std::filesystem::remove(options.checkpoint);
+    const bool may_resume = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
+    if (!options.checkpoint.empty() && !may_resume) std::filesystem::remove(options.checkpoint);
   });
 
   Json facts = result.at("facts");

@@ -83,7 +83,7 @@ void decay_both_w(RandomSequence& random, const WithPartner& leptonic, const Wit
 }
 
 /// The mass of a pair of tops, of steep distribution: dN/dm ~ beta m^-5.5 above the threshold, where beta
-/// is the speed of the tops. Stands in for gluon luminosity times cross-section.
+/// is the speed of the tops. Used in place of gluon luminosity times cross-section.
 double draw_pair_mass(RandomSequence& random, double threshold) {
   while (true) {
     const double mass = threshold * portable_exp(portable_log(1 - random.uniform()) * (-1 / 4.5));

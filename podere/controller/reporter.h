@@ -1,4 +1,4 @@
-// Telling users of farms and managers how they stand.
+// Reports the state of farms and managers to users.
 #pragma once
 
 #include <cstdint>

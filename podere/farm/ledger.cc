@@ -114,8 +114,8 @@ void Ledger::sort_farms() {
     farm_rank[farms[i]] = static_cast<std::int32_t>(i);
     const std::string_view key = farm(farms[i]).key;
     const auto in_namespace = key.substr(0, key.find('/') + 1);  // empty: it is alone
-    const bool goes_on = i > 0 && !in_namespace.empty() && farm(farms[i - 1]).key.starts_with(in_namespace);
-    group[farms[i]] = goes_on ? group[farms[i - 1]] : farms[i];
+    const bool is_same_namespace = i > 0 && !in_namespace.empty() && farm(farms[i - 1]).key.starts_with(in_namespace);
+    group[farms[i]] = is_same_namespace ? group[farms[i - 1]] : farms[i];
   }
   for (const Farm& each : state.farms) priorities.push_back(each.priority);
   std::ranges::sort(priorities, std::greater<>());

@@ -241,7 +241,7 @@ TEST(Volcano2734, DriversAreNotReclaimed) {
 
 TEST(Yunikorn, AFarmWithNeitherGuaranteeNorNeedReclaimsNothing) {
   FullCluster cluster;
-  cluster.add_farm("a/nobody", 0, 10);
+  cluster.add_farm("a/idle", 0, 10);
   EXPECT_TRUE(cluster.decide().reclaims.empty());
 }
 
@@ -549,7 +549,7 @@ TEST(Guarantees, RoomFreedForAFarmIsNotGivenToOneThatCameLater) {
   EXPECT_EQ(node_of(decision, late), (std::vector<std::int32_t>{-1, -1}));
 }
 
-TEST(Guarantees, ExecutorsForWhichRoomIsBeingFreedAreSaidToAwaitThat) {
+TEST(Guarantees, ExecutorsForWhichRoomIsBeingFreedAreReportedToAwaitThat) {
   TestCluster cluster;
   cluster.add_node(2);
   cluster.add_pods(cluster.add_farm("borrower", 0, 2), 2, 0);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kDownSeconds = 600;  // of a lost node
 
-enum Stream : std::uint64_t { kFarms, kWishes, kNodes };
+enum Stream : std::uint64_t { kFarms, kRequests, kNodes };
 
 double exponential(RandomSequence& random, double mean) { return -mean * std::log1p(-random.uniform()); }
 

@@ -84,7 +84,7 @@ TEST(CsvHeader, PandasNamesOfColumnsWithoutNamesAreNoticed) {
                                 "0,1,2\n3,4,5\n0,1,2\n", "0,1,3\n0.5,1.5,2.5\n", "0,1.0,2\n0.5,0.25,1.5\n"});
 }
 
-TEST(CsvHeader, WhatIsInDoubtIsRefusedUntilItIsSaid) {
+TEST(CsvHeader, WhatIsInDoubtIsRefusedUntilItIsGiven) {
   const std::vector<std::string> texts = {
       "x,1.5,2\n3,3,4\n", "unknown,5\n3,4\n", "2020-01-01,x\n2020-01-02,5\n", "2020-01-01,N/A\nyesterday,3\n", "x,1\n",
       "x,N/A\n3,4\n"};

@@ -168,7 +168,7 @@ TEST_F(EventFileTest, PluginsFindWhatIsTheirs) {
   EXPECT_EQ(graph.node(1).attr().at("_output_shapes").list().shape(0).dim(1).size(), 2);
 }
 
-TEST_F(EventFileTest, ARecordThatFoundNoRoomLeavesTheFileWholeAndLaterOnesGoOn) {
+TEST_F(EventFileTest, ARecordThatFoundNoRoomLeavesTheFileWholeAndLaterOnesFollow) {
   EventFile file(folder_, 1);
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};

@@ -8,7 +8,7 @@
 
 namespace podere::io {
 
-/// Stands in a table where a file has no value.
+/// In a table where a file has no value.
 inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 /// Those that mean a missing value unless others are chosen.

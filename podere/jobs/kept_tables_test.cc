@@ -34,7 +34,7 @@ TEST(KeptTables, AreFoundByNameAsLongAsTheyAreKept) {
   EXPECT_EQ(refusal_of([&] { tables.find({"table:a", {}}, false); }), "there is no table called a; there is none");
 }
 
-TEST(KeptTables, RefuseWhatIsSaidWhenFilesAreRead) {
+TEST(KeptTables, RefuseWhatIsGivenWhenFilesAreRead) {
   KeptTables tables;
   tables.keep("a", numbers({1}, {.features = {"x"}}));
   EXPECT_NE(refusal_of([&] { tables.find({.location = "table:a", .label = "x"}, false); }), "none");

@@ -1,4 +1,4 @@
-// Telling users what happened to their objects: kubectl describe shows it.
+// Records for users what happened to their objects: kubectl describe shows it.
 #pragma once
 
 #include <condition_variable>

@@ -126,9 +126,9 @@ FarmPod read_farm_pod(const kube::Json& pod) {
     return kube::text_at(pod, {"metadata", "labels", label}) == "driver";
   };
   const bool is_driver = has_role(kube::kRoleLabel) || has_role("spark-role");
-  const bool is_told_to_go = !kube::text_at(pod, {"metadata", "deletionTimestamp"}).empty() ||
-                             !kube::text_at(pod, {"metadata", "annotations", kube::kReclaimDeadline}).empty();
-  return {std::string(address), !address.empty() && is_ready(pod) && !is_told_to_go && !is_driver};
+  const bool is_asked_to_go = !kube::text_at(pod, {"metadata", "deletionTimestamp"}).empty() ||
+                              !kube::text_at(pod, {"metadata", "annotations", kube::kReclaimDeadline}).empty();
+  return {std::string(address), !address.empty() && is_ready(pod) && !is_asked_to_go && !is_driver};
 }
 
 FarmPods::FarmPods(const kube::Access& access, const std::string& farm, const std::filesystem::path& folder)

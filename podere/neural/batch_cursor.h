@@ -24,7 +24,7 @@ class BatchCursor {
   BatchCursor(TrainingRows& rows, Batches batches, std::uint64_t seed, int n_threads);
 
   Batch next();
-  /// Goes on with batch `step` of `epoch`. Throws InputError if that has fewer.
+  /// Continues with batch `step` of `epoch`. Throws InputError if that has fewer.
   void go_to(std::uint64_t epoch, std::size_t step);
 
   const Batches& batches() const { return batches_; }

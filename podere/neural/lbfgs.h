@@ -30,7 +30,7 @@ class Lbfgs {
  public:
   /// Begins at `x` [n]; calls `function` once.
   Lbfgs(std::vector<double> x, std::size_t history, double tolerance, SmoothFunction function);
-  /// Goes on from a saved state. Throws InputError if `state` is not of a run with so many variables.
+  /// Resumes from a saved state. Throws InputError if `state` is not of a run with so many variables.
   Lbfgs(const TrainState& state, std::size_t n, std::size_t history, double tolerance, SmoothFunction function);
 
   /// One iteration; none once it has ended.

@@ -29,8 +29,8 @@ podere::table::Table rows_for(const Model& model) {
   return table;
 }
 
-/// Goes on from a checkpoint for a step or two.
-void go_on(const Checkpoint& checkpoint, const podere::table::Table& table) {
+/// Resumes from a checkpoint for a step or two.
+void resume(const Checkpoint& checkpoint, const podere::table::Table& table) {
   Model model = checkpoint.model;
   if (model.options.servers > 0) return;
   const podere::comm::Communicator alone = podere::comm::Communicator::self();
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
     if (model.layout.size() > kMostWeights || model.options.batch_size == 0) return 0;
     const podere::table::Table table = rows_for(model);
     predict(model, table, 1);
-    go_on(checkpoint_from_text(text, "checkpoint"), table);
+    resume(checkpoint_from_text(text, "checkpoint"), table);
   } catch (const podere::InputError&) {
   } catch (const nlohmann::json::exception&) {  // of a content that cannot be written: no UTF-8
   }

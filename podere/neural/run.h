@@ -39,7 +39,7 @@ class Run {
         n_threads_(n_threads),
         progress_(progress) {}
 
-  /// Goes on from there. Throws InputError if it is of another run. Local.
+  /// Resumes from there. Throws InputError if it is of another run. Local.
   void resume(const Checkpoint& checkpoint);
   /// To the end, or until so many steps are done (0: no such end). Collective.
   void go(std::span<const Hook> hooks, std::size_t max_steps);

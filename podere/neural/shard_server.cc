@@ -38,7 +38,7 @@ void ShardServer::serve(std::uint64_t version, std::size_t n_gradients) noexcept
     }
     if (is_synchronous()) step_together();
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-      if (workers_[w].is_waiting && may_go_on(workers_[w])) answer(w);
+      if (workers_[w].is_waiting && may_continue(workers_[w])) answer(w);
     }
   }
   for (Worker& worker : workers_) worker.sending.wait();
@@ -85,7 +85,7 @@ void ShardServer::step(std::size_t n_gradients) {
   n_left_ -= std::min(n_left_, n_gradients);
 }
 
-bool ShardServer::may_go_on(const Worker& worker) const {
+bool ShardServer::may_continue(const Worker& worker) const {
   if (n_left_ == 0) return true;
   if (is_synchronous()) return !worker.has_gradient;
   if (options_.staleness < 0) return true;

@@ -57,7 +57,7 @@ class ShardServer {
   /// A step by the gradients of all workers that are here, once there are as many.
   void step_together();
   void step(std::size_t n_gradients);
-  bool may_go_on(const Worker& worker) const;
+  bool may_continue(const Worker& worker) const;
   void answer(std::size_t w);
   bool is_synchronous() const { return options_.staleness == 0; }
 

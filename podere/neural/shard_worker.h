@@ -48,7 +48,7 @@ class ShardWorker {
   /// synchronous; so each is of weights that lack the gradient just before it. What fails here is thrown once servers
   /// know that they need not wait; if they cannot be reached, this ends its process, as a server does.
   Work work(std::uint64_t version);
-  /// Goes on with the n-th of all batches.
+  /// Continues with the n-th of all batches.
   void go_to(std::size_t n) { batches_.go_to(n / batches_.batches().n_steps(), n % batches_.batches().n_steps()); }
 
  private:

@@ -290,7 +290,7 @@ Model train_here(const table::RowSource& source, const table::Table* validation,
   // A faulty row is reported with its own number, and in rows that do not count too.
   table::weigh_labels(source.labels(), {}, 0, label_rules(model.options), "training", comm);
   const table::Scaling as_they_are = no_scaling(model.schema.features.size());
-  std::optional<table::Table> few = table::to_one_form(
+  std::optional<table::Table> few = table::canonicalize(
       source,
       [&](const table::Table& window) {
         to_feature_rows(table::feature_columns(model.schema, window), window.rows(), model.schema.features, as_they_are,

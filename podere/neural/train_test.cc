@@ -250,7 +250,7 @@ TEST(TrainTest, AStopEndsTheRunWithTheModelSoFar) {
 }
 
 /// Trains to a checkpoint after `stop_after` steps, and on from there.
-Model stop_and_go_on(const table::Table& table, const Options& options, int stop_after) {
+Model stop_and_resume(const table::Table& table, const Options& options, int stop_after) {
   std::optional<Checkpoint> kept;
   int n_steps = 0;
   train_alone(table, options, nullptr, {.hooks = {[&](const AfterStep& after) {
@@ -277,7 +277,7 @@ TEST(TrainTest, ARunThatWasStoppedEndsAsOneThatWasNot) {
         Options{.hidden = {8}, .activation = Activation::kSigmoid, .optimizer = Optimizer::kLbfgs, .epochs = 12}}) {
     const std::string whole = to_text(train_alone(table, options));
     for (const int stop_after : {1, 2, 5, 6}) {
-      EXPECT_EQ(to_text(stop_and_go_on(table, options, stop_after)), whole)
+      EXPECT_EQ(to_text(stop_and_resume(table, options, stop_after)), whole)
           << to_string(options.optimizer) << " stopped after step " << stop_after;
     }
   }

@@ -23,8 +23,8 @@ inline std::string in_python(const std::string& message) {
   return py::module_::import("podere._words").attr("in_python")(message).cast<std::string>();
 }
 
-/// Asks Python, a few times a second, whether a signal came that raises an exception: Ctrl-C. Tells `show`, if there is
-/// one, how far training is, and keeps what is warned of.
+/// Asks Python, a few times a second, whether a signal came that raises an exception: Ctrl-C. Reports to `show`, if
+/// there is one, how far training is, and keeps what is warned of.
 class SignalProgress final : public Progress {
  public:
   explicit SignalProgress(py::object show = py::none()) : show_(std::move(show)), shows_(!show_.is_none()) {}

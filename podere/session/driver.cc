@@ -90,7 +90,7 @@ void Driver::await_start(Progress& progress) {
     event = next_event(jobs::kPollMs);
     const double seconds = watch.seconds();
     if (event.empty() && seconds > options_.start_seconds && seconds > options_.start_seconds * slowness()) {
-      const std::string words = telling_words();
+      const std::string words = meaningful_words();
       throw GroupLost("the executors", fmt::format("not up within {:g} s{}{}", options_.start_seconds,
                                                    words.empty() ? "" : ": ", words));
     }
@@ -173,7 +173,7 @@ Json Driver::next_event(int timeout_ms) {
   }
   if (line) keep_error_line(line->text);
   // Open MPI 4.1 may hang once it has reported that the group is over.
-  const bool hangs = since_end_was_told_ && since_end_was_told_->seconds() > kMpirunSeconds;
+  const bool hangs = since_end_was_reported_ && since_end_was_reported_->seconds() > kMpirunSeconds;
   if (!line && (executors_.streams_ended() || hangs)) throw_cause_of_death();
   check_heartbeats();
   return Json::object();
@@ -208,7 +208,7 @@ void Driver::keep_error_line(const std::string& line) {
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);
-  if (launch::reports_the_end(line)) since_end_was_told_.emplace();
+  if (launch::reports_the_end(line)) since_end_was_reported_.emplace();
   last_error_lines_.push_back(line);
   if (last_error_lines_.size() > kKeptErrorLines) last_error_lines_.pop_front();
 }
@@ -216,7 +216,7 @@ void Driver::keep_error_line(const std::string& line) {
 void Driver::throw_cause_of_death() {
   const int exit_code = executors_.wait(executors_.streams_ended() ? kEndMs : 0).value_or(-1);
   if (const auto loss = launch::find_loss(last_error_lines_)) throw GroupLost(loss->who, loss->how);
-  std::string words = telling_words();
+  std::string words = meaningful_words();
   // mpirun that could not start the executors ends with a code beyond 128 as well.
   if (exit_code > 128 && (is_up_ || words.empty())) {
     // Of several, what was killed is that which started them.
@@ -236,7 +236,7 @@ void Driver::throw_cause_of_death() {
   throw GroupLost("the executors", fmt::format("could not be started: {}", words), is_explained);
 }
 
-std::string Driver::telling_words() const {
+std::string Driver::meaningful_words() const {
   if (is_up_) return launch::last_words(last_error_lines_);
   const std::string first = launch::first_words(last_error_lines_);
   return first.empty() || options_.on_error_line ? first : first + " (--debug shows all output)";

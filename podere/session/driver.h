@@ -91,12 +91,12 @@ class Driver {
   double slowness() const;
   [[noreturn]] void throw_cause_of_death();
   /// The line of standard error that says most about their end; empty without one.
-  std::string telling_words() const;
+  std::string meaningful_words() const;
 
   Options options_;
   Subprocess executors_;
   std::deque<std::string> last_error_lines_;
-  std::optional<Stopwatch> since_end_was_told_;  // by mpirun
+  std::optional<Stopwatch> since_end_was_reported_;  // by mpirun
   /// What is known of an executor.
   struct Sign {
     Stopwatch since;

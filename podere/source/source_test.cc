@@ -73,7 +73,7 @@ TEST_F(FilesTest, LabelsOfAnIdxFileAreThoseBesideItUnlessOthersAreGiven) {
             std::string::npos);
 }
 
-TEST_F(FilesTest, ALibsvmFileIsKnownByItsNameOrByWhatIsSaid) {
+TEST_F(FilesTest, ALibsvmFileIsKnownByItsNameOrByAnOption) {
   const std::string rows = "1 1:2\n0 4:1\n";
   EXPECT_EQ(load({write("a.svm", rows), {}}, true, comm_, 1).n_features(), 4);
   EXPECT_EQ(open({write("a.svm", rows), {}}, comm_, 1)->schema().features.size(), 4);

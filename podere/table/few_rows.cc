@@ -41,8 +41,8 @@ bool precedes(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-std::optional<Table> to_one_form(const RowSource& source, const std::function<void(const Table&)>& check,
-                                 const comm::Communicator& comm) {
+std::optional<Table> canonicalize(const RowSource& source, const std::function<void(const Table&)>& check,
+                                  const comm::Communicator& comm) {
   const Table& labels = source.labels();
   if (labels.n_global_rows() > kBlockRows) return std::nullopt;
   constexpr std::uint64_t kTooMany = kBlockRows + 1;

@@ -17,7 +17,7 @@ namespace podere::table {
 /// Nothing where there are more than a row block of rows, as weights count them, or weights that are not whole numbers
 /// from 0. The schema stays; all rows are on the rank that held them. Collective: one all_reduce, and none for many
 /// rows. Throws InputError, on all ranks, if the rows cannot be read or a category is none.
-std::optional<Table> to_one_form(const RowSource& rows, const std::function<void(const Table& window)>& check,
-                                 const comm::Communicator& comm);
+std::optional<Table> canonicalize(const RowSource& rows, const std::function<void(const Table& window)>& check,
+                                  const comm::Communicator& comm);
 
 }  // namespace podere::table

@@ -23,7 +23,7 @@ std::vector<std::uint32_t> bits_of(const Table& table, std::size_t column) {
   return bits;
 }
 
-TEST(SelectColumns, FeaturesStandInTheOrderAskedForWithTheirCategoriesAndLabelAndWeight) {
+TEST(SelectColumns, FeaturesAreInTheOrderAskedForWithTheirCategoriesAndLabelAndWeight) {
   const Table table = uneven_partition(3000, 2, 3);
   for (const int n_threads : {1, 3}) {
     const Table selected = select_columns(table, {"c", "b"}, n_threads);

@@ -57,7 +57,7 @@ TEST(Table, KeepsItsValuesWhenMoved) {
   EXPECT_EQ(moved.feature(0)[1], 5);
 }
 
-TEST(Table, KeepsAllElseWhenFeaturesAreGivenBack) {
+TEST(Table, KeepsAllElseWhenFeaturesAreReleased) {
   constexpr std::uint64_t kRows = 400'000;
   Table table({{"a", "b", "c"}, "y", "w"}, kRows, {0, kRows});
   std::ranges::fill(table.feature(2), 2.0F);

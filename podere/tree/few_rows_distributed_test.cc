@@ -67,12 +67,12 @@ INSTANTIATE_TEST_SUITE_P(Objectives, FewRows,
                          testing::Values(Objective::kBinaryLogistic, Objective::kSquaredError, Objective::kSoftmax,
                                          Objective::kPoisson, Objective::kQuantile));
 
-TEST(FewRowsOnly, AreBroughtToOneForm) {
+TEST(FewRowsOnly, AreCanonicalized) {
   const auto form_of = [](std::vector<float> weight) {
     std::vector<float> x(weight.size());
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(x.size() - i);
     const table::Table table = make_table({x}, std::vector<float>(weight.size(), 1), weight);
-    return table::to_one_form(
+    return table::canonicalize(
         table::HeldRows(table), [](const table::Table&) {}, alone());
   };
   const auto form = form_of({2, 0, 1});

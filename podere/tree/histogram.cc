@@ -124,8 +124,8 @@ std::span<std::int64_t> HistogramMemory::take(std::size_t n_cells) {
 }
 
 std::span<std::int64_t> HistogramMemory::scratch(std::size_t n_cells) {
-  if (lent_.size() < n_cells) lent_ = HugeArray<std::int64_t>(n_cells);
-  return lent_.span().first(n_cells);
+  if (scratch_.size() < n_cells) scratch_ = HugeArray<std::int64_t>(n_cells);
+  return scratch_.span().first(n_cells);
 }
 
 namespace {

@@ -93,7 +93,7 @@ class HistogramMemory {
  private:
   std::vector<HugeArray<std::int64_t>> blocks_;  // the first n_used_ are in use
   std::size_t n_used_ = 0;
-  HugeArray<std::int64_t> lent_;
+  HugeArray<std::int64_t> scratch_;
 };
 
 /// The rows of a node.

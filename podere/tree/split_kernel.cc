@@ -46,7 +46,7 @@ float Largest(const float* scores, std::size_t n) {
   return largest;
 }
 
-/// Where `score` first stands among scores [n].
+/// Where `score` first is among scores [n].
 std::size_t PositionOf(float score, const float* scores, std::size_t n) {
   constexpr std::size_t kLanes = 16;
   std::size_t i = 0;

@@ -251,7 +251,7 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
   if (base != nullptr) check_base(*base, source.schema(), checked);
   weigh_labels(source.labels(), {}, 0, checked, "training", comm);
   CategoryCounts categories(source.schema());
-  std::optional<table::Table> few = table::to_one_form(
+  std::optional<table::Table> few = table::canonicalize(
       source,
       [&](const table::Table& window) {
         categories.take(window, std::vector<std::uint8_t>(window.n_rows(), 1), 1);  // which checks them

@@ -113,7 +113,7 @@ def check_different(names: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def _comparing() -> Iterator[None]:
-    """Tells what it means that labels do not compare."""
+    """Explain what it means that labels do not compare."""
     try:
         yield
     except TypeError as error:

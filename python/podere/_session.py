@@ -384,11 +384,11 @@ class Session:
         self._connection.ask(cancel_job=_count("job", job))
 
     def scale(self, n: int) -> None:
-        """Go on with `n` executors, soon; training pauses at a checkpoint. The model stays the same."""
+        """Continue with `n` executors, soon; training pauses at a checkpoint. The model stays the same."""
         self._connection.ask(scale={"executors": _count("n", n)})
 
     def adapt(self, minimum: int = 1, maximum: int = 1) -> None:
-        """Go on with `maximum` executors, and when some are lost with what is left, down to `minimum`."""
+        """Continue with `maximum` executors, and when some are lost with what is left, down to `minimum`."""
         minimum, maximum = _count("minimum", minimum), _count("maximum", maximum)
         if minimum > maximum:
             raise ValueError(f"minimum is {minimum}, allowed is at most maximum, {maximum}")

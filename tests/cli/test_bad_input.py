@@ -285,11 +285,11 @@ def test_a_weight_of_a_class_that_is_hardly_any(podere, events):
 
 
 def test_a_model_that_cannot_be_continued(podere, model, events):
-    go_on = ["train", "gbt", events, "-o", "new.json", "--trees", 2]
-    assert "absent.json" in podere.refused(*go_on, "--from", "absent.json")
-    assert "objective is squared-error" in podere.refused(*go_on, "--from", model, "--objective", "squared-error")
-    assert "m_bb" in podere.refused(*go_on, "--from", model, "--columns", "m_jj")
-    assert "--low-memory" in podere.refused(*go_on, "--from", model, "--low-memory")
+    warm_start = ["train", "gbt", events, "-o", "new.json", "--trees", 2]
+    assert "absent.json" in podere.refused(*warm_start, "--from", "absent.json")
+    assert "objective is squared-error" in podere.refused(*warm_start, "--from", model, "--objective", "squared-error")
+    assert "m_bb" in podere.refused(*warm_start, "--from", model, "--columns", "m_jj")
+    assert "--low-memory" in podere.refused(*warm_start, "--from", model, "--low-memory")
 
 
 def test_a_model_that_is_missing_or_a_directory(podere, events):

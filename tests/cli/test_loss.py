@@ -232,7 +232,7 @@ def test_a_checkpoint_is_a_file(podere, make, what):
     assert "checkpoint /dev/null: is a pipe or a device" in podere.refused(*TRAIN, "--checkpoint", "/dev/null", timeout=30)
 
 
-def test_an_empty_checkpoint_is_none_and_that_is_said(podere, undisturbed):
+def test_an_empty_checkpoint_is_none_and_that_is_reported(podere, undisturbed):
     podere.write("c.json", "")
     result = podere.done(*TRAIN, "--trees", 5, "--checkpoint", "c.json")
     assert "checkpoint c.json is empty: training begins at the beginning" in result.stderr

@@ -167,7 +167,7 @@ def test_the_energy_of_a_machine_counts_once(podere):
     assert [("energy_joules" in task, task["executor"]) for task in job["tasks"]] == [(True, 0), (False, 1)] * 2
 
 
-def test_energy_that_the_machine_does_not_tell_is_null_and_said(podere):
+def test_energy_that_the_machine_does_not_measure_is_null_with_the_cause(podere):
     environment = {"PODERE_POWERCAP": str(podere.folder / "none")}
     job = metrics_of(podere, "describe", "collider:1000", environment=environment)["job"]
     assert job["energy_joules"] is None and job["energy_note"].endswith("none: no energy counters (intel-rapl)")

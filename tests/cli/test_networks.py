@@ -272,7 +272,7 @@ def test_an_executors_file_cannot_take_what_servers_need(podere):
     assert facts["parameter_servers"]["servers"] == 1 and facts["executors"] >= 2
 
 
-def test_kept_tables_are_lent_to_workers(podere, session):
+def test_kept_tables_are_moved_to_workers(podere, session):
     session.start("s", "--executors", "2", "--cores", "1")
     session("load", "s", "collider:20000", "--as", "t")
     run = ["train", "nn", "table:t", "--session", "s", "--layers", "30", "-o", "network.json", "--json"]

@@ -164,9 +164,9 @@ def test_the_network_is_the_same_and_one_executor_writes(podere):
 
 
 def test_a_run_that_resumes_says_where(podere):
-    goes_on = ["--epochs", 2, "--checkpoint", "c.json", "--summary-steps", 1, "--tensorboard", "logs"]
-    podere.done(*NN, *goes_on, "--max-steps", 10)
-    podere.done(*NN, *goes_on)
+    resumed = ["--epochs", 2, "--checkpoint", "c.json", "--summary-steps", 1, "--tensorboard", "logs"]
+    podere.done(*NN, *resumed, "--max-steps", 10)
+    podere.done(*NN, *resumed)
     run = Run(podere.folder / "logs")
     assert len(run.files) == 2 and run.starts == [11]
     assert run.steps("loss") == list(range(1, run.steps("loss")[-1] + 1))

@@ -120,7 +120,7 @@ class World:
             time.sleep(0.1)
         raise AssertionError("the API server does not come back")
 
-    def wish_at_random(self, seconds):
+    def request_at_random(self, seconds):
         """A few farms change their minds, some more than once."""
         end = time.time() + seconds
         while True:
@@ -296,29 +296,29 @@ def mid_reclaim(world):
     world.log("all operators are killed")
     for operator in world.operators:
         operator.process.kill()
-    world.wish_at_random(1)
+    world.request_at_random(1)
 
 
 def leader_killed(world):
-    world.wish_at_random(world.random.uniform(0, 2))
+    world.request_at_random(world.random.uniform(0, 2))
     if (leader := world.leader()) is not None:
         world.log(f"operator {leader} is killed")
         world.operators[leader].process.kill()
-    world.wish_at_random(1)
+    world.request_at_random(1)
 
 
 def leader_cut_off(world):
     leader = world.leader()
-    world.wish_at_random(0)
+    world.request_at_random(0)
     cut = world.random.choice(["reset", "silent"])
     world.log(f"operator {leader} is cut off: {cut}")
     world.weather(Weather(cut=cut), leader)
-    world.wish_at_random(1.5 * world.lease_seconds)
+    world.request_at_random(1.5 * world.lease_seconds)
 
 
 def watches_cut(world):
     for _ in range(world.random.randint(3, 6)):
-        world.wish_at_random(0.3)
+        world.request_at_random(0.3)
         for proxy in world.proxies:
             proxy.cut(only_watches=True)
 
@@ -330,18 +330,18 @@ def answers(**weather):
             for proxy in world.proxies:
                 proxy.cut(only_watches=True)
         world.force_a_reclaim() if world.random.random() < 0.3 else None
-        world.wish_at_random(world.random.uniform(2, 4))
+        world.request_at_random(world.random.uniform(2, 4))
     return fault
 
 
 def restarted(part):
     def fault(world):
-        world.wish_at_random(world.random.uniform(0, 1))
+        world.request_at_random(world.random.uniform(0, 1))
         world.log(f"{part} is killed")
         world.cluster.do("down", part)
         world.rest(world.random.uniform(0.2, 2))
         world.cluster.do("up", part)
-        world.wish_at_random(1)
+        world.request_at_random(1)
         world.wait_for(lambda: world.cluster.call("status").returncode == 0, 60)
     return fault
 
@@ -351,17 +351,17 @@ def node_deleted(world):
     number = world.random.randrange(N_NODES)
     node = f"fake-{number}"
     made = world.api.get(f"/api/v1/nodes/{node}")
-    world.wish_at_random(0.5)
+    world.request_at_random(0.5)
     with world.pods.lock:
         world.lost |= {uid for uid, pod in world.pods.objects.items() if pod["spec"].get("nodeName") == node}
     world.log(f"{node} is deleted, with {len(world.lost)} pods")
     world.api.delete(f"/api/v1/nodes/{node}")
-    world.wish_at_random(3)
+    world.request_at_random(3)
     for pod in world.pods.all():  # what the pod garbage collector does, half a minute later
         if pod["spec"].get("nodeName") == node:
             world.lost.add(pod["metadata"]["uid"])
             world.try_till_done(lambda pod=pod: world.api.delete(f"{PODS}/{pod['metadata']['name']}", grace=0))
-    world.wish_at_random(2)
+    world.request_at_random(2)
     metadata = {"name": node, "labels": made["metadata"]["labels"]}
     world.api.create("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": metadata,
                                        "status": made["status"]})
@@ -377,7 +377,7 @@ def pods_stick(world):
         world.try_till_done(lambda pod=pod: world.api.patch(f"{PODS}/{pod['metadata']['name']}",
                                                             {"metadata": {"finalizers": [HOLD]}}))
     world.request("f", 0)
-    world.wish_at_random(6)
+    world.request_at_random(6)
     for pod in held:
         world.try_till_done(lambda pod=pod: world.api.patch(f"{PODS}/{pod['metadata']['name']}",
                                                             {"metadata": {"finalizers": None}}))

@@ -92,7 +92,7 @@ def test_only_keepers_change_what_farms_may_have(cluster, farms, eve):
             assert done.returncode != 0 and "forbidden" in done.stderr, (user, request, done.stderr)
 
 
-def test_lent_room_is_not_held_by_long_drains(operator, farms, eve):
+def test_borrowed_room_is_not_held_by_long_drains(operator, farms, eve):
     farms.manager(maxDrainSeconds=4)
     eve.farm("all", ROOMS, 0, drain=86400, ends_after=86400)
     eve.has("all", ROOMS)

@@ -238,7 +238,7 @@ def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, pod
             process.kill()
 
 
-def test_what_cannot_be_is_said_in_one_line(cluster, namespace, podere, folder):
+def test_what_cannot_be_is_reported_in_one_line(cluster, namespace, podere, folder):
     def refused(*arguments, user="ada", of=None):
         options = ["--trees", 1, "-o", folder / "m.json", *arguments]
         done = subprocess.run(**command(cluster, podere, folder, of or namespace, *options, user=user), capture_output=True, timeout=60)

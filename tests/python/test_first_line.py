@@ -98,7 +98,7 @@ def test_a_row_that_begins_with_text_is_not_lost(session, tmp_path, case):
     assert (table.n_rows, table.first_line, table.features[0]) == (2, "row", "f1")
 
 
-def test_what_is_said_is_not_guessed(session, tmp_path):
+def test_what_is_given_is_not_guessed(session, tmp_path):
     path = write(tmp_path, "0,1\n2,3\n", False)
     assert session.read_csv(path, header=True).first_line is None
     assert session.read_csv(path, header=True).features == ["0", "1"]

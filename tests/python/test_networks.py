@@ -192,7 +192,7 @@ def test_partial_fit_continues_from_fit_and_from_a_file(rows, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["f", "column"])  # as of columns that have no names, and of others
-def test_arrays_go_on_from_a_model_whose_columns_have_names(rows, name):
+def test_arrays_are_a_warm_start_of_a_model_whose_columns_have_names(rows, name):
     X, y = rows(2)
     names = [f"{name}{j + 1}" for j in range(X.shape[1])]
     with warnings.catch_warnings():

@@ -71,7 +71,7 @@ def test_estimators_take_tables_of_sessions(session, table, estimator):
     assert_array_equal(session.predict(model, rows), model.predict(X))
 
 
-def test_where_tables_do_not_fit_it_is_said_what_does(session, table):
+def test_where_tables_do_not_fit_the_message_says_what_does(session, table):
     rows, X, y = table
     with pytest.raises(ValueError, match=r"X is a table of a session, which has its own label .* fit\(table\)"):
         GBTClassifier().fit(rows, y)

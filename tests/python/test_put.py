@@ -248,7 +248,7 @@ def test_only_who_has_the_token_gets_bytes_and_only_those_that_there_are(session
     assert status_of(url, Authorization=right, Range="bytes=2-4")[0] == 404
 
 
-def test_executors_tell_what_is_wrong_with_what_comes(session):
+def test_executors_report_what_is_wrong_with_what_comes(session):
     assert load(session)["tables"][0]["rows"] == 5
     refused = [
         ("the token is refused (HTTP status 401)", dict(token="wrong")),

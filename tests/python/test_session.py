@@ -450,7 +450,7 @@ def test_the_session_grows_and_shrinks(mark, rows_csv, tmp_path):
         assert model_text(s.fit(GBTClassifier(n_estimators=5), table), tmp_path) == one
 
 
-def test_a_table_may_be_given_back_while_another_one_is(session):
+def test_a_table_may_be_dropped_while_another_one_is(session):
     """Finalizers run in the middle of one another, as garbage is collected there too."""
     def finalizer(*_):
         sys.setprofile(None)

@@ -34,7 +34,7 @@ def test_few_rows_may_be_repeated_instead_of_weighted_and_come_in_any_order(two_
     assert_array_equal(clone(estimator).fit(X[order], y[order], weight[order]).predict(X), expected)
 
 
-def test_it_stands_in_a_pipeline_and_a_grid_search(two_classes):
+def test_it_works_in_a_pipeline_and_a_grid_search(two_classes):
     X, y = two_classes
     pipeline = make_pipeline(StandardScaler(), GBTClassifier(n_estimators=50))
     search = GridSearchCV(pipeline, {"gbtclassifier__max_depth": [1, 5]}, n_jobs=2, cv=3).fit(X, y)
@@ -84,7 +84,7 @@ def test_a_pickle_with_an_altered_model_is_refused(two_classes):
         GBTClassifier().__setstate__(state)
 
 
-def test_attributes_tell_of_the_model(two_classes):
+def test_attributes_describe_the_model(two_classes):
     X, y = two_classes
     estimator = GBTClassifier(n_estimators=200, learning_rate=0.3, early_stopping_rounds=5).fit(X, y)
     assert 1 <= estimator.best_iteration_ == estimator.n_estimators_ < 200

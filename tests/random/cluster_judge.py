@@ -196,7 +196,7 @@ class View:
         hard, used = quota.get("spec", {}).get("hard", {}), quota.get("status", {}).get("used", {})
         left = {name: amount(n) - amount(used.get(name)) for name, n in hard.items()}
         if "requests.cpu" in left and not farm.cpu:
-            return 0  # it must be said
+            return 0  # it must be reported
         return math.floor(min((left[name] / n for name, n in (("pods", 1), ("requests.cpu", farm.cpu)) if name in left), default=100000))
 
     def is_held_back(self, farm):
@@ -224,7 +224,7 @@ class View:
         return room + sum(sum(sorted(self.may_go(f)[name])[:f.borrowed]) for f in borrowers if f is not farm)
 
     def room_for(self, farm, with_borrowed):
-        """A node on which one more executor would run: at once, or if others gave back what they borrow."""
+        """A node on which one more executor would run: at once, or if others release what they borrow."""
         borrowers = self.farms.values() if with_borrowed else ()
         return next((name for name in self.nodes if self.room_on(name, farm, borrowers) >= farm.cpu), None)
 

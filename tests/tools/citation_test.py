@@ -1,4 +1,4 @@
-"""CITATION.cff says of the program what the build and the licence say."""
+"""CITATION.cff says of the program what the build and the license say."""
 import re
 from pathlib import Path
 

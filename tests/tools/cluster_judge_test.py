@@ -78,7 +78,7 @@ def test_a_gang_that_does_not_start_though_it_could_is_found(n_borrowed):
     assert not kinds(judge_room(seen([ring, cms], pods, quotas=held_back)))
 
 
-def test_what_is_said_of_a_gang_is_judged():
+def test_what_is_reported_of_a_gang_is_judged():
     def said(text, reason="NoRoomForGang", **more):
         ring = farm("hep/ring", 3, 3, gang=True)
         ring["status"] = {"observedGeneration": 1, "message": text, "conditions": [
@@ -90,7 +90,7 @@ def test_what_is_said_of_a_gang_is_judged():
     assert said("0 of 3 executors running. 3 guaranteed pending: gang start needs room for all 3, there is room for 3")
 
 
-def test_lent_room_of_a_lower_priority_is_found_where_a_higher_one_waits():
+def test_borrowed_room_of_a_lower_priority_is_found_where_a_higher_one_waits():
     low, high = farm("hep/low", 4, 1), farm("astro/high", 2, 0, priority=10)
     pods = [pod("hep/low", n) for n in range(4)]
     assert kinds(judge_room(seen([low, high], pods, maxPriority=5))) == {"rank"}

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-AMERICAN = ("canonical final general initial local maxim minim normal optim organ parallel penal quant random real recogn "
-            "regular serial special standard summar synchron vector visual").split()  # -ize
+ROOTS = ("canonical|final|general|initial|local|maxim|minim|normal|optim|organ|parallel|penal|quant|random|real|recogn|"
+         "regular|serial|special|standard|summar|synchron|vector|visual")  # of -ize
 SPELLINGS = {"colour": "color", "neighbour": "neighbor", "behaviour": "behavior", "favour": "favor", "flavour": "flavor",
              "labelled": "labeled", "modelled": "modeled", "learnt": "learned", "centred": "centered", "licence": "license"}
 
@@ -34,7 +34,7 @@ WORDS = {
     r"by hand": "yourself",
     r"to one form": "canonicalize",
     r"stands? (?:in|among)": "is in",
-    r"(?:" + "|".join(AMERICAN) + r")is(?:e|ed|es|er|ers|ing|ations?)": "-ize, -ization",
+    r"(?:" + ROOTS + r")is(?:e|ed|es|er|ers|ing|ations?)": "-ize, -ization",
     r"\w*(?:" + "|".join(SPELLINGS) + r")\w*": "American spelling: " + ", ".join(SPELLINGS.values()),
 }
 

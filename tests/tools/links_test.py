@@ -19,7 +19,7 @@ def without_code(text):
 
 
 def anchors(page):
-    """What #... may name on the page: headings, spelt as the sites that show them do, and anchors that it sets itself."""
+    """What #... may name on the page: headings, spelled as the sites that show them do, and anchors that it sets itself."""
     text = page.read_text()
     fences_out = re.sub(r"^( *```+|~~~+)[^\n]*\n.*?^ *\1 *$", "", text, flags=re.DOTALL | re.MULTILINE)
     found = set(OWN_ANCHOR.findall(without_code(text)))

@@ -24,7 +24,7 @@ class Checkpoint {
   virtual ~Checkpoint() = default;
 };
 
-/// A training run beside its rows: who works on it, where it begins, and who hears how far it is. What is pointed to
+/// A training run beside its rows: its executors, where it begins, and who gets its progress. What is pointed to
 /// outlives the run.
 struct Run {
   const comm::Communicator& comm;

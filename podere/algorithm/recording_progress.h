@@ -13,17 +13,17 @@
 
 namespace podere::algorithm {
 
-/// Passes reports on, to `heard` too, and keeps their metrics: early stopping may end with an earlier round than the
+/// Passes reports on, to `listener` too, and keeps their metrics: early stopping may end with an earlier round than the
 /// last.
 class RecordingProgress : public Progress {
  public:
-  explicit RecordingProgress(Progress& next, std::function<void(const ProgressStep&)> heard = {})
-      : next_(next), heard_(std::move(heard)) {}
+  explicit RecordingProgress(Progress& next, std::function<void(const ProgressStep&)> listener = {})
+      : next_(next), listener_(std::move(listener)) {}
 
   void report(const ProgressStep& step) override {
     if (step.phase == "train") metrics_[step.done] = step.metrics;
     next_.report(step);
-    if (heard_) heard_(step);
+    if (listener_) listener_(step);
   }
   void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { next_.count_rows(n_read, n_written); }
   void warn(const std::string& message) override { next_.warn(message); }
@@ -41,7 +41,7 @@ class RecordingProgress : public Progress {
 
  private:
   Progress& next_;
-  std::function<void(const ProgressStep&)> heard_;
+  std::function<void(const ProgressStep&)> listener_;
   std::map<std::size_t, std::vector<std::pair<std::string, double>>> metrics_;
   bool is_stopped_ = false;
 };

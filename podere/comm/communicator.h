@@ -91,7 +91,7 @@ class Communicator {
   }
 
   /// Returns once rank 0 has called it. Those who wait leave their processors to others, which a collective does not:
-  /// for waits of more than some milliseconds, by which they may hear of it later. Not counted as traffic.
+  /// for waits of more than some milliseconds, by which they may see it later. Not counted as traffic.
   void await_root() const;
 
   /// The text of rank `root`, of any length, on every rank.

@@ -57,7 +57,7 @@ Access find_access(const AccessOptions& options) {
     throw_input_error(
         "no cluster is known: there is no {}, KUBECONFIG is not set, and this process runs in no pod; ask the "
         "cluster's "
-        "keeper for a kubeconfig file",
+        "administrator for a kubeconfig file",
         file);
   }
   if (!options.context.empty()) {

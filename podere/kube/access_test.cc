@@ -61,7 +61,7 @@ TEST_F(AccessTest, IsFoundWhereKubectlFindsIt) {
   EXPECT_EQ(
       refusal_of({}),
       fmt::format("no cluster is known: there is no {}/.kube/config, KUBECONFIG is not set, and this process runs "
-                  "in no pod; ask the cluster's keeper for a kubeconfig file",
+                  "in no pod; ask the cluster's administrator for a kubeconfig file",
                   home()));
   config("home", ".kube/config");
   EXPECT_EQ(find_access().server, "https://home");

@@ -112,11 +112,11 @@ TEST(Credentials, OfAProgramThatFailsAreRefusedInOneLine) {
               make_credentials(CredentialProgram{.name = "user 'u' in FILE",
                                                  .api_version = kVersion,
                                                  .command = "podere-no-such-program",
-                                                 .install_hint = "get it from\nthe keeper"})
+                                                 .install_hint = "get it from\nthe administrator"})
                   ->current();
             }),
             "user 'u' in FILE: the program 'podere-no-such-program' that gives credentials is not there: get it "
-            "from\\x0athe keeper");
+            "from\\x0athe administrator");
 }
 
 TEST(Credentials, OfAProgramAreCheckedBeforeTheyAreUsed) {

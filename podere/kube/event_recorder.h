@@ -31,7 +31,7 @@ struct EventRecorderOptions {
   std::string instance = {};      ///< which one of several
   double burst = 10;              ///< writes about one object at once,
   double seconds_per_write = 60;  ///< and in the long run
-  std::size_t max_series = 4096;  ///< those that were not heard of for longest are forgotten
+  std::size_t max_series = 4096;  ///< those without news for longest are forgotten
   double forget_seconds = 3600;   ///< as the API server does
   /// A line for the log.
   std::function<void(const std::string&)> log = [](const std::string&) {};

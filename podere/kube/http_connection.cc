@@ -208,7 +208,7 @@ void HttpConnection::fail(const HttpRequest& request, CURLcode code) {
         return fmt::format("too slow ({})", cause);
       case CURLE_PEER_FAILED_VERIFICATION:
         if (verdict == kExpired || verdict == kNotYetValid) {
-          return fmt::format("the server's certificate {} ({}); ask the cluster's keeper to renew it",
+          return fmt::format("the server's certificate {} ({}); ask the cluster's administrator to renew it",
                              verdict == kExpired ? "has expired" : "is not valid yet", cause);
         }
         return fmt::format("the server's certificate does not fit to {} ({}): it is another server, or the file is old",

@@ -28,7 +28,7 @@ class ShardServer {
   /// A round of `n_gradients` gradients, `version` of them before it: returns when it has sent all workers that it is
   /// over, and each has sent its last.
   ///
-  /// Asynchronous: each gradient is a step at once. A worker hears of the weights after its own, unless it is
+  /// Asynchronous: each gradient is a step at once. A worker gets the weights after its own, unless it is
   /// options.staleness gradients ahead of the slowest worker; then it waits for that one.
   /// Synchronous (staleness 0): the mean of one gradient from each worker is a step, the last of which may be beyond
   /// n_gradients.

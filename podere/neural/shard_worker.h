@@ -34,7 +34,7 @@ struct Work {
   }
 };
 
-/// Sends gradients to the servers of all shards and hears of their weights.
+/// Sends gradients to the servers of all shards and receives their weights.
 class ShardWorker {
  public:
   /// All outlive this. `servers` [n] are the ranks that have `shards` [n]; `batches` are of this rank's rows alone,

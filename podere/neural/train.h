@@ -49,8 +49,9 @@ bool is_training_row(table::GlobalRow row, const Options& options);
 /// features back once it has them row by row. Few rows are canonicalized (few_rows.h). `validation` (may be null)
 /// has the same features. Collective. The model is the same, bit for bit, for any number of ranks and threads, on all
 /// processors with fused multiply-add (x86 with AVX2, 64-bit ARM); but not with servers, to whose workers the rows are
-/// moved first. Stops after the step in which rank 0's progress says stop_requested(), which is heard some times in an
-/// epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0, 1} and
+/// moved first. Stops after the step in which rank 0's progress says stop_requested(), which is checked some times in
+/// an epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0, 1}
+/// and
 /// {"train", steps done, steps, {epoch, loss, validation_loss, validation_auc}, "step" or "iteration"} before the first
 /// step, some times in an epoch and after each; the measures are those after the last epoch. Throws InputError, on all
 /// ranks, for options out of range, no rows, categories, a label missing or out of its set, features that are not

@@ -1,4 +1,4 @@
-// What Python hears while training runs without its lock.
+// Python's signals and progress while training runs without its lock.
 #pragma once
 
 #include <pybind11/pybind11.h>

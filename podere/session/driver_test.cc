@@ -98,12 +98,12 @@ TEST(Driver, OrdersNothingAboutAJobThatHasNotBegun) {
   job.checkpoint = "c.json";
   Driver driver(shell(kReady + hears_nothing + R"(
     echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; read cancel; read checkpoint; read pause
-    echo '{"event":"result","id":1,"result":{"heard":['"$cancel,$checkpoint,$pause"']}}'; cat)"),
+    echo '{"event":"result","id":1,"result":{"received":['"$cancel,$checkpoint,$pause"']}}'; cat)"),
                 {}, progress);
   int n_requests = 0;
   const auto result =
       driver.run(job, progress, {.pause = [] { return true; }, .checkpoint = [&] { return ++n_requests == 1; }});
-  EXPECT_EQ(result.at("heard"), Json::parse(R"([{"cancel":1},{"checkpoint":1},{"pause":1}])"));
+  EXPECT_EQ(result.at("received"), Json::parse(R"([{"cancel":1},{"checkpoint":1},{"pause":1}])"));
 }
 
 TEST(Driver, GivesFailuresBackAsWhatTheyWere) {
@@ -261,11 +261,11 @@ TEST(Driver, HearsOfALossBehindManyHeartbeatsAtOnce) {
 
 TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {
   RecordedProgress progress;
-  std::string heard;
+  std::string received;
   Driver driver(shell(std::string(kReady) + "read order; echo $order >&2"),
-                {.on_error_line = [&](const std::string& line) { heard = line; }}, progress);
+                {.on_error_line = [&](const std::string& line) { received = line; }}, progress);
   driver.end();
-  EXPECT_EQ(heard, R"({"end":true})");
+  EXPECT_EQ(received, R"({"end":true})");
 }
 
 TEST(Driver, TakesExecutorsThatDoNotComeUpForLost) {

@@ -150,10 +150,10 @@ TEST_F(SessionTest, ContinuesWhileItBeginsWithMoreEachTime) {
 
 TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
   const TemporaryFolder folder(testing::TempDir());
-  const std::string heard = folder.path() / "orders";
+  const std::string received = folder.path() / "orders";
   // Answers one order with its id; what it received is in a file.
   const std::string done =
-      "echo \"$order\" >> " + heard +
+      "echo \"$order\" >> " + received +
       R"(; id=${order#*:}; id=${id%%,*}; echo '{"event":"result","id":'$id',"result":'$result'}'; )";
   const std::string load = R"(result='{"tables":[{"name":"a"}]}'; )" + done;
   Session session =
@@ -162,7 +162,7 @@ TEST_F(SessionTest, TablesAreMadeAgainByTheGroupThatTakesOver) {
   EXPECT_TRUE(session.tables().contains("a"));
   session.run(jobs::DescribeJob{{"table:a", {}}}, progress);
   EXPECT_EQ(launched, (std::vector<int>{3, 2}));
-  std::ifstream file(heard);
+  std::ifstream file(received);
   const std::string orders((std::istreambuf_iterator<char>(file)), {});
   const std::string first = R"({"id":1,"job":{"kind":"load","table":{"location":"x.csv"},"name":"a"}})"
                             "\n";

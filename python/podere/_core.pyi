@@ -106,7 +106,7 @@ def train(
 ) -> Model:
     """Hands `rows` over: their features are gone afterwards. Raises KeyboardInterrupt after the round it came in.
 
-    The trees of `base` come first. `show` hears of each round as a progress event. Warnings are those of the caller of
+    The trees of `base` come first. `show` is called with a progress event after each round. Warnings are those of the caller of
     the caller of the caller."""
 
 def train_network(

@@ -50,7 +50,7 @@ class Progress:
 
 
 class Silent(Progress):
-    """For those who want to hear nothing."""
+    """Shows nothing."""
 
     def say(self, line: str) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Stands between an operator and the API server, which stays real, and makes what is between them worse."""
+"""A proxy between an operator and the real API server, which adds network faults."""
 
 import asyncio
 import json
@@ -7,8 +7,8 @@ import re
 import threading
 
 
-class Weather:
-    """What becomes of requests; on a fair day nothing does."""
+class NetworkFaults:
+    """What happens to requests."""
 
     def __init__(self, cut=False, refused=(), part=0.5, delay=(0, 0), loses_answers=False, ages_watches=False):
         self.cut = cut  # "reset": connections end at once; "silent": no answer ever comes
@@ -19,7 +19,7 @@ class Weather:
         self.ages_watches = ages_watches  # watches end with an ERROR event 410 in a stream that began well
 
 
-FAIR = Weather()
+NO_FAULTS = NetworkFaults()
 
 
 def is_watch(head):
@@ -32,7 +32,7 @@ class Proxy:
     def __init__(self, api, seed):
         self.api = api  # with the trust and the certificate of the user `operator`
         self.random = random.Random(seed)
-        self.weather = FAIR
+        self.faults = NO_FAULTS
         self.open = set()  # (task, is_watch)
         self.loop = asyncio.new_event_loop()
         ready = threading.Event()
@@ -46,9 +46,9 @@ class Proxy:
         ready.set()
         self.loop.run_forever()
 
-    def set(self, weather):
-        self.weather = weather
-        if weather.cut:
+    def set(self, faults):
+        self.faults = faults
+        if faults.cut:
             self.cut()
 
     def cut(self, only_watches=False):
@@ -77,36 +77,36 @@ class Proxy:
             body = await reader.readexactly(int(length[1])) if length else b""
             await self.answer(reader, writer, head, body)
         except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
-            pass  # the client or the server has gone, or the weather is bad
+            pass  # the client or the server has gone, or a fault cut it
         finally:
             self.open.discard(entry)
-            writer.transport.abort() if self.weather.cut else writer.close()
+            writer.transport.abort() if self.faults.cut else writer.close()
 
     async def answer(self, reader, writer, head, body):
-        weather = self.weather
-        if weather.cut == "reset":
+        faults = self.faults
+        if faults.cut == "reset":
             return
-        if weather.cut == "silent":
-            while self.weather is weather:
+        if faults.cut == "silent":
+            while self.faults is faults:
                 await asyncio.sleep(0.1)
             return
-        is_hit = weather is not FAIR and self.random.random() < weather.part
-        if is_hit and weather.delay[1]:
-            await asyncio.sleep(self.random.uniform(*weather.delay))
+        is_hit = faults is not NO_FAULTS and self.random.random() < faults.part
+        if is_hit and faults.delay[1]:
+            await asyncio.sleep(self.random.uniform(*faults.delay))
             if reader.at_eof():
                 return  # no client waits for it any more
-        if is_hit and weather.refused:
-            status = self.random.choice(weather.refused)
+        if is_hit and faults.refused:
+            status = self.random.choice(faults.refused)
             if status != 410 or head.startswith(b"GET"):
                 return self.refuse(writer, status)
         upstream, sink = await asyncio.open_connection(self.api.host, self.api.port, ssl=self.api.trust)
         try:
             sink.write(re.sub(rb"(?i)\r\nconnection: [^\r]*", b"", head[:-2]) + b"Connection: close\r\n\r\n" + body)
             await sink.drain()
-            if is_hit and weather.loses_answers:
+            if is_hit and faults.loses_answers:
                 await upstream.read(1)
                 return
-            if is_hit and weather.ages_watches and is_watch(head):
+            if is_hit and faults.ages_watches and is_watch(head):
                 return self.age(writer)
             await self.pass_on(upstream, reader, writer)
         finally:

@@ -24,7 +24,7 @@ import time
 
 import live
 from api import Api, Audit, Refused, Watch
-from fault_proxy import FAIR, Proxy, Weather
+from fault_proxy import NO_FAULTS, Proxy, NetworkFaults
 
 NAMESPACE = "faults"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -179,9 +179,9 @@ class World:
             time.sleep(0.05)
         return condition()
 
-    def weather(self, weather, of=None):
+    def network(self, network_faults, of=None):
         for proxy in self.proxies if of is None else [self.proxies[of]]:
-            proxy.set(weather)
+            proxy.set(network_faults)
 
     # What is looked at.
 
@@ -270,7 +270,7 @@ class World:
         self.floors = {name: min(wanted, self.guaranteed(name)) for name, wanted in self.wanted.items()}
         self.log(f"--- {kind}; the leader is {self.leader()}")
         FAULTS[kind](self)
-        self.weather(FAIR)
+        self.network(NO_FAULTS)
         over = time.time()
         self.log("the fault is over")
         last = ""
@@ -312,7 +312,7 @@ def leader_cut_off(world):
     world.request_at_random(0)
     cut = world.random.choice(["reset", "silent"])
     world.log(f"operator {leader} is cut off: {cut}")
-    world.weather(Weather(cut=cut), leader)
+    world.network(NetworkFaults(cut=cut), leader)
     world.request_at_random(1.5 * world.lease_seconds)
 
 
@@ -323,10 +323,10 @@ def watches_cut(world):
             proxy.cut(only_watches=True)
 
 
-def answers(**weather):
+def answers(**network_faults):
     def fault(world):
-        world.weather(Weather(part=world.random.uniform(0.2, 0.7), **weather))
-        if weather.get("ages_watches"):
+        world.network(NetworkFaults(part=world.random.uniform(0.2, 0.7), **network_faults))
+        if network_faults.get("ages_watches"):
             for proxy in world.proxies:
                 proxy.cut(only_watches=True)
         world.force_a_reclaim() if world.random.random() < 0.3 else None

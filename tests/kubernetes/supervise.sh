@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# supervise.sh FOLDER [PART]: the parent of all processes of the cluster in FOLDER, or the keeper of one part. Each dies
+# supervise.sh FOLDER [PART]: the parent of all processes of the cluster in FOLDER, or the parent of one part. Each dies
 # with its parent, even if that was killed, so that the supervisor's end is the cluster's.
 set -euo pipefail
 folder=$1

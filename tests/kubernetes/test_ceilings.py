@@ -56,7 +56,7 @@ def test_an_editor_takes_nothing_from_others_guarantees(operator, farms, eve):
     wait_until(lambda: "above ceilings" in str(manager_of(farms)["conditions"]), "the manager's condition")
 
 
-def test_a_priority_counts_as_far_as_its_keeper_says(operator, farms, eve):
+def test_a_priority_counts_as_far_as_the_manager_allows(operator, farms, eve):
     farms.farm("cms", ROOMS, 2)
     farms.has("cms", ROOMS)
     eve.farm("all", ROOMS, 0, priority=1000)
@@ -79,7 +79,7 @@ def test_a_priority_counts_as_far_as_its_keeper_says(operator, farms, eve):
     assert len(farms.running("cms")) == 2
 
 
-def test_only_keepers_change_what_farms_may_have(cluster, farms, eve):
+def test_only_administrators_change_what_farms_may_have(cluster, farms, eve):
     cluster.kubectl("-n", eve.namespace, "create", "rolebinding", "ada", "--clusterrole=podere-farm-user", "--user=ada")
     cluster.kubectl("-n", eve.namespace, "create", "rolebinding", "ida", "--clusterrole=admin", "--user=ida")
     for user in ("ada", "eve", "ida"):

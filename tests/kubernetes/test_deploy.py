@@ -1,4 +1,4 @@
-"""The chart, as a cluster's keeper installs it: the operator runs in pods of the real node, farms on fake nodes."""
+"""The chart, as a cluster's administrator installs it: the operator runs in pods of the real node, farms on fake nodes."""
 
 import json
 import os

@@ -20,7 +20,7 @@ import shutil
 import sys
 import time
 
-from cluster_world import NAMESPACES, WEATHERS, World, live, template
+from cluster_world import NAMESPACES, NETWORK_FAULTS, World, live, template
 
 NAMES, NODES = ["a", "b"], ["fake-0", "n1", "n2", "n3"]
 
@@ -34,7 +34,7 @@ class Chooser:
 
     def next(self):
         kinds = {"farm": 14, "change": 26, "scale": 8, "remove": 4, "end_executor": 4, "strangers": 8, "node": 8, "quota": 8, "operator": 4,
-                 "weather": 6, "server": 1, "manager": 5, "policy": 3, "secret": 2, "hostile": 2, "ask": 5, "adopted": 2, "rest": 2}
+                 "network": 6, "server": 1, "manager": 5, "policy": 3, "secret": 2, "hostile": 2, "ask": 5, "adopted": 2, "rest": 2}
         kinds["farm"] *= 6 if len(self.known()) < 6 else 1
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         given = getattr(self, kind)()
@@ -106,8 +106,8 @@ class Chooser:
     def operator(self):
         return {"act": self.of(["kill", "kill", "end"])}
 
-    def weather(self):
-        return {"kind": self.of(sorted(WEATHERS)), "seconds": self.of([1, 4, 8]), **(self.change() or {"farm": "astro/a", "spec": {}})}
+    def network(self):
+        return {"kind": self.of(sorted(NETWORK_FAULTS)), "seconds": self.of([1, 4, 8]), **(self.change() or {"farm": "astro/a", "spec": {}})}
 
     def server(self):
         return {"seconds": self.of([1, 4])}

@@ -17,14 +17,14 @@ import live  # noqa: E402
 from api import Api, Refused, Watch  # noqa: E402
 from cluster_judge import View, annotation, cpu_of, fields_above, is_ending, is_over, judge, judge_sentence, key_of  # noqa: E402
 from cluster_reclaims import Reclaim, judge_reclaims  # noqa: E402
-from fault_proxy import FAIR, Proxy, Weather  # noqa: E402
+from fault_proxy import NO_FAULTS, Proxy, NetworkFaults  # noqa: E402
 
 NAMESPACES = ["astro", "bio", "hep", "course-a", "course-b"]
 CORE, PODERE, RIGHTS = "/api/v1", "/apis/podere.dev/v1alpha1", "/apis/rbac.authorization.k8s.io/v1"
 MANAGER = f"{PODERE}/farmmanagers/everybody"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-WEATHERS = {"slow": Weather(delay=(0.2, 2), part=0.7), "refused": Weather(refused=(409, 429, 500), part=0.6), "cut": Weather(cut="reset"),
-            "silent": Weather(cut="silent"), "lost": Weather(loses_answers=True), "aged": Weather(ages_watches=True, part=0.9)}
+NETWORK_FAULTS = {"slow": NetworkFaults(delay=(0.2, 2), part=0.7), "refused": NetworkFaults(refused=(409, 429, 500), part=0.6), "cut": NetworkFaults(cut="reset"),
+            "silent": NetworkFaults(cut="silent"), "lost": NetworkFaults(loses_answers=True), "aged": NetworkFaults(ages_watches=True, part=0.9)}
 SETTLE_SECONDS, QUIET_SECONDS, RETRY_SECONDS = 75, 1.2, 4
 POLICY_SECONDS = 15  # until the API server judges by an admission policy, or by ceilings, that have changed
 FAKE = {"nodeSelector": {"podere.test/node": "fake"}}
@@ -205,7 +205,7 @@ class World:
             self.start_operator()
 
     def leads(self):
-        """Till then nothing happens."""
+        """Until then nothing happens."""
         return re.search("Z leads$", self.operator.said(), re.M)
 
     def judge_operator(self):
@@ -327,13 +327,13 @@ class World:
                 self.find(f"crash: ended with {self.operator.process.returncode}")
         self.start_operator()
 
-    def do_weather(self, kind, seconds, farm, spec):
-        self.proxy.set(WEATHERS[kind])
+    def do_network(self, kind, seconds, farm, spec):
+        self.proxy.set(NETWORK_FAULTS[kind])
         try:
             self.do_change(farm, spec)
             time.sleep(seconds)
         finally:
-            self.proxy.set(FAIR)
+            self.proxy.set(NO_FAULTS)
 
     def do_server(self, seconds):
         self.cluster.do("down", "apiserver")

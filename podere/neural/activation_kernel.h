@@ -1,4 +1,4 @@
-// What hidden units make of their sums, and the slope of it.
+// Activation functions of hidden units, and their derivatives.
 #pragma once
 
 #include <cstddef>

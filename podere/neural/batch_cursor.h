@@ -17,7 +17,7 @@ struct Batch {
   std::uint64_t dropout_key = 0;
 };
 
-/// Goes through rows for ever, in another order each epoch by hash of (seed, epoch).
+/// Iterates over rows without end, in another order each epoch by hash of (seed, epoch).
 class BatchCursor {
  public:
   /// `rows` outlives this and has its order changed by next().

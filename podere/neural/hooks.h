@@ -1,4 +1,4 @@
-// What others may do after each step of a training run.
+// Callbacks after each step of a training run.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ enum class Activation { kIdentity, kRelu, kSigmoid, kTanh };
 /// Of the weights that training starts from (network.h).
 enum class Initialization { kGlorot, kHe, kPytorch };
 
-/// What training makes least, and with it what the last layer is.
+/// The loss that training minimizes; the last layer follows from it.
 enum class Loss {
   kBinaryCrossEntropy,  ///< label 0 or 1; one output, sigmoid
   kCrossEntropy,        ///< label 0 .. n_classes-1; an output a class, softmax

@@ -1,4 +1,4 @@
-// Networks without any thought of speed: what the kernels must equal.
+// Plain reference networks, which the kernels must equal.
 #pragma once
 
 #include <cmath>

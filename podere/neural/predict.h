@@ -13,8 +13,8 @@
 namespace podere::neural {
 
 /// Outputs before the last activation [n_outputs x n_rows], output by output, of the rows held here; of squared-error
-/// in the unit of the labels. Local. Throws
-/// InputError that names the features which are not there or have categories, and for values that are not finite.
+/// in the unit of the labels. Local. Throws InputError that names the features which are not there or have categories,
+/// and for values that are not finite.
 std::vector<float> predict_outputs(const Model& model, const table::Table& table, int n_threads);
 
 /// What outputs, given as `values` [n_outputs x n_rows], mean: the probability of class 1 (binary cross-entropy),

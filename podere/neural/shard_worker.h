@@ -1,4 +1,4 @@
-// A worker of parameter servers: it has rows, takes gradients of their batches, and has no say in the weights.
+// A worker of parameter servers: it has rows and computes gradients of their batches.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The weights of a network under way, step by step.
+// The weights of a network in training, step by step.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace podere::neural {
 
-/// What a step, or some at once, say of themselves.
+/// What one step, or several at once, report.
 struct StepReport {
   std::size_t n_steps = 1;
   double loss = 0;        ///< sum of weighted losses over the rows of the step, before it; of lbfgs after
@@ -26,7 +26,7 @@ struct StepReport {
 
 /// How workers and servers worked together, over all rounds; zeros if there was none. Empty where there are no servers.
 struct ServersReport {
-  std::vector<std::uint64_t> staleness;  ///< gradients by steps that the weights were applied since; the last: and more
+  std::vector<std::uint64_t> staleness;  ///< gradients by steps since their weights; the last: and more
   std::vector<double> steps_per_second;  ///< of each worker
   std::vector<double> wait_shares;       ///< of each worker: of its time, waiting for weights
 };

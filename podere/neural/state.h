@@ -12,7 +12,7 @@
 
 namespace podere::neural {
 
-/// Numbers of a run under way, by name. Nothing in it depends on the number of executors or threads.
+/// Numbers of a run in progress, by name. Nothing in it depends on the number of executors or threads.
 struct TrainState {
   std::map<std::string, std::vector<double>> numbers;  ///< counters too: whole numbers below 2^53
   bool operator==(const TrainState&) const = default;

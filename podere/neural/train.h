@@ -13,7 +13,7 @@
 
 namespace podere::neural {
 
-/// How a training run went, and where its time did, in seconds on this rank.
+/// The outcome of a training run, and its times in seconds on this rank.
 struct TrainReport {
   double prepare_seconds = 0;  ///< scaling, and features row by row
   double train_seconds = 0;    ///< all epochs
@@ -45,17 +45,16 @@ struct RunControl {
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).
 bool is_training_row(table::GlobalRow row, const Options& options);
 
-/// Trains on rows whose label and features are held and which must begin at a row block on every rank; gives the
-/// features back once it has them row by row. Few rows are canonicalized (few_rows.h). `validation` (may be null)
+/// Trains on rows whose label and features are held and which must begin at a row block on every rank; releases
+/// the features once it has them row by row. Few rows are canonicalized (few_rows.h). `validation` (may be null)
 /// has the same features. Collective. The model is the same, bit for bit, for any number of ranks and threads, on all
 /// processors with fused multiply-add (x86 with AVX2, 64-bit ARM); but not with servers, to whose workers the rows are
 /// moved first. Stops after the step in which rank 0's progress says stop_requested(), which is checked some times in
 /// an epoch, or by early stopping, which keeps the weights of the best epoch. Reports ProgressSteps {"prepare", 0, 1}
-/// and
-/// {"train", steps done, steps, {epoch, loss, validation_loss, validation_auc}, "step" or "iteration"} before the first
-/// step, some times in an epoch and after each; the measures are those after the last epoch. Throws InputError, on all
-/// ranks, for options out of range, no rows, categories, a label missing or out of its set, features that are not
-/// finite, a loss that is no longer finite, a base that does not fit, a checkpoint of another run.
+/// and {"train", steps done, steps, {epoch, loss, validation_loss, validation_auc}, "step" or "iteration"} before the
+/// first step, some times in an epoch and after each; the measures are those after the last epoch. Throws InputError,
+/// on all ranks, for options out of range, no rows, categories, a label missing or out of its set, features that are
+/// not finite, a loss that is no longer finite, a base that does not fit, a checkpoint of another run.
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report = nullptr,
             const RunControl& control = {});

@@ -1,4 +1,4 @@
-// Rows that a training run is watched on.
+// Validation rows of a training run.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,8 @@ WORDS = {
     r"(?:door ?)?bells?": "wake-up",
     r"doorm[ae]n": "listener",
     r"workplaces?": "job context",
+    r"keepers?": "administrator",
+    r"hears?|heard": "receive, see",
     r"by hand": "yourself",
     r"to one form": "canonicalize",
     r"stands? (?:in|among)": "is in",

@@ -39,7 +39,7 @@ int open_for_writing(const fs::path& path) {
   }
 }
 
-/// No room left is for the user to mend, all else is the machine's failure.
+/// A full disk is for the user to fix, all else is the machine's failure.
 [[noreturn]] void throw_write_error(const fs::path& path, int cause) {
   if (cause == ENOSPC || cause == EDQUOT || cause == EFBIG) {
     throw_input_error("{}: cannot be written: {}", path.string(), std::strerror(cause));

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 
-/// One thing looked at. `advice` says how to mend what is wrong; empty if nothing is.
+/// One thing looked at. `advice` says how to fix what is wrong; empty if nothing is.
 struct Finding {
   std::string name;
   std::string found;

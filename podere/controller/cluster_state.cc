@@ -173,7 +173,7 @@ class Builder {
     result_.pods.push_back(static_cast<std::int32_t>(index));
   }
 
-  /// Made of a template that the farm has no longer: pods that fit nowhere must not keep those of a mended one waiting.
+  /// Made of a template that the farm has no longer: pods that fit nowhere must not keep those of a fixed one waiting.
   bool is_outdated(std::int32_t farm, const PodFacts& facts) const {
     const FarmObject& object =
         *view_.farms[static_cast<std::size_t>(scope_.farms[static_cast<std::size_t>(farm)])].second;

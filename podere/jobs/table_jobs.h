@@ -20,7 +20,7 @@ struct LoadJob {
   source::SourceSpec table;
   std::string name;
   std::string cache;         ///< folder where the rows lie on disk too, or are put for the next time; empty: none
-  bool only_cached = false;  ///< the source is another by now, and is not read
+  bool only_cached = false;  ///< the source is another now, and is not read
   /// Of arrays: the "fingerprint" of the first time, in the result. Read again, they must have it still.
   std::optional<std::uint64_t> fingerprint = {};
 

@@ -35,7 +35,7 @@ class ApiError : public Error {
   /// The resource version, or the page, is too old: list again.
   bool is_gone() const { return status_ == 410; }
   bool is_invalid() const { return status_ == 422; }
-  /// The server is busy, or a PodDisruptionBudget allows no eviction by now.
+  /// The server is busy, or a PodDisruptionBudget allows no eviction now.
   bool is_too_many_requests() const { return status_ == 429; }
   bool is_from_disruption_budget() const { return status_ == 429 && cause_ == "DisruptionBudget"; }
   /// The namespace is being deleted: nothing can be created there any more.

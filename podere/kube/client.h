@@ -77,7 +77,7 @@ class Client {
   Json create(const Resource& resource, const Json& object);
   /// A dry run of create(): throws as that does, as far as the server knows, and makes nothing.
   void check_create(const Resource& resource, const Json& object);
-  /// The object as a whole. If it has a resource version and is another by now, is_conflict().
+  /// The object as a whole. If it has a resource version and has changed, is_conflict().
   Json replace(const Resource& resource, const Json& object);
   /// RFC 7386: members replace those of the object, null removes. With a resource version as replace().
   Json merge_patch(const Resource& resource, const ObjectKey& key, const Json& patch);

@@ -41,7 +41,7 @@ void EventRecorder::record(const EventObject& object, Type type, const std::stri
   }
   series.message = printable_line(message, kMaxNoteBytes);
   series.last = now();
-  series.heard_seconds = clock_.seconds();
+  series.seen_seconds = clock_.seconds();
   ++series.n_unwritten;
   forget_old();
   has_news_ = true;
@@ -51,10 +51,8 @@ void EventRecorder::record(const EventObject& object, Type type, const std::stri
 /// With the lock.
 void EventRecorder::forget_old() {
   if (series_.size() <= options_.max_series) return;
-  const auto heard_before = [](const auto& a, const auto& b) {
-    return a.second.heard_seconds < b.second.heard_seconds;
-  };
-  series_.erase(std::min_element(series_.begin(), series_.end(), heard_before));
+  const auto seen_before = [](const auto& a, const auto& b) { return a.second.seen_seconds < b.second.seen_seconds; };
+  series_.erase(std::min_element(series_.begin(), series_.end(), seen_before));
   if (buckets_.size() > 2 * options_.max_series) buckets_.clear();
 }
 
@@ -82,7 +80,7 @@ bool EventRecorder::write_all() {
     has_news_ = false;
     const double now_seconds = clock_.seconds();
     std::erase_if(series_, [&](const auto& entry) {
-      return entry.second.n_unwritten == 0 && entry.second.heard_seconds + options_.forget_seconds < now_seconds;
+      return entry.second.n_unwritten == 0 && entry.second.seen_seconds + options_.forget_seconds < now_seconds;
     });
     for (const auto& [key, series] : series_) {
       if (series.n_unwritten == 0) continue;

@@ -46,7 +46,7 @@ class EventRecorder {
 
   /// `client` must live longer.
   EventRecorder(Client& client, EventRecorderOptions options);
-  /// Writes what may be written by now.
+  /// Writes what may be written now.
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
@@ -71,7 +71,7 @@ class EventRecorder {
     Time last;
     std::uint64_t n_written = 0;
     std::uint64_t n_unwritten = 0;
-    double heard_seconds = 0;
+    double seen_seconds = 0;
   };
 
   void run(const std::stop_token& stop);

@@ -93,10 +93,10 @@ TEST(Driver, CancelsOnceWhenAskedToStop) {
 TEST(Driver, OrdersNothingAboutAJobThatHasNotBegun) {
   RecordedProgress progress;
   progress.stop_after = 0;
-  const std::string hears_nothing = "read order; timeout 0.5 head -c 1 >&2 && exit 3\n";
+  const std::string receives_nothing = "read order; timeout 0.5 head -c 1 >&2 && exit 3\n";
   jobs::TrainJob job{{"x.csv", {}}};
   job.checkpoint = "c.json";
-  Driver driver(shell(kReady + hears_nothing + R"(
+  Driver driver(shell(kReady + receives_nothing + R"(
     echo '{"event":"progress","id":1,"phase":"read","done":0,"total":1}'; read cancel; read checkpoint; read pause
     echo '{"event":"result","id":1,"result":{"received":['"$cancel,$checkpoint,$pause"']}}'; cat)"),
                 {}, progress);
@@ -246,17 +246,17 @@ TEST(Driver, DoesNotTakeItsOwnAbsenceForSilenceOfExecutors) {
   driver.end();
 }
 
-TEST(Driver, HearsOfALossBehindManyHeartbeatsAtOnce) {
+TEST(Driver, ReceivesOfALossBehindManyHeartbeatsAtOnce) {
   RecordedProgress progress;
   const std::string dies = "for i in $(seq 1000); do echo podere-alive 0; done >&2; kill -9 $$";
   Driver driver(shell(kReady + dies), {}, progress);
-  const auto hears_soon = [&] {
+  const auto receives_soon = [&] {
     for (int i = 0; i < 50; ++i) {
       driver.idle(0);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   };
-  EXPECT_THROW(hears_soon(), GroupLost);
+  EXPECT_THROW(receives_soon(), GroupLost);
 }
 
 TEST(Driver, EndsExecutorsInOrderWhenTheyListen) {

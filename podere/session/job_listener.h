@@ -44,7 +44,7 @@ class JobListener {
 
   JobQueue& jobs() { return jobs_; }
   bool is_stopped() const { return is_stopped_; }
-  /// How many executors are wanted by now.
+  /// How many executors are wanted now.
   Wanted wanted() const;
   /// Whether training should write a checkpoint at once. True once for each notice.
   bool take_notice() { return notice_.exchange(false); }

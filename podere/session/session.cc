@@ -138,7 +138,7 @@ Session::Session(Options options, Progress& progress)
     try {
       start_group(progress);
     } catch (const GroupLost& loss) {
-      // The launcher knows why: a host that is down, a key that is refused. What never started is for the user to mend.
+      // The launcher knows why: a host that is down, a key that is refused. What never started is for the user to fix.
       if (loss.is_explained) throw_error("{} {}", loss.who, loss.how);
       continue_with(attempts.after({.n_executors = options_.n_executors, .how = loss.how}, options_.least));
       progress.warn(fmt::format("lost {} ({}) at the start; starting {}", loss.who, loss.how,

@@ -208,7 +208,7 @@ def test_a_model_takes_files_of_fewer_and_of_more_features(podere):
 
 
 @pytest.mark.parametrize("second", ["+1 5:1 7:1", "+1 5:1 7:1 9:2"])
-def test_who_takes_a_libsvm_file_for_csv_hears_of_the_format(podere, second):
+def test_a_libsvm_file_read_as_csv_is_refused_with_the_format(podere, second):
     path = podere.write("a9a", f"-1 3:1 11:1 14:1\n{second}\n-1 1:1 2:1 3:1\n")
     assert "a libsvm file is read with --format libsvm" in podere.refused("train", "gbt", path, "--no-header", "-o", "m.json")
     assert "a libsvm file is read with --format libsvm" in podere.done("describe", path).stdout

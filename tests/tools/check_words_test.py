@@ -32,6 +32,7 @@ def check(tmp_path):
     ("struct Continuation;", "continuation"), ("enum class Optimiser;", "optimiser"), ("n_neighbours", "neighbours"),
     ("void standardise_rows();", "standardise"), ("LabelledRows rows;", "labelled"), ("what was learnt", "learnt"),
     ("do this by hand", "by hand"), ("the name stands in the file", "stands in"), ("DOORBELL", "doorbell"),
+    ("a worker hears of it", "hears"),
 ])
 def test_an_old_word_is_found_with_what_to_say(check, line, word):
     code, (breach,) = check({"podere/base/a.h": f"#pragma once\n{line}\n"})

@@ -71,7 +71,7 @@ def test_an_unformatted_file_is_named_once_with_what_mends_it(clone):
     clone.stage("podere/base/two words.h", UNFORMATTED)
     code, said = clone.commit()
     assert code == 1
-    assert said == ("pre-commit: not formatted (make format mends them; then git add):\n"
+    assert said == ("pre-commit: not formatted (make format fixes them; then git add):\n"
                     "  podere/base/one.cc\n  podere/base/two words.h\n")
 
 

@@ -1,4 +1,4 @@
-"""A real Kubernetes cluster, started once for all tests: 100 fake nodes and, for root, a real one."""
+"""A real Kubernetes cluster, started once by each worker of pytest: 100 fake nodes and, for root, a real one."""
 
 import contextlib
 import os

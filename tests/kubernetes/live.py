@@ -1,6 +1,7 @@
 """A real Kubernetes cluster on this machine, and the operator on it: what tests and benchmarks here begin with."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -8,12 +9,21 @@ import re
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import yaml
+from api import Api
 
 HERE = pathlib.Path(__file__).parent
 DEPLOY = HERE.parents[1] / "deploy"
+
+
+# Where the API server has each kind.
+CORE, FARMS = "api/v1", "apis/podere.dev/v1alpha1"
+KINDS = {"pod": CORE, "node": CORE, "event": CORE, "secret": CORE, "configmap": CORE, "resourcequota": CORE,
+         "lease": "apis/coordination.k8s.io/v1", "clusterrole": "apis/rbac.authorization.k8s.io/v1",
+         "farm": FARMS, "farmmanager": FARMS, "whatif": FARMS}
 
 
 class Missing(Exception):
@@ -51,8 +61,12 @@ class Cluster:
         settings = (self.folder / "settings").read_text()
         self.programs = pathlib.Path(re.search('programs="(.*)"', settings)[1])
 
+    @functools.cache
+    def kubeconfig(self, user=None):
+        return self.do("kubeconfig", *([user] if user else []))
+
     def kubectl_command(self, *arguments, user=None):
-        return [self.programs / "kubectl", "--kubeconfig", self.do("kubeconfig", *([user] if user else [])), *arguments]
+        return [self.programs / "kubectl", "--kubeconfig", self.kubeconfig(user), *arguments]
 
     def kubectl(self, *arguments, user=None, given=None, check=True):
         done = subprocess.run(self.kubectl_command(*arguments, user=user), text=True, capture_output=True,
@@ -60,9 +74,18 @@ class Cluster:
         assert done.returncode == 0 or not check, done.stderr
         return done.stdout if check else done
 
-    def get(self, *arguments):
-        found = json.loads(self.kubectl("get", "-o", "json", *arguments))
-        return found["items"] if found["kind"] == "List" else found
+    @functools.cached_property
+    def api(self):
+        return Api(self)
+
+    def get(self, what, namespace=None, selector=""):
+        """An object, `kind/name`, or all of a kind, `kinds`: without a process, since tests ask again and again."""
+        kind, _, name = what.partition("/")
+        kind = kind if name else kind.removesuffix("s")
+        path = f"/{KINDS[kind]}/{f'namespaces/{namespace}/' if namespace else ''}{kind}s"
+        if name:
+            return self.api.get(f"{path}/{name}")
+        return self.api.get(f"{path}?{urllib.parse.urlencode({'labelSelector': selector})}")["items"]
 
     def know_farms(self):
         """Installs the kinds Farm and FarmManager."""
@@ -86,7 +109,7 @@ class Cluster:
                       ["clusterrolebinding", "operator-farms", "--clusterrole=podere-operator-farms"],
                       ["rolebinding", "operator", "--role=podere-operator", "-n", "podere"]):
             self.kubectl("apply", "-f", "-", given=self.kubectl("create", *given, *role))
-        return pathlib.Path(self.do("kubeconfig", "operator"))
+        return pathlib.Path(self.kubeconfig("operator"))
 
 
 @contextlib.contextmanager
@@ -109,7 +132,7 @@ class Operator:
             raise Missing("PODERE does not name the program")
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
-                [program, "operator", "--kubeconfig", kubeconfig or cluster.do("kubeconfig"), "--listen", "127.0.0.1:0",
+                [program, "operator", "--kubeconfig", kubeconfig or cluster.kubeconfig(), "--listen", "127.0.0.1:0",
                  "--lease", lease, *arguments], stderr=log, stdout=log)
 
     def said(self):

@@ -45,12 +45,12 @@ def test_an_editor_takes_nothing_from_others_guarantees(operator, farms, eve):
     wait_until(lambda: "guarantees requested 100004, room 8" in manager_of(farms).get("message", ""), "so does the manager's")
     for name in ("cms", "sky"):
         assert len(farms.running(name)) == 2 and not farms.pods(name, is_reclaimed), name
-        assert farms.condition(name, "GuaranteeMet")["status"] == "True", name
+        wait_until(lambda: farms.condition(name, "GuaranteeMet")["status"] == "True", name)
 
     farms.manager(ceilings=[{"name": "eve", "namespaces": [eve.namespace], "minExecutors": 1, "maxExecutors": 3}])
     eve.has("all", 3)
     words = f"the ceiling of namespace {eve.namespace} on FarmManager {farms.namespace}"
-    wait_until(lambda: f"minExecutors 100000 counts as 1: {words}" in eve.status("all")["message"], "her status names the ceiling")
+    wait_until(lambda: f"minExecutors 100000 counts as 1: {words}" in eve.status("all").get("message", ""), "her status names the ceiling")
     assert f"executors 100000 counts as 3: {words}" in eve.status("all")["message"]
     assert eve.condition("all", "GuaranteeMet")["status"] == "True"
     wait_until(lambda: "above ceilings" in str(manager_of(farms)["conditions"]), "the manager's condition")
@@ -71,7 +71,7 @@ def test_a_priority_counts_as_far_as_the_manager_allows(operator, farms, eve):
     assert f"{eve.namespace}/all of priority 10 runs 0 of 8 executors" in annotations["podere.dev/reclaim-reason"]
     eve.has("all", ROOMS - 2)
     farms.has("cms", 2)
-    assert f"the ceiling of namespace {eve.namespace}" in eve.status("all")["message"]
+    wait_until(lambda: f"the ceiling of namespace {eve.namespace}" in eve.status("all")["message"], "her status names the ceiling")
 
     farms.farm("sky", 3, 3)  # a guarantee, of priority 0
     farms.has("sky", 3)

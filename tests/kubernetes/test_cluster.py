@@ -26,7 +26,7 @@ def run_pod(cluster, namespace, *arguments, **options):
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=made)
     name = made["metadata"]["name"]
     cluster.kubectl("-n", namespace, "wait", "--for=condition=Ready", "--timeout=60s", f"pod/{name}")
-    return cluster.get("-n", namespace, f"pod/{name}")["status"]["podIP"]
+    return cluster.get(f"pod/{name}", namespace)["status"]["podIP"]
 
 
 def seconds_of(timestamp):
@@ -41,7 +41,7 @@ def answer(address):
 
 def test_the_api_server_has_the_version_that_was_built(cluster):
     assert json.loads(cluster.kubectl("get", "--raw", "/version"))["gitVersion"] == VERSION
-    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in cluster.get("nodes", "-l", "podere.test/node=real")
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in cluster.get("nodes", selector="podere.test/node=real")
             } <= {VERSION}
 
 
@@ -74,7 +74,7 @@ def test_200_pods_are_spread_over_fake_nodes_and_run(cluster, namespace):
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "crowd"},
         "spec": {"replicas": 200, "selector": {"matchLabels": {"app": "crowd"}}, "template": template}})
     cluster.kubectl("-n", namespace, "rollout", "status", "--timeout=120s", "deployment/crowd")
-    pods = cluster.get("-n", namespace, "pods")
+    pods = cluster.get("pods", namespace)
     assert [p["status"]["phase"] for p in pods] == ["Running"] * 200
     assert len({p["status"]["podIP"] for p in pods}) == 200
     assert len({p["spec"]["nodeName"] for p in pods}) == 100
@@ -85,7 +85,7 @@ def test_a_pod_too_large_for_any_node_stays_pending_and_says_why(cluster, namesp
     giant["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "17"}}
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=giant)
     cluster.kubectl("-n", namespace, "wait", "--for=condition=PodScheduled=False", "--timeout=60s", "pod/giant")
-    condition, = cluster.get("-n", namespace, "pod/giant")["status"]["conditions"]
+    condition, = cluster.get("pod/giant", namespace)["status"]["conditions"]
     assert condition["reason"] == "Unschedulable" and "100 Insufficient cpu" in condition["message"]
 
 
@@ -94,11 +94,11 @@ def test_a_pod_on_a_fake_node_ends_with_its_grace_period_or_when_it_says(cluster
     run_pod(cluster, namespace, "quick", "fake", grace=600, annotations={"podere.test/ends-after": "1"})
     cluster.kubectl("-n", namespace, "delete", "pod", "stubborn", "quick", "--wait=false")
     ends = {p["metadata"]["name"]: seconds_of(p["metadata"]["deletionTimestamp"])
-            for p in cluster.get("-n", namespace, "pods")}
+            for p in cluster.get("pods", namespace)}
     assert set(ends) == {"stubborn", "quick"}
-    wait_until(lambda: "stubborn" not in str(cluster.get("-n", namespace, "pods")), "stubborn is gone")
+    wait_until(lambda: "stubborn" not in str(cluster.get("pods", namespace)), "stubborn is gone")
     assert time.time() >= ends["stubborn"]
-    wait_until(lambda: not cluster.get("-n", namespace, "pods"), "quick is gone")
+    wait_until(lambda: not cluster.get("pods", namespace), "quick is gone")
     assert time.time() < ends["quick"]
 
 
@@ -109,17 +109,17 @@ def test_a_real_process_is_asked_to_end_and_drains(real_node, namespace):
                            stdout=subprocess.PIPE)
     assert log.stdout.readline() == "works\n"
     real_node.kubectl("-n", namespace, "delete", "pod", "executor", "--wait=false")
-    end = seconds_of(real_node.get("-n", namespace, "pod/executor")["metadata"]["deletionTimestamp"])
+    end = seconds_of(real_node.get("pod/executor", namespace)["metadata"]["deletionTimestamp"])
     assert log.communicate(timeout=60)[0] == "asked\nsaved\n"
-    wait_until(lambda: not real_node.get("-n", namespace, "pods"), "the pod is gone")
+    wait_until(lambda: not real_node.get("pods", namespace), "the pod is gone")
     assert time.time() < end, "it had to be killed"
 
 
 def test_a_real_process_that_does_not_listen_is_killed_when_its_grace_is_over(real_node, namespace):
     run_pod(real_node, namespace, "deaf", "real", grace=3, command="trap '' TERM; while :; do sleep 0.1; done")
     real_node.kubectl("-n", namespace, "delete", "pod", "deaf", "--wait=false")
-    end = seconds_of(real_node.get("-n", namespace, "pod/deaf")["metadata"]["deletionTimestamp"])
-    wait_until(lambda: not real_node.get("-n", namespace, "pods"), "the pod is gone")
+    end = seconds_of(real_node.get("pod/deaf", namespace)["metadata"]["deletionTimestamp"])
+    wait_until(lambda: not real_node.get("pods", namespace), "the pod is gone")
     assert time.time() >= end
 
 
@@ -155,12 +155,12 @@ def test_a_part_that_is_killed_comes_back_with_all_it_knew(cluster, namespace):
     assert "etcd: down" in cluster.call("status").stdout
     cluster.do("up", "etcd")
     wait_until(lambda: cluster.call("status").returncode == 0, "the API server answers")
-    assert cluster.get("-n", namespace, "configmap/kept")["data"] == {"key": "value"}
+    assert cluster.get("configmap/kept", namespace)["data"] == {"key": "value"}
 
 
 def test_a_node_that_was_lost_comes_back_and_starts_its_pods_again(real_node, namespace):
     def restarts():
-        status, = real_node.get("-n", namespace, "pod/again")["status"]["containerStatuses"]
+        status, = real_node.get("pod/again", namespace)["status"]["containerStatuses"]
         return status["restartCount"] if status["ready"] else None
 
     run_pod(real_node, namespace, "again", "real")

@@ -32,7 +32,7 @@ def test_a_gang_starts_when_there_is_room_for_all_of_it(operator, farms):
 def test_a_gang_that_a_quota_keeps_from_starting_has_none(operator, farms):
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"pods": 3}}}
     farms.kubectl("create", "-f", "-", given=quota)
-    wait_until(lambda: farms.cluster.get("-n", farms.namespace, "resourcequota/small").get("status", {}).get("used"), "it counts")
+    wait_until(lambda: farms.cluster.get("resourcequota/small", farms.namespace).get("status", {}).get("used"), "it counts")
     farms.farm("ring", 4, 4, drain=1, gang=True)
     wait_until(lambda: farms.condition("ring", "Ready").get("reason") == "QuotaExceeded", "a condition says so")
     wait_until(lambda: not farms.pods("ring"), "those that were made go")

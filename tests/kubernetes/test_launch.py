@@ -106,7 +106,7 @@ def sha256(path):
 
 
 def ready(cluster, namespace):
-    pods = cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=astro")
+    pods = cluster.get("pods", namespace, "podere.dev/farm=astro")
     return sum(any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
                for pod in pods if "deletionTimestamp" not in pod["metadata"])
 
@@ -149,7 +149,7 @@ def test_a_farm_that_shrinks_and_grows_gives_the_same_model(cluster, namespace, 
                           stderr=subprocess.PIPE) as process:
         try:
             said = ""
-            for wanted in (3, 2, 1, 3, 4):
+            for wanted in (3, 1, 4):
                 said += says(process, f"of {trees:,} trees")  # all of before are up
                 cluster.kubectl("-n", namespace, "scale", "farm/astro", f"--replicas={wanted}")
                 said += says(process, f"continuing with {wanted} executors?")
@@ -209,7 +209,7 @@ with podere.Session(executors="1:2", cores=1, farm=sys.argv[1], progress=False) 
 
 def test_a_session_says_that_it_waits_and_can_be_stopped(cluster, namespace, podere, folder):
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 0, folder))
-    wait_until(lambda: cluster.get("-n", namespace, "farm/astro").get("status", {}).get("selector"), "the operator")
+    wait_until(lambda: cluster.get("farm/astro", namespace).get("status", {}).get("selector"), "the operator")
     options = command(cluster, podere, folder, namespace)
     options["env"]["XDG_RUNTIME_DIR"] = str(folder)
 
@@ -252,6 +252,6 @@ def test_what_cannot_be_is_reported_in_one_line(cluster, namespace, podere, fold
     volumes["spec"]["template"]["spec"]["volumes"] = []
     volumes["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = []
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=volumes)
-    wait_until(lambda: cluster.get("-n", namespace, "farm/astro").get("status", {}).get("selector"), "the operator")
+    wait_until(lambda: cluster.get("farm/astro", namespace).get("status", {}).get("selector"), "the operator")
     assert "podere-farm-astro" in refused()
     assert not list(pathlib.Path(folder).glob("m.json*"))

@@ -36,7 +36,7 @@ def allowed(cluster, user, *request, given=None):
 
 
 def status_of(cluster, namespace, name="astro"):
-    return cluster.get("-n", namespace, f"farm/{name}").get("status", {})
+    return cluster.get(f"farm/{name}", namespace).get("status", {})
 
 
 def in_pod(cluster, namespace, pod, script):
@@ -56,7 +56,7 @@ def test_executors_hold_host_key_and_public_key_only(cluster, namespace, folder)
     two_executors(cluster, namespace, folder)
     held = in_pod(cluster, namespace, "astro-0", "cd /etc/podere/keys && stat -L -c '%n %a %u %g' *")
     assert held.stdout.split("\n")[:-1] == [f"ssh-hostkey 440 0 {NOBODY}", f"ssh-publickey 440 0 {NOBODY}"], held
-    secret = cluster.get("-n", namespace, "secret/podere-farm-astro")
+    secret = cluster.get("secret/podere-farm-astro", namespace)
     private = base64.b64decode(secret["data"]["ssh-privatekey"]).decode().splitlines()[3]
     found = in_pod(cluster, namespace, "astro-0", f"grep -rlF '{private}' /etc /tmp /run /var /proc/1/environ; echo done")
     assert found.stdout == "done\n", found
@@ -78,13 +78,13 @@ def test_executors_satisfy_the_restricted_pod_security_level(cluster, namespace,
     spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] == "keys"]
     spec["containers"][0]["volumeMounts"] = spec["containers"][0]["volumeMounts"][-1:]
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=made)
-    wait_until(lambda: cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=astro"), "the API server takes the pod")
+    wait_until(lambda: cluster.get("pods", namespace, "podere.dev/farm=astro"), "the API server takes the pod")
 
 
 def test_no_executor_can_log_in_to_another(cluster, namespace, folder):
     two_executors(cluster, namespace, folder)
     pods = {pod["metadata"]["name"]: pod["status"]["podIP"] for pod in
-            cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=astro")}
+            cluster.get("pods", namespace, "podere.dev/farm=astro")}
     options = "-p 2222 -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=10"
     # Every file that the executor can read, tried as a key.
     attempt = f"""
@@ -97,7 +97,7 @@ done 2>&1"""
     tried = in_pod(cluster, namespace, "astro-0", attempt)
     assert "reached" not in tried.stdout and tried.stdout.count("Permission denied (publickey)") >= 4, tried
 
-    secret = cluster.get("-n", namespace, "secret/podere-farm-astro")["data"]
+    secret = cluster.get("secret/podere-farm-astro", namespace)["data"]
     key = folder / "key"
     key.write_bytes(base64.b64decode(secret["ssh-privatekey"]))
     key.chmod(0o600)
@@ -118,7 +118,7 @@ def test_a_template_cannot_give_executors_the_drivers_key(cluster, namespace, fo
         {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "podere-farm-other", "key": "ssh-privatekey"}}}]
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=made)
     wait_until(lambda: "would give them the private key" in status_of(cluster, namespace, "other").get("message", ""), "why")
-    assert not cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=other")
+    assert not cluster.get("pods", namespace, "podere.dev/farm=other")
 
 
 def test_what_executors_run_refuses_root_and_the_drivers_key(tmp_path):
@@ -151,7 +151,7 @@ def test_a_secret_made_beforehand_is_refused(cluster, namespace, folder, podere)
     cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 1, folder))
     remedy = f"was not made by the operator, so others may know its keys: kubectl -n {namespace} delete secret podere-farm-astro"
     wait_until(lambda: remedy in status_of(cluster, namespace).get("message", ""), "the status says why")
-    assert not cluster.get("-n", namespace, "pods", "-l", "podere.dev/farm=astro")
+    assert not cluster.get("pods", namespace, "podere.dev/farm=astro")
     done = trained(cluster, podere, folder, namespace)
     assert done.returncode == 2 and remedy in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     cluster.kubectl("-n", namespace, "delete", "secret", "podere-farm-astro")
@@ -165,7 +165,7 @@ def test_a_secret_that_replaced_the_operators_is_refused(cluster, namespace, fol
     changed = cluster.kubectl("-n", namespace, "patch", "secret/podere-farm-astro", "--type=merge", "-p",
                               '{"stringData": {"ssh-privatekey": "x"}}', check=False)
     assert changed.returncode != 0 and "immutable" in changed.stderr, changed.stderr
-    owners = cluster.get("-n", namespace, "secret/podere-farm-astro")["metadata"]["ownerReferences"]
+    owners = cluster.get("secret/podere-farm-astro", namespace)["metadata"]["ownerReferences"]
     cluster.kubectl("-n", namespace, "delete", "secret", "podere-farm-astro")
     cluster.kubectl("create", "-f", "-", given=foreign_secret(cluster, namespace, ownerReferences=owners))
     done = trained(cluster, podere, folder, namespace)
@@ -297,7 +297,7 @@ def test_an_operator_that_may_not_see_quotas_works_without(folder):
             cluster.kubectl("create", "namespace", name)
         cluster.kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": rights})
         cluster.kubectl("-n", "stars", "create", "quota", "small", "--hard=pods=1")
-        wait_until(lambda: cluster.get("-n", "stars", "resourcequota/small").get("status", {}).get("used"), "it counts")
+        wait_until(lambda: cluster.get("resourcequota/small", "stars").get("status", {}).get("used"), "it counts")
         config = service_account_config(cluster, "podere", folder)
         with operating(cluster, "--namespace", "podere", kubeconfig=config) as operator:
             operator.wait_for("may not list and watch resourcequotas").wait_for("knows")

@@ -1,4 +1,4 @@
-// All programs of a Kubernetes cluster as one, chosen by the name that it is called by. The packages that they
+// All programs of a Kubernetes cluster as one, told apart by the name that it is called by. The packages that they
 // share, which are most, are compiled and linked once.
 package main
 

@@ -1,4 +1,4 @@
-# Thin: what is built stands in CMakeLists.txt and CMakePresets.json, what is done in tools/.
+# Thin: CMakeLists.txt and CMakePresets.json say what is built, tools/ has what is done.
 .DEFAULT_GOAL := help
 .PHONY: run test wheel deb notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
 
@@ -68,7 +68,7 @@ format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
 	@git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
 
-lint:  ## check formatting, floors of rooms, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
+lint:  ## check formatting, floors of rooms, words, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
 	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
 	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto

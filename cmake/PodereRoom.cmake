@@ -1,7 +1,7 @@
 # One folder is one room: all its sources are the library podere_<room>; x_test.cc files are its unit tests and
 # x_distributed_test.cc files are run by mpirun on 1, 2, 3 and 5 ranks. An x_fuzz.cc is the libFuzzer program x_fuzz.
 # PROCESSORS of tests are halves of cores, of which the test presets have four: a test that mostly waits takes one, so
-# that two of them run beside one that computes. COST says what begins first, where no run before has told.
+# that two of them run beside one that computes. COST says what begins first, where no run before has shown it.
 find_program(MPIRUN mpirun REQUIRED)
 set(PODERE_MPIRUN ${CMAKE_COMMAND} -E env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
@@ -12,11 +12,11 @@ if(PODERE_FUZZ)
   add_custom_target(fuzzers)
 endif()
 
-# With less or no optimisation, if PODERE_LITTLE_OPTIMISED or PODERE_UNOPTIMISED names the part.
+# With less or no optimization, if PODERE_LITTLE_OPTIMIZED or PODERE_UNOPTIMIZED names the part.
 function(podere_compile_quickly target part)
-  if(part IN_LIST PODERE_UNOPTIMISED)
+  if(part IN_LIST PODERE_UNOPTIMIZED)
     target_compile_options(${target} PRIVATE -O0)
-  elseif(part IN_LIST PODERE_LITTLE_OPTIMISED)
+  elseif(part IN_LIST PODERE_LITTLE_OPTIMIZED)
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()

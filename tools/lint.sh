@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/lint.sh BUILD: formatting (mended by make format), floors of the rooms, the Python package (circles of imports, ruff,
+# tools/lint.sh BUILD: formatting (mended by make format), floors of the rooms, words, the Python package (circles of imports, ruff,
 # mypy; the latter two are left out where PyPI is not to be had, but not in CI), clang-tidy over what the configured build
 # directory compiles (mended by tools/lint.sh BUILD --fix); of preset lint that is a room at a time, which takes a third.
 # What clang-tidy found nothing in is not looked at again while it stays the same (tidy.py).
@@ -16,6 +16,9 @@ git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 --dry-run --Werror || fo
 
 echo "lint: rooms"
 tools/check_rooms.py || found=1
+
+echo "lint: words"
+tools/check_words.py || found=1
 
 echo "lint: Python"
 tools/check_imports.py || found=1

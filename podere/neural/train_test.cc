@@ -19,7 +19,7 @@ double auc_on_new_rows(const Model& model) {
   return evaluate::auc(alone(), predict(model, fresh, 2), fresh.label(), {});
 }
 
-TEST(TrainTest, EveryOptimiserLearnsWhatNoLinearModelCan) {
+TEST(TrainTest, EveryOptimizerLearnsWhatNoLinearModelCan) {
   const table::Table table = random_table({.n_rows = 8000}, alone());
   const Options linear{.hidden = {}, .optimizer = Optimizer::kLbfgs, .epochs = 50};
   EXPECT_LT(auc_on_new_rows(train_alone(table, linear)), 0.75);

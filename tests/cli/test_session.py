@@ -159,7 +159,7 @@ def check_trained(podere):
     assert (model, n_trees) == trained(podere.folder / "alone.json")
 
 
-def test_training_goes_on_with_more_executors_and_with_fewer(podere, session):
+def test_training_continues_with_more_executors_and_with_fewer(podere, session):
     session.start("s", "--executors", "1", "--cores", "1")
     session("load", "s", "collider:20000", "--as", "a")
     options = [*ENDLESS, "--depth", "7", "-o", "model.json", "--session", "s", "--json"]

@@ -174,10 +174,12 @@ class World:
 
     def wait_for(self, condition, seconds):
         end = time.time() + seconds
-        while not condition() and time.time() < end:
+        while not condition():
+            if time.time() >= end:
+                return False
             self.tend()
             time.sleep(0.05)
-        return condition()
+        return True
 
     def network(self, network_faults, of=None):
         for proxy in self.proxies if of is None else [self.proxies[of]]:

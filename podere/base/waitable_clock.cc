@@ -19,7 +19,7 @@ class SteadyClock final : public WaitableClock {
   }
 
  private:
-  const Stopwatch since_start_;
+  Stopwatch since_start_;
 };
 
 }  // namespace

@@ -100,6 +100,17 @@ bool pass(TestClock& clock, std::size_t n_candidates, double seconds) {
          clock.comes_to_rest(kThreads * n_candidates);
 }
 
+/// After its deadline: it leads no more, says so once, and does not come back when requests succeed again.
+void expect_lost_for_good(Candidate& candidate, TestClock& clock, const std::function<void()>& restore) {
+  EXPECT_FALSE(candidate.election.is_leader());
+  ASSERT_TRUE(TestClock::comes_true([&] { return candidate.n_losses == 1; }));
+  restore();
+  clock.turn(100);
+  EXPECT_FALSE(candidate.election.is_leader());
+  EXPECT_EQ(candidate.n_losses, 1);
+  EXPECT_EQ(candidate.n_starts, 1);
+}
+
 TEST(LeaderElection, HasOneLeaderWhoRenews) {
   LeaseServer server;
   TestClock clock;
@@ -168,13 +179,7 @@ TEST(LeaderElection, IsLostAtTheDeadlineWhenItCannotRenew) {
   ASSERT_TRUE(pass(clock, 1, 0.6));
   EXPECT_TRUE(candidate.election.is_leader());
   clock.turn(0.2);
-  EXPECT_FALSE(candidate.election.is_leader());
-  ASSERT_TRUE(TestClock::comes_true([&] { return candidate.n_losses == 1; }));
-  server.status = 200;
-  clock.turn(100);
-  EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
-  EXPECT_EQ(candidate.n_losses, 1);
-  EXPECT_EQ(candidate.n_starts, 1);
+  expect_lost_for_good(candidate, clock, [&] { server.status = 200; });
 }
 
 TEST(LeaderElection, IsLostAtTheDeadlineWhileARenewalIsInFlight) {
@@ -185,12 +190,7 @@ TEST(LeaderElection, IsLostAtTheDeadlineWhileARenewalIsInFlight) {
   server.is_silent = true;
   ASSERT_TRUE(comes_true(clock, 1, [&] { return server.n_unanswered > 0; }));
   clock.turn(0.8);
-  EXPECT_FALSE(candidate.election.is_leader());
-  ASSERT_TRUE(TestClock::comes_true([&] { return candidate.n_losses == 1; }));
-  server.is_silent = false;
-  clock.turn(100);
-  EXPECT_FALSE(candidate.election.is_leader()) << "and for ever";
-  EXPECT_EQ(candidate.n_losses, 1);
+  expect_lost_for_good(candidate, clock, [&] { server.is_silent = false; });
 }
 
 TEST(LeaderElection, IsLostAtOnceWhenAnotherHasTheLease) {

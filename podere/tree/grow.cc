@@ -184,11 +184,11 @@ class Grower {
 
   /// The splits of all ranks that own features, of many ranks only a few; those of each in the order of its `own`.
   std::vector<Split> gather_splits(std::span<const Split> own) const {
-    const auto n_shown = [&](int rank) { return context_.layout.width(rank) > 0 ? own.size_bytes() : 0; };
+    const auto n_bytes_of = [&](int rank) { return context_.layout.width(rank) > 0 ? own.size_bytes() : 0; };
     std::vector<std::size_t> counts;
-    for (int rank = 0; rank < context_.comm.size(); ++rank) counts.push_back(n_shown(rank));
+    for (int rank = 0; rank < context_.comm.size(); ++rank) counts.push_back(n_bytes_of(rank));
     const std::vector<std::byte> gathered =
-        context_.comm.all_gather_v(std::as_bytes(own).first(n_shown(context_.comm.rank())), counts);
+        context_.comm.all_gather_v(std::as_bytes(own).first(n_bytes_of(context_.comm.rank())), counts);
     std::vector<Split> splits(gathered.size() / sizeof(Split));
     std::memcpy(static_cast<void*>(splits.data()), gathered.data(), gathered.size());
     return splits;

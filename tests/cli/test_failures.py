@@ -1,4 +1,4 @@
-"""Executors that fail or die, and users who stop: an answer within 10 s, and no process left."""
+"""Executors that fail or die, and users who stop: an answer, and no process left."""
 
 import functools
 import json

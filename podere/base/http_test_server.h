@@ -51,6 +51,15 @@ class HttpTestConnection {
     return true;
   }
   void keep() { is_kept_ = true; }
+  /// Sends an answer, and keeps the connection if its client can tell where the answer ends: a client that used it
+  /// again before it saw the end of it would fail.
+  void answer(const std::string& bytes) {
+    send(bytes);
+    const auto end = bytes.find("\r\n\r\n");
+    const std::string head = bytes.substr(0, end);
+    if (end == std::string::npos || head.find("\r\nConnection: close") != std::string::npos) return;
+    is_kept_ = head.find("\r\nContent-Length:") != std::string::npos && length_of_body(head) == bytes.size() - end - 4;
+  }
   bool is_kept() const { return is_kept_; }
 
   /// The next request with its body, as Content-Length says; what is no HTTP, as far as it came. Empty if there is
@@ -127,7 +136,7 @@ class HttpTestServer {
           std::unique_lock lock(*one_at_a_time);
           const std::string bytes = answer(request);
           lock.unlock();
-          connection.send(bytes);
+          connection.answer(bytes);
         })) {}
   ~HttpTestServer() {
     has_ended_ = true;

@@ -59,7 +59,7 @@ inline double portable_exp(double x) {
 /// where the last form of log m is used since f is exact.
 inline double portable_log(double x) {
   using namespace portable_math_detail;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
   const bool is_subnormal = x < std::numeric_limits<double>::min();
   const double normal = is_subnormal ? x * 0x1p54 : x;
   // The exponent, as it is once m is to begin at sqrt(1/2), plus 1023.
@@ -77,8 +77,8 @@ inline double portable_log(double x) {
                                         2.0 / 19, 2.0 / 21);
   const double half_f2 = 0.5 * f * f;
   const double log_x = k * kLn2High - ((half_f2 - (s * (half_f2 + series) + k * kLn2Low)) - f);
-  const double nonpositive = x == 0.0 ? -kInfinity : std::numeric_limits<double>::quiet_NaN();
-  return x > 0.0 ? (x < kInfinity ? log_x : x) : nonpositive;
+  const double nonpositive = x == 0.0 ? -kInf : std::numeric_limits<double>::quiet_NaN();
+  return x > 0.0 ? (x < kInf ? log_x : x) : nonpositive;
 }
 
 /// 1 / (1 + e^-x), less than 2 ulp off, without overflow: e^-|x| stays in [0, 1].

@@ -48,7 +48,7 @@ struct WakeWords {
   WakeWord* own = nullptr;
   std::vector<WakeWord*> others;
   bool reach_all = false;
-} words;
+} wake_words;
 
 WakeWord* map_word(int file) {
   void* const place = mmap(nullptr, sizeof(WakeWord), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -84,10 +84,10 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 }
 
 void wake_sleepers(bool is_from_work) {
-  if (words.own != nullptr) words.own->processor.store(sched_getcpu(), std::memory_order_relaxed);
+  if (wake_words.own != nullptr) wake_words.own->processor.store(sched_getcpu(), std::memory_order_relaxed);
   // Orders what was sent before the look at who sleeps; pairs with arm().
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (WakeWord* const word : words.others) {
+  for (WakeWord* const word : wake_words.others) {
     if (word->is_awaited == 0) continue;
     if (is_from_work) ++word->wake_ups_from_work;
     ++word->count;
@@ -100,75 +100,77 @@ void wake_sleepers(bool is_from_work) {
 void open_wake_ups() {
   int n_ranks = 0;
   check(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks), "MPI_Comm_size");
-  words.reach_all = n_ranks == 1;
+  wake_words.reach_all = n_ranks == 1;
   if (n_ranks == 1) return;
   const int file = memfd_create("podere-wake-up", MFD_CLOEXEC);
   Address address{.machine = 0, .owner = 0, .process = getpid(), .file = file};
-  if (file >= 0 && ftruncate(file, sizeof(WakeWord)) == 0) words.own = map_word(file);
-  if (words.own != nullptr) {
+  if (file >= 0 && ftruncate(file, sizeof(WakeWord)) == 0) wake_words.own = map_word(file);
+  if (wake_words.own != nullptr) {
     std::random_device random;
     address.owner = (std::uint64_t{random()} << 32) | random();
     address.machine = this_machine();
-    words.own->owner = address.owner;
+    wake_words.own->owner = address.owner;
   }
   std::vector<Address> all(static_cast<std::size_t>(n_ranks));
   check(MPI_Allgather(&address, sizeof(Address), MPI_BYTE, all.data(), sizeof(Address), MPI_BYTE, MPI_COMM_WORLD),
         "MPI_Allgather");
   for (const Address& at : all) {
     if (at.machine == 0 || at.machine != address.machine || at.process == address.process) continue;
-    if (WakeWord* const word = open_word(at); word != nullptr) words.others.push_back(word);
+    if (WakeWord* const word = open_word(at); word != nullptr) wake_words.others.push_back(word);
   }
   // Reach may be one-way: long sleeps need every rank to reach every other.
-  int reach_all = words.others.size() + 1 == all.size() ? 1 : 0;
+  int reach_all = wake_words.others.size() + 1 == all.size() ? 1 : 0;
   check(MPI_Allreduce(MPI_IN_PLACE, &reach_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-  words.reach_all = reach_all != 0;
+  wake_words.reach_all = reach_all != 0;
   if (file >= 0) ::close(file);
 }
 
 void close_wake_ups() {
-  for (WakeWord* const word : words.others) munmap(word, sizeof(WakeWord));
-  if (words.own != nullptr) munmap(words.own, sizeof(WakeWord));
-  words = {};
+  for (WakeWord* const word : wake_words.others) munmap(word, sizeof(WakeWord));
+  if (wake_words.own != nullptr) munmap(wake_words.own, sizeof(WakeWord));
+  wake_words = {};
 }
 
-bool can_all_be_woken() { return words.reach_all; }
+bool can_all_be_woken() { return wake_words.reach_all; }
 
-std::uint32_t n_wake_ups_from_work() { return words.own != nullptr ? words.own->wake_ups_from_work.load() : 0; }
+std::uint32_t n_wake_ups_from_work() {
+  return wake_words.own != nullptr ? wake_words.own->wake_ups_from_work.load() : 0;
+}
 
 void wake_others() { wake_sleepers(true); }
 void wake_others_idle() { wake_sleepers(false); }
 
 bool is_processor_needed() {
   const int here = sched_getcpu();
-  return std::ranges::any_of(words.others, [here](const WakeWord* word) {
+  return std::ranges::any_of(wake_words.others, [here](const WakeWord* word) {
     return word->processor.load(std::memory_order_relaxed) == here &&
            word->is_awaited.load(std::memory_order_relaxed) == 0;
   });
 }
 
 WakeUp::~WakeUp() {
-  if (is_armed_ && words.own != nullptr) words.own->is_awaited = 0;
+  if (is_armed_ && wake_words.own != nullptr) wake_words.own->is_awaited = 0;
 }
 
 void WakeUp::arm() {
   is_armed_ = true;
-  if (words.own == nullptr) return;
-  count_before_ = words.own->count;
-  words.own->is_awaited = 1;
+  if (wake_words.own == nullptr) return;
+  count_before_ = wake_words.own->count;
+  wake_words.own->is_awaited = 1;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // before the look that follows
 }
 
 bool WakeUp::sleep(std::chrono::microseconds longest) {
   is_armed_ = false;
-  if (words.own == nullptr) {
+  if (wake_words.own == nullptr) {
     std::this_thread::sleep_for(longest);
     return false;
   }
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = std::chrono::nanoseconds(longest - seconds).count()};
-  futex(words.own->count, FUTEX_WAIT, count_before_, &timeout);
-  words.own->is_awaited = 0;
-  return words.own->count != count_before_;
+  futex(wake_words.own->count, FUTEX_WAIT, count_before_, &timeout);
+  wake_words.own->is_awaited = 0;
+  return wake_words.own->count != count_before_;
 }
 
 }  // namespace podere::comm

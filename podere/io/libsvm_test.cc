@@ -11,7 +11,7 @@
 namespace podere::io {
 namespace {
 
-table::Table read_text(const std::string& text, const LibsvmOptions& options = {}) {
+table::Table read_libsvm_text(const std::string& text, const LibsvmOptions& options = {}) {
   const TemporaryFile file(text);
   return read_libsvm(file.path(), options, comm::Communicator::self(), 2);
 }
@@ -40,7 +40,7 @@ std::string libsvm_refusal(const std::string& text, LibsvmOptions options = {}) 
 }
 
 TEST(Libsvm, PairsBecomeColumnsAndWhatIsAbsentIsZero) {
-  const auto table = read_text("1 1:0.5 3:-2e-3\n-1 2:+4\n0\n");
+  const auto table = read_libsvm_text("1 1:0.5 3:-2e-3\n-1 2:+4\n0\n");
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f1", "f2", "f3"}));
   EXPECT_EQ(table.schema().label, "label");
   EXPECT_EQ(column_of(table, 0), (std::vector<float>{0.5F, 0, 0}));
@@ -56,23 +56,24 @@ TEST(Libsvm, BlanksCommentsQuotesAndLineEndsDoNotCount) {
                               gzip(plain)};
   for (const std::string& text : same) {
     for (const std::size_t chunk_bytes : {1, 2, 5, 1000}) {
-      EXPECT_EQ(table_bits(read_text(text, {.chunk_bytes = chunk_bytes})), table_bits(read_text(plain))) << text;
+      EXPECT_EQ(table_bits(read_libsvm_text(text, {.chunk_bytes = chunk_bytes})), table_bits(read_libsvm_text(plain)))
+          << text;
     }
   }
 }
 
 TEST(Libsvm, NumbersAreTheNearestFloats) {
-  const auto table = read_text("0.1 1:16777217 2:1.00000005960464477540\n-1e-46 1:inf 2:nan\n");
+  const auto table = read_libsvm_text("0.1 1:16777217 2:1.00000005960464477540\n-1e-46 1:inf 2:nan\n");
   EXPECT_EQ(table.label()[0], 0.1F);
   EXPECT_EQ(table.feature(0)[0], 16777216.0F);
   EXPECT_EQ(table.feature(1)[0], std::strtof("1.00000005960464477540", nullptr));
   EXPECT_TRUE(std::isinf(table.feature(0)[1]));
   EXPECT_TRUE(std::isnan(table.feature(1)[1]));
-  EXPECT_TRUE(std::isnan(read_text("1 1:-999.0\n", {.missing = {"-999"}}).feature(0)[0]));
+  EXPECT_TRUE(std::isnan(read_libsvm_text("1 1:-999.0\n", {.missing = {"-999"}}).feature(0)[0]));
 }
 
 TEST(Libsvm, IndicesMayCountFromZero) {
-  const auto table = read_text("1 0:5 2:7\n", {.zero_based = true});
+  const auto table = read_libsvm_text("1 0:5 2:7\n", {.zero_based = true});
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f0", "f1", "f2"}));
   EXPECT_EQ(table.feature(0)[0], 5);
   EXPECT_EQ(table.feature(2)[0], 7);
@@ -80,25 +81,25 @@ TEST(Libsvm, IndicesMayCountFromZero) {
 
 TEST(Libsvm, FeaturesAreAsManyAsTheFileOrTheModelHas) {
   const std::string text = "1 1:1\n1 2:1\n";
-  EXPECT_EQ(read_text(text).n_features(), 2);
-  EXPECT_EQ(read_text(text, {.rows = {.last_row = 1}}).n_features(), 2)
+  EXPECT_EQ(read_libsvm_text(text).n_features(), 2);
+  EXPECT_EQ(read_libsvm_text(text, {.rows = {.last_row = 1}}).n_features(), 2)
       << "it does not depend on the rows that are chosen";
-  EXPECT_EQ(read_text(text, {.n_features = 5}).n_features(), 5);
+  EXPECT_EQ(read_libsvm_text(text, {.n_features = 5}).n_features(), 5);
   const table::Schema model{.features = {"f1", "f4"}, .label = "label", .weight = {}, .categories = {}};
-  const auto wider = read_text(text, {.applied = model});
+  const auto wider = read_libsvm_text(text, {.applied = model});
   EXPECT_EQ(libsvm_refusal(text, {.n_features = 1, .applied = model}), " 1 features are asked for, the model has 4");
   EXPECT_EQ(wider.n_features(), 4);
   EXPECT_EQ(column_of(wider, 3), (std::vector<float>{0, 0}));
-  EXPECT_EQ(read_text("1 9:1\n", {.applied = model}).n_features(), 9);
-  EXPECT_EQ(read_text(text, {.zero_based = true, .applied = model}).n_features(), 5);
+  EXPECT_EQ(read_libsvm_text("1 9:1\n", {.applied = model}).n_features(), 9);
+  EXPECT_EQ(read_libsvm_text(text, {.zero_based = true, .applied = model}).n_features(), 5);
   const table::Schema named{.features = {"a", "b", "c"}, .label = "y", .weight = {}, .categories = {}};
-  EXPECT_EQ(read_text(text, {.applied = named}).n_features(), 3) << "other names are matched by order";
+  EXPECT_EQ(read_libsvm_text(text, {.applied = named}).n_features(), 3) << "other names are matched by order";
   const table::Schema absurd{.features = {"f99999999999999999999"}, .label = "y", .weight = {}, .categories = {}};
-  EXPECT_EQ(read_text(text, {.applied = absurd}).n_features(), 2);
+  EXPECT_EQ(read_libsvm_text(text, {.applied = absurd}).n_features(), 2);
 }
 
 TEST(Libsvm, RowsAndColumnsAreChosen) {
-  const auto table = read_text("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .rows = {1}});
+  const auto table = read_libsvm_text("# x\n0 1:1\n1 1:2 2:3\n2 3:4\n", {.columns = {"f3", "f1"}, .rows = {1}});
   EXPECT_EQ(table.schema().features, (std::vector<std::string>{"f3", "f1"}));
   EXPECT_EQ(column_of(table, 0), (std::vector<float>{0, 4}));
   EXPECT_EQ(column_of(table, 1), (std::vector<float>{2, 0}));
@@ -114,7 +115,7 @@ TEST(Libsvm, WindowsHaveTheSameRows) {
   std::vector<float> seen;
   rows->for_each_window(
       [&](const table::Table& window) { seen.insert(seen.end(), window.feature(6).begin(), window.feature(6).end()); });
-  EXPECT_EQ(seen, column_of(read_text(text), 6));
+  EXPECT_EQ(seen, column_of(read_libsvm_text(text), 6));
   EXPECT_EQ(rows->labels().label()[2999], 2999);
 }
 
@@ -168,7 +169,7 @@ TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {
             " rows 1 to 1 are asked for, end excluded; there are rows 0 to 1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f2"}}), " there is no feature 'f2'; there are f1 to f1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f1", "f1"}}), " feature 'f1' is asked for twice");
-  EXPECT_THROW(read_text("1 1:1\n" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}),
+  EXPECT_THROW(read_libsvm_text("1 1:1\n" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}),
                InputError);
 }
 
@@ -176,7 +177,7 @@ TEST(Libsvm, ATableBeyondTheMemoryIsRefused) {
   std::string text;
   for (int i = 0; i < 2'000'000; ++i) text += "1 1000000:1\n";  // 8 TB
   try {
-    read_text(text);
+    read_libsvm_text(text);
     FAIL() << "not refused";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("1000000 columns take 8000.0 GB of memory"), std::string::npos)

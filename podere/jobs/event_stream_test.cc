@@ -28,13 +28,13 @@ class Pipe {
     ends_[1] = -1;
   }
   void send(const std::string& text) {
-    ASSERT_EQ(write(writer(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ASSERT_EQ(::write(writer(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
   std::string received() {
     close_writer();
     std::string text;
     std::array<char, 4096> chunk;
-    for (ssize_t n = 0; (n = read(reader(), chunk.data(), chunk.size())) > 0;) {
+    for (ssize_t n = 0; (n = ::read(reader(), chunk.data(), chunk.size())) > 0;) {
       text.append(chunk.data(), static_cast<std::size_t>(n));
     }
     return text;

@@ -13,7 +13,7 @@ from pathlib import Path
 
 FLOOR_ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`(\w+)`\s*\|")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
-DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?\s*(?:LIBRARIES[^)]*)?\)")
+DEPENDS = re.compile(r"podere_room\(\s*(\w+)(?:\s+DEPENDS\s+([\w\s]*?))?(?:\s+(?:LIBRARIES|TEST_LIBRARIES|TESTS_ALONE)\b[^)]*)?\s*\)")
 MPI_ROOM = "comm"
 FOLDERS = ("podere", "examples")  # of rooms
 CATALOG = "catalog"

@@ -23,7 +23,7 @@ SOUND = {
     "podere/tree/CMakeLists.txt": "podere_room(tree\n  DEPENDS comm\n  base)\n",
     "podere/tree/grow.cc": '#include "podere/tree/grow.h"\n#include "podere/base/error.h"\n',
     "podere/tree/grow.h": '// #include "podere/neural/layer.h"\n#include "podere/comm/group.h"\n',
-    "podere/neural/CMakeLists.txt": "podere_room(neural DEPENDS base)\n",
+    "podere/neural/CMakeLists.txt": "podere_room(neural DEPENDS base TEST_LIBRARIES check TESTS_ALONE)\n",
     "podere/neural/layer.h": "",
 }
 

@@ -1,7 +1,7 @@
 // Looks for leaks before MPI ends. MPI_Finalize unloads modules that have not released all memory: a leak of theirs
 // can then be distinguished from ours only by whole stacks, unwound by tables at each malloc, which takes more than
 // half of the time. While they are there, the module that called malloc is known, and lsan.supp names it. What MPI
-// keeps of its start is not counted. A part of the room comm in builds with the address sanitizer; processes without
+// keeps of its start is not counted. A part of builds with the address sanitizer; processes without
 // MPI look at their exit, as ever.
 #include <sanitizer/lsan_interface.h>
 

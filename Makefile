@@ -1,6 +1,6 @@
 # Thin: CMakeLists.txt and CMakePresets.json say what is built, tools/ has what is done.
 .DEFAULT_GOAL := help
-.PHONY: run test wheel deb notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
+.PHONY: run test asan-build tsan-build wheel deb notebooks test-tensorboard bench bench-trees bench-communication format lint hooks asan tsan fuzz clean help
 
 # ccache where there is one, for all clones alike; in CI warnings are errors.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
@@ -77,16 +77,15 @@ lint:  ## check formatting, floors of rooms, words, the Python package, and what
 hooks:  ## let git check formatting and floors of what is staged before each commit
 	@git config core.hooksPath tools/hooks
 
-asan:  ## tests of parts, and of the command line those of bad input and failures, with the sanitizers of memory
+asan-build tsan-build:
 	@tools/setup.sh build test
-	@$(CONFIGURE) asan
-	@$(BUILD) asan
+	@$(CONFIGURE) $(@:-build=)
+	@$(BUILD) $(@:-build=)
+
+asan: asan-build  ## tests of parts, and of the command line those of bad input and failures, with the sanitizers of memory
 	@ctest --preset asan
 
-tsan:  ## the tests of threads and ranks under the thread sanitizer
-	@tools/setup.sh build test
-	@$(CONFIGURE) tsan
-	@$(BUILD) tsan
+tsan: tsan-build  ## the tests of threads and ranks under the thread sanitizer
 	@ctest --preset tsan
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS (60) each

@@ -51,7 +51,7 @@ class HttpTestConnection {
     return true;
   }
   void keep() { is_kept_ = true; }
-  /// Sends an answer, and keeps the connection if its client can tell where the answer ends: a client that used it
+  /// Sends an answer, and keeps the connection if its client sees where the answer ends: a client that used it
   /// again before it saw the end of it would fail.
   void answer(const std::string& bytes) {
     send(bytes);

@@ -32,9 +32,7 @@ struct Value {
   }
   std::string text(const char* name) const {
     const Value value = at(name);
-    if (!value.is_given()) return "";
-    if (!value.node.IsScalar()) value.refuse("text");
-    return value.node.Scalar();
+    return value.is_given() ? value.own_text() : "";
   }
   /// Text that becomes part of a header, a path or the name of a program.
   std::string line(const char* name) const {
@@ -56,11 +54,16 @@ struct Value {
     }
     return values;
   }
-  std::string own_line() const {
+  std::string own_text() const {
     if (!node.IsScalar()) refuse("text");
-    const bool is_line = std::ranges::none_of(node.Scalar(), [](char c) { return c >= 0 && (c < ' ' || c == '\x7f'); });
-    if (!is_line) refuse("single line");
+    if (!is_utf8(node.Scalar())) refuse("text in UTF-8");  // some of it goes into JSON
     return node.Scalar();
+  }
+  std::string own_line() const {
+    const std::string text = own_text();
+    const bool is_line = std::ranges::none_of(text, [](char c) { return c >= 0 && (c < ' ' || c == '\x7f'); });
+    if (!is_line) refuse("single line");
+    return text;
   }
 };
 

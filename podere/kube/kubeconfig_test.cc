@@ -100,6 +100,9 @@ TEST(Kubeconfig, IsRefusedWithThePlaceWhenItIsNone) {
             "/c/config: clusters[0].cluster.insecure-skip-tls-verify: is no true or false (line 2, column 49)");
   EXPECT_EQ(kubeconfig_refusal(with_user("{token: \"a\\nX-Evil: b\"}")),
             "/c/config: users[0].user.token: is no single line (line 14, column 17)");
+  EXPECT_EQ(kubeconfig_refusal("clusters:\n- {name: c, cluster: {server: \"https://h\xffst\"}}"),
+            "/c/config: clusters[0].cluster.server: is no text in UTF-8 (line 2, column 31)")
+      << "what goes to a credential program as JSON";
 }
 
 TEST(Kubeconfig, NamesWhatIsNotThere) {

@@ -20,7 +20,8 @@ run() {
   mkdir -p "$build/corpus/$name"
   "$target" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$build/found/$name-" "$build/corpus/$name" "${seeds[@]}" >"$log" 2>&1 ||
-    { tail -n 60 "$log"; echo "fuzz: $name found a fault; its input is in $build/found" >&2; return 1; }
+    { tail -n 60 "$log"; grep -aE 'what\(\)|no line|ERROR:|runtime error' "$log" | sed "s/^/fuzz: $name: /"
+      echo "fuzz: $name found a fault; its input is in $build/found" >&2; return 1; }
   echo "fuzz: $name: $(grep -E '^Done' "$log")"
 }
 export -f run

@@ -60,7 +60,7 @@ struct Value {
     return node.Scalar();
   }
   std::string own_line() const {
-    const std::string text = own_text();
+    std::string text = own_text();
     const bool is_line = std::ranges::none_of(text, [](char c) { return c >= 0 && (c < ' ' || c == '\x7f'); });
     if (!is_line) refuse("single line");
     return text;

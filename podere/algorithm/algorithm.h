@@ -121,6 +121,8 @@ class Algorithm {
   virtual Abilities abilities() const { return {}; }
   /// Throws InputError that names an option which it does not have, of the wrong type or out of its range.
   virtual std::unique_ptr<const Trainer> trainer(const Json& options) const = 0;
+  /// Options that learn more than two classes where the ones given do not say what to learn: {"objective": "softmax"}.
+  virtual Json options_for_classes() const { return Json::object(); }
 
   /// Whether a text is meant to be a model of this algorithm, whole or not.
   virtual bool is_model(const std::string& text) const = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,6 +59,14 @@ bool is_utf8(std::string_view text) {
     i += n;
   }
   return true;
+}
+
+std::string printable_list(std::span<const std::string> texts, std::size_t max_texts) {
+  std::string list;
+  for (const std::string& text : texts.first(std::min(max_texts, texts.size()))) {
+    list += (list.empty() ? "" : ", ") + printable(text);
+  }
+  return texts.size() > max_texts ? list + ", ..." : list;
 }
 
 }  // namespace podere

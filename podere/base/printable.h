@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,7 @@ bool is_utf8(std::string_view text);
 std::string printable(std::string_view text);
 /// The same without quotes, clipped to `max_bytes` or a few more.
 std::string printable_line(std::string_view text, std::size_t max_bytes);
+/// "'a', 'b', 'c'"; of many the first ones and "...".
+std::string printable_list(std::span<const std::string> texts, std::size_t max_texts = 20);
 
 }  // namespace podere

@@ -359,7 +359,7 @@ void add_categorical_option(CLI::App& app, source::SourceSpec& source) {
   const InGroup group(app, kData);
   app.add_option_function<std::string>(
          "--categorical", [&source](const std::string& text) { source.categorical = CLI::detail::split(text, ','); },
-         "Features that are categories, by name or position [none]")
+         "Features that are categories, by name or position; of the label: that its numbers are texts [none]")
       ->type_name("A,B,...");
 }
 

@@ -1,6 +1,8 @@
 // Options that several subcommands share.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
@@ -9,7 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "podere/base/enum_names.h"
+#include "podere/base/error.h"
 #include "podere/cli/command.h"
+#include "podere/cli/help.h"
 #include "podere/kube/access.h"
 #include "podere/source/source.h"
 
@@ -86,6 +91,23 @@ CLI::Validator file_name();
 CLI::Validator output_file();
 /// Of "[ADDRESS:]PORT". Makes "8080" "127.0.0.1:8080": for transform(), too.
 CLI::Validator listening_address();
+
+/// Adds an option for one of a few names.
+template <NamedEnum Enum>
+CLI::Option* add_choice(CLI::App& app, const char* option, Enum& value, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          option,
+          [&value](const std::string& text) {
+            try {
+              value = parse_name<Enum>(text);
+            } catch (const InputError& error) {
+              throw CLI::ValidationError(fmt::format("--{}", error.what()));
+            }
+          },
+          fmt::format("{} [{}]", description, to_string(value)))
+      ->type_name(choices(names_of(value).values));
+}
 
 /// Adds a subcommand that runs `run(options)` when chosen. `define(app, options)` adds its options. The options are
 /// shared between the parser, which fills them, and the command.

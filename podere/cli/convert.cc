@@ -72,6 +72,15 @@ std::string codes_in_words(const table::Schema& schema, const Format& to) {
                       : "The graph takes codes: turn each category into its code first (metadata \"categories\").\n");
 }
 
+/// What the outputs of a model that was exported stand for; empty where its classes are numbers.
+std::string classes_in_words(const table::Schema& schema) {
+  std::string line;
+  for (std::size_t k = 0; k < schema.classes.size(); ++k) {
+    line += fmt::format("{} {} = {}", k == 0 ? "Classes:" : ",", k, printable(schema.classes[k]));
+  }
+  return line.empty() ? "" : line + "; the file that was written has their numbers alone.\n";
+}
+
 /// Says which columns of an imported model have codes that nothing explains.
 void warn_of_codes(const table::Schema& schema, const Format& from) {
   const std::vector<std::string> names = exchange::unnamed_categories(schema);
@@ -101,11 +110,12 @@ int run_convert(const ConvertOptions& options) {
     if (model->n_rounds() > 0) json["rounds"] = model->n_rounds();
     for (const auto& [name, value] : facts) json[name] = value;
     json["categories"] = categories_of(schema);
+    if (!schema.classes.empty()) json["classes"] = schema.classes;
     json["output"] = options.path;
     print_json(json, facts_to);
   } else {
     print(fmt::format("{} model as {}: {}\n", from.name, to.name, options.path) + facts_text(facts) +
-              (exchange::is_podere(to) ? "" : codes_in_words(schema, to)),
+              (exchange::is_podere(to) ? "" : codes_in_words(schema, to) + classes_in_words(schema)),
           facts_to);
   }
   return kDone;

@@ -62,12 +62,17 @@ std::string roc_csv(const evaluate::Roc& roc) {
   return text;
 }
 
-std::string confusion_text(const Json& confusion) {
+std::string confusion_text(const Json& confusion, const Json& label) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < confusion.size(); ++k) names.push_back(std::to_string(k));
+  const auto classes = label.find("classes");
+  const bool are_texts = classes != label.end() && classes->size() == names.size() && classes->at(0).is_string();
+  if (are_texts) names = classes->get<std::vector<std::string>>();
   std::vector<std::string> header = {"true \\ predicted"};
-  for (std::size_t k = 0; k < confusion.size(); ++k) header.push_back(std::to_string(k));
+  header.insert(header.end(), names.begin(), names.end());
   TextTable table(std::move(header));
   for (std::size_t k = 0; k < confusion.size(); ++k) {
-    std::vector<std::string> row = {std::to_string(k)};
+    std::vector<std::string> row = {names[k]};
     for (const auto& weight : confusion[k]) row.push_back(fmt::format("{:.10g}", weight.get<double>()));
     table.add(std::move(row));
   }
@@ -99,7 +104,7 @@ void print_measures(const Json& result, int descriptor) {
   }
   print(facts_text(lines), descriptor);
   if (result.contains("stages")) print("\n" + stages_text(result["stages"]), descriptor);
-  if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"]), descriptor);
+  if (result.contains("confusion")) print("\n" + confusion_text(result["confusion"], result["label"]), descriptor);
 }
 
 /// Of --staged: 0 where it was not given.

@@ -1,4 +1,5 @@
 // podere model: what is in a model file.
+#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/print.h"
 #include "podere/exchange/format.h"
@@ -20,6 +21,10 @@ void define_model(CLI::App& app, ModelOptions& options) {
 int run_model(const ModelOptions& options) {
   const auto [format, model] = exchange::load_model(options.model);
   algorithm::Description description = model->describe();
+  if (const auto& classes = model->schema().classes; !classes.empty()) {
+    description.facts.insert(description.facts.begin() + 1, {"classes", printable_list(classes)});
+    description.json["classes"] = classes;
+  }
   if (!exchange::is_podere(format)) {
     description.facts.insert(description.facts.begin(), {"format", format.name});
     description.json["format"] = format.name;

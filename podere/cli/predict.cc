@@ -1,6 +1,7 @@
 // podere predict: one line per row from a model and a table.
 #include <fmt/format.h>
 
+#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/help.h"
@@ -19,24 +20,36 @@ struct PredictOptions {
   std::string model;
   std::string path;
   bool margin = false;
+  jobs::Prediction as = jobs::Prediction::kProbability;
   std::size_t rounds = 0;
 };
 
 void define_predict(CLI::App& app, PredictOptions& options) {
   add_model_argument(app, options.model);
   add_source_options(app, "DATA", options.source);
-  app.add_option("-o,--output", options.path, "File to write: a line per row, numbers separated by commas")
+  app.add_option("-o,--output", options.path, "File to write: a line per row, fields separated by commas")
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
   app.add_flag("--margin", options.margin,
                "Write margins (sums of leaf values, or of a network's last layer) instead of probabilities");
+  add_choice(app, "--as", options.as, "What to write of classes: probabilities, the most likely class, or both");
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
-  make_common(app, {"--executors"});
+  make_common(app, {"--as", "--executors"});
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
+}
+
+/// Which of the classes a number in the file is of; empty where there are none, or nothing to say.
+std::string what_is_written(const Json& facts, const PredictOptions& options) {
+  if (!facts.contains("classes") || options.as == jobs::Prediction::kClass) return "";
+  const auto classes = facts.at("classes").get<std::vector<std::string>>();
+  const std::string of = options.margin ? "margin of " : "probability of ";
+  if (classes.size() == 2 && !facts.at("is_of_each_class").get<bool>())
+    return fmt::format(" ({}{})", of, printable(classes[1]));
+  return fmt::format(" ({}{})", of, printable_list(classes));
 }
 
 int run_predict(const PredictOptions& options) {
@@ -44,12 +57,14 @@ int run_predict(const PredictOptions& options) {
       {{"-o", options.path}},
       {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   SharedFile file(options.path);
-  auto facts = run_job(options.group, options.output,
-                       jobs::PredictJob{options.source, options.model, file.path(), options.margin, options.rounds},
-                       [&](const Json&) { file.commit(); });
+  auto facts =
+      run_job(options.group, options.output,
+              jobs::PredictJob{options.source, options.model, file.path(), options.margin, options.as, options.rounds},
+              [&](const Json&) { file.commit(); });
   facts["output"] = options.path;
   show_result(options.output, facts, facts_to, [&] {
-    print(fmt::format("{} predictions: {}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path),
+    print(fmt::format("{} predictions: {}{}\n", with_commas(facts.at("rows").get<std::uint64_t>()), options.path,
+                      what_is_written(facts, options)),
           facts_to);
   });
   return kDone;

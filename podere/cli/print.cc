@@ -14,6 +14,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json.h"
+#include "podere/base/printable.h"
 #include "podere/jobs/job.h"
 
 namespace podere::cli {
@@ -79,6 +80,7 @@ std::string label_text(const Json& label) {
   if (label.at("position").is_number()) {
     text += fmt::format(" (column {}{})", label.at("position").get<std::uint64_t>(),
                         chosen == "first"   ? ", the first"
+                        : chosen == "last"  ? ", the last"
                         : chosen == "name"  ? ", by its name"
                         : chosen == "model" ? ", as in the model"
                                             : "");
@@ -87,6 +89,11 @@ std::string label_text(const Json& label) {
   if (classes == label.end()) {
     return fmt::format("{}: {} from {} to {}", text, label.at("kind").get<std::string>(), number(label.at("min")),
                        number(label.at("max")));
+  }
+  if (classes->at(0).is_string()) {
+    const auto texts = classes->get<std::vector<std::string>>();
+    text += fmt::format(": {} classes, {}", texts.size(), printable_list(texts, kMostListed));
+    return texts.size() == 2 ? text + fmt::format("; positive is {}", printable(texts[1])) : text;
   }
   const auto values = classes->get<std::vector<double>>();
   text += fmt::format(": {} class{}, ", values.size(), values.size() == 1 ? "" : "es");

@@ -65,7 +65,8 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   const auto real = [&](const char* name, double& value, const char* description) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
   };
-  app.add_option("--objective", options.objective, "Loss to minimize [logistic]")
+  app.add_option("--objective", options.objective,
+                 "Loss to minimize [logistic; of more than two classes that are texts softmax]")
       ->type_name(choices(names_of(tree::Objective()).values));
   whole("--classes", tree.n_classes, 0, tree::kMaxClasses,
         "Number of classes of softmax; 0: the largest label plus one");
@@ -171,6 +172,7 @@ int run_gbt(TrainOptions& options) {
   jobs::TrainJob job = job_of(options.run);
   job.algorithm = "trees";
   job.options = json_of_fields(options.tree);
+  if (options.objective) job.options["objective"] = *options.objective;
   job.low_memory = options.low_memory;
   const TrainingWords words{[](const Json& facts) -> std::vector<std::pair<std::string, Json>> {
                               return {{"trees", trees_text(facts)}};

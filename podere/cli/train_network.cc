@@ -22,6 +22,7 @@ namespace {
 struct NetworkOptions {
   TrainingOptions run;
   neural::Options network;
+  bool chose_loss = false;
   int workers = 0;  // 0: as many as there are executors beside the servers
   bool is_async = false;
   std::uint64_t max_steps = 0;
@@ -42,22 +43,6 @@ void read_layers(const std::string& text, std::vector<int>& widths) {
   }
 }
 
-/// Adds an option for one of a few names.
-template <typename Enum>
-void add_name(CLI::App& app, const char* option, Enum& value, const std::string& description) {
-  app.add_option_function<std::string>(
-         option,
-         [&value](const std::string& text) {
-           try {
-             value = parse_name<Enum>(text);
-           } catch (const InputError& error) {
-             throw CLI::ValidationError(fmt::format("--{}", error.what()));
-           }
-         },
-         fmt::format("{} [{}]", description, to_string(value)))
-      ->type_name(choices(names_of(value).values));
-}
-
 class Adder {
  public:
   explicit Adder(CLI::App& app) : app_(app) {}
@@ -74,17 +59,20 @@ class Adder {
   CLI::App& app_;
 };
 
-void define_layers(CLI::App& app, neural::Options& network) {
+void define_layers(CLI::App& app, NetworkOptions& options) {
+  neural::Options& network = options.network;
   const InGroup group(app, kModel);
   Adder add(app);
   app.add_option_function<std::string>(
          "--layers", [&network](const std::string& text) { read_layers(text, network.hidden); },
          fmt::format("Widths of the hidden layers; none: a linear model [{}]", fmt::join(network.hidden, ",")))
       ->type_name("N,N,...");
-  add_name(app, "--activation", network.activation, "Activation of the hidden layers");
-  add_name(app, "--initialization", network.initialization, "Initialization of the weights");
-  add_name(app, "--loss", network.loss,
-           "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers");
+  add_choice(app, "--activation", network.activation, "Activation of the hidden layers");
+  add_choice(app, "--initialization", network.initialization, "Initialization of the weights");
+  add_choice(
+      app, "--loss", network.loss,
+      "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers")
+      ->each([&options](const std::string&) { options.chose_loss = true; });
   add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
             "Number of classes of cross-entropy; 0: the largest label plus one");
 }
@@ -166,17 +154,17 @@ void define_nn(CLI::App& app, NetworkOptions& options) {
   neural::Options& network = options.network;
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, network.validation_fraction);
-  define_layers(app, network);
+  define_layers(app, options);
   const InGroup group(app, kTraining);
   define_from(app, options.run);
   Adder add(app);
-  add_name(app, "--optimizer", network.optimizer, "Optimizer");
+  add_choice(app, "--optimizer", network.optimizer, "Optimizer");
   add.whole("--epochs,--iterations", network.epochs, 1, neural::kMaxEpochs,
             "Passes over the rows, or iterations of lbfgs");
   add.whole("--batch-size", network.batch_size, 0, neural::kMaxBatch,
             "Rows of a step, over all executors; 0: a hundredth of the rows, 32 to 4096");
   add.real("--learning-rate", network.learning_rate, "Learning rate");
-  add_name(app, "--schedule", network.schedule, "Schedule of the learning rate");
+  add_choice(app, "--schedule", network.schedule, "Schedule of the learning rate");
   add.real("--learning-rate-decay", network.learning_rate_decay,
            "Of exponential: factor of the learning rate after each epoch");
   add.real("--momentum", network.momentum, "Momentum of sgd");
@@ -211,7 +199,7 @@ void define_mlp(CLI::App& app, NetworkOptions& options) {
   network.epochs = 100;
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, network.validation_fraction);
-  define_layers(app, network);
+  define_layers(app, options);
   const InGroup group(app, kTraining);
   define_from(app, options.run);
   Adder add(app);
@@ -289,6 +277,7 @@ int run_network(NetworkOptions& options) {
   jobs::TrainJob job = job_of(options.run);
   job.algorithm = "network";
   job.options = json_of_fields(neural::JobOptions{options.network, options.max_steps, options.checkpoint_steps});
+  if (options.chose_loss) job.options["loss"] = to_string(options.network.loss);
   const bool is_lbfgs = options.network.optimizer == neural::Optimizer::kLbfgs;
   const std::string unit = is_lbfgs ? "iterations" : "epochs";
   const TrainingWords words{

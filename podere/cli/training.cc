@@ -37,10 +37,18 @@ void save(AtomicFile& file, const std::string& model) {
   }
 }
 
+/// What is learned, and why where it was not chosen.
+std::string objective_text(const Json& facts) {
+  const auto objective = facts.at("objective").get<std::string>();
+  if (!facts.at("objective_is_guess").get<bool>()) return objective;
+  return fmt::format("{}, as the label has {} classes", objective, facts.at("label").at("classes").size());
+}
+
 void print_facts(const Json& facts, const TrainingWords& words, int descriptor) {
   const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
   std::vector<std::pair<std::string, Json>> lines = {
       {"label", label_text(facts.at("label"))},
+      {"objective", objective_text(facts)},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())}};
   if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
@@ -71,7 +79,12 @@ void print_facts(const Json& facts, const TrainingWords& words, int descriptor) 
 void add_data_options(CLI::App& app, TrainingOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
-      "Column of the label, by name or position from 0 [label, target, class or y, else the first]");
+      "Column of the label, by name or position from 0 [label, target, class or y; else the first, or the last if "
+      "it has texts and the first has none]");
+  app.add_option("--positive", options.source.positive,
+                 "Of a label of two texts the positive class [the last in order]")
+      ->group(kData)
+      ->type_name("TEXT");
   app.add_option("-o,--output", options.model, "Model file to write")
       ->required()
       ->transform(output_file())

@@ -83,8 +83,6 @@ std::string option_text(const CsvLayout& layout, std::size_t field) {
   return is_a_name ? name : std::to_string(field);
 }
 
-constexpr const char* kEncodeLabels = "; labels must be numbers: encode two classes as 0 and 1, more as 0, 1, 2, ...";
-
 /// Whether a column is called as labels are, and no label is chosen.
 bool may_be_label(const CsvLayout& layout, std::size_t field) {
   if (layout.schema.label && layout.label_choice == LabelChoice::kOption) return false;
@@ -95,6 +93,15 @@ bool may_be_label(const CsvLayout& layout, std::size_t field) {
 std::string advice_on_decimal_commas(char delimiter) {
   return fmt::format("; numbers with a decimal comma need a point{}",
                      delimiter == ',' ? "" : ": tr , . <OLD >NEW writes them so");
+}
+
+/// About a label of numbers that has texts further down.
+std::string advice_on_label(const CsvLayout& layout, std::size_t field) {
+  if (!layout.finds_categories) return "; the model learned numbers: name a text for missing values with --missing";
+  return fmt::format(
+      "; the first labels are numbers: name a text for missing values with --missing, take all labels as classes with "
+      "--categorical {}, or choose another --label",
+      option_text(layout, field));
 }
 
 /// All columns that cannot be read as numbers, and what can be done about them. `n_texts`, and how many of them are
@@ -116,14 +123,13 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
     } else if (k < schema.features.size()) {
       (may_be_label(layout, field) ? labels : features).push_back(option_text(layout, field));
     } else if (k == schema.features.size() && schema.label) {
-      if (!is_guessed) advice += kEncodeLabels + std::string(", or choose another --label");
+      if (!is_guessed) advice += advice_on_label(layout, field);
     } else {
       advice += "; weights must be numbers";
     }
   }
   if (!labels.empty()) {
-    advice += fmt::format("; {} is called as labels are{}, and choose it with --label", fmt::join(labels, ", "),
-                          kEncodeLabels);
+    advice += fmt::format("; {} is called as labels are: choose it with --label", fmt::join(labels, ", "));
   }
   if (is_guessed) advice += "; no label is chosen, so the first column is used: choose one with --label";
   const bool knows_features = !layout.finds_categories && !table::is_made_up(layout.names);
@@ -187,11 +193,11 @@ table::Table read_csv(const std::string& location, const CsvOptions& options, co
                       int n_threads, ReadFacts* facts) {
   OpenCsv csv(location, options, comm, n_threads);
   ReadFacts found = facts_of(csv);
-  Categories categories(csv.layout.schema, csv.layout.finds_categories);
+  Categories categories(csv.layout);
   std::optional<table::Table> table;
   comm.agree([&] { table.emplace(csv.layout.schema, csv.lines.size(), csv.rows); });
   read_or_refuse(csv, comm, options.counts_texts, found, [&] { csv.read(*table, categories, n_threads); });
-  categories.agree_on_codes(csv.name(), comm, n_threads, *table);
+  categories.agree_on_codes(csv.name(), options.positive, comm, n_threads, *table);
   found.unknown = categories.sum_unknown(comm);
   if (facts != nullptr) *facts = std::move(found);
   return std::move(*table);
@@ -202,18 +208,18 @@ std::unique_ptr<table::RowSource> open_csv(const std::string& location, const Cs
                                            ReadFacts* facts) {
   const auto csv = std::make_shared<OpenCsv>(location, options, comm, n_threads);
   ReadFacts found = facts_of(*csv);
-  if (csv->layout.finds_categories) {
-    Categories categories(csv->layout.schema, true);
+  if (csv->layout.finds_categories || csv->layout.finds_classes) {
+    Categories categories(csv->layout);
     const auto find = [&](table::Table& window) { csv->read(window, categories, n_threads); };
     read_or_refuse(*csv, comm, options.counts_texts, found,
                    [&] { table::ReadRows(csv->layout.schema, csv->lines.size(), csv->rows, find, window_bytes); });
     table::Table none(csv->layout.schema, 0, {});
-    categories.agree_on_codes(csv->name(), comm, n_threads, none);
+    categories.agree_on_codes(csv->name(), options.positive, comm, n_threads, none);
     csv->layout.schema = none.schema();
-    csv->layout.finds_categories = false;
+    csv->layout.finds_categories = csv->layout.finds_classes = false;
   }
   const auto read = [csv, n_threads](table::Table& window) {
-    Categories categories(csv->layout.schema, false);
+    Categories categories(csv->layout);
     csv->read(window, categories, n_threads);
     csv->text->check_unchanged();
   };

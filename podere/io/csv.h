@@ -27,10 +27,12 @@ struct CsvOptions {
   std::optional<std::string> weight;     ///< column of the weight; unset: the table has none
   std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label, weight and `drop`
   std::vector<std::string> drop;         ///< columns that are left out; not with `columns`
-  std::vector<std::string> categorical;  ///< features whose fields are texts: categories
+  std::vector<std::string> categorical;  ///< columns whose fields are texts: categories, or classes of the label
+  std::optional<std::string> positive;   ///< of two classes that are texts the one that is positive; unset: the last
   /// Unset: the texts of each categorical feature, sorted, become the codes 0, 1, 2, ... Else the features that
   /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical;
   /// of a file with names that has some of its features by name, no other columns are kept unless `columns` says so.
+  /// Its classes, where it has any, are those of the label.
   std::optional<table::Schema> coded_as;
   std::vector<std::string> missing = usual_missing_tokens();  ///< read as NaN
   bool counts_texts =
@@ -43,10 +45,11 @@ struct CsvOptions {
 /// Reads a file of numbers, and of texts in categorical columns, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte
 /// order mark. Columns without a name are called f0, f1, ... by position in the file. Blanks round a field, blank lines
 /// at the end and fields of columns that are not kept do not count. A blank line further up is an error, or a missing
-/// value where lines have one field. Numbers are decimal and rounded to the nearest float32; inf is a number; one
-/// beyond float32 is an error. A missing token that is a number means every spelling of it. A text that is not
-/// known is read as missing and counted in `facts`, where wanted. Codes that `coded_as` has no texts for are whole
-/// numbers from 0.
+/// value where lines have one field. The fields of the label are texts, its classes, if one of the first lines or
+/// `categorical` says so; sorted, but for `positive`, they become the codes 0, 1, ... Numbers are decimal and rounded
+/// to the nearest float32; inf is a number; one beyond float32 is an error. A missing token that is a number means
+/// every spelling of it. A text that is not known is read as missing and counted in `facts`, where wanted. Codes that
+/// `coded_as` has no texts for are whole numbers from 0.
 ///
 /// Collective: every rank receives its rows_of() the table, which is the same for any number of ranks and threads. Each
 /// rank reads 1/p of the file to find where rows begin, exchanges a few words per chunk, and reads the bytes of its own
@@ -54,8 +57,8 @@ struct CsvOptions {
 /// table, and per thread a chunk and a line.
 ///
 /// Throws InputError with file, line and column, the same one on all ranks: of all rows asked for, the first that does
-/// not split into fields; else the first text among numbers, with all columns that hold any. Rows that are not asked
-/// for are only counted.
+/// not split into fields, or whose label is none of the classes of `coded_as`; else the first text among numbers, with
+/// all columns that hold any. Rows that are not asked for are only counted.
 table::Table read_csv(const std::string& location, const CsvOptions& options, const comm::Communicator& comm,
                       int n_threads, ReadFacts* facts = nullptr);
 

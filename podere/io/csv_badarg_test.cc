@@ -134,13 +134,13 @@ TEST(CsvBadInput, NumbersWithADecimalCommaAreNamedAsSuch) {
 
 TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {
   const CsvOptions options{.label = "y", .weight = "w", .columns = {"a"}};
-  EXPECT_TRUE(refusal_of_text("a,w,y\n1,2,yes\n", options)
-                  .ends_with("missing value; not numbers: 'y' (1 of 1 rows); labels must be numbers: encode two "
-                             "classes as 0 and 1, more as 0, 1, 2, "
-                             "..., or choose another --label"));
-  EXPECT_TRUE(refusal_of_text("x,out\nN/A,1\n2,0\n", {.needs_label = true})
-                  .ends_with("not numbers: 'x' (1 of 2 rows); no label is chosen, so the first column is used: choose "
-                             "one with --label"));
+  EXPECT_EQ(refusal_of_text("a,w,y\n1,2,yes\n", options), "not refused") << "a class";
+  std::string late = "x,out\n";
+  for (int i = 0; i < 100; ++i) late += i == 90 ? "much,1\n" : "2,0\n";
+  EXPECT_TRUE(
+      refusal_of_text(late, {.needs_label = true})
+          .ends_with("not numbers: 'x' (1 of 100 rows); no label is chosen, so the first column is used: choose "
+                     "one with --label"));
   EXPECT_TRUE(refusal_of_text("a,w,y\n1,much,0\n", options).ends_with("; weights must be numbers"));
   EXPECT_TRUE(refusal_of_text("a,w\n1,much\n", {.weight = "w"}).ends_with("; weights must be numbers"));
 }
@@ -149,12 +149,11 @@ TEST(CsvBadInput, AColumnThatIsLikelyTheLabelIsNotToBeLeftOut) {
   const std::string text = "x,city,Class\n1,Rome,good\n2,Bari,bad\n";
   const std::string columns = "'city' (2 of 2 rows), 'Class' (2 of 2 rows)";
   EXPECT_TRUE(refusal_of_text(text).ends_with(advice(columns, "city") +
-                                              "; Class is called as labels are; labels must be numbers: encode two "
-                                              "classes as 0 and 1, more as 0, 1, 2, ..., and choose it with --label"));
+                                              "; Class is called as labels are: choose it with --label"));
   EXPECT_TRUE(refusal_of_text(text, {.label = "x"}).ends_with(advice(columns, "city,Class"))) << "another is chosen";
-  EXPECT_TRUE(refusal_of_text("x,species\n1.5,setosa\n", {.needs_label = true})
-                  .ends_with(advice("'species' (1 of 1 rows)", "species") +
-                             "; no label is chosen, so the first column is used: choose one with --label"));
+  EXPECT_EQ(refusal_of_text("x,species\n1.5,setosa\n", {.needs_label = true}), "not refused");
+  EXPECT_TRUE(refusal_of_text("x,species,y\n1.5,setosa,2\n", {.label = "x", .needs_label = true})
+                  .ends_with(advice("'species' (1 of 1 rows)", "species")));
 }
 
 TEST(CsvBadInput, ALineOfNamesThatLacksThatOfRowNamesIsNamedAsSuch) {
@@ -177,9 +176,7 @@ TEST(CsvBadInput, AllColumnsThatHoldTextsAreNamedAtOnce) {
                 advice("'id' (3 of 3 rows), 'city' (2 of 3 rows), 'a,b' (2 of 3 rows)", "id,city,4"));
   EXPECT_EQ(refusal_of_text(text, {.label = "y", .drop = {"id", "city", "4"}}), "not refused");
   EXPECT_EQ(refusal_of_text(text, {.label = "y", .drop = {"id", "4"}, .categorical = {"city"}}), "not refused");
-  EXPECT_TRUE(refusal_of_text(text, {.label = "city", .drop = {"4"}})
-                  .starts_with("2: column 'id' (position 0): 'n1' is neither a number nor a text for a missing value" +
-                               advice("'id' (3 of 3 rows), 'city' (2 of 3 rows)", "id") + "; labels must be numbers"));
+  EXPECT_TRUE(refusal_of_text(text, {.label = "city", .drop = {"4"}}).ends_with(advice("'id' (3 of 3 rows)", "id")));
 }
 
 TEST(CsvBadInput, ColumnsCanBeDroppedThatAreThereAndNotAskedFor) {

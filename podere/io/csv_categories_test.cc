@@ -28,7 +28,7 @@ std::string refusal(std::string_view text, const CsvOptions& options) {
   return "accepted";
 }
 
-/// The values_of of a feature, -1 for missing.
+/// The values of a feature, -1 for missing.
 std::vector<float> values_of(const table::Table& table, std::size_t feature) {
   std::vector<float> result;
   for (const float value : table.feature(feature)) result.push_back(value == value ? value : -1);
@@ -127,10 +127,10 @@ TEST(CsvCategories, WithTextsAmongTheRowsAHeaderHasNoNumber) {
 
 TEST(CsvCategories, AColumnThatIsNoFeatureIsRefused) {
   const std::string text = "y,w,a,b\n1,1,x,y\n";
-  EXPECT_EQ(refusal(text, {.label = "y", .categorical = {"y"}}),
-            "1: the categorical column 'y' is not among the features");
+  EXPECT_EQ(refusal(text, {.weight = "w", .categorical = {"w"}}),
+            "1: the categorical column 'w' is neither a feature nor the label");
   EXPECT_EQ(refusal(text, {.columns = {"a"}, .categorical = {"b"}}),
-            "1: the categorical column 'b' is not among the features");
+            "1: the categorical column 'b' is neither a feature nor the label");
   EXPECT_EQ(refusal(text, {.categorical = {"c"}}).substr(0, 32), "1: there is no categorical colum");
 }
 

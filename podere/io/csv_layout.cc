@@ -201,11 +201,51 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
   layout.finds_categories = true;
   const auto features = std::span(layout.fields).first(layout.schema.features.size());
   for (const std::string& column : options.categorical) {
-    const auto place = std::ranges::find(features, finder.find(column, "categorical"));
+    const std::size_t field = finder.find(column, "categorical");
+    if (layout.label_field() == field) {
+      layout.finds_classes = layout.chose_classes = true;
+      continue;
+    }
+    const auto place = std::ranges::find(features, field);
     if (place == features.end()) {
-      throw_input_error("{}:1: the categorical column {} is not among the features", file, printable(column));
+      throw_input_error("{}:1: the categorical column {} is neither a feature nor the label", file, printable(column));
     }
     categories[static_cast<std::size_t>(place - features.begin())].emplace();
+  }
+}
+
+/// Whether the rows of a sample have texts in each column, `first_line` among them if it is a row [columns]. Numbers
+/// with a decimal comma are none: they are to be refused.
+std::vector<bool> find_texts(std::string_view sample, const Fields& first_line, const CsvLayout& layout,
+                             const MissingTokens& missing) {
+  std::vector<Fields> rows = lines_below(sample, layout.delimiter);
+  if (!layout.has_header) rows.push_back(first_line);
+  std::vector<bool> has_text(first_line.size());
+  for (const Fields& fields : rows) {
+    for (std::size_t i = 0; i < std::min(fields.size(), has_text.size()); ++i) {
+      if (is_text(fields[i], missing) && !has_decimal_comma(fields[i])) has_text[i] = true;
+    }
+  }
+  return has_text;
+}
+
+/// Whether the label's fields are texts: its classes are then to be found, or those of the model.
+/// Throws InputError for a positive class of numbers.
+void choose_classes(const std::string& file, const std::vector<bool>& has_text, const CsvOptions& options,
+                    CsvLayout& layout) {
+  const std::optional<std::size_t> label = layout.label_field();
+  const bool has_features = layout.names.size() > 1;  // else most likely no delimiter was found
+  if (!label || !has_features) return;
+  if (options.coded_as) {
+    layout.schema.classes = options.coded_as->classes;
+  } else if (has_text[*label] && !options.counts_texts) {
+    layout.finds_classes = true;
+  }
+  if (options.positive && !layout.has_text_label()) {
+    throw_input_error(
+        "{}: the labels of {} are numbers, of which class 1 is the positive one; to choose another, take them as texts "
+        "with --categorical {}",
+        file, printable(*layout.schema.label), *layout.schema.label);
   }
 }
 
@@ -221,17 +261,24 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
 std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& file,
                                                               const CsvOptions& options,
                                                               const std::set<std::size_t>& used,
+                                                              const std::vector<bool>& has_text,
                                                               const CsvLayout& layout) {
   if (options.label) return std::pair(finder.find(*options.label, "label"), LabelChoice::kOption);
   if (!options.needs_label) return std::nullopt;
   if (options.coded_as && options.coded_as->label) {
     const std::string& known = *options.coded_as->label;
-    const bool is_there = std::ranges::find(layout.names, known) != layout.names.end();
-    return is_there ? std::pair(finder.find(known, "label"), LabelChoice::kModel) : std::pair(0UL, LabelChoice::kFirst);
+    if (std::ranges::find(layout.names, known) != layout.names.end()) {
+      return std::pair(finder.find(known, "label"), LabelChoice::kModel);
+    }
+    if (options.coded_as->classes.empty()) return std::pair(0UL, LabelChoice::kFirst);
   }
   std::vector<std::size_t> named = usual_labels(layout.names);
   std::erase_if(named, [&](std::size_t i) { return used.contains(i); });
   if (named.size() == 1) return std::pair(named[0], LabelChoice::kName);
+  const std::size_t last = layout.names.size() - 1;
+  if (named.empty() && !has_text[0] && has_text[last] && !used.contains(last)) {
+    return std::pair(last, LabelChoice::kLast);
+  }
   if (named.empty() || named[0] == 0) return std::pair(0UL, LabelChoice::kFirst);
   throw_input_error("{}:1: the label may be {} or {}: choose one with --label", file, printable(layout.names[named[0]]),
                     printable(layout.names[named[1]]));
@@ -249,7 +296,8 @@ std::set<std::size_t> find_dropped(const ColumnFinder& finder, const CsvOptions&
   return dropped;
 }
 
-void choose_columns(const std::string& file, const CsvOptions& options, CsvLayout& layout) {
+void choose_columns(const std::string& file, const CsvOptions& options, const std::vector<bool>& has_text,
+                    CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
   if (!options.columns.empty() && !options.drop.empty()) {
     throw_input_error("{}: columns to take and columns to drop are both given; give one of --columns and --drop", file);
@@ -261,7 +309,7 @@ void choose_columns(const std::string& file, const CsvOptions& options, CsvLayou
   std::set<std::size_t> used = dropped;
   used.insert(layout.fields.begin(), layout.fields.end());
   if (weight) used.insert(*weight);
-  const auto chosen_label = find_label(finder, file, options, used, layout);
+  const auto chosen_label = find_label(finder, file, options, used, has_text, layout);
   const auto label = chosen_label ? std::optional(chosen_label->first) : std::nullopt;
   if (chosen_label) layout.label_choice = chosen_label->second;
   if (options.columns.empty()) {
@@ -333,6 +381,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   }
   layout.found_header = !options.header;
   layout.has_header = options.header ? *options.header : find_header(name, sample, layout, missing, options);
+  const std::vector<bool> has_text = find_texts(sample, layout.names, layout, missing);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }
@@ -341,7 +390,8 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("{}:1: the name of column {} ({}) is not UTF-8; save the file as UTF-8", name, i,
                       printable(layout.names[i]));
   }
-  choose_columns(name, options, layout);
+  choose_columns(name, options, has_text, layout);
+  choose_classes(name, has_text, options, layout);
   return layout;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,15 @@ struct CsvLayout {
   std::vector<std::string> names;  ///< of all fields of a line
   table::Schema schema;
   LabelChoice label_choice = LabelChoice::kOption;  ///< of the label of the schema
-  bool finds_categories = false;    ///< the dictionaries of the schema are empty until the rows are read
+  bool finds_categories = false;  ///< the dictionaries of the schema are empty until the rows are read
+  bool finds_classes = false;     ///< the label's fields are texts, and the schema's classes empty until then
+  bool chose_classes = false;     ///< an option says so
+  bool has_text_label() const { return finds_classes || !schema.classes.empty(); }
   std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
+
+  std::optional<std::size_t> label_field() const {
+    return schema.label ? std::optional(fields[schema.features.size()]) : std::nullopt;
+  }
 };
 
 /// Reads the first lines of `source`. Throws InputError, with `name` for the file, if they do not fit the options.

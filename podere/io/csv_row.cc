@@ -19,20 +19,6 @@ bool has_pair(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && detail::is_digit(text[colon - 1]);
 }
 
-/// "1,5", "0,125" and "-1,5e-3". Not "1,234", whose comma may part thousands.
-bool has_decimal_comma(std::string_view text) {
-  constexpr std::size_t kLongest = 64;
-  const std::size_t comma = text.find(',');
-  if (comma == std::string_view::npos || text.size() > kLongest) return false;
-  const bool may_part_thousands = text.size() == comma + 4 && text.find_first_of("123456789") < comma &&
-                                  std::ranges::all_of(text.substr(comma + 1), detail::is_digit);
-  if (may_part_thousands) return false;
-  std::string with_point(text);
-  with_point[comma] = '.';
-  float value;
-  return parse_float(with_point, value);
-}
-
 }  // namespace
 
 void TextCounts::count(std::size_t column, std::string_view text) {
@@ -54,7 +40,9 @@ RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Cate
       reader_(layout.delimiter),
       columns_(layout.names.size(), kSkipped) {
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
-    columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (layout.schema.is_categorical(k) ? kCategory : 0);
+    const bool is_text_label = k == layout.schema.features.size() && layout.has_text_label();
+    const bool is_text = layout.schema.is_categorical(k) || is_text_label;
+    columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (is_text ? kCategory : 0);
   }
 }
 

@@ -41,6 +41,7 @@ inline std::string outcome(const std::function<table::Table()>& read) {
     for (const auto& [feature, texts] : table.schema().categories) {
       for (const std::string& category : *texts) text += fmt::format(" {}", category);
     }
+    for (const std::string& label : table.schema().classes) text += fmt::format(" {}", label);
     return text;
   } catch (const InputError& error) {
     return error.what();

@@ -17,8 +17,9 @@ std::vector<std::size_t> usual_labels(const std::vector<std::string>& names);
 using UnknownTexts = std::map<std::string, std::uint64_t>;
 
 /// Why a column is the label: an option says so; the label of `coded_as` has its name; it has one of the usual names,
-/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); else it is the first.
-enum class LabelChoice { kOption, kModel, kName, kFirst };
+/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); it is the last, which has
+/// texts, and the first has none; else it is the first.
+enum class LabelChoice { kOption, kModel, kName, kLast, kFirst };
 
 /// Where the label is in a file.
 struct LabelColumn {

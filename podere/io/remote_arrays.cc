@@ -56,6 +56,7 @@ table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& c
   table::Schema schema;
   schema.features = arrays.features;
   if (arrays.label) schema.label = arrays.label_name;
+  if (arrays.label) schema.classes = arrays.classes;
   if (arrays.weight) schema.weight = arrays.weight_name;
   if (arrays.n_rows == 0 || arrays.features.empty()) throw_input_error("X has no rows, or no columns");
   table::Table table(std::move(schema), arrays.n_rows, table::rows_of(arrays.n_rows, comm.rank(), comm.size()));

@@ -32,6 +32,7 @@ struct RemoteArrays {
   RemoteArray values;                 ///< [n_rows x n_features]
   std::optional<RemoteArray> label;   ///< [n_rows]
   std::optional<RemoteArray> weight;  ///< [n_rows]
+  std::vector<std::string> classes;   ///< the texts of the label's classes, of which it has the places; empty: numbers
   std::string label_name = "label";
   std::string weight_name = "weight";
 
@@ -42,6 +43,7 @@ struct RemoteArrays {
     visit("values", self.values);
     visit("label", self.label);
     visit("weight", self.weight);
+    visit("classes", self.classes);
     visit("label_name", self.label_name);
     visit("weight_name", self.weight_name);
   }

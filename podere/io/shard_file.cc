@@ -68,6 +68,7 @@ ShardHeader header_of(const SortedJson& json) {
   header.schema.features = json.at("features").get<std::vector<std::string>>();
   header.schema.label = text_at(json, "label");
   header.schema.weight = text_at(json, "weight");
+  header.schema.classes = json.value("classes", std::vector<std::string>());
   for (const SortedJson& column : json.at("categories")) {
     table::Dictionary texts;
     if (!column.at("texts").is_null())
@@ -110,6 +111,7 @@ std::string ShardHeader::to_json() const {
                            {"features", schema.features},
                            {"label", schema.label ? SortedJson(*schema.label) : SortedJson()},
                            {"weight", schema.weight ? SortedJson(*schema.weight) : SortedJson()},
+                           {"classes", schema.classes},
                            {"categories", categories}};
   try {
     return json.dump();

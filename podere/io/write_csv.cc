@@ -24,6 +24,7 @@ std::vector<Column> columns_of(const table::Table& table) {
   const table::Schema& schema = table.schema();
   std::vector<Column> columns;
   if (schema.label) columns.push_back({*schema.label, table.label(), {}});
+  for (const std::string& text : schema.classes) columns.back().categories.push_back(field_of(text));
   for (std::size_t j = 0; j < table.n_features(); ++j) {
     columns.push_back({schema.features[j], table.feature(j), {}});
     const auto categories = schema.categories.find(j);

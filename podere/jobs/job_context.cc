@@ -5,6 +5,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/memory.h"
+#include "podere/base/printable.h"
 #include "podere/table/features.h"
 
 namespace podere::jobs {
@@ -46,8 +47,8 @@ JobTable table_of(const source::SourceSpec& spec, bool needs_label, const JobCon
 JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const table::Schema& model,
                          const JobContext& context, io::ReadFacts& facts) {
   if (source::kept_name(spec.location)) {
-    return with_classes(coded_as(context.tables.find(spec, needs_label), model, context.comm, facts.unknown), spec,
-                        context);
+    table::Table& kept = context.tables.find(spec, needs_label);
+    return with_classes(coded_as(kept, model, needs_label, context.comm, facts.unknown), spec, context);
   }
   source::SourceSpec coded = spec;
   coded.coded_as = model;
@@ -61,8 +62,10 @@ void check_label_name(const source::SourceSpec& spec, const table::Table& table,
   if (spec.label || source::kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
   if (!source::column_rules(spec).labels_have_names) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
-  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
-                    *wanted, spec.location, *found);
+  const bool holds_its_classes = !model.classes.empty();  // reading has checked each
+  if (holds_its_classes) return;
+  throw_input_error("the model was trained on the label {}, and {} has no column of that name: choose one with --label",
+                    printable(*wanted), spec.location);
 }
 
 namespace {

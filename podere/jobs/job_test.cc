@@ -73,7 +73,7 @@ TEST(Job, WithEveryFieldSetComesBackTheSame) {
 }
 
 TEST(Job, LeavesOutWhatHasItsDefault) {
-  EXPECT_EQ(to_json(PredictJob{{"a.csv", {}}, "m.json", "out.csv", false, 0}),
+  EXPECT_EQ(to_json(PredictJob{{"a.csv", {}}, "m.json", "out.csv"}),
             Json::parse(R"({"kind":"predict","table":{"location":"a.csv"},"model":"m.json","output":"out.csv"})"));
   EXPECT_EQ(to_json(ExplainJob{{"a.csv", {}}, "m.json", "", 5, 0}),
             Json::parse(R"({"kind":"explain","table":{"location":"a.csv"},"model":"m.json","permutation_repeats":5})"));

@@ -66,6 +66,30 @@ std::map<std::size_t, table::Dictionary> find_differences(const table::Schema& s
   return differences;
 }
 
+/// The place in `known` of each class of a table. Throws InputError for one that is not there.
+std::vector<float> class_map(const table::Schema& schema, const table::Schema& known) {
+  std::vector<float> places;
+  for (const std::string& text : schema.classes) {
+    const auto found = std::ranges::find(known.classes, text);
+    if (found == known.classes.end()) {
+      throw_input_error("the label {} has the class {}, which is none of the model's: {}", *schema.label,
+                        printable(text), printable_list(known.classes));
+    }
+    places.push_back(static_cast<float>(found - known.classes.begin()));
+  }
+  return places;
+}
+
+/// Whether labels mean other classes than in the model. Throws InputError where classes meet numbers.
+bool has_other_classes(const table::Schema& schema, const table::Schema& known) {
+  if (!schema.label || schema.classes == known.classes) return false;
+  if (schema.classes.empty() || known.classes.empty()) {
+    throw_input_error("the label {} holds {} in the table, {} in the model", *schema.label,
+                      schema.classes.empty() ? "numbers" : "texts", known.classes.empty() ? "numbers" : "texts");
+  }
+  return true;
+}
+
 table::Table copy(const table::Table& table, table::Schema schema) {
   table::Table result(std::move(schema), table.n_global_rows(), table.rows());
   for (std::size_t j = 0; j < table.n_features(); ++j) std::ranges::copy(table.feature(j), result.feature(j).begin());
@@ -136,11 +160,13 @@ table::Table& KeptTables::find(const source::SourceSpec& spec, bool needs_label)
   return table;
 }
 
-JobTable coded_as(table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
+JobTable coded_as(table::Table& kept, const table::Schema& known, bool needs_label, const comm::Communicator& comm,
                   io::UnknownTexts& unknown) {
   const auto differences = find_differences(kept.schema(), known);
-  if (differences.empty()) return JobTable(kept);
+  const bool changes_classes = needs_label && has_other_classes(kept.schema(), known);
+  if (differences.empty() && !changes_classes) return JobTable(kept);
   table::Schema schema = kept.schema();
+  if (changes_classes) schema.classes = known.classes;
   for (const auto& [feature, dictionary] : differences) schema.categories[feature] = dictionary;
   table::Table result = copy(kept, std::move(schema));
   for (const auto& [feature, dictionary] : differences) {
@@ -153,6 +179,13 @@ JobTable coded_as(table::Table& kept, const table::Schema& known, const comm::Co
     }
     n_unknown = comm.all_reduce(n_unknown, comm::Reduction::kSum);
     if (n_unknown > 0) unknown[kept.schema().features[feature]] += n_unknown;
+  }
+  if (changes_classes) {
+    const std::vector<float> places = class_map(kept.schema(), known);
+    for (float& label : result.label()) {
+      const bool is_place = label >= 0 && label < static_cast<float>(places.size());
+      if (is_place) label = places[static_cast<std::size_t>(label)];
+    }
   }
   return JobTable(std::move(result));
 }

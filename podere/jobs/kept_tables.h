@@ -70,9 +70,10 @@ class KeptTables {
   std::map<std::string, table::Table> tables_;
 };
 
-/// A kept table with the categories of `known`, in the way of CsvOptions::coded_as: the very table if its codes mean
-/// the same, else a copy. Collective. Throws InputError, on all ranks, where categories meet numbers.
-JobTable coded_as(table::Table& kept, const table::Schema& known, const comm::Communicator& comm,
+/// A kept table with the categories and, where a label is needed, the classes of `known`, in the way of
+/// CsvOptions::coded_as: the very table if its codes mean the same, else a copy. Collective. Throws InputError, on all
+/// ranks, where categories or classes meet numbers, and for a class that `known` has not.
+JobTable coded_as(table::Table& kept, const table::Schema& known, bool needs_label, const comm::Communicator& comm,
                   io::UnknownTexts& unknown);
 
 }  // namespace podere::jobs

@@ -66,7 +66,7 @@ const table::Schema kKnown = {.features = {"c"}, .categories = {{0, table::Dicti
 TEST(KeptTables, CategoriesGetTheCodesOfTheModel) {
   auto kept = numbers({0, 1, 2, NAN}, {.features = {"c"}, .categories = {{0, table::Dictionary({"b", "c", "d"})}}});
   io::UnknownTexts unknown;
-  const JobTable coded = coded_as(kept, kKnown, comm::Communicator::self(), unknown);
+  const JobTable coded = coded_as(kept, kKnown, true, comm::Communicator::self(), unknown);
   const auto codes = coded->feature(0);
   EXPECT_EQ(codes[0], 1);
   EXPECT_TRUE(std::isnan(codes[1]));
@@ -79,13 +79,13 @@ TEST(KeptTables, CategoriesGetTheCodesOfTheModel) {
 TEST(KeptTables, NothingIsCopiedWhereCodesMeanTheSame) {
   auto kept = numbers({0, 1}, kKnown);
   io::UnknownTexts unknown;
-  EXPECT_EQ(&*coded_as(kept, kKnown, comm::Communicator::self(), unknown), &kept);
+  EXPECT_EQ(&*coded_as(kept, kKnown, true, comm::Communicator::self(), unknown), &kept);
 }
 
 TEST(KeptTables, CategoriesAndNumbersDoNotMeet) {
   auto kept = numbers({0, 1}, {.features = {"c"}});
   io::UnknownTexts unknown;
-  EXPECT_EQ(refusal_of([&] { coded_as(kept, kKnown, comm::Communicator::self(), unknown); }),
+  EXPECT_EQ(refusal_of([&] { coded_as(kept, kKnown, true, comm::Communicator::self(), unknown); }),
             "column c holds numbers, in the model categories: load the table anew, with this column as categorical");
 }
 

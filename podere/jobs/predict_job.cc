@@ -3,26 +3,66 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/evaluate/classification.h"
+#include "podere/io/write_csv.h"
 #include "podere/io/write_lines.h"
 #include "podere/jobs/job_context.h"
 
 namespace podere::jobs {
 namespace {
 
-/// Lines "p\n", or "p0,p1,...\n" for several outputs. Shortest decimals that read back as the same float32.
-/// `values` [n_outputs x n_rows].
-void format_rows(const std::vector<float>& values, std::size_t n_outputs, std::size_t begin, std::size_t end,
-                 std::string& text) {
-  const std::size_t n_rows = values.size() / n_outputs;
-  for (std::size_t i = begin; i < end; ++i) {
-    for (std::size_t k = 0; k < n_outputs; ++k) {
-      fmt::format_to(std::back_inserter(text), "{}{}", values[k * n_rows + i], k + 1 < n_outputs ? ',' : '\n');
+/// A line for each row: its class, where `classes` has the texts of them, and "p", or "p0,p1,..." for several outputs,
+/// where `has_numbers`. Shortest decimals that read back as the same float32. `values` [n_outputs x n_rows].
+class RowFormat {
+ public:
+  RowFormat(const std::vector<float>& values, std::size_t n_outputs, std::vector<std::string> classes, bool has_numbers)
+      : values_(values),
+        n_outputs_(n_outputs),
+        n_rows_(values.size() / n_outputs),
+        classes_(std::move(classes)),
+        has_numbers_(has_numbers) {
+    if (classes_.empty()) return;
+    const std::span<const float> all(values);
+    chosen_ = evaluate::predicted_classes(n_outputs == 2 ? all.subspan(n_rows_) : all,
+                                          std::max<std::size_t>(2, n_outputs), n_rows_);
+    for (std::string& text : classes_) text = io::field_of(text);
+  }
+
+  void append(std::size_t begin, std::size_t end, std::string& text) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!classes_.empty()) (text += classes_[static_cast<std::size_t>(chosen_[i])]) += ',';
+      for (std::size_t k = 0; has_numbers_ && k < n_outputs_; ++k) {
+        fmt::format_to(std::back_inserter(text), "{},", values_[k * n_rows_ + i]);
+      }
+      text.back() = '\n';
     }
   }
+
+ private:
+  const std::vector<float>& values_;
+  std::size_t n_outputs_;
+  std::size_t n_rows_;
+  std::vector<std::string> classes_;
+  std::vector<std::int32_t> chosen_;  // [n_rows_]
+  bool has_numbers_;
+};
+
+/// What a model's classes are called: by their texts, else by their numbers. Empty where it predicts numbers.
+std::vector<std::string> class_names(const algorithm::Model& model) {
+  const table::LabelKind kind = model.label_rules().kind;
+  if (kind != table::LabelKind::kTwoClasses && kind != table::LabelKind::kClasses) return {};
+  std::vector<std::string> names = model.schema().classes;
+  for (std::size_t k = names.size(); k < std::max<std::size_t>(2, model.n_outputs()); ++k)
+    names.push_back(std::to_string(k));
+  return names;
 }
 
 }  // namespace
@@ -33,6 +73,12 @@ Json run(const PredictJob& job, const JobContext& context) {
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, false, context);
   const algorithm::Model& model = *loaded.model;
   const table::Table& table = *loaded.table;
+  const std::vector<std::string> classes = class_names(model);
+  const bool wants_classes = job.as != Prediction::kProbability;
+  if (wants_classes && classes.empty()) {
+    throw_input_error("{}: predicts numbers, and no classes: leave --as out", job.model);
+  }
+  if (wants_classes && job.margin) throw InputError("--as is for probabilities and classes, and not for --margin");
   Stopwatch watch;
   context.progress.report({"predict", 0, 1, {}});
   std::vector<float> values;
@@ -43,9 +89,9 @@ Json run(const PredictJob& job, const JobContext& context) {
   const double predict_seconds = watch.restart();
   context.progress.report({"write", 0, 1, {}});
 
-  const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
-    format_rows(values, model.n_outputs(), begin, end, text);
-  };
+  const RowFormat rows(values, model.n_outputs(), wants_classes ? classes : std::vector<std::string>(),
+                       job.as != Prediction::kClass);
+  const auto format = [&](std::size_t begin, std::size_t end, std::string& text) { rows.append(begin, end, text); };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
   context.progress.count_rows(0, table.n_rows());
   Json result = {{"rows", table.n_global_rows()},
@@ -53,6 +99,10 @@ Json run(const PredictJob& job, const JobContext& context) {
                  {"load_seconds", loaded.load_seconds},
                  {"predict_seconds", predict_seconds},
                  {"write_seconds", watch.seconds()}};
+  if (!classes.empty()) {
+    result["classes"] = classes;
+    result["is_of_each_class"] = model.n_outputs() > 1;
+  }
   result.update(resources(comm, n_threads));
   return result;
 }

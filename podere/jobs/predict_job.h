@@ -4,11 +4,21 @@
 #include <cstddef>
 #include <string>
 
+#include "podere/base/enum_names.h"
 #include "podere/jobs/job.h"
 
 namespace podere::jobs {
 
-/// Writes one line of text per row to `output`, which must be there: numbers with commas between. Result: "rows".
+enum class Prediction {
+  kProbability,  ///< of class 1, or of each class; a number where numbers were learned
+  kClass,        ///< the most likely class, by its name or number
+  kBoth,         ///< the class first
+};
+
+constexpr EnumNames<3> names_of(Prediction /*enumeration*/) { return {"as", {"probability", "class", "both"}}; }
+
+/// Writes one line of text per row to `output`, which must be there: fields with commas between. Result: "rows", and of
+/// a model of classes "classes" and "is_of_each_class": whether there is a number for each, else for the last alone.
 struct PredictJob {
   static constexpr const char* kKind = "predict";
 
@@ -16,6 +26,7 @@ struct PredictJob {
   std::string model;   ///< path
   std::string output;  ///< path of an existing, empty file that all executors can write to
   bool margin = false;
+  Prediction as = Prediction::kProbability;
   std::size_t rounds = 0;  ///< as for EvaluateJob
 
   static void visit_fields(auto& self, auto&& visit) {
@@ -23,6 +34,7 @@ struct PredictJob {
     visit("model", self.model, PathUse::kInput);
     visit("output", self.output, PathUse::kOutput);
     visit("margin", self.margin);
+    visit("as", self.as);
     visit("rounds", self.rounds);
   }
 };

@@ -32,6 +32,7 @@ Json facts_of(const std::string& name, const table::Table& table) {
           {"features", schema.features},
           {"label", schema.label ? Json(*schema.label) : Json()},
           {"weight", schema.weight ? Json(*schema.weight) : Json()},
+          {"classes", schema.classes},
           {"categorical", std::move(categorical)},
           {"memory_bytes", table.n_global_rows() * n_columns * sizeof(float)}};
 }

@@ -112,14 +112,17 @@ Json validation_measures(const algorithm::Model& model, const table::Table& tabl
 Json run(const TrainJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
-  const auto trainer = algorithm.trainer(job.options);
+  auto trainer = algorithm.trainer(job.options);
   check_abilities(job, algorithm.abilities());
   TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
   const Stopwatch load_watch;
   const auto base = load_base(job, *trainer, context);
   const TrainingRows rows(job, base.get(), context);
   const table::Table& labels = rows->labels();
+  const Json options = options_for(algorithm, job.options, labels.schema(), base == nullptr);
+  trainer = algorithm.trainer(options);
   const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  check_classes(rows.source(), labels.schema(), wanted);
   check_label_guess(rows.source(), labels, rows.facts().label, wanted, comm);
   Json label = describe_label(rows.source(), labels, rows.facts().label, wanted.rules.kind, comm);
   io::UnknownTexts unknown = rows.facts().unknown;
@@ -155,6 +158,7 @@ Json run(const TrainJob& job, const JobContext& context) {
                 {"validation_rows", validates ? Json(n_validation) : Json()},
                 {"features", rows->schema().features.size()},
                 {"objective", trainer->objective()},
+                {"objective_is_guess", options != job.options},
                 {"load_seconds", load_seconds},
                 {"train_seconds", train_watch.seconds()},
                 {"was_stopped", false}};

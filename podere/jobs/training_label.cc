@@ -69,6 +69,8 @@ const char* choice_text(const source::SourceSpec& source, const std::optional<io
       return "model";
     case io::LabelChoice::kName:
       return "name";
+    case io::LabelChoice::kLast:
+      return "last";
     case io::LabelChoice::kFirst:
       return "first";
   }
@@ -89,8 +91,9 @@ std::string why_no_classes(const LabelRange& range, const std::optional<std::vec
 }
 
 std::string guess_text(const std::string& name, const io::LabelColumn& column) {
-  return column.choice == io::LabelChoice::kFirst ? fmt::format("first column, {},", printable(name))
-                                                  : fmt::format("column called {}", printable(name));
+  return column.choice == io::LabelChoice::kFirst  ? fmt::format("first column, {},", printable(name))
+         : column.choice == io::LabelChoice::kLast ? fmt::format("last column, {},", printable(name))
+                                                   : fmt::format("column called {}", printable(name));
 }
 
 /// Throws InputError with what to write instead.
@@ -122,10 +125,18 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
                        const comm::Communicator& comm) {
   const bool is_guess =
-      column && (column->choice == io::LabelChoice::kName || column->choice == io::LabelChoice::kFirst);
+      column && column->choice != io::LabelChoice::kOption && column->choice != io::LabelChoice::kModel;
   const table::LabelKind kind = wanted.rules.kind;
   if (!is_guess || !are_classes(kind)) return;
   const std::string name = table.schema().label.value_or("");
+  if (const std::size_t n = table.schema().classes.size(); n > 0) {
+    const bool are_different = n > kFewRows && n == table.n_global_rows();
+    if (column->choice == io::LabelChoice::kName || (n <= kFewClasses && !are_different)) return;
+    throw_input_error(
+        "{}: no label is chosen, and the {} holds {} different texts: choose another with --label, or --label {} to "
+        "insist",
+        source.location, guess_text(name, *column), n, column->option);
+  }
   const LabelRange range = label_range(table, comm);
   const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, kind);
   if (!why.empty()) refuse_guess(source, name, *column, wanted, range, why);
@@ -137,12 +148,49 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
   }
 }
 
+Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Schema& schema,
+                 bool may_choose) {
+  Json options = given;
+  if (schema.classes.size() < 3 || !may_choose) return options;
+  const Json added = algorithm.options_for_classes();
+  const bool is_chosen =
+      std::ranges::any_of(added.items(), [&](const auto& option) { return given.contains(option.key()); });
+  if (!is_chosen) options.update(added);
+  return options;
+}
+
+void check_classes(const source::SourceSpec& source, const table::Schema& schema, const LabelWanted& wanted) {
+  const std::vector<std::string>& classes = schema.classes;
+  if (classes.empty()) return;
+  const std::string label = printable(*schema.label);
+  if (!are_classes(wanted.rules.kind)) {
+    throw_input_error(
+        "{}: the label {} has texts ({}), and {} learns numbers: choose another with --label, or leave out {}",
+        source.location, label, printable_list(classes), wanted.objective, wanted.objective);
+  }
+  if (classes.size() == 1) {
+    throw_input_error("{}: all labels of {} are {}; two classes at least are needed", source.location, label,
+                      printable(classes[0]));
+  }
+  const std::size_t most = wanted.rules.kind == table::LabelKind::kTwoClasses ? 2 : wanted.rules.n_classes;
+  if (most > 0 && classes.size() > most) {
+    throw_input_error("{}: the label {} has {} classes ({}), and {} takes {}{}", source.location, label, classes.size(),
+                      printable_list(classes), wanted.objective, most,
+                      wanted.rules.kind == table::LabelKind::kTwoClasses ? ": " + wanted.rules.advice : "");
+  }
+}
+
 Json describe_label(const source::SourceSpec& source, const table::Table& table,
                     const std::optional<io::LabelColumn>& column, table::LabelKind kind,
                     const comm::Communicator& comm) {
   Json label = {{"column", table.schema().label.value_or("")},
                 {"position", column ? Json(column->position) : Json()},
                 {"kind", kind_text(kind)}};
+  if (!table.schema().classes.empty()) {
+    label["classes"] = table.schema().classes;
+    label["chosen"] = choice_text(source, column);
+    return label;
+  }
   std::optional<std::vector<float>> values;
   if (are_classes(kind)) values = table::label_values(table, kMostClasses, comm);
   if (values) {

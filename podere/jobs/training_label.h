@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "podere/algorithm/algorithm.h"
 #include "podere/io/read_facts.h"
 #include "podere/jobs/job.h"
 #include "podere/table/weighted_labels.h"
@@ -13,7 +14,7 @@ namespace podere::jobs {
 /// What a training wants of its labels.
 struct LabelWanted {
   table::LabelRules rules;
-  std::string objective;  ///< its name
+  std::string objective;  ///< the option that chose it
   std::string numbers;    ///< the option by which numbers are learned
 };
 
@@ -24,10 +25,18 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
                        const comm::Communicator& comm);
 
+/// The options of a training with labels of these classes: those given, and what learns so many of them where nothing
+/// else was chosen and `may_choose`.
+Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Schema& schema,
+                 bool may_choose);
+
+/// Throws InputError for classes that are texts and do not fit what is wanted.
+void check_classes(const source::SourceSpec& source, const table::Schema& schema, const LabelWanted& wanted);
+
 /// The fact "label" of a job on `source`, whose labels are those of `table`: "column", "position" in the file (or
 /// null), "kind" ("two classes", "classes", "counts", "numbers"), "classes" or "min" and "max", and "chosen":
-/// "option", "model", "name" or "first" as io::LabelChoice, "table" of what is kept, "format" where labels stand at a
-/// place of their own. Collective.
+/// "option", "model", "name", "last" or "first" as io::LabelChoice, "table" of what is kept, "format" where labels
+/// stand at a place of their own. Collective.
 Json describe_label(const source::SourceSpec& source, const table::Table& table,
                     const std::optional<io::LabelColumn>& column, table::LabelKind kind,
                     const comm::Communicator& comm);

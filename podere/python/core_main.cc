@@ -98,6 +98,8 @@ class Rows {
     set_column(values, "sample_weight", table_.weight(), n_threads);
   }
 
+  void set_classes(std::vector<std::string> texts) { table_.set_classes(std::move(texts)); }
+
   const table::Table& table() const { return table_; }
   table::Table& table() { return table_; }
 
@@ -311,6 +313,7 @@ void define_rows(py::module_& module) {
       .def("set_sparse_features", &Rows::set_sparse_features<std::int64_t, double>, py::arg("starts").noconvert(),
            py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
       .def("set_label", &Rows::set_label, py::arg("values"), py::arg("n_threads"))
+      .def("set_classes", &Rows::set_classes, py::arg("texts"))
       .def("set_weight", &Rows::set_weight, py::arg("values"), py::arg("n_threads"));
 }
 
@@ -332,6 +335,7 @@ py::class_<Model> define_model(py::module_& module, const char* name,
       .def_property_readonly("n_outputs", &Model::n_outputs)
       .def_property_readonly("features", [](const Model& model) { return model.schema.features; })
       .def_property_readonly("categories", [](const Model& model) { return model.schema.categories; })
+      .def_property_readonly("classes", [](const Model& model) { return model.schema.classes; })
       .def_property_readonly(
           "train_loss",
           [](const Model& model) { return joined(model.history.train_loss, model.history.later_train_loss); })
@@ -354,7 +358,8 @@ void define_models(py::module_& module) {
       .def_property_readonly("objective", &AnyModel::objective)
       .def_property_readonly("n_outputs", &AnyModel::n_outputs)
       .def_property_readonly("features", [](const AnyModel& model) { return model.schema().features; })
-      .def_property_readonly("categories", [](const AnyModel& model) { return model.schema().categories; });
+      .def_property_readonly("categories", [](const AnyModel& model) { return model.schema().categories; })
+      .def_property_readonly("classes", [](const AnyModel& model) { return model.schema().classes; });
   define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
       .def("explain", &explain, py::arg("rows"), py::arg("n_threads"))

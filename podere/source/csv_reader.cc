@@ -15,6 +15,7 @@ io::CsvOptions csv_options(const Reading& reading) {
           .columns = spec.columns,
           .drop = spec.drop,
           .categorical = spec.categorical,
+          .positive = spec.positive,
           .coded_as = spec.coded_as,
           .missing = spec.missing,
           .counts_texts = spec.counts_texts,
@@ -33,11 +34,12 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 }  // namespace
 
 Reader csv_reader() {
-  return {.name = "csv",
-          .options = {"label", "weight", "columns", "drop", "categorical", "delimiter", "header", "missing"},
-          .reason = "it is delimited text, by its name and its first bytes; see --format",
-          .load = load_csv,
-          .open = open_csv};
+  return {
+      .name = "csv",
+      .options = {"label", "weight", "columns", "drop", "categorical", "positive", "delimiter", "header", "missing"},
+      .reason = "it is delimited text, by its name and its first bytes; see --format",
+      .load = load_csv,
+      .open = open_csv};
 }
 
 }  // namespace podere::source

@@ -24,7 +24,8 @@ struct SourceSpec {
   std::optional<std::string> weight = {};                         ///< column of the weight
   std::vector<std::string> columns = {};                          ///< features to keep, in this order; empty: all
   std::vector<std::string> drop = {};                             ///< columns that are left out; not with `columns`
-  std::vector<std::string> categorical = {};                      ///< features whose fields are texts
+  std::vector<std::string> categorical = {};                      ///< columns whose fields are texts
+  std::optional<std::string> positive = {};                       ///< as of io::CsvOptions
   std::optional<char> delimiter = {};                             ///< as of io::CsvOptions
   std::optional<bool> header = {};                                ///< as of io::CsvOptions
   std::vector<std::string> missing = io::usual_missing_tokens();  ///< read as NaN
@@ -49,6 +50,7 @@ struct SourceSpec {
     visit("columns", self.columns);
     visit("drop", self.drop);
     visit("categorical", self.categorical);
+    visit("positive", self.positive);
     visit("delimiter", self.delimiter);
     visit("header", self.header);
     visit("missing", self.missing);

@@ -322,21 +322,29 @@ class Checker {
     tokens_.fail(token.at, fmt::format("there is no column {}; there are {}", printable(token.text), some_of(names_)));
   }
 
-  /// A text is a category of the column that it is compared with.
+  /// Those of a column of categories, or of a label of classes; null for others.
+  const std::vector<std::string>* texts_of(std::optional<std::size_t> column) const {
+    if (!column) return nullptr;
+    if (schema_.label && *column == schema_.features.size())
+      return schema_.classes.empty() ? nullptr : &schema_.classes;
+    const auto found = schema_.categories.find(*column);
+    return found == schema_.categories.end() || !found->second ? nullptr : &*found->second;
+  }
+
+  /// A text is a category, or a class, of the column that it is compared with.
   void take_text(const Token& token, std::optional<std::size_t> column) {
-    const auto found = column ? schema_.categories.find(*column) : schema_.categories.end();
-    if (found == schema_.categories.end() || !found->second) {
+    const std::vector<std::string>* const texts = texts_of(column);
+    if (texts == nullptr) {
       tokens_.fail(token.at, fmt::format("the text {} stands behind no column of categories with == or !=, such as "
                                          "city == 'Rome'",
                                          printable(token.text)));
     }
-    const std::vector<std::string>& texts = *found->second;
-    const auto code = std::ranges::find(texts, token.text);
-    if (code == texts.end()) {
-      tokens_.fail(token.at, fmt::format("column {} has no category {}; it has {}",
-                                         printable(schema_.features[*column]), printable(token.text), some_of(texts)));
+    const auto code = std::ranges::find(*texts, token.text);
+    if (code == texts->end()) {
+      tokens_.fail(token.at, fmt::format("column {} has no category {}; it has {}", printable(names_[*column]),
+                                         printable(token.text), some_of(*texts)));
     }
-    emit(fmt::format("{}", code - texts.begin()));
+    emit(fmt::format("{}", code - texts->begin()));
     has_sign_ = false;
     wants_value_ = false;
     is_behind_text_ = true;

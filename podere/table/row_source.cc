@@ -7,7 +7,7 @@ namespace podere::table {
 namespace {
 
 Schema without_features(const Schema& schema) {
-  return {.features = {}, .label = schema.label, .weight = schema.weight, .categories = {}};
+  return {.features = {}, .label = schema.label, .weight = schema.weight, .categories = {}, .classes = schema.classes};
 }
 
 /// Whole row blocks, at least one.

@@ -28,6 +28,15 @@ Dictionary dictionary_from_json(const Json& column) {
   return texts;
 }
 
+std::vector<std::string> classes_from_json(const Json& json) {
+  auto classes = json.get<std::vector<std::string>>();
+  const std::set<std::string_view> different(classes.begin(), classes.end());
+  if (different.size() < classes.size() || classes.size() > kMaxTextClasses) {
+    throw InputError("the classes of the label are not different, or too many");
+  }
+  return classes;
+}
+
 }  // namespace
 
 Json to_json(const Schema& schema) {
@@ -37,6 +46,7 @@ Json to_json(const Schema& schema) {
     json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
     if (texts && texts->are_numbers) json["categories"].back()["are_numbers"] = true;
   }
+  if (!schema.classes.empty()) json["classes"] = schema.classes;
   return json;
 }
 
@@ -45,6 +55,7 @@ Schema schema_from_json(const Json& json) {
   json.at("features").get_to(schema.features);
   schema.label = name_or_none(json.at("label"));
   schema.weight = name_or_none(json.at("weight"));
+  if (json.contains("classes")) schema.classes = classes_from_json(json["classes"]);
   if (!json.contains("categories")) return schema;
   for (const Json& column : json["categories"]) {
     std::size_t feature = 0;

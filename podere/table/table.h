@@ -28,6 +28,9 @@ struct CategoryTexts : std::vector<std::string> {
   bool operator==(const CategoryTexts&) const = default;
 };
 
+/// Labels may have as many different texts.
+inline constexpr std::size_t kMaxTextClasses = 1000;
+
 /// Nothing where the source holds the codes themselves.
 using Dictionary = std::optional<CategoryTexts>;
 
@@ -41,6 +44,9 @@ struct Schema {
   std::optional<std::string> weight;
   /// The features, by place, whose values are categories: codes 0, 1, 2, ... that have no order.
   std::map<std::size_t, Dictionary> categories;
+  /// The texts of the label's classes: a label is a place among them. Of two the last is the positive class. Empty:
+  /// labels are numbers.
+  std::vector<std::string> classes;
   bool is_categorical(std::size_t feature) const { return categories.contains(feature); }
   bool operator==(const Schema&) const = default;
 };
@@ -57,6 +63,8 @@ class Table {
   const Schema& schema() const { return schema_; }
   /// For a reader, which learns the texts as it reads. `feature` must be categorical.
   void set_dictionary(std::size_t feature, Dictionary texts) { schema_.categories.at(feature) = std::move(texts); }
+  /// The same for the label, which must be there.
+  void set_classes(std::vector<std::string> texts) { schema_.classes = std::move(texts); }
   std::size_t n_features() const { return schema_.features.size(); }
   /// With the label and the weight.
   std::size_t n_columns() const { return n_features() + (schema_.label ? 1 : 0) + (schema_.weight ? 1 : 0); }

@@ -64,6 +64,7 @@ void check_label(float label, GlobalRow row, const LabelRules& rules, const char
 
 int count_classes(const Table& table, int most, const char* what, const comm::Communicator& comm) {
   need_label(table, what);
+  if (const std::size_t n = table.schema().classes.size(); n > 0) return std::max(2, static_cast<int>(n));
   const LabelRules widest{LabelKind::kClasses, static_cast<std::size_t>(most), {}, {}};
   float largest = 0;
   auto least = static_cast<float>(most);

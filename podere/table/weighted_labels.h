@@ -30,8 +30,9 @@ struct LabelRules {
 /// Throws InputError, "{what} data: label of row ...", for a label that is not allowed.
 void check_label(float label, GlobalRow row, const LabelRules& rules, const char* what);
 
-/// The largest label plus one, at least 2. Collective. Throws InputError, on all ranks, if there is no label, or one is
-/// no whole number from 0 to most - 1, or none is 0, which is a class that was not meant.
+/// As many as the schema has classes, else the largest label plus one; at least 2. Collective. Throws InputError, on
+/// all ranks, if there is no label, or one is no whole number from 0 to most - 1, or none is 0, which is a class that
+/// was not meant.
 int count_classes(const Table& table, int most, const char* what, const comm::Communicator& comm);
 
 /// Rows with what they count. Spans of who made them.

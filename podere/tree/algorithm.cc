@@ -225,6 +225,10 @@ class BoostedTrees final : public algorithm::Algorithm {
     read_json(given, "options", options);
     return std::make_unique<TreeTrainer>(std::move(options));
   }
+  Json options_for_classes() const override {
+    const auto found = std::ranges::find(all_objectives(), table::LabelKind::kClasses, &ObjectiveTraits::labels);
+    return {{"objective", to_string(found->objective)}};
+  }
   bool is_model(const std::string& text) const override { return is_trees_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     return as_model(from_text(text, name));

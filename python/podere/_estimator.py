@@ -68,6 +68,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         weight_name = _arrays.free_name(getattr(sample_weight, "name", None), "weight", [*names, label_name])
         rows = _arrays.make_rows(X, names, categories, threads, label_name, None if weight is None else weight_name)
         rows.set_label(labels, threads)
+        rows.set_classes(self._class_texts())
         if weight is not None:
             rows.set_weight(weight, threads)
         return rows
@@ -132,6 +133,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _base(self) -> Any:
         """The model that a warm start continues, if there is one."""
         return getattr(self, "_model", None) if _parameters.flag("warm_start", self.warm_start) else None
+
+    def _class_texts(self) -> list[str]:
+        """The classes by place, where they are texts."""
+        return []
 
     def _refuse_warm_start(self) -> None:
         if _parameters.flag("warm_start", self.warm_start):
@@ -420,12 +425,20 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
         if unknown.any():
             first = y.values[unknown][:1].tolist()[0]
             raise ValueError(f"{what} has the class {first!r}, which is not in {classes}")
-        return np.searchsorted(self.classes_, y.values)
+        order = np.argsort(self.classes_)  # of a model that was read, the positive class may not be the last in order
+        places: NDArray[Any] = order[np.searchsorted(self.classes_, y.values, sorter=order)]
+        return places
+
+    def _class_texts(self) -> list[str]:
+        classes: list[Any] = self.classes_.tolist()
+        return classes if all(isinstance(label, str) for label in classes) else []
 
     def _file_text(self) -> str:
-        """The classes stand beside the model, where the command line passes over them."""
+        """Classes that are texts are in the model; others stand beside it, where the command line passes over them."""
         text = super()._file_text()
         classes = self.classes_.tolist()
+        if self._model.classes == classes:
+            return text
         if classes == list(range(len(classes))) and self.classes_.dtype.kind in "iu":
             return text
         if not all(isinstance(label, (str, int, float)) for label in classes):
@@ -434,7 +447,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
 
     def _take_classes(self, text: str, path: str) -> None:
         n_classes = max(2, self._model.n_outputs)
-        classes = json.loads(text).get("classes") if '"classes":' in text else list(range(n_classes))
+        beside = json.loads(text).get("classes") if '"classes":' in text else None
+        classes = beside or self._model.classes or list(range(n_classes))
         if not isinstance(classes, list) or len(classes) != n_classes:
             raise ValueError(f"{path}: its classes are not {n_classes}")
         self.classes_ = np.array(classes)
@@ -452,7 +466,7 @@ class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]  # scikit-lear
         return self._encode(y)
 
     def _learn_target_of(self, table: StoredTable) -> None:
-        if table.origin.classes is not None:
+        if table.origin.classes is not None or table.facts.get("classes"):
             raise ValueError(f"the label of the table {table.name} holds classes, allowed are numbers")
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from ._arrays import free_name
 from ._parameters import absolute
 from ._put import ServedArray, array_server, features_of, labels_of, numbers_of
-from ._stored_table import Origin
+from ._stored_table import MOST_CLASSES, Origin
 
 
 def csv_source(path: str | os.PathLike[str], *, rows: slice | None, columns: dict[str, str | int | None],
@@ -64,6 +64,8 @@ def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] 
         label_dtype = labels.dtype
         served["label"] = ServedArray(labels)
         description["label_name"] = free_name(getattr(y, "name", None), "label", features)
+        if classes is not None and len(classes) <= MOST_CLASSES and all(isinstance(label, str) for label in classes.tolist()):
+            description["classes"], classes = classes.tolist(), None  # executors know them
     if sample_weight is not None:
         served["weight"] = ServedArray(numbers_of(sample_weight, "sample_weight", 1, n_rows))
         used = [*features, description.get("label_name", "")]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._jobs import JobRunner
 
-_MOST_CLASSES = 1000
+MOST_CLASSES = 1000
 _MOST_EXACT = 1 << 24  # whole numbers below are exact as float32
 
 
@@ -23,6 +23,7 @@ class Facts(TypedDict):
     features: list[str]
     label: str | None
     weight: str | None
+    classes: NotRequired[list[str]]
     categorical: list[str]
     memory_bytes: int
     first_line: NotRequired[str | None]
@@ -70,7 +71,7 @@ class StoredTable:
     def spec(self, classes: NDArray[Any] | None = None) -> dict[str, Any]:
         """What a job says of this table; with labels as places among `classes` [n_classes]."""
         spec: dict[str, Any] = {"location": f"table:{self.name}"}
-        if classes is not None:
+        if classes is not None and not self.facts.get("classes"):
             values = self._label_values(classes.tolist())
             if values != list(range(len(values))):
                 spec["classes"] = values
@@ -110,12 +111,14 @@ class StoredTable:
         return self._classes_found
 
     def _find_classes(self) -> NDArray[Any]:
+        if texts := self.facts.get("classes"):
+            return np.array(texts)
         label = self.facts["label"]
         if label is None:
             raise ValueError(f"the table {self.name} has no label: say which column it is when the table is made")
-        values = self.run("describe", label_values=_MOST_CLASSES)["label_values"]
+        values = self.run("describe", label_values=MOST_CLASSES)["label_values"]
         if values is None:
-            raise ValueError(f"the label {label!r} has more than {_MOST_CLASSES} different values, or missing ones: "
+            raise ValueError(f"the label {label!r} has more than {MOST_CLASSES} different values, or missing ones: "
                              "for numbers there are GBTRegressor and NNRegressor")
         if not all(value.is_integer() for value in map(float, values)):
             fraction = next(value for value in values if not float(value).is_integer())

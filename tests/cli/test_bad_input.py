@@ -71,7 +71,7 @@ def test_a_column_of_text_can_be_left_out_as_the_message_says(podere):
 
 
 @pytest.mark.parametrize("labels, advice", [
-    ("yes no", "labels must be numbers: encode two classes as 0 and 1"), ("-1 1", "0 or 1: encode two classes so"),
+    ("yes 1", "the label 'y' has texts, such as 'yes', and numbers, such as '1': name a text"), ("-1 1", "0 or 1: encode two classes so"),
     ("0 1 2", "use --objective softmax"), ("1.5 2.5", "real numbers from 1.5 to 2.5"),
 ])
 def test_labels_of_other_kinds_are_answered_with_what_to_do(podere, labels, advice):
@@ -434,7 +434,7 @@ def run_without_reader(podere, *arguments, **environment):
 
 @pytest.mark.parametrize("arguments, expected", [
     (["model", "MODEL"], ""), (["describe", "collider:100"], ""), (["evaluate", "MODEL", "collider:100", "--json"], ""),
-    (["--help"], ""), (["predict", "MODEL", "collider:100", "-o", "-"], "100 predictions: /dev/stdout\n"),
+    (["--help"], ""), (["predict", "MODEL", "collider:100", "-o", "-"], "100 predictions: /dev/stdout (probability of '1')\n"),
     (["evaluate", "MODEL", "collider:100", "--roc", "-", "--plot", "roc.svg", "--json"], '"auc"'),
     (["explain", "MODEL", "collider:100", "-o", "-"], "/dev/stdout"),
     (["explain", "MODEL", "collider:100", "--plot", "-", "--json"], '"features"'),

@@ -114,9 +114,9 @@ def test_columns_of_nothing_or_one_text_are_trained(podere):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--categorical", "label"], ":1: the categorical column 'label' is not among the features"),
+    (["--categorical", "x", "--weight", "x"], ":1: the categorical column 'x' is neither a feature nor the label"),
     (["--categorical", "village"], ":1: there is no categorical column 'village'; there are"),
-    (["--categorical", "town", "--columns", "x"], ":1: the categorical column 'town' is not among the features"),
+    (["--categorical", "town", "--columns", "x"], ":1: the categorical column 'town' is neither a feature nor the label"),
     (["--categorical", "kind"], "column 'town' (position 1): "),
 ])
 def test_what_cannot_be_a_category_is_refused(podere, table, arguments, message):

@@ -390,7 +390,7 @@ def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, word
     ("y,a,c", "0,1,2", [], "validation data v.csv: the data lacks columns that the model needs: b"),
     ("y,a", "0,1", [], "validation data v.csv: the data lacks columns that the model needs: b"),
     ("0,1,2,3", "0,1,2,3", [], "validation data v.csv: the model has 2 features, the data 3"),
-    ("z,a,b", "0,1,2", [], "the model was trained on the label y, the first column of v.csv is z"),
+    ("z,a,b", "0,1,2", [], "the model was trained on the label 'y', and v.csv has no column of that name: choose one with --label"),
     ("y,a,b", "2,1,2", [], "validation data: label of row 0 is 2, allowed is 0 or 1"),
     ("y,a,b", "2,1,2", ["--loss", "cross-entropy"], "validation data: label of row 0 is 2, allowed is a whole number from 0 to 1"),
     ("y,a,b", "0.5,1,2", [], "validation data: label of row 0 is 0.5, allowed is 0 or 1"),
@@ -415,7 +415,7 @@ def test_validation_data_without_names_have_as_many_columns(podere):
 def test_a_model_to_continue_has_the_label_of_the_data(podere, table):
     podere.done("train", "nn", table, "--layers", "3", "--epochs", 1, "-o", "network.json")
     podere.write("other.csv", table.read_text().replace("y,a,b", "z,a,b"))
-    assert ("trained on the label y, the first column of other.csv is z"
+    assert ("trained on the label 'y', and other.csv has no column of that name"
             in podere.refused("train", "nn", "other.csv", "--layers", "3", "--from", "network.json", "-o", "more.json"))
 
 

@@ -118,7 +118,7 @@ def test_standard_output_is_written_as_the_shell_opened_it(podere, model, name):
     assert (podere.folder / "appended").read_text() == "old\n" + plain
     assert (podere.folder / "written").read_text() == "first\n" + plain + "last\n"
     shown = "/dev/stdout" if name == "-" else name
-    assert result.stderr == f"50 predictions: {shown}\n" * 3  # messages go to standard error where results are written
+    assert result.stderr == f"50 predictions: {shown} (probability of '1')\n" * 3  # messages go to standard error where results are written
 
 
 @pytest.mark.parametrize("arguments", [

@@ -39,7 +39,7 @@ void save(AtomicFile& file, const std::string& model) {
 
 /// What is learned, and why where it was not chosen.
 std::string objective_text(const Json& facts) {
-  const auto objective = facts.at("objective").get<std::string>();
+  auto objective = facts.at("objective").get<std::string>();
   if (!facts.at("objective_is_guess").get<bool>()) return objective;
   return fmt::format("{}, as the label has {} classes", objective, facts.at("label").at("classes").size());
 }

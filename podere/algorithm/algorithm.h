@@ -123,6 +123,8 @@ class Algorithm {
   virtual std::unique_ptr<const Trainer> trainer(const Json& options) const = 0;
   /// Options that learn more than two classes where the ones given do not say what to learn: {"objective": "softmax"}.
   virtual Json options_for_classes() const { return Json::object(); }
+  /// Options that learn numbers where the ones given do not say what to learn: {"objective": "squared-error"}.
+  virtual Json options_for_numbers() const { return Json::object(); }
 
   /// Whether a text is meant to be a model of this algorithm, whole or not.
   virtual bool is_model(const std::string& text) const = 0;

@@ -66,7 +66,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
     app.add_option(name, value, fmt::format("{} [{}]", description, value))->check(real_number())->type_name("X");
   };
   app.add_option("--objective", options.objective,
-                 "Loss to minimize [logistic; of more than two classes that are texts softmax]")
+                 "Loss to minimize [by the label: logistic for two classes, softmax for more, else squared-error]")
       ->type_name(choices(names_of(tree::Objective()).values));
   whole("--classes", tree.n_classes, 0, tree::kMaxClasses,
         "Number of classes of softmax; 0: the largest label plus one");

@@ -69,10 +69,15 @@ void define_layers(CLI::App& app, NetworkOptions& options) {
       ->type_name("N,N,...");
   add_choice(app, "--activation", network.activation, "Activation of the hidden layers");
   add_choice(app, "--initialization", network.initialization, "Initialization of the weights");
-  add_choice(
+  auto* const loss = add_choice(
       app, "--loss", network.loss,
-      "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers")
-      ->each([&options](const std::string&) { options.chose_loss = true; });
+      "Loss to minimize: binary-cross-entropy for two classes, cross-entropy for more, squared-error for numbers");
+  loss->each([&options](const std::string&) { options.chose_loss = true; });
+  if (network.loss == neural::Options().loss) {
+    loss->description(
+        "Loss to minimize [by the label: binary-cross-entropy for two classes, cross-entropy for more, else "
+        "squared-error]");
+  }
   add.whole("--classes", network.n_classes, 0, neural::kMaxClasses,
             "Number of classes of cross-entropy; 0: the largest label plus one");
 }

@@ -41,7 +41,9 @@ void save(AtomicFile& file, const std::string& model) {
 std::string objective_text(const Json& facts) {
   auto objective = facts.at("objective").get<std::string>();
   if (!facts.at("objective_is_guess").get<bool>()) return objective;
-  return fmt::format("{}, as the label has {} classes", objective, facts.at("label").at("classes").size());
+  const Json& label = facts.at("label");
+  if (!label.contains("classes")) return objective + ", as the label holds numbers";
+  return fmt::format("{}, as the label has {} classes", objective, label.at("classes").size());
 }
 
 void print_facts(const Json& facts, const TrainingWords& words, int descriptor) {
@@ -80,7 +82,7 @@ void add_data_options(CLI::App& app, TrainingOptions& options) {
   add_source_options(app, "DATA", options.source);
   app.get_option("--label")->description(
       "Column of the label, by name or position from 0 [label, target, class or y; else the first, or the last if "
-      "it has texts and the first has none]");
+      "it looks more like classes]");
   app.add_option("--positive", options.source.positive,
                  "Of a label of two texts the positive class [the last in order]")
       ->group(kData)

@@ -183,7 +183,8 @@ ReadFacts facts_of(const OpenCsv& csv) {
       .other = n_features == 0
                    ? ""
                    : option_text(layout, *std::max_element(layout.fields.begin(),
-                                                           layout.fields.begin() + static_cast<long>(n_features)))};
+                                                           layout.fields.begin() + static_cast<long>(n_features))),
+      .last_may_be = layout.last_may_be_label};
   return facts;
 }
 

@@ -13,6 +13,7 @@
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
+#include "podere/table/labels.h"
 #include "podere/table/number_text.h"
 
 namespace podere::io {
@@ -67,13 +68,15 @@ Categories::Categories(const CsvLayout& layout) : layout_(layout) {
   auto label = std::make_unique<Column>();
   label->name = *schema.label;
   for (const std::string& text : schema.classes) label->classes.emplace(text, label->classes.size());
+  label->has_numbers = table::class_numbers(schema.classes).has_value();
   columns_[schema.features.size()] = std::move(label);
 }
 
 std::optional<float> Categories::number(std::size_t column_of_table, std::string_view text) {
   Column& column = *columns_.at(column_of_table);
   if (!column.classes.empty()) {
-    const auto found = column.classes.find(text);
+    const std::optional<std::string> number = column.has_numbers ? table::number_text(text) : std::nullopt;
+    const auto found = column.classes.find(number ? *number : text);
     if (found != column.classes.end()) return found->second;
     const bool is_chosen = layout_.label_choice == LabelChoice::kOption || layout_.label_choice == LabelChoice::kModel;
     throw CategoryFault{fmt::format("is none of the model's classes: {}{}", printable_list(layout_.schema.classes),

@@ -60,6 +60,7 @@ class Categories {
     std::string name;
     const table::Dictionary* known = nullptr;  // of the schema; null if it is to be found
     TextMap<float> classes;                    // those known of a label
+    bool has_numbers = false;                  // as classes: 3.0 is 3
     std::mutex mutex;
     TextMap<std::uint32_t> found;  // guarded by mutex
     std::atomic<std::uint64_t> n_unknown = 0;

@@ -214,31 +214,38 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
   }
 }
 
-/// Whether the rows of a sample have texts in each column, `first_line` among them if it is a row [columns]. Numbers
-/// with a decimal comma are none: they are to be refused.
-std::vector<bool> find_texts(std::string_view sample, const Fields& first_line, const CsvLayout& layout,
-                             const MissingTokens& missing) {
+/// What the fields of a column look like in a sample: the later, the likelier it is a label.
+enum class Looks { kReal, kWhole, kText };
+
+/// How columns look [columns], with `first_line` if it is a row. Numbers with a decimal comma are no texts: they are to
+/// be refused.
+std::vector<Looks> find_looks(std::string_view sample, const Fields& first_line, const CsvLayout& layout,
+                              const MissingTokens& missing) {
   std::vector<Fields> rows = lines_below(sample, layout.delimiter);
   if (!layout.has_header) rows.push_back(first_line);
-  std::vector<bool> has_text(first_line.size());
+  std::vector<Looks> looks(first_line.size(), Looks::kWhole);
   for (const Fields& fields : rows) {
-    for (std::size_t i = 0; i < std::min(fields.size(), has_text.size()); ++i) {
-      if (is_text(fields[i], missing) && !has_decimal_comma(fields[i])) has_text[i] = true;
+    for (std::size_t i = 0; i < std::min(fields.size(), looks.size()); ++i) {
+      float value = 0;
+      const bool is_number = parse_float(fields[i], value);
+      if (looks[i] == Looks::kText || missing.holds(fields[i])) continue;
+      if (!is_number && !has_decimal_comma(fields[i])) looks[i] = Looks::kText;
+      if (is_number && value != std::floor(value)) looks[i] = Looks::kReal;
     }
   }
-  return has_text;
+  return looks;
 }
 
 /// Whether the label's fields are texts: its classes are then to be found, or those of the model.
 /// Throws InputError for a positive class of numbers.
-void choose_classes(const std::string& file, const std::vector<bool>& has_text, const CsvOptions& options,
+void choose_classes(const std::string& file, const std::vector<Looks>& looks, const CsvOptions& options,
                     CsvLayout& layout) {
   const std::optional<std::size_t> label = layout.label_field();
   const bool has_features = layout.names.size() > 1;  // else most likely no delimiter was found
   if (!label || !has_features) return;
   if (options.coded_as) {
     layout.schema.classes = options.coded_as->classes;
-  } else if (has_text[*label] && !options.counts_texts) {
+  } else if (looks[*label] == Looks::kText && !options.counts_texts) {
     layout.finds_classes = true;
   }
   if (options.positive && !layout.has_text_label()) {
@@ -261,7 +268,7 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
 std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& file,
                                                               const CsvOptions& options,
                                                               const std::set<std::size_t>& used,
-                                                              const std::vector<bool>& has_text,
+                                                              const std::vector<Looks>& looks, bool last_is_free,
                                                               const CsvLayout& layout) {
   if (options.label) return std::pair(finder.find(*options.label, "label"), LabelChoice::kOption);
   if (!options.needs_label) return std::nullopt;
@@ -276,9 +283,7 @@ std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder
   std::erase_if(named, [&](std::size_t i) { return used.contains(i); });
   if (named.size() == 1) return std::pair(named[0], LabelChoice::kName);
   const std::size_t last = layout.names.size() - 1;
-  if (named.empty() && !has_text[0] && has_text[last] && !used.contains(last)) {
-    return std::pair(last, LabelChoice::kLast);
-  }
+  if (named.empty() && last_is_free && looks[last] > looks[0]) return std::pair(last, LabelChoice::kLast);
   if (named.empty() || named[0] == 0) return std::pair(0UL, LabelChoice::kFirst);
   throw_input_error("{}:1: the label may be {} or {}: choose one with --label", file, printable(layout.names[named[0]]),
                     printable(layout.names[named[1]]));
@@ -296,7 +301,7 @@ std::set<std::size_t> find_dropped(const ColumnFinder& finder, const CsvOptions&
   return dropped;
 }
 
-void choose_columns(const std::string& file, const CsvOptions& options, const std::vector<bool>& has_text,
+void choose_columns(const std::string& file, const CsvOptions& options, const std::vector<Looks>& looks,
                     CsvLayout& layout) {
   const ColumnFinder finder(file, layout);
   if (!options.columns.empty() && !options.drop.empty()) {
@@ -309,9 +314,14 @@ void choose_columns(const std::string& file, const CsvOptions& options, const st
   std::set<std::size_t> used = dropped;
   used.insert(layout.fields.begin(), layout.fields.end());
   if (weight) used.insert(*weight);
-  const auto chosen_label = find_label(finder, file, options, used, has_text, layout);
+  const std::size_t last = looks.size() - 1;
+  const bool last_is_free = !used.contains(last) && std::ranges::none_of(options.categorical, [&](const auto& column) {
+    return finder.find(column, "categorical") == last;
+  });
+  const auto chosen_label = find_label(finder, file, options, used, looks, last_is_free, layout);
   const auto label = chosen_label ? std::optional(chosen_label->first) : std::nullopt;
   if (chosen_label) layout.label_choice = chosen_label->second;
+  layout.last_may_be_label = label == 0 && last > 0 && last_is_free && looks[last] != Looks::kReal;
   if (options.columns.empty()) {
     for (std::size_t i = 0; i < layout.names.size(); ++i) {
       if (i != label && i != weight && !dropped.contains(i)) layout.fields.push_back(i);
@@ -381,7 +391,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   }
   layout.found_header = !options.header;
   layout.has_header = options.header ? *options.header : find_header(name, sample, layout, missing, options);
-  const std::vector<bool> has_text = find_texts(sample, layout.names, layout, missing);
+  const std::vector<Looks> looks = find_looks(sample, layout.names, layout, missing);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }
@@ -390,8 +400,8 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("{}:1: the name of column {} ({}) is not UTF-8; save the file as UTF-8", name, i,
                       printable(layout.names[i]));
   }
-  choose_columns(name, options, has_text, layout);
-  choose_classes(name, has_text, options, layout);
+  choose_columns(name, options, looks, layout);
+  choose_classes(name, looks, options, layout);
   return layout;
 }
 

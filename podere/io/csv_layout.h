@@ -23,6 +23,7 @@ struct CsvLayout {
   std::vector<std::string> names;  ///< of all fields of a line
   table::Schema schema;
   LabelChoice label_choice = LabelChoice::kOption;  ///< of the label of the schema
+  bool last_may_be_label = false;                   ///< as of LabelColumn
   bool finds_categories = false;  ///< the dictionaries of the schema are empty until the rows are read
   bool finds_classes = false;     ///< the label's fields are texts, and the schema's classes empty until then
   bool chose_classes = false;     ///< an option says so

@@ -17,16 +17,18 @@ std::vector<std::size_t> usual_labels(const std::vector<std::string>& names);
 using UnknownTexts = std::map<std::string, std::uint64_t>;
 
 /// Why a column is the label: an option says so; the label of `coded_as` has its name; it has one of the usual names,
-/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); it is the last, which has
-/// texts, and the first has none; else it is the first.
+/// and no other column has, see usual_labels (not where the label of `coded_as` has a name); it is the last, which
+/// looks more like classes than the first (texts more than whole numbers, these more than real ones); else it is the
+/// first.
 enum class LabelChoice { kOption, kModel, kName, kLast, kFirst };
 
 /// Where the label is in a file.
 struct LabelColumn {
   std::size_t position = 0;
   LabelChoice choice = LabelChoice::kOption;
-  std::string option;  ///< what --label calls it
-  std::string other;   ///< what --label calls the last of the features; empty: there are none
+  std::string option;        ///< what --label calls it
+  std::string other;         ///< what --label calls the last of the features; empty: there are none
+  bool last_may_be = false;  ///< it is the first, and the last holds texts or whole numbers, which may be labels too
 };
 
 /// What was found in a file while it was read.

@@ -7,6 +7,7 @@
 #include "podere/base/memory.h"
 #include "podere/base/printable.h"
 #include "podere/table/features.h"
+#include "podere/table/labels.h"
 
 namespace podere::jobs {
 
@@ -22,9 +23,19 @@ JobTable load_counted(const source::SourceSpec& spec, bool needs_label, const Jo
   return JobTable(std::move(table));
 }
 
-JobTable with_classes(JobTable table, const source::SourceSpec& spec, const JobContext& context) {
-  if (spec.classes.empty()) return table;
-  context.comm.agree([&] { table.number_labels(spec.classes, context.n_threads); });
+/// With labels that are numbers made places among the job's classes, or else the model's.
+JobTable with_classes(JobTable table, const source::SourceSpec& spec, const std::vector<std::string>& known,
+                      bool needs_label, const JobContext& context) {
+  if (!table->schema().label || !table->schema().classes.empty()) return table;
+  if (spec.classes.empty() && (known.empty() || !needs_label)) return table;
+  const auto numbers = spec.classes.empty()
+                           ? table::class_numbers(known)
+                           : std::optional(std::vector<float>(spec.classes.begin(), spec.classes.end()));
+  if (!numbers) {
+    throw_input_error("{}: the label {} holds numbers, and the model's classes are texts: {}", spec.location,
+                      printable(*table->schema().label), printable_list(known));
+  }
+  context.comm.agree([&] { table.number_labels(*numbers, context.n_threads); });
   return table;
 }
 
@@ -37,23 +48,24 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
 
 JobTable table_of(const source::SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts) {
   if (source::kept_name(spec.location))
-    return with_classes(JobTable(context.tables.find(spec, needs_label)), spec, context);
+    return with_classes(JobTable(context.tables.find(spec, needs_label)), spec, {}, needs_label, context);
   io::ReadFacts found;
   JobTable table = load_counted(spec, needs_label, context, found);
   if (facts != nullptr) *facts = std::move(found);
-  return with_classes(std::move(table), spec, context);
+  return with_classes(std::move(table), spec, {}, needs_label, context);
 }
 
 JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const table::Schema& model,
                          const JobContext& context, io::ReadFacts& facts) {
   if (source::kept_name(spec.location)) {
     table::Table& kept = context.tables.find(spec, needs_label);
-    return with_classes(coded_as(kept, model, needs_label, context.comm, facts.unknown), spec, context);
+    return with_classes(coded_as(kept, model, needs_label, context.comm, facts.unknown), spec, model.classes,
+                        needs_label, context);
   }
   source::SourceSpec coded = spec;
   coded.coded_as = model;
   JobTable table = load_counted(coded, needs_label, context, facts);
-  return with_classes(std::move(table), spec, context);
+  return with_classes(std::move(table), spec, model.classes, needs_label, context);
 }
 
 void check_label_name(const source::SourceSpec& spec, const table::Table& table, const table::Schema& model) {
@@ -64,8 +76,8 @@ void check_label_name(const source::SourceSpec& spec, const table::Table& table,
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   const bool holds_its_classes = !model.classes.empty();  // reading has checked each
   if (holds_its_classes) return;
-  throw_input_error("the model was trained on the label {}, and {} has no column of that name: choose one with --label",
-                    printable(*wanted), spec.location);
+  throw_input_error("the model was trained on the label {}, the first column of {} is {}: choose one with --label",
+                    printable(*wanted), spec.location, printable(*found));
 }
 
 namespace {

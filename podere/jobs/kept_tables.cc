@@ -80,12 +80,12 @@ std::vector<float> class_map(const table::Schema& schema, const table::Schema& k
   return places;
 }
 
-/// Whether labels mean other classes than in the model. Throws InputError where classes meet numbers.
+/// Whether classes that are texts are others than in the model, or in another order. Throws InputError where the model
+/// learned numbers.
 bool has_other_classes(const table::Schema& schema, const table::Schema& known) {
-  if (!schema.label || schema.classes == known.classes) return false;
-  if (schema.classes.empty() || known.classes.empty()) {
-    throw_input_error("the label {} holds {} in the table, {} in the model", *schema.label,
-                      schema.classes.empty() ? "numbers" : "texts", known.classes.empty() ? "numbers" : "texts");
+  if (!schema.label || schema.classes.empty() || schema.classes == known.classes) return false;
+  if (known.classes.empty()) {
+    throw_input_error("the label {} holds texts in the table, numbers in the model", printable(*schema.label));
   }
   return true;
 }
@@ -105,16 +105,19 @@ const table::Table& JobTable::operator*() const {
   return own != nullptr ? *own : *std::get<table::Table*>(table_);
 }
 
-void JobTable::number_labels(const std::vector<double>& classes, int n_threads) {
+void JobTable::number_labels(const std::vector<float>& classes, int n_threads) {
   auto* own = std::get_if<table::Table>(&table_);
   table::Table& table = own != nullptr ? *own : *std::get<table::Table*>(table_);
   if (own == nullptr) restore_labels_ = std::make_unique<RestoreLabels>(table);
-  table::number_labels(table, std::vector<float>(classes.begin(), classes.end()), n_threads);
+  table::number_labels(table, classes, n_threads);
 }
 
 JobTable::RestoreLabels::RestoreLabels(table::Table& table)
     : table_(table), labels_(table.label().begin(), table.label().end()) {}
-JobTable::RestoreLabels::~RestoreLabels() { std::ranges::copy(labels_, table_.label().begin()); }
+JobTable::RestoreLabels::~RestoreLabels() {
+  std::ranges::copy(labels_, table_.label().begin());
+  table_.set_classes({});
+}
 
 std::unique_ptr<table::RowSource> JobTable::rows() {
   auto* own = std::get_if<table::Table>(&table_);

@@ -23,9 +23,9 @@ class JobTable {
   explicit JobTable(table::Table&& own) : table_(std::move(own)) {}
   explicit JobTable(table::Table& kept) : table_(&kept) {}
 
-  /// Puts the place of each label among `classes` in place of the label; what is kept has its own again when this ends.
-  /// Not twice at a time for one kept table. Local. Throws InputError as table::number_labels.
-  void number_labels(const std::vector<double>& classes, int n_threads);
+  /// As table::number_labels; what is kept has its own labels again when this ends. Not twice at a time for one kept
+  /// table. Local.
+  void number_labels(const std::vector<float>& classes, int n_threads);
 
   const table::Table& operator*() const;
   const table::Table* operator->() const { return &**this; }

@@ -55,6 +55,17 @@ class TrainingRows {
     rows_ = memory_->rows();
   }
 
+  /// Makes labels places among `classes`.
+  void number_labels(const std::vector<float>& classes, const JobContext& context) {
+    context.comm.agree([&] {
+      if (memory_) {
+        memory_->number_labels(classes, context.n_threads);
+      } else {
+        rows_ = std::make_unique<table::NumberedRows>(std::move(rows_), classes, context.n_threads);
+      }
+    });
+  }
+
   const source::SourceSpec& source() const { return source_; }
   const io::ReadFacts& facts() const { return facts_; }
   const table::RowSource& operator*() const { return *rows_; }
@@ -117,11 +128,16 @@ Json run(const TrainJob& job, const JobContext& context) {
   TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
   const Stopwatch load_watch;
   const auto base = load_base(job, *trainer, context);
-  const TrainingRows rows(job, base.get(), context);
-  const table::Table& labels = rows->labels();
-  const Json options = options_for(algorithm, job.options, labels.schema(), base == nullptr);
+  TrainingRows rows(job, base.get(), context);
+  const Json options =
+      base ? job.options : options_for(algorithm, job.options, rows->labels(), rows.facts().label, comm);
   trainer = algorithm.trainer(options);
   const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  if (!base) {
+    const auto classes = numbers_as_classes(rows.source(), rows->labels(), wanted.rules, comm);
+    if (!classes.empty()) rows.number_labels(classes, context);
+  }
+  const table::Table& labels = rows->labels();
   check_classes(rows.source(), labels.schema(), wanted);
   check_label_guess(rows.source(), labels, rows.facts().label, wanted, comm);
   Json label = describe_label(rows.source(), labels, rows.facts().label, wanted.rules.kind, comm);

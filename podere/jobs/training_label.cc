@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "podere/base/error.h"
@@ -16,7 +17,7 @@ namespace podere::jobs {
 namespace {
 
 constexpr int kMostClasses = 1000;
-constexpr std::size_t kFewClasses = 20;  // up to so many, the message shows how to encode or learn them
+constexpr std::size_t kFewClasses = 20;  // up to so many different whole numbers are taken for classes
 constexpr std::uint64_t kFewRows = 3;    // may all be different
 
 /// Without what is missing.
@@ -106,6 +107,17 @@ std::string guess_text(const std::string& name, const io::LabelColumn& column) {
                     would_do ? "" : " " + wanted.numbers, would_do ? "to insist" : "to predict its numbers");
 }
 
+/// Whether a value is in one row alone, where others are repeated: most likely a mistake. Collective.
+bool has_stray_label(const table::Table& table, const std::vector<float>& values, const comm::Communicator& comm) {
+  if (table.n_global_rows() <= 2 * values.size()) return false;
+  std::vector<std::uint64_t> counts(values.size());
+  for (const float label : table.label()) {
+    ++counts[static_cast<std::size_t>(std::ranges::lower_bound(values, label) - values.begin())];
+  }
+  comm.all_reduce(std::span(counts), comm::Reduction::kSum);
+  return std::ranges::find(counts, 1U) != counts.end();
+}
+
 /// As training will.
 void check_labels(const table::Table& table, const table::LabelRules& rules, const comm::Communicator& comm) {
   if (rules.kind == table::LabelKind::kClasses && rules.n_classes == 0) {
@@ -131,11 +143,12 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
   const std::string name = table.schema().label.value_or("");
   if (const std::size_t n = table.schema().classes.size(); n > 0) {
     const bool are_different = n > kFewRows && n == table.n_global_rows();
-    if (column->choice == io::LabelChoice::kName || (n <= kFewClasses && !are_different)) return;
+    const bool is_likely = n <= kFewClasses && !are_different && (n == 2 || !column->last_may_be);
+    if (column->choice == io::LabelChoice::kName || is_likely) return;
     throw_input_error(
-        "{}: no label is chosen, and the {} holds {} different texts: choose another with --label, or --label {} to "
-        "insist",
-        source.location, guess_text(name, *column), n, column->option);
+        "{}: no label is chosen, and the {} holds {} different values: choose {}, or --label {} to insist",
+        source.location, guess_text(name, *column), n,
+        column->last_may_be ? "one, such as --label " + column->other : "another with --label", column->option);
   }
   const LabelRange range = label_range(table, comm);
   const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, kind);
@@ -143,20 +156,51 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
   try {
     check_labels(table, wanted.rules, comm);
   } catch (const InputError& error) {
-    throw_input_error("{}; no label is chosen, so the {} is used: choose another with --label", error.what(),
-                      guess_text(name, *column));
+    throw_input_error("{}; no label is chosen, so the {} is used: choose another with --label{}", error.what(),
+                      guess_text(name, *column), column->last_may_be ? ", such as --label " + column->other : "");
   }
 }
 
-Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Schema& schema,
-                 bool may_choose) {
-  Json options = given;
-  if (schema.classes.size() < 3 || !may_choose) return options;
-  const Json added = algorithm.options_for_classes();
-  const bool is_chosen =
-      std::ranges::any_of(added.items(), [&](const auto& option) { return given.contains(option.key()); });
-  if (!is_chosen) options.update(added);
-  return options;
+Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Table& table,
+                 const std::optional<io::LabelColumn>& column, const comm::Communicator& comm) {
+  const Json for_classes = algorithm.options_for_classes();
+  const auto is_given = [&](const auto& option) { return given.contains(option.key()); };
+  if (std::ranges::any_of(for_classes.items(), is_given)) return given;
+  const auto with = [&](const Json& added) {
+    Json options = given;
+    options.update(added);
+    return options;
+  };
+  if (const std::size_t n = table.schema().classes.size(); n > 0) return n > 2 ? with(for_classes) : given;
+  const LabelRange range = label_range(table, comm);
+  const auto values = table::label_values(table, kFewClasses, comm);
+  // Training refuses a missing label, and one that is a mistake, with its row.
+  if (range.has_missing || table.n_global_rows() == 0) return given;
+  if (values && has_stray_label(table, *values, comm)) return given;
+  const bool is_guess_by_place =
+      column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
+  if (!values || !range.are_whole) return is_guess_by_place ? given : with(algorithm.options_for_numbers());
+  return values->size() > 2 && !(is_guess_by_place && column->last_may_be) ? with(for_classes) : given;
+}
+
+std::vector<float> numbers_as_classes(const source::SourceSpec& source, const table::Table& table,
+                                      const table::LabelRules& rules, const comm::Communicator& comm) {
+  constexpr float kMostExact = 1 << 24;
+  if (!are_classes(rules.kind) || !table.schema().classes.empty() || !source.classes.empty()) return {};
+  const auto values = table::label_values(table, kMostClasses, comm);
+  const auto is_whole = [](float value) { return value == std::floor(value); };
+  if (!values || values->size() < 2 || table::are_places(*values) || !std::ranges::all_of(*values, is_whole)) return {};
+  const bool are_two = rules.kind == table::LabelKind::kTwoClasses;
+  if (are_two && values->size() > 2) return {};  // refused with what learns them
+  const bool are_chosen = !are_two && rules.n_classes > 0;
+  if (are_chosen && values->front() >= 0 && values->back() < static_cast<float>(rules.n_classes)) return {};
+  if (std::max(-values->front(), values->back()) >= kMostExact) {
+    throw_input_error(
+        "{}: labels of {} are beyond 2^24, where not each whole number is exact: take them as texts with "
+        "--categorical {}",
+        source.location, printable(*table.schema().label), *table.schema().label);
+  }
+  return *values;
 }
 
 void check_classes(const source::SourceSpec& source, const table::Schema& schema, const LabelWanted& wanted) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "podere/algorithm/algorithm.h"
 #include "podere/io/read_facts.h"
@@ -25,10 +26,16 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
                        const comm::Communicator& comm);
 
-/// The options of a training with labels of these classes: those given, and what learns so many of them where nothing
-/// else was chosen and `may_choose`.
-Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Schema& schema,
-                 bool may_choose);
+/// The options of a training on these labels: those given, and where they do not say what to learn, what fits: classes
+/// for texts and at most 20 different whole numbers, else numbers. A label that was guessed by its place is not taken
+/// for numbers, nor for more than two classes where the last column may be the label. Collective.
+Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Table& table,
+                 const std::optional<io::LabelColumn>& column, const comm::Communicator& comm);
+
+/// The whole numbers that are the classes of a label, rising; empty where labels are places of classes already, or no
+/// classes. Throws InputError for numbers too large to be exact. Collective.
+std::vector<float> numbers_as_classes(const source::SourceSpec& source, const table::Table& table,
+                                      const table::LabelRules& rules, const comm::Communicator& comm);
 
 /// Throws InputError for classes that are texts and do not fit what is wanted.
 void check_classes(const source::SourceSpec& source, const table::Schema& schema, const LabelWanted& wanted);

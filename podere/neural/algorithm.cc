@@ -216,6 +216,7 @@ class DenseNetworks final : public algorithm::Algorithm {
     return std::make_unique<NetworkTrainer>(std::move(options));
   }
   Json options_for_classes() const override { return {{"loss", to_string(Loss::kCrossEntropy)}}; }
+  Json options_for_numbers() const override { return {{"loss", to_string(Loss::kSquaredError)}}; }
   bool is_model(const std::string& text) const override { return is_network_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     return as_model(from_text(text, name));

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 #include "podere/base/parallel.h"
+#include "podere/table/number_text.h"
 
 namespace podere::table {
 namespace {
@@ -56,6 +58,28 @@ std::optional<std::vector<float>> label_values(const Table& table, std::size_t m
   return values;
 }
 
+std::vector<std::string> class_texts(const std::vector<float>& classes) {
+  std::vector<std::string> texts;
+  for (const float number : classes) texts.push_back(number_text(fmt::format("{}", number)).value());
+  return texts;
+}
+
+std::optional<std::vector<float>> class_numbers(const std::vector<std::string>& texts) {
+  std::vector<float> numbers;
+  for (const std::string& text : texts) {
+    if (number_text(text) != text) return std::nullopt;
+    numbers.push_back(static_cast<float>(*parse_real(text)));
+  }
+  return numbers;
+}
+
+bool are_places(const std::vector<float>& classes) {
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    if (classes[k] != static_cast<float>(k)) return false;
+  }
+  return true;
+}
+
 void number_labels(Table& table, const std::vector<float>& classes, int n_threads) {
   Places places;
   for (std::size_t k = 0; k < classes.size(); ++k) places.emplace_back(classes[k], static_cast<float>(k));
@@ -69,6 +93,7 @@ void number_labels(Table& table, const std::vector<float>& classes, int n_thread
   parallel_for_slices(n_threads, label.size(), kGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) label[i] = *place_of(places, label[i]);
   });
+  if (!are_places(classes)) table.set_classes(class_texts(classes));
 }
 
 }  // namespace podere::table

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "podere/table/labels.h"
+
 namespace podere::table {
 namespace {
 
@@ -14,6 +16,15 @@ Schema without_features(const Schema& schema) {
 std::uint64_t rows_of_window(const Schema& schema, std::size_t window_bytes) {
   const std::size_t block_bytes = (schema.features.size() + 2) * sizeof(float) * kBlockRows;
   return std::max<std::uint64_t>(1, window_bytes / block_bytes) * kBlockRows;
+}
+
+/// Of a table with such a schema, perhaps without features.
+Table copy_columns(const Table& table, Schema schema) {
+  Table copy(std::move(schema), table.n_global_rows(), table.rows());
+  for (std::size_t j = 0; j < copy.n_features(); ++j) std::ranges::copy(table.feature(j), copy.feature(j).begin());
+  std::ranges::copy(table.label(), copy.label().begin());
+  std::ranges::copy(table.weight(), copy.weight().begin());
+  return copy;
 }
 
 }  // namespace
@@ -39,6 +50,24 @@ void ReadRows::for_each_window(const std::function<void(const Table&)>& take) co
     fill_(window);
     take(window);
   }
+}
+
+NumberedRows::NumberedRows(std::unique_ptr<RowSource> rows, const std::vector<float>& classes, int n_threads)
+    : rows_(std::move(rows)),
+      schema_(rows_->schema()),
+      labels_(copy_columns(rows_->labels(), without_features(schema_))) {
+  number_labels(labels_, classes, n_threads);
+  schema_.classes = labels_.schema().classes;
+}
+
+void NumberedRows::for_each_window(const std::function<void(const Table&)>& take) const {
+  const std::uint64_t first_row = labels_.rows().begin;
+  rows_->for_each_window([&](const Table& window) {
+    Table numbered = copy_columns(window, schema_);
+    const std::size_t begin = window.rows().begin - first_row;
+    std::ranges::copy(labels_.label().subspan(begin, window.n_rows()), numbered.label().begin());
+    take(numbered);
+  });
 }
 
 }  // namespace podere::table

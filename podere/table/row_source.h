@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "podere/table/table.h"
 
@@ -66,6 +68,23 @@ class ReadRows final : public RowSource {
   Table labels_;
   Fill fill_;
   std::uint64_t window_rows_;
+};
+
+/// Rows of another source, whose labels become places among classes, as of number_labels. Windows are copied.
+class NumberedRows final : public RowSource {
+ public:
+  /// Throws as number_labels.
+  NumberedRows(std::unique_ptr<RowSource> rows, const std::vector<float>& classes, int n_threads);
+
+  const Schema& schema() const override { return schema_; }
+  const Table& labels() const override { return labels_; }
+  void for_each_window(const std::function<void(const Table&)>& take) const override;
+  void release_features(std::size_t n) const override { rows_->release_features(n); }
+
+ private:
+  std::unique_ptr<RowSource> rows_;
+  Schema schema_;
+  Table labels_;
 };
 
 }  // namespace podere::table

@@ -214,6 +214,10 @@ class TreeTrainer final : public algorithm::Trainer {
   Options options_;
 };
 
+Json first_objective_for(table::LabelKind labels) {
+  return {{"objective", to_string(std::ranges::find(all_objectives(), labels, &ObjectiveTraits::labels)->objective)}};
+}
+
 class BoostedTrees final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "trees"; }
@@ -225,10 +229,8 @@ class BoostedTrees final : public algorithm::Algorithm {
     read_json(given, "options", options);
     return std::make_unique<TreeTrainer>(std::move(options));
   }
-  Json options_for_classes() const override {
-    const auto found = std::ranges::find(all_objectives(), table::LabelKind::kClasses, &ObjectiveTraits::labels);
-    return {{"objective", to_string(found->objective)}};
-  }
+  Json options_for_classes() const override { return first_objective_for(table::LabelKind::kClasses); }
+  Json options_for_numbers() const override { return first_objective_for(table::LabelKind::kNumbers); }
   bool is_model(const std::string& text) const override { return is_trees_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     return as_model(from_text(text, name));

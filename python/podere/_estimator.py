@@ -431,13 +431,16 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
 
     def _class_texts(self) -> list[str]:
         classes: list[Any] = self.classes_.tolist()
-        return classes if all(isinstance(label, str) for label in classes) else []
+        if all(isinstance(label, str) for label in classes):
+            return classes
+        are_numbers = self.classes_.dtype.kind in "iuf" and classes != list(range(len(classes)))
+        return [str(int(label)) for label in classes] if are_numbers else []
 
     def _file_text(self) -> str:
-        """Classes that are texts are in the model; others stand beside it, where the command line passes over them."""
+        """Texts of classes are in the model; others stand beside it too, of their type, which the command line ignores."""
         text = super()._file_text()
         classes = self.classes_.tolist()
-        if self._model.classes == classes:
+        if self._model.classes == classes == numbers_of(classes):
             return text
         if classes == list(range(len(classes))) and self.classes_.dtype.kind in "iu":
             return text
@@ -448,10 +451,17 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
     def _take_classes(self, text: str, path: str) -> None:
         n_classes = max(2, self._model.n_outputs)
         beside = json.loads(text).get("classes") if '"classes":' in text else None
-        classes = beside or self._model.classes or list(range(n_classes))
+        classes = beside or numbers_of(self._model.classes) or list(range(n_classes))
         if not isinstance(classes, list) or len(classes) != n_classes:
             raise ValueError(f"{path}: its classes are not {n_classes}")
         self.classes_ = np.array(classes)
+
+
+def numbers_of(texts: list[str]) -> list[Any]:
+    """Texts that are whole numbers, as `podere train` writes classes, as these numbers; others as they are."""
+    if all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", text) for text in texts):
+        return [int(text) for text in texts]
+    return texts
 
 
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -239,9 +239,17 @@ def test_a_table_beyond_the_memory_is_refused_before_it_is_made(podere):
     assert "with 1000000 columns take 4000.0 GB of memory" in podere.refused("describe", path, "--executors", 2)
 
 
-def test_labels_of_minus_one_are_refused_as_those_of_csv_are(podere):
-    messages = [podere.refused("train", "gbt", podere.write(name, text), "-o", "m.json")
-            for name, text in (("a.svm", "-1 1:1\n1 1:2\n"), ("a.csv", "-1,1\n1,2\n"))]
-    guess = "; no label is chosen, so the first column, 'f0', is used: choose another with --label"
-    assert messages[0] + guess == messages[1] and "label of row 0 is -1, allowed is 0 or 1" in messages[0]
-    assert "if -1 is a class, write 0 instead" in messages[0]
+def test_labels_of_minus_one_are_classes_as_those_of_csv_are(podere):
+    measures = []
+    for name, text in (("a.svm", "-1 1:1\n+1 1:2\n" * 20), ("a.csv", "-1,1\n1.0,2\n" * 20)):
+        data = podere.write(name, text)
+        facts = json.loads(podere.done("train", "gbt", data, "--trees", 3, "-o", f"{name}.json", "--json").stdout)
+        assert facts["label"]["classes"] == ["-1", "1"] and facts["objective"] == "logistic"
+        measures += [json.loads(podere.done("evaluate", f"{name}.json", data, "--json").stdout)["confusion"]]
+    assert measures == [[[20, 0], [0, 20]]] * 2
+    other = podere.write("b.svm", "-1 1:1\n0 1:2\n")
+    assert "the label of row 1 is 0, allowed are -1, 1" in podere.refused("evaluate", "a.svm.json", other, "--executors", 2)
+    texts = podere.write("t.csv", "x,y\n" + "1,no\n2,yes\n" * 20)
+    podere.done("train", "gbt", texts, "--trees", 1, "-o", "t.json")
+    line = podere.refused("evaluate", "t.json", other)
+    assert "b.svm: the label 'label' holds numbers, and the model's classes are texts: 'no', 'yes'" in line, line

@@ -71,11 +71,14 @@ def test_a_first_column_that_is_no_label_is_refused_with_what_would_do(podere):
     assert "'age', holds whole numbers from 18 to 77, which is none for --objective logistic: choose one, such as --label income" in line
 
 
-def test_a_first_column_of_other_classes_is_answered_with_how_to_encode_them(podere):
+def test_a_first_column_of_other_classes_is_the_label_unless_the_last_may_be(podere):
     signs = podere.write("signs.csv", "sign,x\n" + "".join(f"{1 - 2 * (i % 2)},{i}\n" for i in range(30)))
-    assert "if -1 is a class" in podere.refused("train", "gbt", signs, "-o", "m.json")
+    assert train(podere, "gbt", signs)["classes"] == ["-1", "1"]
     few = podere.write("few.csv", "kind,x\n" + "".join(f"{i % 4},{i}\n" for i in range(30)))
-    assert "allowed is 0 or 1" in podere.refused("train", "gbt", few, "-o", "m.json")
+    line = podere.refused("train", "gbt", few, "-o", "m.json")
+    assert "allowed is 0 or 1" in line and "choose another with --label, such as --label x" in line
+    real = podere.write("real.csv", "kind,x\n" + "".join(f"{i % 4},{i + 0.5}\n" for i in range(30)))
+    assert train(podere, "gbt", real)["classes"] == [0, 1, 2, 3]
     tiny = podere.write("tiny.csv", "kind,x\n0,1\n1,2\n2,3\n")
     assert train(podere, "gbt", tiny, "--objective", "softmax")["classes"] == [0, 1, 2]
 
@@ -83,14 +86,16 @@ def test_a_first_column_of_other_classes_is_answered_with_how_to_encode_them(pod
 def test_a_refusal_of_a_guessed_label_says_that_it_was_guessed(podere):
     wine = podere.write("wine.csv", "quality,x\n" + "".join(f"{5 + i % 3},{i * 0.5}\n" for i in range(60)))
     guess = "no label is chosen, so the first column, 'quality', is used: choose another with --label"
-    for kind, objective in (("gbt", "logistic"), ("gbt", "softmax"), ("mlp", "binary-cross-entropy"), ("mlp", "cross-entropy")):
+    for kind, objective in (("gbt", "logistic"), ("mlp", "binary-cross-entropy")):
         options = ["--objective" if kind == "gbt" else "--loss", objective]
         line = podere.refused("train", kind, wine, *options, "-o", "m.json", "--executors", 2)
-        assert line.endswith(guess) and ("is 5, allowed is 0 or 1" in line or "the labels are 5 to 7" in line), line
+        assert line.endswith(guess) and "is 5, allowed is 0 or 1" in line, line
         assert "no label is chosen" not in podere.refused("train", kind, wine, *options, "-o", "m.json", "--label", "quality")
     named = podere.write("named.csv", "x,class\n" + "".join(f"{i * 0.5},{5 + i % 3}\n" for i in range(60)))
-    assert "so the column called 'class' is used" in podere.refused("train", "gbt", named, "-o", "m.json")
-    assert train(podere, "gbt", wine, "--objective", "softmax", "--classes", 8)["column"] == "quality"
+    line = podere.refused("train", "gbt", named, "--objective", "logistic", "-o", "m.json")
+    assert "so the column called 'class' is used" in line
+    assert train(podere, "gbt", named)["classes"] == train(podere, "gbt", wine)["classes"] == ["5", "6", "7"]
+    assert train(podere, "gbt", wine, "--objective", "softmax", "--classes", 8)["classes"] == [5, 6, 7]
 
 
 def test_two_columns_that_may_be_the_label_are_refused(podere):

@@ -192,7 +192,9 @@ def test_an_executor_that_is_killed_while_it_starts_costs_another_start(podere):
     os.kill(podere.executors(3)[2], signal.SIGKILL)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 0, stderr
-    assert "(killed by signal 9) at " in stderr and "2 executors" in stderr
+    # Killed before its launcher watched it, it is only missed.
+    assert "(killed by signal 9) at " in stderr or "(one ended before it was ready) at the start" in stderr, stderr
+    assert "2 executors" in stderr
     assert podere.processes() == []
 
 
@@ -377,7 +379,7 @@ def test_options_out_of_range_are_refused(podere, table, arguments, words):
                                            "--loss cross-entropy, for numbers squared-error"),
     (("y,a,b\n0,0,0", "y,a,b\n0,,0"), [], "feature 'a' of row 0 is missing (NaN), allowed are finite numbers; networks trained with impute take the mean"),
     (("y,a,b\n0,0,0", "y,a,b\n0,inf,0"), ["--impute"], "feature 'a' of row 0 is inf"),
-    (("y,a,b\n0,0,0", "y,a,b\n7,0,0"), ["--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7"),
+    (("y,a,b\n0,0,0", "y,a,b\n7.5,0,0"), ["--label", "y", "--loss", "cross-entropy", "--classes", "3"], "label of row 0 is 7.5"),
     (("", ""), ["--loss", "squared-error", "--optimizer", "sgd", "--learning-rate", "1e6"],
      "the loss is not finite. Try a learning-rate below 1000000, or clip-norm"),
 ])
@@ -390,7 +392,7 @@ def test_data_that_do_not_fit_are_refused(podere, table, change, arguments, word
     ("y,a,c", "0,1,2", [], "validation data v.csv: the data lacks columns that the model needs: b"),
     ("y,a", "0,1", [], "validation data v.csv: the data lacks columns that the model needs: b"),
     ("0,1,2,3", "0,1,2,3", [], "validation data v.csv: the model has 2 features, the data 3"),
-    ("z,a,b", "0,1,2", [], "the model was trained on the label 'y', and v.csv has no column of that name: choose one with --label"),
+    ("z,a,b", "0,1,2", [], "the model was trained on the label 'y', the first column of v.csv is 'z'"),
     ("y,a,b", "2,1,2", [], "validation data: label of row 0 is 2, allowed is 0 or 1"),
     ("y,a,b", "2,1,2", ["--loss", "cross-entropy"], "validation data: label of row 0 is 2, allowed is a whole number from 0 to 1"),
     ("y,a,b", "0.5,1,2", [], "validation data: label of row 0 is 0.5, allowed is 0 or 1"),
@@ -415,7 +417,7 @@ def test_validation_data_without_names_have_as_many_columns(podere):
 def test_a_model_to_continue_has_the_label_of_the_data(podere, table):
     podere.done("train", "nn", table, "--layers", "3", "--epochs", 1, "-o", "network.json")
     podere.write("other.csv", table.read_text().replace("y,a,b", "z,a,b"))
-    assert ("trained on the label 'y', and other.csv has no column of that name"
+    assert ("trained on the label 'y', the first column of other.csv is 'z'"
             in podere.refused("train", "nn", "other.csv", "--layers", "3", "--from", "network.json", "-o", "more.json"))
 
 

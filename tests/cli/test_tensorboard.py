@@ -211,5 +211,5 @@ def test_folders_that_cannot_be_are_refused_and_bad_data_leave_none(podere):
     assert "file: is not a folder" in podere.refused(*NN, "--tensorboard", "file/run")
     assert "/proc/run: no files can be made in /proc" in podere.refused(*NN, "--tensorboard", "/proc/run")
     assert "--tensorboard" in podere.refused(*NN, "--summary-steps", 3)
-    podere.write("bad.csv", "y,a\n0,1\n5,2\n")
+    podere.write("bad.csv", "y,a\n0,1\n,2\n")
     podere.refused("train", "nn", "bad.csv", "--tensorboard", "logs", "-o", "network.json")

@@ -5,6 +5,8 @@ import random
 
 import pytest
 
+from test_session import session  # noqa: F401, a fixture
+
 
 def flowers(podere, name="flowers.csv", n=150, header="petal,sepal,species", kinds=("setosa", "versicolor", "virginica")):
     draw = random.Random(3)
@@ -118,7 +120,7 @@ def test_a_model_is_continued_and_validated_on_texts_in_another_order(podere):
 def test_a_first_column_of_names_is_not_taken_for_the_label(podere):
     people = podere.write("people.csv", "name,age,town\n" + "".join(f"n{i},{i},t{i % 2}\n" for i in range(50)))
     line = podere.refused("train", "gbt", people, "--drop", "town", "-o", "m.json")
-    assert ("no label is chosen, and the first column, 'name', holds 50 different texts: choose another with --label, or "
+    assert ("no label is chosen, and the first column, 'name', holds 50 different values: choose another with --label, or "
             "--label name to insist" in line), line
 
 
@@ -144,3 +146,73 @@ def test_exports_say_which_number_is_which_class(podere):
     podere.done("train", "gbt", flowers(podere), "--trees", 2, "-o", "m.json")
     printed = podere.done("convert", "m.json", "--to", "onnx", "-o", "m.onnx").stdout
     assert "Classes: 0 = 'setosa', 1 = 'versicolor', 2 = 'virginica'; the file that was written has their numbers alone." in printed
+
+
+def qualities(podere, name="quality.csv", label=lambda i: 3 + i % 6, n=120):
+    return podere.write(name, "acid,sugar,quality\n" + "".join(f"{i % 6 + 0.5},{i % 5},{label(i)}\n" for i in range(n)))
+
+
+def test_whole_numbers_are_classes_and_others_are_numbers(podere):
+    wine = qualities(podere)
+    facts = run(podere, "train", "gbt", wine, "--trees", 5, "-o", "m.json")
+    assert facts["label"] == {"column": "quality", "position": 2, "kind": "classes", "chosen": "last",
+                              "classes": ["3", "4", "5", "6", "7", "8"]}
+    assert facts["objective"] == "softmax" and facts["objective_is_guess"]
+    models = {(podere.folder / "m.json").read_bytes()}
+    for options in (["--low-memory"], ["--executors", 3], ["--executors", 2, "--low-memory"]):
+        podere.done("train", "gbt", wine, "--trees", 5, *options, "-o", "m.json")
+        models.add((podere.folder / "m.json").read_bytes())
+    assert len(models) == 1
+    as_reals = qualities(podere, "reals.csv", lambda i: f"{3 + i % 6}.0")
+    assert run(podere, "evaluate", "m.json", as_reals)["confusion"] == run(podere, "evaluate", "m.json", wine)["confusion"]
+    podere.done("predict", "m.json", wine, "--as", "class", "-o", "p.csv")
+    assert set((podere.folder / "p.csv").read_text().split()) <= set("345678")
+
+    assert run(podere, "train", "nn", wine, "--epochs", 1, "-o", "n.json")["objective"] == "cross-entropy"
+    numbers = run(podere, "train", "gbt", wine, "--objective", "squared-error", "--trees", 2, "-o", "r.json")
+    assert numbers["label"]["kind"] == "numbers" and not numbers["objective_is_guess"]
+    prices = qualities(podere, "prices.csv", lambda i: i * 1.5)
+    printed = podere.done("train", "gbt", prices, "--label", "quality", "--trees", 2, "-o", "r.json").stdout
+    assert "squared-error, as the label holds numbers" in printed
+    assert run(podere, "train", "nn", prices, "--label", "quality", "--epochs", 1, "-o", "r.json")["objective"] == "squared-error"
+    many = qualities(podere, "many.csv", lambda i: i % 40)
+    assert run(podere, "train", "gbt", many, "--label", "quality", "--trees", 1, "-o", "r.json")["objective"] == "squared-error"
+    assert "no label is chosen, and the last column, 'quality', holds whole numbers from 0 to 39" in podere.refused(
+        "train", "gbt", many, "-o", "r.json")
+
+
+@pytest.mark.parametrize("label", ["2", "0.5", "-7"])
+def test_a_label_of_one_row_is_taken_for_a_mistake(podere, label):
+    data = qualities(podere, label=lambda i: label if i == 70 else i % 2)
+    for executors in (1, 3):
+        line = podere.refused("train", "gbt", data, "--label", "quality", "-o", "m.json", "--executors", executors)
+        assert f"label of row 70 is {label}, allowed is 0 or 1" in line, line
+
+
+def test_a_label_that_two_columns_may_be_is_refused(podere):
+    data = podere.write("p.csv", "pregnancies,mass,outcome\n" + "".join(f"{i % 5},{i + 0.5},{i % 2}\n" for i in range(90)))
+    line = podere.refused("train", "gbt", data, "-o", "m.json")
+    assert "so the first column, 'pregnancies', is used: choose another with --label, such as --label outcome" in line
+    podere.done("train", "gbt", data, "--label", "outcome", "--trees", 1, "-o", "m.json")
+
+
+def test_a_column_of_categories_is_not_guessed_as_label(podere):
+    data = podere.write("c.csv", "hit,x,town\n" + "".join(f"{i % 2},{i},t{i % 3}\n" for i in range(60)))
+    facts = run(podere, "train", "gbt", data, "--categorical", "town", "--trees", 1, "-o", "m.json")
+    assert facts["label"]["column"] == "hit" and facts["features"] == 2
+
+
+def test_a_table_of_a_session_has_its_own_labels_again(podere, session):  # noqa: F811
+    session.start("s", "--executors", 2, "--cores", 1)
+    data = qualities(podere, label=lambda i: 1 + i % 2)
+    session("load", "s", data, "--as", "t", "--label", "quality")
+    options = ["table:t", "--session", "s", "--json"]
+    facts = json.loads(session.run("train", "gbt", *options, "--trees", 3, "-o", "m.json").stdout)
+    assert facts["label"]["classes"] == ["1", "2"] and facts["objective"] == "logistic"
+    measures = json.loads(session.run("evaluate", "m.json", *options).stdout)
+    assert measures["accuracy"] == run(podere, "evaluate", "m.json", data)["accuracy"]
+    facts = json.loads(session.run("train", "gbt", *options, "--objective", "squared-error", "-o", "r.json").stdout)
+    assert (facts["label"]["min"], facts["label"]["max"]) == (1, 2)
+    session("load", "s", flowers(podere), "--as", "f", "--label", "species")
+    line = session.refused("evaluate", "m.json", "table:f", "--session", "s")
+    assert "none of the model's" in line or "lacks columns" in line, line

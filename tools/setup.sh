@@ -13,7 +13,7 @@ declare -A group=(
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
           clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch python3-venv dpkg-dev
-          iproute2 openssl openssh-client openssh-server slurm-wlm munge"
+          iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.
   [wheel]="openmpi-bin python3-venv libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhwy1 libisal2 libmuparser2v5 libonnx1

@@ -1,7 +1,6 @@
 """--help, man pages and shell completion: all of them show what the program has."""
 
 import os
-import shutil
 import subprocess
 
 import pytest
@@ -58,22 +57,25 @@ def test_bash_completes_commands_options_and_values(podere, words, found):
     assert result.returncode == 0 and result.stdout.split() == found, result
 
 
-def test_a_terminal_completes_words_and_files(podere):
-    """In an interactive bash, Tab completes the program's words, and leaves files to readline."""
+@pytest.mark.parametrize("shell, setup", [
+    (["bash", "--norc", "-i"], "source <(podere completion bash)"),
+    (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source <(podere completion zsh)")])
+def test_a_terminal_completes_words_and_files(podere, shell, setup):
+    """In an interactive shell, Tab completes the program's words, and leaves files to the shell."""
     (podere.folder / "events.csv").write_text("1,2\n3,4\n")
-    typed = (f"PATH={os.path.dirname(PODERE)}:$PATH; source <(podere completion bash)\n"
+    typed = (f"PATH={os.path.dirname(PODERE)}:$PATH; {setup}\n"
              "podere gen\thi\t--hel\t>help.txt\npodere desc\teve\t--cor\t1 >described.txt\nexit\n")
     leader, follower = os.openpty()
-    with subprocess.Popen(["bash", "--norc", "-i"], cwd=podere.folder, stdin=follower, stdout=follower, stderr=follower,
-                          start_new_session=True, env=podere.environment(INPUTRC="/dev/null", TERM="dumb")) as bash:
+    with subprocess.Popen(shell, cwd=podere.folder, stdin=follower, stdout=follower, stderr=follower,
+                          start_new_session=True, env=podere.environment(INPUTRC="/dev/null", TERM="dumb")) as process:
         os.close(follower)
         os.write(leader, typed.encode())
         try:
             while os.read(leader, 4096):
                 pass
         except OSError:
-            pass  # bash has closed the other side
-        bash.wait(60)
+            pass  # the shell has closed the other side
+        process.wait(60)
     os.close(leader)
     assert (podere.folder / "help.txt").read_text() == podere.done("generate", "higgs", "--help").stdout
     assert "2 rows, 2 columns" in (podere.folder / "described.txt").read_text()
@@ -85,12 +87,13 @@ def test_an_option_with_its_value_in_one_word_is_completed_as_other_shells_have_
         assert podere.done("complete", *words).stdout == ":files\n"
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_scripts_for_other_shells_are_ones_that_these_accept(podere, shell):
-    script = podere.done("completion", shell).stdout
-    assert "complete" in script
-    if shutil.which(shell):
-        subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=60)
+@pytest.mark.parametrize("typed, found", [("podere gener", "generate"), ("podere train gbt --objective soft", "softmax"),
+                                          ("podere describe eve", "events.csv")])
+def test_fish_completes_commands_options_values_and_files(podere, typed, found):
+    (podere.folder / "events.csv").write_text("1,2\n3,4\n")
+    script = f'set -x PATH {os.path.dirname(PODERE)} $PATH; podere completion fish | source; complete -C "{typed}"'
+    result = subprocess.run(["fish", "--no-config", "-c", script], cwd=podere.folder, capture_output=True, text=True, timeout=60)
+    assert result.stdout.split() == [found], result
 
 
 def test_another_shell_is_refused(podere):

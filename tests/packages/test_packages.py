@@ -86,6 +86,9 @@ def test_the_wheel_trains_in_an_environment_of_its_own(wheel, tmp_path):
     assert version == VERSION and package.startswith(str(tmp_path))
     installed = {path.name for path in pathlib.Path(package).parent.iterdir()} - {"__pycache__"}
     assert MODULES < installed and len(installed - MODULES) == 1
+    shared = {str(path.relative_to(tmp_path / "share")) for path in (tmp_path / "share").rglob("*") if path.is_file()}
+    assert {"man/man1/podere.1.gz", "man/man1/podere-train-gbt.1.gz", "bash-completion/completions/podere",
+            "zsh/vendor-completions/_podere", "fish/vendor_completions.d/podere.fish"} <= shared
 
 
 def test_a_build_tree_without_the_package_is_refused(tmp_path):

@@ -57,7 +57,7 @@ void print_table(const Json& result) {
   if (has_texts) {
     print(
         "\nText is no number: to train, leave such columns out with --drop, take them as categories with --categorical "
-        "(train gbt), or\nname a text that means a missing value with --missing; a libsvm file is read with "
+        "or\nname a text that means a missing value with --missing; a libsvm file is read with "
         "--format libsvm.\n");
   }
 }

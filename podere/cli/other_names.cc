@@ -87,7 +87,7 @@ constexpr std::array kOtherNames = {
               "--column-subsample draws features for each tree"},
     OtherName{"--monotone-constraints, --monotonic-cst", "gbt", "", "--monotone pt:+1,eta:-1 has names"},
     OtherName{"--interaction-constraints, --interaction-cst", "gbt", "", "--interactions \"a,b;c,d,e\" has names"},
-    OtherName{"--categorical-feature, --categorical-features, --enable-categorical", "gbt", "",
+    OtherName{"--categorical-feature, --categorical-features, --enable-categorical", "gbt nn mlp", "",
               "--categorical A,B names the columns"},
     OtherName{"--is-unbalance", "gbt", "", "--class-weight balanced gives classes the same weight"},
     OtherName{"--boosting, --boosting-type, --booster", "gbt", "",

@@ -127,7 +127,6 @@ void define_gbt(CLI::App& app, TrainOptions& options) {
       ->type_name("MODEL");
   add_data_options(app, options.run);
   add_long_run_options(app, options.run, options.tree.validation_fraction);
-  add_categorical_option(app, options.run.source);
   app.get_option("--categorical")->excludes("--from");  // which remembers its own
   app.add_flag("--low-memory", options.low_memory, "Keep bins in memory instead of values; reads DATA three times")
       ->group(kData)

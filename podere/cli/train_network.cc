@@ -84,6 +84,12 @@ void define_layers(CLI::App& app, NetworkOptions& options) {
 
 void define_data(CLI::App& app, neural::Options& network) {
   const InGroup data(app, kData);
+  app.add_option("--one-hot", network.one_hot,
+                 fmt::format("Categories of a column up to which each has an input of its own; more share N by hashes "
+                             "[{}]",
+                             network.one_hot))
+      ->transform(whole_number(2, neural::kMaxWidth))
+      ->type_name("N");
   app.add_flag_callback(
       "--no-standardize", [&network] { network.standardize = false; },
       "Do not scale features to mean 0 and standard deviation 1");
@@ -101,7 +107,8 @@ void define_data(CLI::App& app, neural::Options& network) {
 void define_from(CLI::App& app, TrainingOptions& run) {
   app.add_option("--from", run.from, "Network to continue (warm start), of the same features, layers and loss")
       ->check(file_name())
-      ->type_name("MODEL");
+      ->type_name("MODEL")
+      ->excludes("--categorical");
 }
 
 /// What happens at steps; those of L-BFGS are its iterations.

@@ -83,6 +83,7 @@ void add_data_options(CLI::App& app, TrainingOptions& options) {
   app.get_option("--label")->description(
       "Column of the label, by name or position from 0 [label, target, class or y; else the first, or the last if "
       "it looks more like classes]");
+  add_categorical_option(app, options.source);
   app.add_option("--positive", options.source.positive,
                  "Of a label of two texts the positive class [the last in order]")
       ->group(kData)

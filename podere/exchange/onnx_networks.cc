@@ -2,6 +2,8 @@
 #include <bit>
 #include <span>
 
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/onnx_graph.h"
 
@@ -119,6 +121,12 @@ void add_classes(Graph& graph, Loss loss, const std::string& outputs) {
 }  // namespace
 
 std::string to_onnx(const neural::Model& model) {
+  if (!model.schema.categories.empty()) {
+    throw_input_error(
+        "the feature {} has categories, which Podere does not write into ONNX networks: train on numbers "
+        "that stand for them",
+        printable(model.schema.features[model.schema.categories.begin()->first]));
+  }
   onnx::ModelProto file = begin_onnx(model.schema);
   Graph graph(*file.mutable_graph());
   std::string values = add_scaling(graph, model.scaling);

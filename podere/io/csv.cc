@@ -138,7 +138,7 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
   } else if (!features.empty()) {
     const std::string list = fmt::format("{}", fmt::join(features, ","));
     advice = fmt::format(
-                 "; leave out with --drop {}, take texts as categories with --categorical {} (train gbt), or name a "
+                 "; leave out with --drop {}, take texts as categories with --categorical {}, or name a "
                  "text for missing values with --missing",
                  list, list) +
              advice;

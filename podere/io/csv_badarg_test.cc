@@ -17,7 +17,7 @@ namespace {
 /// How a refusal of texts among numbers ends, where `columns` says which hold how many, and `list` names them.
 std::string advice(const std::string& columns, const std::string& list) {
   return fmt::format(
-      "; not numbers: {}; leave out with --drop {}, take texts as categories with --categorical {} (train gbt), or "
+      "; not numbers: {}; leave out with --drop {}, take texts as categories with --categorical {}, or "
       "name "
       "a text for missing values with --missing",
       columns, list, list);

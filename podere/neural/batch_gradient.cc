@@ -30,11 +30,8 @@ constexpr int kMostSpare = 20;  // powers of two by which it may have smaller on
 }  // namespace
 
 struct BatchGradient::Worker {
-  Worker(const Layout& layout, const Options& options)
-      : pass(layout, options),
-        sum(layout.size()),
-        inputs(kTileRows * layout.layer(0).stride()),
-        next(layout.layer(0).stride()) {}
+  Worker(const Layout& layout, const Options& options, const FeatureRows& rows)
+      : pass(layout, options), sum(layout.size()), inputs(kTileRows * rows.stride), next(rows.width) {}
   TilePass pass;
   GradientSum sum;
   HugeArray<float> inputs;
@@ -53,7 +50,7 @@ BatchGradient::BatchGradient(const Layout& layout, const Options& options, Train
       n_threads_(std::max(n_threads, 1)),
       weights_(layout),
       words_(layout.size() + ExactSum::kWords + kSizes) {
-  for (int t = 0; t < n_threads_; ++t) workers_.emplace_back(layout, options);
+  for (int t = 0; t < n_threads_; ++t) workers_.emplace_back(layout, options, rows.features);
 }
 
 BatchGradient::~BatchGradient() = default;
@@ -73,10 +70,9 @@ TileRows BatchGradient::gather(const Tile& tile, Worker& worker, std::uint64_t d
   }
   // Rows in order, as L-BFGS takes them, are read where they lie.
   const float* inputs = rows_.features.row(first_row);
-  if (!in_order) {
+  if (!in_order || !rows_.features.holds_inputs()) {
     for (std::size_t i = 0; i < tile.n; ++i) {
-      std::copy_n(rows_.features.row(local_block * table::kBlockRows + places[i]), stride,
-                  worker.inputs.data() + i * stride);
+      rows_.features.copy_inputs(local_block * table::kBlockRows + places[i], worker.inputs.data() + i * stride);
     }
     inputs = worker.inputs.data();
   }

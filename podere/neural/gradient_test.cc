@@ -50,8 +50,8 @@ std::vector<std::vector<double>> dropout_factors(const Layout& layout, const Opt
 std::vector<double> fast_gradient(const Layout& layout, const Options& options, const table::Table& table,
                                   const table::Scaling& scaling, std::span<const float> weights) {
   const table::Schema& schema = table.schema();
-  const FeatureRows rows = to_feature_rows(table::feature_columns(schema, table), table.rows(), schema.features,
-                                           scaling, false, "training", 1);
+  const FeatureRows rows =
+      to_feature_rows(table::feature_columns(schema, table), table.rows(), schema, options, scaling, "training", 1);
   std::vector<std::uint64_t> numbers(kGradientRows);
   for (std::size_t i = 0; i < kGradientRows; ++i) numbers[i] = i;
   PassWeights pass_weights(layout);

@@ -13,6 +13,7 @@
 #include "podere/base/error.h"
 #include "podere/base/json.h"
 #include "podere/base/json_fields.h"
+#include "podere/neural/inputs.h"
 #include "podere/table/schema_json.h"
 
 namespace podere::neural {
@@ -51,11 +52,6 @@ Options options_from_json(const Json& json) {
   return options;
 }
 
-Layout layout_of(const table::Schema& schema, const Options& options) {
-  return {schema.features.size(), options.hidden,
-          options.loss == Loss::kCrossEntropy ? static_cast<std::size_t>(options.n_classes) : 1};
-}
-
 /// Calls visit(place among all, place in the file) for every weight and bias.
 template <typename Visit>
 void for_each_place(const Layout& layout, const Visit& visit) {
@@ -67,12 +63,19 @@ void for_each_place(const Layout& layout, const Visit& visit) {
   }
 }
 
+/// Without what has no meaning for the model: programs of before it write and read the same.
+Json options_of(const Model& model) {
+  Json options = json_of_all_fields(model.options);
+  if (model.schema.categories.empty()) options.erase("one_hot");
+  return options;
+}
+
 Json content_of(const Model& model) {
   std::vector<float> weights(model.layout.n_weights());
   for_each_place(model.layout,
                  [&](std::size_t place, std::size_t in_file) { weights[in_file] = model.weights[place]; });
   return {{"schema", table::to_json(model.schema)},
-          {"options", json_of_all_fields(model.options)},
+          {"options", options_of(model)},
           {"scaling", {{"mean", model.scaling.mean}, {"scale", model.scaling.scale}}},
           {"target_scaling", {{"mean", model.target.mean}, {"scale", model.target.scale}}},
           {"history", evaluate::to_json(model.history)},
@@ -106,15 +109,20 @@ Model model_from_content(const Json& content) {
 
 }  // namespace
 
+Layout layout_of(const table::Schema& schema, const Options& options) {
+  return {Inputs(schema, options.one_hot).n_inputs(), options.hidden,
+          options.loss == Loss::kCrossEntropy ? static_cast<std::size_t>(options.n_classes) : 1};
+}
+
 void check_shape(const table::Schema& schema, const Options& options) {
   validate(options);
   if (schema.features.empty()) throw InputError("there are no feature columns");
   if (schema.features.size() > kMaxWidth) {
     throw_input_error("there are {} feature columns, a network takes at most {}", schema.features.size(), kMaxWidth);
   }
-  if (!schema.categories.empty()) {
-    throw_input_error("{} has categories, a network takes numbers only",
-                      schema.features[schema.categories.begin()->first]);
+  if (const std::size_t n = Inputs(schema, options.one_hot).n_inputs(); n > kMaxWidth) {
+    throw_input_error("the features have {} inputs, categories included, a network takes at most {}: lower one-hot", n,
+                      kMaxWidth);
   }
   if (options.loss == Loss::kCrossEntropy && options.n_classes == 0)
     throw InputError("the number of classes is missing");

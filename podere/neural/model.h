@@ -41,6 +41,9 @@ struct Model {
 /// Weights and biases that a network may have: half a gigabyte of them.
 inline constexpr std::size_t kMaxWeights = std::size_t{1} << 27;
 
+/// Of a model with `n_classes` filled in.
+Layout layout_of(const table::Schema& schema, const Options& options);
+
 /// Throws InputError for features that a network cannot take, options out of range, n_classes not filled in, or layers
 /// of more than kMaxWeights.
 void check_shape(const table::Schema& schema, const Options& options);

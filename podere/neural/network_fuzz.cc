@@ -22,7 +22,8 @@ constexpr std::size_t kRows = 100;
 constexpr std::size_t kMostWeights = 20000;  // larger ones find nothing that smaller ones do not, slowly
 
 podere::table::Table rows_for(const Model& model) {
-  podere::table::Table table({.features = model.schema.features}, kRows, {0, kRows});
+  podere::table::Table table({.features = model.schema.features, .categories = model.schema.categories}, kRows,
+                             {0, kRows});
   for (std::size_t j = 0; j < table.n_features(); ++j) {
     for (std::size_t i = 0; i < kRows; ++i) table.feature(j)[i] = static_cast<float>((i * 7 + j * 3) % 11);
   }
@@ -37,7 +38,7 @@ void resume(const Checkpoint& checkpoint, const podere::table::Table& table) {
   const std::vector<float> zeros(kRows, 0.0F);
   std::vector<std::span<const float>> columns;
   for (std::size_t j = 0; j < table.n_features(); ++j) columns.push_back(table.feature(j));
-  TrainingRows rows{to_feature_rows(columns, table.rows(), model.schema.features, model.scaling, true, "fuzzed", 1),
+  TrainingRows rows{to_feature_rows(columns, table.rows(), model.schema, model.options, model.scaling, "fuzzed", 1),
                     {zeros, {}, kRows, 1},
                     {},
                     {kRows}};

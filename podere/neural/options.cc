@@ -89,6 +89,7 @@ void validate(const Options& o) {
   check_optimizer(o);
   check(o.validation_fraction >= 0 && o.validation_fraction < 1, "validation-fraction", o.validation_fraction,
         "0 or more, below 1");
+  check(o.one_hot >= 2 && o.one_hot <= kMaxWidth, "one-hot", o.one_hot, "2 to 4096");
   check(o.early_stopping_epochs >= 0, "early-stopping", o.early_stopping_epochs, "0 (never) or more");
 }
 

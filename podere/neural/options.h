@@ -87,6 +87,8 @@ struct Options {
   int staleness = 0;  ///< with servers: batches that a worker may be ahead of the slowest; 0: synchronous; -1: any
   bool standardize = true;         ///< features on a common scale, learned from the training rows
   bool standardize_target = true;  ///< squared-error only: labels on a common scale, undone in predictions
+  int one_hot =
+      64;  ///< categories of a feature up to which each has an input; more share so many (inputs.h), 2 .. 4096
   bool impute = false;             ///< missing values become the mean of their feature; else are refused
   double validation_fraction = 0;  ///< share of training rows set aside to validate, [0, 1)
   int early_stopping_epochs = 0;   ///< stop after so many epochs without a lower validation loss; 0: never
@@ -120,6 +122,7 @@ struct Options {
     visit("staleness", self.staleness);
     visit("standardise", self.standardize);
     visit("standardize_target", self.standardize_target);
+    visit("one_hot", self.one_hot);
     visit("impute", self.impute);
     visit("validation_fraction", self.validation_fraction);
     visit("early_stopping_epochs", self.early_stopping_epochs);

@@ -31,7 +31,7 @@ std::vector<float> outputs_of_rows(const Layout& layout, const Options& options,
     const std::size_t first = tile * kTileRows;
     const std::size_t n = std::min(kTileRows, n_rows - first);
     for (std::size_t i = 0; i < n; ++i) {
-      std::copy_n(rows.row(picked[first + i]), rows.stride, worker.inputs.data() + i * rows.stride);
+      rows.copy_inputs(picked[first + i], worker.inputs.data() + i * rows.stride);
     }
     const std::span<const float> of_tile = worker.pass.outputs(pass_weights, worker.inputs.data(), n);
     for (std::size_t k = 0; k < n_outputs; ++k) {
@@ -51,8 +51,8 @@ std::vector<float> predict_outputs(const Model& model, const table::Table& table
     std::vector<std::span<const float>> part;
     for (const auto& column : columns) part.push_back(column.subspan(first, n));
     const std::uint64_t begin = table.rows().begin + first;
-    const FeatureRows rows = to_feature_rows(part, {begin, begin + n}, model.schema.features, model.scaling,
-                                             model.options.impute, "prediction", n_threads);
+    const FeatureRows rows =
+        to_feature_rows(part, {begin, begin + n}, model.schema, model.options, model.scaling, "prediction", n_threads);
     std::vector<std::uint32_t> all(n);
     std::iota(all.begin(), all.end(), 0U);
     std::vector<float> of_part = outputs_of_rows(model.layout, model.options, model.weights, rows, all, n_threads);

@@ -53,8 +53,8 @@ void check_request(const table::RowSource& source, const table::Table* validatio
 }
 
 void check_base(const Model& base, const Model& model) {
-  const table::Schema was{.features = base.schema.features};
-  const table::Schema is{.features = model.schema.features};
+  const table::Schema was{.features = base.schema.features, .categories = base.schema.categories};
+  const table::Schema is{.features = model.schema.features, .categories = model.schema.categories};
   if (const std::string difference = table::first_difference(was, is); !difference.empty()) {
     throw_input_error("the model to continue was trained on other features: {}", difference);
   }
@@ -64,6 +64,7 @@ void check_base(const Model& base, const Model& model) {
   options.n_classes = base.options.n_classes;
   options.hidden = base.options.hidden;
   options.activation = base.options.activation;
+  options.one_hot = base.options.one_hot;
   const std::string difference = first_difference(options, model.options);
   if (!difference.empty()) throw_input_error("the model to continue is of another kind: {}", difference);
 }
@@ -98,8 +99,8 @@ std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const 
 TrainingRows take_rows(const table::RowSource& source, const Model& model, const table::LabeledRows& labels,
                        std::span<const std::uint8_t> is_training, int n_threads) {
   const table::Table& table = source.labels();
-  TrainingRows rows{to_feature_rows(table::feature_columns(model.schema, table), table.rows(), model.schema.features,
-                                    model.scaling, model.options.impute, "training", n_threads),
+  TrainingRows rows{to_feature_rows(table::feature_columns(model.schema, table), table.rows(), model.schema,
+                                    model.options, model.scaling, "training", n_threads),
                     labels,
                     {},
                     {}};
@@ -133,9 +134,7 @@ Model shape_model(const table::RowSource& source, const Options& options, const 
                                                 : table::count_classes(source.labels(), kMaxClasses, "training", comm);
   }
   check_shape(model.schema, model.options);
-  const bool has_classes = options.loss == Loss::kCrossEntropy;
-  model.layout = Layout(model.schema.features.size(), options.hidden,
-                        has_classes ? static_cast<std::size_t>(model.options.n_classes) : 1);
+  model.layout = layout_of(model.schema, model.options);
   return model;
 }
 
@@ -228,9 +227,8 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   FeatureRows validation_features;
   comm.agree([&] {
     if (validation != nullptr) {
-      validation_features =
-          to_feature_rows(table::feature_columns(model.schema, *validation), validation->rows(), model.schema.features,
-                          model.scaling, model.options.impute, "validation", n_threads);
+      validation_features = to_feature_rows(table::feature_columns(model.schema, *validation), validation->rows(),
+                                            model.schema, model.options, model.scaling, "validation", n_threads);
     }
     rows = take_rows(source, model, labels.rows, is_training, n_threads);
   });
@@ -293,8 +291,8 @@ Model train_here(const table::RowSource& source, const table::Table* validation,
   std::optional<table::Table> few = table::canonicalize(
       source,
       [&](const table::Table& window) {
-        to_feature_rows(table::feature_columns(model.schema, window), window.rows(), model.schema.features, as_they_are,
-                        options.impute, "training", n_threads);
+        to_feature_rows(table::feature_columns(model.schema, window), window.rows(), model.schema, options, as_they_are,
+                        "training", n_threads);
       },
       comm);
   if (!few) return train_on(source, validation, std::move(model), comm, n_threads, progress, report, control);

@@ -131,7 +131,7 @@ TEST(NetworkTrainBadArgTest, DataAreHeldToWhatANetworkTakes) {
   EXPECT_EQ(refusal([&] {
               train_alone(table::Table(with_categories, 5, {0, 5}), options);
             }),
-            "b has categories, a network takes numbers only");
+            "'b' has codes of categories, a network needs their texts");
 }
 
 TEST(NetworkTrainBadArgTest, ValidationDataAreOfTheKindOfThoseTrainedOn) {

@@ -73,7 +73,10 @@ _MLP = """
 _ALL = """    standardize : bool, default=True
         Scale features to mean 0 and standard deviation 1 of the training rows. `--no-standardize`.
 {own}    impute : bool, default=False
-        Missing values become the mean of their feature; else they are refused. `--impute`.
+        Missing numbers become the mean of their feature; else they are refused. `--impute`.
+    one_hot : int, default=64
+        Categories of a feature up to which each has an input of its own; more share so many by hashes. Features of
+        categories are the columns of pandas' category dtype. A missing or unknown category sets no input. `--one-hot`.
     warm_start : bool, default=False
         Whether fit starts from the present weights, with their scale of features.
     verbose : bool or int, default=False
@@ -158,10 +161,11 @@ class _Network(WithHistory):
     _model: _core.Network
 
     def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
-        return _arrays.find_categories(X, names, None)
+        base = self._base()
+        return _arrays.find_categories(X, names, None) if base is None else base.categories
 
     def _check_categories(self, table: StoredTable) -> None:
-        pass  # the executors refuse them
+        pass  # any will do
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
                threads: int, show: Any) -> _core.Network:
@@ -226,7 +230,8 @@ class _GradientDescent(_Network):
             options = {**self._make_options(names, False), "epochs": 1}
             labels = learn(y)
             options["loss"] = self._choose_objective(options)
-            rows = self._make_rows(X, labels, weight, names, self._find_categories(X, names), threads, y, sample_weight)
+            categories = _arrays.find_categories(X, names, None) if base is None else base.categories
+            rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
             del X, y, weight, labels
             kept = getattr(self, "_optimiser", None)  # and whose it is: fit and load_model make other models
             before = {}
@@ -261,7 +266,7 @@ class NNClassifier(_NetworkClassifier, _GradientDescent):
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
                  early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardize: bool = True,
-                 impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 impute: bool = False, one_hot: int = 64, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
                  n_jobs: int | None = None, initialisation: str | None = None,
                  standardise: bool | None = None) -> None:
@@ -301,7 +306,7 @@ class NNRegressor(Regressor, _GradientDescent):
                  schedule: str = "constant", learning_rate_decay: float = 0.95, momentum: float = 0.9, l2: float = 0.0,
                  weight_decay: float = 0.01, clip_norm: float | None = None, dropout: float = 0.0,
                  early_stopping_epochs: int | None = None, validation_fraction: float = 0.1, standardize: bool = True,
-                 standardize_target: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 standardize_target: bool = True, impute: bool = False, one_hot: int = 64, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
                  n_jobs: int | None = None, initialisation: str | None = None,
                  standardise: bool | None = None) -> None:
@@ -341,7 +346,7 @@ class MLPClassifier(_NetworkClassifier):
     def __init__(self, *, hidden_layer_sizes: int | Sequence[int] = (30, 30), activation: str = "sigmoid",
                  initialization: str = "glorot", iterations: int = 100, tolerance: float = 1e-6, history: int = 10,
                  l2: float = 0.0,
-                 standardize: bool = True, impute: bool = False, warm_start: bool = False, verbose: bool | int = False,
+                 standardize: bool = True, impute: bool = False, one_hot: int = 64, warm_start: bool = False, verbose: bool | int = False,
                  random_state: Any = None,
                  n_jobs: int | None = None, initialisation: str | None = None,
                  standardise: bool | None = None) -> None:

@@ -206,6 +206,7 @@ def _network_options(p: Any) -> dict[str, Any]:
         "l2": real("l2", p.l2, _PENALTY, least=0, most=1e12),
         "standardise": flag("standardize", p.standardize if p.standardise is None else p.standardise),
         "impute": flag("impute", p.impute),
+        "one_hot": whole("one_hot", p.one_hot, 2, 4096),
         "seed": seed_of(p.random_state),
     }
 

@@ -77,7 +77,7 @@ def test_all_columns_of_texts_are_named_at_once_with_what_helps(podere):
         assert message.endswith(
             "t.csv:2: column 'id' (position 0): 'n0' is neither a number nor a text for a missing value; not numbers: "
             "'id' (20 of 20 rows), 'when' (20 of 20 rows), 'city' (20 of 20 rows); leave out with --drop id,when,city, "
-            "take texts as categories with --categorical id,when,city (train gbt), or name a text for missing values with "
+            "take texts as categories with --categorical id,when,city, or name a text for missing values with "
             "--missing"), message
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 
@@ -520,3 +521,61 @@ def test_labels_that_a_network_has_no_output_for_are_refused(podere, table):
 def test_what_is_for_trees_says_so(podere, table, arguments, words):
     podere.done("train", "nn", table, "--epochs", 1, "-o", "network.json")
     assert words in podere.refused(*arguments)
+
+
+def towns(podere, n=3000, n_towns=20):
+    """Rows whose label depends on categories alone."""
+    draw = random.Random(4)
+    rows = []
+    for i in range(n):
+        town, kind = draw.randrange(n_towns), draw.choice("abc")
+        rows.append(f"{draw.gauss(0, 1):.3f},{'' if i % 40 == 0 else kind},t{town},{(town * 7 % 5 < 2) ^ (kind == 'b'):d}\n")
+    return podere.write("towns.csv", "x,kind,town,y\n" + "".join(rows))
+
+
+OF_TOWNS = ["--categorical", "kind,town", "--layers", 32, "--epochs", 60, "--learning-rate", 0.01]
+
+
+@pytest.mark.parametrize("one_hot, n_inputs", [(64, 24), (8, 12)])
+def test_networks_learn_from_categories_on_any_executors(podere, one_hot, n_inputs):
+    data = towns(podere)
+    train = ["train", "nn", data, *OF_TOWNS, "--one-hot", one_hot, "-o", "network.json"]
+    facts = json.loads(podere.done(*train, "--json").stdout)
+    assert facts["layers"] == f"{n_inputs}-32-1" and facts["features"] == 3
+    expected = sha256(podere, "network.json")
+    for options in (["--executors", 2], ["--executors", 5], ["--cores", 2]):
+        podere.done(*train, *options)
+        assert sha256(podere, "network.json") == expected, options
+    measures = json.loads(podere.done("evaluate", "network.json", data, "--json").stdout)
+    assert measures["accuracy"] > (0.96 if one_hot == 64 else 0.7)
+    podere.write("unknown.csv", "town,x,kind\nt1,1,elsewhere\nt1,1,\nt1,1,a\n")
+    warned = podere.done("predict", "network.json", "unknown.csv", "-o", "p.csv").stderr
+    assert "categories not seen in training count as missing: 1 of column 'kind'" in warned
+    unknown, missing, known = (podere.folder / "p.csv").read_text().split()
+    assert unknown == missing != known
+
+
+def test_a_network_of_categories_is_continued_and_resumed(podere):
+    data = towns(podere)
+    podere.done("train", "nn", data, *OF_TOWNS, "-o", "whole.json")
+    podere.done("train", "nn", data, *OF_TOWNS, "--max-steps", 500, "--checkpoint", "c.json", "-o", "network.json")
+    podere.done("train", "nn", data, *OF_TOWNS, "--checkpoint", "c.json", "-o", "network.json", "--executors", 2)
+    assert sha256(podere, "network.json") == sha256(podere, "whole.json")
+    more = ["train", "nn", data, "--from", "whole.json", "--layers", 32, "--epochs", 1, "-o", "more.json"]
+    podere.done(*more)
+    assert "one-hot was 64, is 8" in podere.refused(*more, "--one-hot", 8)
+    line = podere.refused("train", "nn", data, "--categorical", "kind,town", "--validation", podere.write("v.csv", "x,y\n1,0\n"), "-o", "m.json")
+    assert "v.csv:1: there is no categorical column 'kind'; there are 'x', 'y'" in line, line
+
+
+def test_categories_that_a_network_cannot_take_are_refused(podere):
+    data = towns(podere)
+    podere.done("train", "nn", data, *OF_TOWNS, "-o", "network.json")
+    line = podere.refused("convert", "network.json", "--to", "onnx", "-o", "n.onnx")
+    assert "the feature 'kind' has categories, which Podere does not write into ONNX networks" in line
+    assert "town" in podere.refused("train", "nn", data, "--categorical", "kind", "-o", "m.json")
+    wide = podere.write("wide.csv", "a,x,y\n" + "".join(f"t{i},0,{i % 2}\n" for i in range(5000)))
+    train = ["train", "nn", wide, "--categorical", "a", "--epochs", 1, "-o", "m.json"]
+    line = podere.refused(*train, "--one-hot", 4096, "--executors", 2)
+    assert "the features have 4097 inputs, categories included, a network takes at most 4096: lower one-hot" in line
+    podere.done(*train)

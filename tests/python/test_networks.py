@@ -499,3 +499,34 @@ def test_lbfgs_ends_where_that_of_pytorch_does(rows, n_classes):
     assert_allclose(float(objective(torch_network(ours))), float(objective(net)), rtol=1e-5)
     for layer, coefs in zip((net[0],), ours.coefs_):
         assert_allclose(coefs.T, layer.weight.detach().numpy(), atol=2e-3)
+
+
+def test_categories_of_data_frames_are_learned_here_and_in_a_session(podere, session, tmp_path):  # noqa: F811
+    draw = numpy.random.default_rng(3)
+    towns = ["Bari", "Oslo", "Rome", "Wien"]
+    X = pandas.DataFrame({"x": draw.normal(size=2000).astype(numpy.float32),
+                          "town": pandas.Categorical(draw.choice(towns, 2000))})
+    y = X["town"].isin(["Oslo", "Wien"]).to_numpy().astype(int)
+    model = NNClassifier(hidden_layer_sizes=(16,), epochs=20, learning_rate=0.01).fit(X, y)
+    assert model.score(X, y) > 0.99
+    X.assign(label=y).to_csv(podere.folder / "towns.csv", index=False, float_format="%.9g")
+    table = session.read_csv(podere.folder / "towns.csv", label="label", categorical=["town"])
+    elsewhere = session.fit(clone(model), table)
+    assert model_text(elsewhere, tmp_path) == model_text(model, tmp_path)
+    assert_array_equal(session.predict(model, table), model.predict(X))
+    few = pandas.DataFrame({"x": [0.5] * 3, "town": pandas.Categorical(["Paris", None, "Oslo"])})
+    unknown, missing, known = model.predict_proba(few)[:, 1]
+    assert unknown == missing != known > 0.9
+    with pytest.raises(ValueError, match="one_hot is 1, allowed is"):
+        NNClassifier(one_hot=1).fit(X, y)
+
+
+def test_a_network_that_continues_knows_the_categories_of_before():
+    frame = pandas.DataFrame({"town": pandas.Categorical(["Bari", "Oslo"] * 200)})
+    y = numpy.array([0, 1] * 200)
+    model = NNClassifier(hidden_layer_sizes=(), learning_rate=0.1)
+    for _ in range(5):
+        model.partial_fit(frame, y, classes=[0, 1])
+    fewer = pandas.DataFrame({"town": pandas.Categorical(["Oslo"] * 200)})
+    model.partial_fit(fewer, numpy.ones(200, int))
+    assert model.score(frame, y) == 1

@@ -96,7 +96,7 @@ def test_one_hidden_layer_may_be_a_number():
 @pytest.mark.parametrize("said, words", [
     ("leave out with --drop id,when, or name a text for missing values with --missing",
      "leave out with drop=['id', 'when'], or name a text for missing values with missing=[...]"),
-    ("take texts as categories with --categorical a (train gbt), or", "take texts as categories with categorical=['a'], or"),
+    ("take texts as categories with --categorical a, or", "take texts as categories with categorical=['a'], or"),
     ("monotone is 'f0:+1', allowed with softmax is none", "monotone_constraints is 'f0:+1', allowed with softmax is none"),
     ("choose with --header (names) or --no-header (a row), in Python header=True or False", "choose with header=True (names) or header=False (a row)"),
     ("give one of --columns and --drop", "give one of columns and drop"),

@@ -151,7 +151,10 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
         column->last_may_be ? "one, such as --label " + column->other : "another with --label", column->option);
   }
   const LabelRange range = label_range(table, comm);
-  const std::string why = why_no_classes(range, table::label_values(table, kMostClasses, comm), table, kind);
+  const auto values = table::label_values(table, kMostClasses, comm);
+  const bool is_constant = values && values->size() == 1 && column->choice != io::LabelChoice::kName;
+  const std::string why =
+      is_constant ? fmt::format("{} in all rows", range.min) : why_no_classes(range, values, table, kind);
   if (!why.empty()) refuse_guess(source, name, *column, wanted, range, why);
   try {
     check_labels(table, wanted.rules, comm);

@@ -1,9 +1,11 @@
 """Labels that are texts: learned, kept in the model, printed, and refused where they do not fit."""
 
+import csv
 import json
 import random
 
 import pytest
+from sklearn import datasets
 
 from test_session import session  # noqa: F401, a fixture
 
@@ -216,3 +218,39 @@ def test_a_table_of_a_session_has_its_own_labels_again(podere, session):  # noqa
     session("load", "s", flowers(podere), "--as", "f", "--label", "species")
     line = session.refused("evaluate", "m.json", "table:f", "--session", "s")
     assert "none of the model's" in line or "lacks columns" in line, line
+
+
+TABLES = {"iris": ("softmax", 0.95), "wine": ("softmax", 0.99), "breast_cancer": ("logistic", 0.99), "digits": ("softmax", 0.95),
+          "diabetes": ("squared-error", None)}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_others_ship_train_with_no_option(podere, name):
+    data = getattr(datasets, f"load_{name}")(as_frame=True)
+    objective, least = TABLES[name]
+    data.frame.to_csv(podere.folder / "numbers.csv", index=False)
+    files = ["numbers.csv"]
+    if least is not None:
+        names = [f"is {text}" for text in data.target_names]
+        data.frame.assign(target=[names[k] for k in data.target]).rename(columns={"target": "what"}).to_csv(
+            podere.folder / "texts.csv", index=False)
+        data.data.assign(z=data.target).rename(columns={"z": "kind"}).to_csv(podere.folder / "last.csv", index=False)
+        files += ["texts.csv"] + ["last.csv"] * (name != "digits")  # whose first column may be the label as well
+    for file in files:
+        facts = run(podere, "train", "gbt", file, "--trees", 30, "-o", "m.json")
+        assert facts["objective"] == objective and facts["label"]["column"] in ("target", "what", "kind")
+        measures = run(podere, "evaluate", "m.json", file)
+        assert measures["accuracy"] > least if least else measures["root_mean_squared_error"] < 40
+        podere.done("predict", "m.json", file, *([] if least is None else ["--as", "class"]), "-o", "p.csv")
+        if least is not None:
+            wanted = names if file == "texts.csv" else [str(k) for k in range(len(names))]
+            predicted = [row[0] for row in csv.reader((podere.folder / "p.csv").open())]
+            right = sum(wanted[k] == text for k, text in zip(data.target, predicted, strict=True))
+            assert right / len(predicted) == pytest.approx(measures["accuracy"])
+        podere.done("train", "nn", file, "--epochs", 2, "-o", "n.json")
+
+
+def test_a_guessed_label_of_one_value_is_refused_as_a_guess(podere):
+    data = podere.write("digits.csv", "a,b,c\n" + "".join(f"0,{i % 7},{i % 10}\n" for i in range(100)))
+    line = podere.refused("train", "gbt", data, "-o", "m.json")
+    assert "no label is chosen, and the first column, 'a', holds 0 in all rows" in line and "such as --label c" in line

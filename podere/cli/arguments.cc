@@ -343,7 +343,7 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          [&source](const std::vector<std::string>& tokens) {
            source.missing.insert(source.missing.end(), tokens.begin(), tokens.end());
          },
-         "Text that means a missing value, besides an empty field and NaN; may be repeated")
+         "Text that means a missing value, besides an empty field, ?, NA, None and the like; may be repeated")
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();

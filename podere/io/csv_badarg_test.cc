@@ -164,7 +164,7 @@ TEST(CsvBadInput, TextInAFeatureOfAModelIsNotToBeLeftOut) {
   table::Schema model;
   model.features = {"a", "b"};
   EXPECT_TRUE(
-      refusal_of_text("id,b,a\nq,N/A,1\nr,2,3\n", {.coded_as = model})
+      refusal_of_text("id,b,a\nq,unknown,1\nr,2,3\n", {.coded_as = model})
           .ends_with("missing value; not numbers: 'b' (1 of 2 rows); these were numbers in training: name a text "
                      "for missing values with --missing"));
 }

@@ -7,7 +7,10 @@
 
 namespace podere::io {
 
-std::vector<std::string> usual_missing_tokens() { return {"", "NA", "NaN", "nan", "NULL", "null", "?", "-nan"}; }
+std::vector<std::string> usual_missing_tokens() {
+  return {"",     "NA",  "NaN",  "nan",  "NULL", "null",     "?",      "-nan",    "N/A",     "n/a",
+          "#N/A", "#NA", "<NA>", "None", "-NaN", "#N/A N/A", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
+}
 
 MissingTokens::MissingTokens(const std::vector<std::string>& tokens) : texts_(tokens) {
   for (const std::string& token : tokens) {

@@ -11,7 +11,7 @@ namespace podere::io {
 /// In a table where a file has no value.
 inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-/// Those that mean a missing value unless others are chosen.
+/// Those that mean a missing value unless others are chosen: those of pandas' read_csv, and "?", as of UCI's tables.
 std::vector<std::string> usual_missing_tokens();
 
 /// The texts that mean a missing value.

@@ -37,6 +37,7 @@ CASES = {
     "whole numbers below 0,1": ("0,1\n3,4\n", None),
     "whole numbers below 0": ("0\n5\n6\n", None),
     "whole numbers below 0,1,2": ("0,1,2\n3,4,5\n", None),
+    "N/A over a number": ("N/A,1.5,2\n3,3,4\n", "row"), "<NA> over a number": ("<NA>,1.5,2\n3,3,4\n", "row"),
     "whole numbers below ,0,1,2": (",0,1,2\n7,4,5,6\n", None),
     "a word that is not known for missing": ("unknown,5\n3,4\n", None),
     "a text over a number beside a date": ("2020-01-01,x\n2020-01-02,5\n", None),
@@ -44,8 +45,6 @@ CASES = {
 }
 # What is a row, but not of numbers: refused with line 1, where a silent reading would lose the row.
 ROWS_OF_TEXT = {
-    "N/A": "N/A,1.5,2\n3,3,4\n",
-    "None": "None,1.5,2\n3,3,4\n",
     "dash": "-,1.5\n3,4\n",
     "date": "2020-01-01,1.5,2\n2020-01-02,3,4\n",
     "identifier": "id7,1.5\nid8,2\n",

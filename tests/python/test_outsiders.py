@@ -30,6 +30,14 @@ def frame(columns):
 
 
 @needs_polars
+def test_texts_that_pandas_reads_as_missing_are_missing(session, tmp_path):  # noqa: F811
+    words = sorted(pandas._libs.parsers.STR_NA_VALUES - {""}) + ["None", "?"]
+    path = tmp_path / "words.csv"
+    path.write_text("y,x\n" + "".join(f"{i % 2},{word}\n{i % 2},1.5\n" for i, word in enumerate(words)))
+    table = session.read_csv(path, label="y")
+    assert table.describe()["missing"]["x"] == len(words)
+
+
 def test_frames_of_polars_are_as_those_of_pandas(session):
     rng = numpy.random.default_rng(2)
     size, town = rng.normal(size=1500), rng.choice(["Delft", "Gouda", "Leiden"], 1500)

@@ -87,10 +87,16 @@ std::string files_text(const Json& result) {
   const auto files = result.find("files");
   if (files == result.end()) return text;
   for (const auto& file : *files) {
-    const bool has_names = file.at("first_line") == "names";
-    text += printable_line(file.at("file").get<std::string>(), kMostShown) +
-            (has_names ? ": the first line names the columns (if it is a row: --no-header)\n"
-                       : ": the first line is a row (if it names the columns: --header)\n");
+    const std::string name = printable_line(file.at("file").get<std::string>(), kMostShown);
+    if (file.contains("first_line")) {
+      text +=
+          name + (file["first_line"] == "names" ? ": the first line names the columns (if it is a row: --no-header)\n"
+                                                : ": the first line is a row (if it names the columns: --header)\n");
+    }
+    if (file.contains("renamed")) {
+      text += fmt::format("{}: columns with the name of another are called {}\n", name,
+                          printable_list(file["renamed"].get<std::vector<std::string>>()));
+    }
   }
   return text;
 }

@@ -173,6 +173,7 @@ ReadFacts facts_of(const OpenCsv& csv) {
   ReadFacts facts;
   const CsvLayout& layout = csv.layout;
   if (layout.found_header) facts.found_header = layout.has_header;
+  for (const auto& column : layout.renamed) facts.renamed.push_back(layout.names[column.position]);
   if (!layout.schema.label) return facts;
   const std::size_t n_features = layout.schema.features.size();
   const std::size_t field = layout.fields[n_features];

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -152,15 +153,16 @@ char find_delimiter(std::string_view sample, const MissingTokens& missing) {
 /// Positions of the columns that options ask for, by name or position.
 class ColumnFinder {
  public:
-  ColumnFinder(const std::string& file, const CsvLayout& layout) : file_(file), names_(layout.names) {}
+  ColumnFinder(const std::string& file, const CsvLayout& layout)
+      : file_(file), names_(layout.names), renamed_(layout.renamed) {}
 
   std::size_t find(const std::string& wanted, std::string_view what) const {
     const auto found = std::find(names_.begin(), names_.end(), wanted);
     if (found != names_.end()) {
-      const auto again = std::find(found + 1, names_.end(), wanted);
-      if (again != names_.end()) {
+      const auto again = std::ranges::find(renamed_, wanted, &CsvLayout::Renamed::was);
+      if (again != renamed_.end()) {
         throw_input_error("{}:1: the {} column {} is ambiguous: positions {} and {} have that name; give a position",
-                          file_, what, printable(wanted), found - names_.begin(), again - names_.begin());
+                          file_, what, printable(wanted), found - names_.begin(), again->position);
       }
       return static_cast<std::size_t>(found - names_.begin());
     }
@@ -184,6 +186,7 @@ class ColumnFinder {
 
   const std::string& file_;
   const std::vector<std::string>& names_;
+  const std::vector<CsvLayout::Renamed>& renamed_;
 };
 
 /// Marks the features that hold categories.
@@ -354,11 +357,24 @@ void choose_columns(const std::string& file, const CsvOptions& options, const st
       throw_input_error("{}:1: column {} (position {}) is asked for twice; a column is feature, label or weight, once",
                         file, printable(name), i);
     }
-    if (chosen[k - 1].first == name && !options.counts_texts) {
-      throw_input_error("{}:1: columns {} and {} are both named {}; names must differ", file, chosen[k - 1].second, i,
-                        printable(name));
-    }
   }
+}
+
+/// Makes names differ as pandas does: a, a.1, a.2.
+std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names) {
+  const std::set<std::string> given(names.begin(), names.end());
+  std::set<std::string> taken;
+  std::map<std::string, std::size_t> n_repeated;
+  std::vector<CsvLayout::Renamed> renamed;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (taken.insert(names[i]).second) continue;
+    std::string other;
+    do {
+      other = fmt::format("{}.{}", names[i], ++n_repeated[names[i]]);
+    } while (given.contains(other) || !taken.insert(other).second);
+    renamed.push_back({i, std::exchange(names[i], other)});
+  }
+  return renamed;
 }
 
 }  // namespace
@@ -400,6 +416,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("{}:1: the name of column {} ({}) is not UTF-8; save the file as UTF-8", name, i,
                       printable(layout.names[i]));
   }
+  layout.renamed = rename_repeated(layout.names);
   choose_columns(name, options, looks, layout);
   choose_classes(name, looks, options, layout);
   return layout;

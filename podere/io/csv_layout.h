@@ -21,6 +21,11 @@ struct CsvLayout {
   bool found_header = false;       ///< no option says it
   std::uint64_t text_begin = 0;    ///< behind the byte order mark
   std::vector<std::string> names;  ///< of all fields of a line
+  struct Renamed {
+    std::size_t position;
+    std::string was;
+  };
+  std::vector<Renamed> renamed;  ///< columns whose name another had before
   table::Schema schema;
   LabelChoice label_choice = LabelChoice::kOption;  ///< of the label of the schema
   bool last_may_be_label = false;                   ///< as of LabelColumn

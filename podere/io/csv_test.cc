@@ -118,6 +118,15 @@ TEST(Csv, LineEndsAndDelimitersInQuotesAreText) {
   }
 }
 
+TEST(Csv, ARepeatedNameGetsANumberAsInPandas) {
+  const TemporaryFile file("a,b,a,a,a.1,b\n1,2,3,4,5,6\n");
+  ReadFacts facts;
+  const table::Table table = read_csv(file.path(), {.label = "a.1"}, comm::Communicator::self(), 1, &facts);
+  EXPECT_EQ(table.schema().features, (std::vector<std::string>{"a", "b", "a.2", "a.3", "b.1"}));
+  EXPECT_EQ(facts.renamed, (std::vector<std::string>{"a.2", "a.3", "b.1"}));
+  EXPECT_EQ(table.label()[0], 5);
+}
+
 TEST(Csv, MissingTokensAreMissing) {
   EXPECT_EQ(rows_of_text("a,b,c\n1,,NA\nnan,\"\",?\n"), (std::vector<Values>{{1, -1, -1}, {-1, -1, -1}}));
   EXPECT_EQ(rows_of_text("1,x,3\n4,5,-\n", {.header = false, .missing = {"x", "-"}}),

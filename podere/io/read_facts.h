@@ -34,6 +34,7 @@ struct LabelColumn {
 /// What was found in a file while it was read.
 struct ReadFacts {
   std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
+  std::vector<std::string> renamed;  ///< columns whose name another has too: `a` became `a.1`
   std::optional<LabelColumn> label;
   UnknownTexts unknown;
   std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]

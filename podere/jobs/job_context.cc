@@ -42,8 +42,12 @@ JobTable with_classes(JobTable table, const source::SourceSpec& spec, const std:
 }  // namespace
 
 void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context) {
-  if (!facts.found_header) return;
-  context.files.push_back({{"file", spec.location}, {"first_line", *facts.found_header ? "names" : "row"}});
+  Json note = Json::object();
+  if (facts.found_header) note["first_line"] = *facts.found_header ? "names" : "row";
+  if (!facts.renamed.empty()) note["renamed"] = facts.renamed;
+  if (note.empty()) return;
+  note["file"] = spec.location;
+  context.files.push_back(std::move(note));
 }
 
 JobTable table_of(const source::SourceSpec& spec, bool needs_label, const JobContext& context, io::ReadFacts* facts) {

@@ -21,8 +21,8 @@ struct JobContext {
   Json& files;  ///< what results have as "files": what was decided about each file that was read, see note_file
 };
 
-/// Adds what was found in the file of `spec` to context.files: "file" and "first_line", "names" or "row", where the
-/// user had not chosen them. Nothing where nothing was decided. Local.
+/// Adds what was decided about the file of `spec` to context.files: "file" with "first_line", "names" or "row", where
+/// the user had not chosen it, and "renamed", the new names of columns whose name another has. Local.
 void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
 /// The table of a job: kept, or loaded as source::load does, after a report of the phase "read". What was found in a

@@ -257,7 +257,7 @@ class Session:
         result = self._jobs.run({"kind": "load", "table": source, "name": self._jobs.table_name(name)})
         facts, = result["tables"]
         for file in result.get("files", []):
-            facts["first_line"] = file["first_line"]
+            facts["first_line"] = file.get("first_line")
         return self._table(facts, Origin(), is_temporary=name is None)
 
     def _table(self, facts: Facts, origin: Origin, *, is_temporary: bool) -> Table:

@@ -28,7 +28,8 @@ def test_every_command_says_what_the_first_line_was_found_to_be(podere, text, fo
                 [(file["file"], file["first_line"]) for file in files] == [("d.csv", found)], command
     option = "--header" if found == "row" else "--no-header"
     if found == "row":
-        assert "files" not in json.loads(podere.done("describe", "d.csv", option, "--json").stdout)
+        files = json.loads(podere.done("describe", "d.csv", option, "--json").stdout).get("files", [{}])
+        assert [set(file) for file in files] in ([set()], [{"file", "renamed"}]), files  # 0,0,0 repeats a name
 
 
 def test_validation_data_are_spoken_of_too(podere):
@@ -94,3 +95,15 @@ def test_dropped_columns_count_for_no_command(podere):
     assert "is dropped, and the label" in podere.refused("train", "gbt", "t.csv", "--label", "y", "--drop", "y", "-o", "q.json")
     assert "--columns excludes --drop" in podere.refused("describe", "t.csv", "--drop", "y", "--columns", "x")
     assert "drop cannot be chosen" in podere.refused("describe", "collider:10", "--drop", "0")
+
+
+def test_columns_with_the_name_of_another_are_renamed_and_printed(podere):
+    data = podere.write("twice.csv", "y,a,a\n" + "".join(f"{i % 2},{i},{i % 2}\n" for i in range(40)))
+    for options in ([], ["--executors", 2], ["--low-memory"]):
+        printed = podere.done("train", "gbt", data, "--trees", 2, *options, "-o", "m.json").stdout.splitlines()
+        assert printed[:2] == ["twice.csv: the first line names the columns (if it is a row: --no-header)",
+                               "twice.csv: columns with the name of another are called 'a.1'"]
+    facts = json.loads(podere.done("evaluate", "m.json", data, "--header", "--json").stdout)
+    assert facts["files"] == [{"file": "twice.csv", "renamed": ["a.1"]}] and facts["accuracy"] == 1
+    assert "the weight column 'a' is ambiguous: positions 1 and 2" in podere.refused("train", "gbt", data, "--weight", "a", "-o", "m.json")
+    podere.done("train", "gbt", data, "--drop", "a.1", "-o", "m.json")

@@ -191,7 +191,7 @@ std::vector<float> numbers_as_classes(const source::SourceSpec& source, const ta
   constexpr float kMostExact = 1 << 24;
   if (!are_classes(rules.kind) || !table.schema().classes.empty() || !source.classes.empty()) return {};
   const auto values = table::label_values(table, kMostClasses, comm);
-  const auto is_whole = [](float value) { return value == std::floor(value); };
+  const auto is_whole = [](float value) { return std::isfinite(value) && value == std::floor(value); };
   if (!values || values->size() < 2 || table::are_places(*values) || !std::ranges::all_of(*values, is_whole)) return {};
   const bool are_two = rules.kind == table::LabelKind::kTwoClasses;
   if (are_two && values->size() > 2) return {};  // refused with what learns them

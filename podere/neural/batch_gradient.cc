@@ -44,7 +44,6 @@ struct BatchGradient::Worker {
 BatchGradient::BatchGradient(const Layout& layout, const Options& options, TrainingRows& rows,
                              const comm::Communicator& comm, int n_threads)
     : layout_(layout),
-      options_(options),
       rows_(rows),
       comm_(comm),
       n_threads_(std::max(n_threads, 1)),

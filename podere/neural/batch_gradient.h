@@ -73,7 +73,6 @@ class BatchGradient {
   void add_up_threads();
 
   const Layout& layout_;
-  const Options& options_;
   TrainingRows& rows_;
   const comm::Communicator& comm_;
   int n_threads_;

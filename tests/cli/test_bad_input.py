@@ -73,7 +73,7 @@ def test_a_column_of_text_can_be_left_out_as_the_message_says(podere):
 @pytest.mark.parametrize("labels, advice", [
     ("yes 1", "the label 'y' has texts, such as 'yes', and numbers, such as '1': name a text"),
     ("0 1 2", "use --objective softmax"), ("1.5 2.5", "real numbers from 1.5 to 2.5"),
-    ("16777216 16777218", "labels of 'y' are beyond 2^24, where not each whole number is exact: take them as texts with --categorical y"),
+    ("inf 1", "label of row 0 is inf"), ("16777216 16777218", "labels of 'y' are beyond 2^24, where not each whole number is exact: take them as texts with --categorical y"),
 ])
 def test_labels_of_other_kinds_are_answered_with_what_to_do(podere, labels, advice):
     rows = "".join(f"{label},{i}\n" for i in range(9) for label in labels.split())

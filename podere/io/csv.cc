@@ -97,6 +97,7 @@ std::string advice_on_decimal_commas(char delimiter) {
 
 /// About a label of numbers that has texts further down.
 std::string advice_on_label(const CsvLayout& layout, std::size_t field) {
+  if (layout.names.size() == 1) return "";  // most likely delimited by something else
   if (!layout.finds_categories) return "; the model learned numbers: name a text for missing values with --missing";
   return fmt::format(
       "; the first labels are numbers: name a text for missing values with --missing, take all labels as classes with "

@@ -433,6 +433,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-le
         classes: list[Any] = self.classes_.tolist()
         if all(isinstance(label, str) for label in classes):
             return classes
+        if self.classes_.dtype.kind == "b":
+            return [str(label) for label in classes]
         are_numbers = self.classes_.dtype.kind in "iuf" and classes != list(range(len(classes)))
         return [str(int(label)) for label in classes] if are_numbers else []
 

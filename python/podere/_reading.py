@@ -64,7 +64,9 @@ def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] 
         label_dtype = labels.dtype
         served["label"] = ServedArray(labels)
         description["label_name"] = free_name(getattr(y, "name", None), "label", features)
-        if classes is not None and len(classes) <= MOST_CLASSES and all(isinstance(label, str) for label in classes.tolist()):
+        if classes is not None and classes.dtype.kind == "b":
+            description["classes"] = [str(label) for label in classes.tolist()]
+        elif classes is not None and len(classes) <= MOST_CLASSES and all(isinstance(label, str) for label in classes.tolist()):
             description["classes"], classes = classes.tolist(), None  # executors know them
     if sample_weight is not None:
         served["weight"] = ServedArray(numbers_of(sample_weight, "sample_weight", 1, n_rows))

@@ -97,7 +97,8 @@ def test_a_label_that_the_model_does_not_know_is_named(podere):
     of_numbers = podere.write("numbers.csv", "petal,sepal,species\n1,2,0\n")
     assert "'0' is none of the model's classes" in podere.refused("evaluate", "m.json", of_numbers)
     missing = podere.write("missing.csv", "petal,sepal,species\n1,2,setosa\n1,2,\n")
-    assert "label of row 1 is nan" in podere.refused("evaluate", "m.json", missing)
+    line = podere.refused("evaluate", "m.json", missing)
+    assert "label of row 1 is nan, allowed is a class: leave out rows whose label is missing" in line
 
 
 def test_the_model_is_the_same_on_any_number_of_executors(podere):

@@ -79,3 +79,20 @@ def test_a_model_whose_positive_class_was_chosen_is_read(podere):
     assert (model.predict(X) == y).mean() > 0.95
     model.fit(X, y)
     assert (model.predict(X) == y).mean() > 0.95
+
+
+@pytest.mark.parametrize("classes", [[False, True], [1, 5, 9], [-3, 0, 2], [1.0, 2.0], ["1", "2"]])
+def test_classes_of_any_type_are_the_same_here_in_sessions_in_files_and_on_the_command_line(podere, session, classes):
+    X, _ = rows()
+    y = np.array(classes)[(X[:, 0] > np.median(X[:, 0])).astype(int) * (len(classes) - 1)]
+    model = GBTClassifier(n_estimators=5).fit(X, y)
+    model.save_model(podere.folder / "m.json")
+    again = GBTClassifier().load_model(podere.folder / "m.json")
+    assert again.classes_.tolist() == model.classes_.tolist() and again.classes_.dtype.kind == model.classes_.dtype.kind
+    put = session.put(X, y)
+    elsewhere = session.fit(GBTClassifier(n_estimators=5), put)
+    assert elsewhere._file_text() == model._file_text() and elsewhere.classes_.tolist() == model.classes_.tolist()
+    assert session.evaluate(again, put)["accuracy"] == pytest.approx(model.score(X, y))
+    data = write(podere.folder / "d.csv", X, y)
+    assert json.loads(podere("evaluate", "m.json", data, "--label", "species",
+                             "--json"))["accuracy"] == pytest.approx(model.score(X, y))

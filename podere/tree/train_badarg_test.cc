@@ -88,7 +88,7 @@ TEST(TrainBadArgTest, LabelsOutsideTheirSetAreNamedWithTheRow) {
   const auto with_label = [](float label) { return make_table({{1, 2, 3}}, {0, 1, label}); };
   EXPECT_EQ(training_refusal(with_label(2), {}), "training data: label of row 2 is 2, allowed is 0 or 1" + kTwoClasses);
   EXPECT_EQ(training_refusal(with_label(kNaN), {}),
-            "training data: label of row 2 is nan, allowed is 0 or 1" + kTwoClasses);
+            "training data: label of row 2 is nan, allowed is a class: leave out rows whose label is missing");
   EXPECT_EQ(training_refusal(with_label(kInfinity), {.objective = Objective::kSquaredError}),
             "training data: label of row 2 is inf, allowed is a finite number");
   EXPECT_EQ(

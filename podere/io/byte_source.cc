@@ -6,11 +6,23 @@
 
 #include "podere/io/file.h"
 #include "podere/io/gzip.h"
+#include "podere/io/packed.h"
 
 namespace podere::io {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view kGzipBegin = "\x1f\x8b";
+
+/// Whether PackedSource unpacks what begins so. Sources: the formats' own specifications.
+bool is_packed(std::string_view begin) {
+  const bool is_bzip2 = begin.starts_with("BZh") && begin.size() > 4 &&
+                        (begin.substr(4).starts_with("1AY&SY") || begin.substr(4).starts_with("\x17\x72\x45"));
+  constexpr std::array kBegins = {"\xfd\x37zXZ\0"sv, "\x28\xb5\x2f\xfd"sv, "\x04\x22\x4d\x18"sv,
+                                  "LZIP\x01"sv,      "PK\x03\x04"sv,       "PK\x05\x06"sv};
+  return is_bzip2 || std::ranges::any_of(kBegins, [&](std::string_view packed) { return begin.starts_with(packed); });
+}
 
 /// The bytes as they are stored.
 class StoredCursor : public ByteCursor {
@@ -61,9 +73,10 @@ std::span<const ByteScheme> byte_schemes() { return kSchemes; }
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& location) {
   auto bytes = scheme_of(location).open(location);
-  std::array<char, kGzipBegin.size()> begin{};
-  bytes->read_at(0, begin);
-  if (std::string_view(begin.data(), begin.size()) == kGzipBegin) return std::make_unique<GzipSource>(std::move(bytes));
+  std::array<char, 12> first{};
+  const std::string_view begin(first.data(), bytes->read_at(0, first));
+  if (begin.starts_with(kGzipBegin)) return std::make_unique<GzipSource>(std::move(bytes));
+  if (is_packed(begin)) return std::make_unique<PackedSource>(std::move(bytes));
   return std::make_unique<StoredSource>(std::move(bytes));
 }
 

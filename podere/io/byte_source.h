@@ -1,4 +1,4 @@
-// Where bytes come from: sources such as files, plain or gzip, that can be read more than once and from any place.
+// Where bytes come from: sources such as files, plain or packed, that can be read more than once and from any place.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  /// Bytes in the source; unset where only reading to the end would show (gzip).
+  /// Bytes in the source; unset where only reading to the end would show (of what is packed).
   virtual std::optional<std::uint64_t> size() const = 0;
 
   /// A cursor on byte `offset`, which borrows the source. Thread-safe.
@@ -68,7 +68,8 @@ struct ByteScheme {
 /// All schemes. The first has locations without a scheme: paths.
 std::span<const ByteScheme> byte_schemes();
 
-/// Opens what is at `location`, a path or "scheme://...". Gzip is known by its first bytes, not by its name. Throws
+/// Opens what is at `location`, a path or "scheme://...". What is packed is known by its first bytes, not by
+/// its name. Throws
 /// InputError if it is not there, cannot be opened, or cannot be read twice (directories, pipes, devices).
 std::unique_ptr<ByteSource> open_bytes(const std::string& location);
 

@@ -20,7 +20,7 @@ struct OtherKind {
 };
 
 constexpr const char* kSaveAsText = "save it as CSV, as pandas does: ";
-constexpr const char* kUnpack = "unpack it, or pack it with gzip";
+constexpr const char* kUnpack = "unpack it";
 
 /// Sources: the formats' own specifications.
 constexpr std::array kOtherKinds = {
@@ -30,24 +30,55 @@ constexpr std::array kOtherKinds = {
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x93NUMPY"sv, "an array of NumPy", "numpy.savetxt(CSV, numpy.load(FILE), delimiter=',')"},
     OtherKind{"SQLite format 3\0"sv, "an SQLite database", nullptr},
-    OtherKind{"PK\x03\x04"sv, "a ZIP archive or an Excel file", kUnpack},
-    OtherKind{"BZh91AY&SY"sv, "packed with bzip2", kUnpack},
+    OtherKind{"PK\x03\x04"sv, "a ZIP archive or an Excel file, packed once more", kUnpack},
+    OtherKind{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kUnpack},
+    OtherKind{"Rar!\x1a"sv, "a RAR archive", kUnpack},
+    OtherKind{"\x1f\x8b"sv, "packed with gzip, and once more", kUnpack},
+    OtherKind{"BZh91AY&SY"sv, "packed with bzip2, and once more", kUnpack},
     OtherKind{"\xfd"
               "7zXZ\0"sv,
-              "packed with xz", kUnpack},
-    OtherKind{"\x28\xb5\x2f\xfd"sv, "packed with zstd", kUnpack}};
+              "packed with xz, and once more", kUnpack},
+    OtherKind{"\x28\xb5\x2f\xfd"sv, "packed with zstd, and once more", kUnpack}};
 
-/// Throws InputError if the first bytes of `source` say that it is no text.
-void refuse_other_kinds(const ByteSource& source, const std::string& name) {
-  std::array<char, 16> bytes{};
-  const std::string_view begin(bytes.data(), source.cursor_at(0)->read(bytes));
-
+/// Throws InputError if the first bytes of a file say that it is no text.
+void refuse_other_kinds(std::string_view begin, const std::string& name) {
   for (const auto& [magic, words, advice] : kOtherKinds) {
     if (!begin.starts_with(magic)) continue;
-    throw_input_error("{}: is {}, allowed is text, plain or gzip: {}{}", name, words,
+    throw_input_error("{}: is {}, allowed is text, plain or packed: {}{}", name, words,
                       advice == kUnpack ? "" : kSaveAsText, advice == nullptr ? "query by query" : advice);
   }
+  constexpr std::size_t kTarMagic = 257;
+  if (begin.size() > kTarMagic && begin.substr(kTarMagic).starts_with("ustar")) {
+    throw_input_error("{}: is a tar archive: unpack it and give one of its files", name);
+  }
 }
+
+/// Text whose lines end with CR alone, as if they ended with LF.
+class CrSource : public ByteSource {
+ public:
+  explicit CrSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  std::optional<std::uint64_t> size() const override { return source_->size(); }
+  std::unique_ptr<ByteCursor> cursor_at(std::uint64_t offset) const override {
+    return std::make_unique<Cursor>(source_->cursor_at(offset));
+  }
+  std::unique_ptr<ByteCursor> indexing_cursor() override {
+    return std::make_unique<Cursor>(source_->indexing_cursor());
+  }
+  std::uint64_t stride() const override { return source_->stride(); }
+
+ private:
+  struct Cursor : ByteCursor {
+    explicit Cursor(std::unique_ptr<ByteCursor> of_source) : cursor(std::move(of_source)) {}
+    std::size_t read(std::span<char> bytes) override {
+      const std::size_t n = cursor->read(bytes);
+      std::replace(bytes.data(), bytes.data() + n, '\r', '\n');
+      return n;
+    }
+    std::unique_ptr<ByteCursor> cursor;
+  };
+
+  std::unique_ptr<ByteSource> source_;
+};
 
 std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
   const auto cursor = source.cursor_at(0);
@@ -67,7 +98,12 @@ std::uint64_t line_number(const ByteSource& source, std::uint64_t offset) {
 
 TextFile::TextFile(const std::string& location, std::size_t longest_line_bytes)
     : name(location), version(version_of(location)), max_line_bytes(longest_line_bytes), source(open_bytes(location)) {
-  refuse_other_kinds(*source, name);
+  std::vector<char> bytes(1 << 16);
+  const std::string_view begin(bytes.data(), source->cursor_at(0)->read(bytes));
+  refuse_other_kinds(begin, name);
+  const bool ends_lines_with_cr =
+      begin.find('\n') == begin.npos && begin.substr(0, begin.size() - 1).find('\r') != begin.npos;
+  if (ends_lines_with_cr) source = std::make_unique<CrSource>(std::move(source));
 }
 
 std::optional<std::string> find_fault(const comm::Communicator& comm, const std::function<void()>& read) {
@@ -96,13 +132,13 @@ table::RowRange choose_rows(const std::string& name, const RowSelection& chosen,
   throw_input_error("{}: rows {} to {} are asked for, end excluded; there are rows 0 to {}", name, first, end, n_rows);
 }
 
-void TextFile::read(table::RowRange lines, const std::function<std::unique_ptr<LineReader>()>& make_reader,
+void TextFile::read(table::RowRange rows, const std::function<std::unique_ptr<LineReader>()>& make_reader,
                     int n_threads) const {
   const LinePlan plan{.source = *source,
                       .name = name,
                       .index = index,
                       .text_begin = text_begin,
-                      .lines = lines,
+                      .rows = rows,
                       .max_line_bytes = max_line_bytes};
   try {
     load_lines(plan, make_reader, n_threads);

@@ -38,9 +38,13 @@ struct TextFile {
   /// Opens a file, and has not looked for lines yet. Throws InputError, also for known kinds of files that are no text.
   TextFile(const std::string& location, std::size_t longest_line_bytes);
 
-  /// Reads lines [lines.begin, lines.end) of the file. Throws TextFileFault for the first that cannot be read. Local.
-  void read(table::RowRange lines, const std::function<std::unique_ptr<LineReader>()>& make_reader,
-            int n_threads) const;
+  /// Finds where rows begin, for read(). Collective.
+  void find_rows(const LineRules& rules, std::size_t chunk_bytes, const comm::Communicator& comm, int n_threads) {
+    index = index_lines(*source, name, text_begin, chunk_bytes, rules, comm, n_threads);
+  }
+
+  /// Reads rows [rows.begin, rows.end) of the file. Throws TextFileFault for the first that cannot be read. Local.
+  void read(table::RowRange rows, const std::function<std::unique_ptr<LineReader>()>& make_reader, int n_threads) const;
 
   /// Throws InputError if the file is not what it was: for those who read it more than once.
   void check_unchanged() const;

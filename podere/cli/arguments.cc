@@ -44,6 +44,11 @@ void read_delimiter(const std::string& text, source::SourceSpec& source) {
   throw CLI::ValidationError("--delimiter", fmt::format("'{}' is not comma, semicolon, tab, space or |", text));
 }
 
+char read_character(const char* option, const std::string& text) {
+  if (text.size() == 1) return text[0];
+  throw CLI::ValidationError(option, fmt::format("'{}' is not one character", text));
+}
+
 }  // namespace
 
 CLI::Validator whole_number(int least, int most) {
@@ -316,7 +321,7 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   const InGroup group(app, kData);
   app.add_option(name, source.location,
-                 "File of delimited text, IDX or libsvm, plain or gzip; or collider:N?seed=S: N simulated collisions")
+                 "File of delimited text, IDX or libsvm, plain or packed; or collider:N?seed=S: N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");
@@ -351,6 +356,10 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "--delimiter", [&source](const std::string& text) { read_delimiter(text, source); },
          "What separates the columns, also | [detected]")
       ->type_name("comma|semicolon|tab|space");
+  app.add_option_function<std::string>(
+         "--comment", [&source](const std::string& text) { source.comment = read_character("--comment", text); },
+         "What begins a comment, up to the end of the line [nothing]")
+      ->type_name("#");
   add_rows_option(app, source.rows);
   add_format_options(app, source);
 }

@@ -97,6 +97,12 @@ std::string files_text(const Json& result) {
       text += fmt::format("{}: columns with the name of another are called {}\n", name,
                           printable_list(file["renamed"].get<std::vector<std::string>>()));
     }
+    for (const auto& left_out : file.value("left_out", Json::array())) {
+      text += fmt::format(
+          "{}: column {} has no name, and all its values differ: taken for an index and left out (to "
+          "keep it, name it in the first line)\n",
+          name, printable_line(left_out.at("column").get<std::string>(), kMostShown));
+    }
   }
   return text;
 }

@@ -23,12 +23,11 @@
 namespace podere::io {
 namespace {
 
-/// The lines of the file that become the table: its rows, shifted by the header.
-table::RowRange choose_lines(const std::string& name, const CsvOptions& options, bool has_header,
-                             std::uint64_t n_lines) {
-  if (n_lines == 0) throw_input_error("{}: is empty", name);
+/// Those of the rows of the file, with its header, that become the table.
+table::RowRange choose_csv_rows(const std::string& name, const CsvOptions& options, bool has_header,
+                                std::uint64_t n_all) {
   const std::uint64_t n_header = has_header ? 1 : 0;
-  const std::uint64_t n_rows = n_lines - n_header;
+  const std::uint64_t n_rows = n_all - n_header;
   if (n_rows == 0) {
     throw_input_error("{}: has a header but no rows{}", name,
                       options.header ? "" : "; if its first line is a row, choose --no-header");
@@ -47,9 +46,9 @@ struct OpenCsv {
       layout = find_layout(*text->source, text->name, options);
       text->text_begin = layout.text_begin;
     });
-    text->index = index_lines(*text->source, text->name, options.chunk_bytes, Quotes::kHideLineEnds, comm, n_threads);
-    lines = choose_lines(text->name, options, layout.has_header, text->index.n_lines);
-    rows = table::rows_of(lines.size(), comm.rank(), comm.size());
+    text->find_rows(layout.rules, options.chunk_bytes, comm, n_threads);
+    chosen = choose_csv_rows(text->name, options, layout.has_header, text->index.n_rows);
+    rows = table::rows_of(chosen.size(), comm.rank(), comm.size());
   }
 
   const std::string& name() const { return text->name; }
@@ -60,15 +59,15 @@ struct OpenCsv {
     const auto make_reader = [&] {
       return std::make_unique<RowReader<RowParser>>(RowParser(layout, missing, categories, texts), table);
     };
-    text->read({lines.begin + table.rows().begin, lines.begin + table.rows().end}, make_reader, n_threads);
+    text->read({chosen.begin + table.rows().begin, chosen.begin + table.rows().end}, make_reader, n_threads);
   }
 
   TextCounts* texts = nullptr;  // where texts among numbers are counted; null: they are faults
   MissingTokens missing;
   std::optional<TextFile> text;
   CsvLayout layout;
-  table::RowRange lines;  // of the file, that become the table
-  table::RowRange rows;   // of the table, that this rank holds
+  table::RowRange chosen;  // of the file, its header included, that become the table
+  table::RowRange rows;    // of the table, that this rank holds
 };
 
 /// How an option names a column: by name, or by position where the option could not take the name apart.
@@ -167,7 +166,7 @@ void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, bool counts_te
   if (counts_texts || (!fault && !has_texts)) return;
   const auto first = find_fault(comm, read);
   if (!first) throw_input_error("{}: changed while it was read", csv.name());
-  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, n_decimal_commas, csv.lines.size()));
+  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, n_decimal_commas, csv.chosen.size()));
 }
 
 ReadFacts facts_of(const OpenCsv& csv) {
@@ -175,6 +174,7 @@ ReadFacts facts_of(const OpenCsv& csv) {
   const CsvLayout& layout = csv.layout;
   if (layout.found_header) facts.found_header = layout.has_header;
   for (const auto& column : layout.renamed) facts.renamed.push_back(layout.names[column.position]);
+  if (layout.index) facts.left_out.push_back({layout.names[*layout.index], "index"});
   if (!layout.schema.label) return facts;
   const std::size_t n_features = layout.schema.features.size();
   const std::size_t field = layout.fields[n_features];
@@ -198,7 +198,7 @@ table::Table read_csv(const std::string& location, const CsvOptions& options, co
   ReadFacts found = facts_of(csv);
   Categories categories(csv.layout);
   std::optional<table::Table> table;
-  comm.agree([&] { table.emplace(csv.layout.schema, csv.lines.size(), csv.rows); });
+  comm.agree([&] { table.emplace(csv.layout.schema, csv.chosen.size(), csv.rows); });
   read_or_refuse(csv, comm, options.counts_texts, found, [&] { csv.read(*table, categories, n_threads); });
   categories.agree_on_codes(csv.name(), options.positive, comm, n_threads, *table);
   found.unknown = categories.sum_unknown(comm);
@@ -215,7 +215,7 @@ std::unique_ptr<table::RowSource> open_csv(const std::string& location, const Cs
     Categories categories(csv->layout);
     const auto find = [&](table::Table& window) { csv->read(window, categories, n_threads); };
     read_or_refuse(*csv, comm, options.counts_texts, found,
-                   [&] { table::ReadRows(csv->layout.schema, csv->lines.size(), csv->rows, find, window_bytes); });
+                   [&] { table::ReadRows(csv->layout.schema, csv->chosen.size(), csv->rows, find, window_bytes); });
     table::Table none(csv->layout.schema, 0, {});
     categories.agree_on_codes(csv->name(), options.positive, comm, n_threads, none);
     csv->layout.schema = none.schema();
@@ -228,7 +228,7 @@ std::unique_ptr<table::RowSource> open_csv(const std::string& location, const Cs
   };
   std::unique_ptr<table::RowSource> rows;
   read_or_refuse(*csv, comm, options.counts_texts, found, [&] {
-    rows = std::make_unique<table::ReadRows>(csv->layout.schema, csv->lines.size(), csv->rows, read, window_bytes);
+    rows = std::make_unique<table::ReadRows>(csv->layout.schema, csv->chosen.size(), csv->rows, read, window_bytes);
   });
   if (facts != nullptr) *facts = std::move(found);
   return rows;

@@ -20,6 +20,7 @@ namespace podere::io {
 /// How to read delimited text. A column is given by name ("m_bb") or by position from 0 ("3").
 struct CsvOptions {
   std::optional<char> delimiter;     ///< , ; tab space or |; unset: found from the first lines
+  std::optional<char> comment;       ///< begins a comment up to the end of the line; unset: nothing does
   std::optional<bool> header;        ///< the first line names the columns; unset: found out, as decide_header does
   std::optional<std::string> label;  ///< column of the label; unset: the table has none, or needs_label
   /// Where `label` is unset: it is the column that LabelChoice says.
@@ -42,14 +43,14 @@ struct CsvOptions {
   std::size_t max_line_bytes = kMostLineBytes;  ///< longer lines are refused: they bound the memory for reading
 };
 
-/// Reads a file of numbers, and of texts in categorical columns, plain or gzip, by RFC 4180: quotes, LF or CRLF, a byte
-/// order mark. Columns without a name are called f0, f1, ... by position in the file. Blanks round a field, blank lines
-/// at the end and fields of columns that are not kept do not count. A blank line further up is an error, or a missing
-/// value where lines have one field. The fields of the label are texts, its classes, if one of the first lines or
-/// `categorical` says so; sorted, but for `positive`, they become the codes 0, 1, ... Numbers are decimal and rounded
-/// to the nearest float32; inf is a number; one beyond float32 is an error. A missing token that is a number means
-/// every spelling of it. A text that is not known is read as missing and counted in `facts`, where wanted. Codes that
-/// `coded_as` has no texts for are whole numbers from 0.
+/// Reads a file of numbers, and of texts in categorical columns, plain or packed, by RFC 4180: quotes, LF, CRLF or CR,
+/// a byte order mark. Columns without a name are called f0, f1, ... by position in the file. An index without a name,
+/// as R and pandas write it, is left out. Blanks round a field, blank lines, a delimiter at the end of lines and fields
+/// of columns that are not kept do not count. The fields of the label are texts, its classes, if one of the first rows
+/// or `categorical` says so; sorted, but for `positive`, they become the codes 0, 1, ... Numbers are decimal and
+/// rounded to the nearest float32; inf is a number; one beyond float32 is an error. A missing token that is a number
+/// means every spelling of it. A text that is not known is read as missing and counted in `facts`, where wanted. Codes
+/// that `coded_as` has no texts for are whole numbers from 0.
 ///
 /// Collective: every rank receives its rows_of() the table, which is the same for any number of ranks and threads. Each
 /// rank reads 1/p of the file to find where rows begin, exchanges a few words per chunk, and reads the bytes of its own

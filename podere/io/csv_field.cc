@@ -3,15 +3,8 @@
 #include <cstring>
 
 namespace podere::io {
-const char* find_line_end(const char* p, const char* end, bool in_quotes) {
-  for (; p < end; ++p) {
-    if (*p == '"') in_quotes = !in_quotes;
-    if (*p == '\n' && !in_quotes) return p + 1;
-  }
-  return nullptr;
-}
 
-const char* FieldReader::step_over_line_end(const char* p) {
+const char* step_over_line_end(const char* p) {
   if (*p == '\r' && *++p != '\n') throw TextFault{p - 1, "a carriage return inside a line; lines end with LF or CRLF"};
   if (*p != '\n') throw TextFault{p, "no line end"};
   return p + 1;
@@ -51,15 +44,21 @@ const char* FieldReader::read_quoted(const char* p, const char* end, std::string
   return p;
 }
 
-std::vector<std::string> FieldReader::read_line(const char* p, const char* end) {
+const char* FieldReader::leave_line(const char* p) const {
+  return step_over_line_end(*p == comment_ ? static_cast<const char*>(rawmemchr(p, '\n')) : p);
+}
+
+std::vector<std::string> FieldReader::read_row(std::string_view row) {
   std::vector<std::string> fields;
   std::string_view content;
-  for (p = enter_line(p);; ++p) {
+  const char* const end = row.data() + row.size();
+  const char* p = enter_line(row.data());
+  for (;; ++p) {
     p = read(p, end, content);
     fields.emplace_back(content);
     if (ends_line(*p)) break;
   }
-  step_over_line_end(p);
+  leave_line(p);
   return fields;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +16,12 @@ struct TextFault {
 };
 
 /// Reads fields from text that ends with a line end. Blanks round a field do not belong to it; with the delimiter space
-/// any number of spaces is one delimiter, and those round a line count for nothing.
+/// any number of spaces is one delimiter, and those round a line count for nothing. A comment ends a line as a line end
+/// does.
 class FieldReader {
  public:
-  explicit FieldReader(char delimiter) : delimiter_(delimiter) {}
+  explicit FieldReader(char delimiter, std::optional<char> comment = {})
+      : delimiter_(delimiter), comment_(comment.value_or('\n')) {}
 
   char delimiter() const { return delimiter_; }
 
@@ -42,28 +45,29 @@ class FieldReader {
     return ends_line(*p) ? p : p - 1;
   }
 
-  static bool ends_line(char c) { return c == '\n' || c == '\r'; }
+  bool ends_line(char c) const { return c == '\n' || c == '\r' || c == comment_; }
   bool ends_field(char c) const { return c == delimiter_ || ends_line(c); }
 
   /// Reads the field at `p` in a text that ends at `end` with a line end. Sets `content`, which lives until the next
   /// call; returns the delimiter or line end behind. Throws TextFault.
   const char* read(const char* p, const char* end, std::string_view& content);
 
-  /// Steps over the line end at `p`: LF or CRLF. Throws TextFault if there is none.
-  static const char* step_over_line_end(const char* p);
+  /// Steps over the line end at `p`, in a text that ends with LF: LF, CRLF or a comment. Throws TextFault if there is
+  /// none.
+  const char* leave_line(const char* p) const;
 
-  /// All fields of the line at `p`.
-  std::vector<std::string> read_line(const char* p, const char* end);
+  /// All fields of a row that ends with a line end.
+  std::vector<std::string> read_row(std::string_view row);
 
  private:
   const char* read_quoted(const char* p, const char* end, std::string_view& content);
 
   char delimiter_;
+  char comment_;  // what begins a comment; a line end where nothing does
   std::string unescaped_;
 };
 
-/// Behind the line end of the line at `p`, or nullptr if it does not end before `end`. Line ends in quotes are not
-/// ends; `in_quotes`: whether `p` is within quotes.
-const char* find_line_end(const char* p, const char* end, bool in_quotes);
+/// Steps over the line end at `p`: LF or CRLF. Throws TextFault if there is none.
+const char* step_over_line_end(const char* p);
 
 }  // namespace podere::io

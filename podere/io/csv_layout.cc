@@ -18,158 +18,44 @@
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/csv_header.h"
+#include "podere/io/csv_sample.h"
 #include "podere/io/decimal.h"
 #include "podere/table/features.h"
 
 namespace podere::io {
 namespace {
 
-constexpr std::size_t kSampleLines = 16;
-constexpr std::size_t kSampleBytes = 1 << 16;
-
-/// The first lines, whole: up to kSampleLines of them, and two where there are and neither is too long. Ends with a
-/// line end.
-std::string read_sample(const ByteSource& source, const std::string& name, std::size_t max_line_bytes) {
-  std::string sample;
-  const auto cursor = source.cursor_at(0);
-  for (std::size_t wanted = kSampleBytes;; wanted *= 2) {
-    const std::size_t had = sample.size();
-    sample.resize(wanted);
-    sample.resize(had + cursor->read({sample.data() + had, wanted - had}));
-    const bool is_all = sample.size() < wanted;
-    if (sample.starts_with("{\"")) throw_input_error("{}: is JSON (a model?), and not lines of delimited text", name);
-    if (is_all) sample += '\n';
-    const char* const end = sample.data() + sample.size();
-    const char* p = sample.data();
-    std::size_t n_lines = 0;
-    for (; n_lines < kSampleLines; ++n_lines) {
-      const char* const next = find_line_end(p, end, false);
-      if (next == nullptr) break;
-      p = next;
-    }
-    // A quote that stays open swallows the end: the fault is reported when the line is read.
-    if (p == sample.data() && is_all) p = end;
-    if (n_lines > 1 || (p > sample.data() && (is_all || wanted >= max_line_bytes))) {
-      sample.resize(static_cast<std::size_t>(p - sample.data()));
-      if (sample.back() != '\n') sample += '\n';
-      return sample;
-    }
-    if (wanted >= max_line_bytes) {
-      throw_input_error("{}:1: the line is longer than {} bytes; is this text, with a line for each row?", name,
-                        max_line_bytes);
-    }
-  }
-}
-
-bool is_text(std::string_view field, const MissingTokens& missing) {
-  float value;
-  return !missing.holds(field) && !parse_float(field, value);
-}
-
-/// The fields of the lines of a sample below the first, up to one that cannot be split or is blank.
-std::vector<Fields> lines_below(std::string_view sample, char delimiter) {
-  std::vector<Fields> lines;
-  FieldReader reader(delimiter);
-  const char* const end = sample.data() + sample.size();
-  try {
-    for (const char* p = find_line_end(sample.data(), end, false); p != nullptr && p < end;) {
-      const char* const next = find_line_end(p, end, false);
-      if (next == nullptr || (FieldReader::ends_line(*p) && next == end)) break;
-      lines.push_back(reader.read_line(p, end));
-      p = next;
-    }
-  } catch (const TextFault&) {
-    // Reported when the line is read.
-  }
-  return lines;
-}
-
 /// Whether the first line names the columns. Throws InputError where that is in doubt.
-bool find_header(const std::string& name, std::string_view sample, const CsvLayout& layout,
+bool find_header(const std::string& where, const std::vector<Fields>& below, const CsvLayout& layout,
                  const MissingTokens& missing, const CsvOptions& options) {
-  const auto [is_header, doubt] = decide_header(layout.names, lines_below(sample, layout.delimiter), missing, options);
+  const auto [is_header, doubt] = decide_header(layout.names, below, missing, options);
   if (is_header) return *is_header;
   throw_input_error(
-      "{}:1: the line may name the columns or be a row: {}; choose with --header (names) or --no-header (a row), in "
+      "{}: the line may name the columns or be a row: {}; choose with --header (names) or --no-header (a row), in "
       "Python header=True or False",
-      name, doubt);
-}
-
-/// How a delimiter splits the lines of a sample.
-enum class Split { kUneven, kEven, kEvenAndLastLineIsNumbers };
-
-Split try_delimiter(std::string_view sample, char delimiter, const MissingTokens& missing) {
-  FieldReader reader(delimiter);
-  std::vector<std::string> fields;
-  const char* const end = sample.data() + sample.size();
-  try {
-    for (const char* p = sample.data(); p < end;) {
-      const char* const next = find_line_end(p, end, false);
-      if (next == nullptr || FieldReader::ends_line(*p)) break;  // an open quote; blank lines at the end
-      const std::size_t n_fields = std::exchange(fields, reader.read_line(p, end)).size();
-      if (fields.size() == 1 || (n_fields != 0 && fields.size() != n_fields)) return Split::kUneven;
-      p = next;
-    }
-  } catch (const TextFault&) {
-    return Split::kUneven;
-  }
-  if (fields.empty()) return Split::kUneven;
-  const bool has_text = std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return is_text(f, missing); });
-  return has_text ? Split::kEven : Split::kEvenAndLastLineIsNumbers;
-}
-
-/// Whether lines of spaces have a field more than the first, which R's write.table leaves without a name for its row
-/// names. Reported when the second line is read.
-bool lacks_a_name(std::string_view sample, const MissingTokens& missing) {
-  std::size_t n_names = 0;
-  try {
-    n_names = FieldReader(' ').read_line(sample.data(), sample.data() + sample.size()).size();
-  } catch (const TextFault&) {
-    return false;
-  }
-  const std::vector<Fields> below = lines_below(sample, ' ');
-  const auto has_one_more = [&](const Fields& fields) {
-    return fields.size() == n_names + 1 && !is_text(fields.back(), missing);
-  };
-  return n_names > 1 && !below.empty() && std::ranges::all_of(below, has_one_more);
-}
-
-/// The candidate that does best at splitting every line into the same number of fields, more than one. Where none does,
-/// one that splits the first line (a line further down is at fault, which is reported when it is read), or there is one
-/// field.
-char find_delimiter(std::string_view sample, const MissingTokens& missing) {
-  char best = ',';
-  Split best_split = Split::kUneven;
-  for (const char candidate : {'\t', ';', ',', '|', ' '}) {
-    const Split split = try_delimiter(sample, candidate, missing);
-    if (split > best_split) std::tie(best, best_split) = std::pair(candidate, split);
-  }
-  if (best_split > Split::kUneven) return best;
-  const std::size_t found = sample.substr(0, sample.find('\n')).find_first_of("\t;,|");
-  if (found != std::string_view::npos) return sample[found];
-  return lacks_a_name(sample, missing) ? ' ' : ',';
+      where, doubt);
 }
 
 /// Positions of the columns that options ask for, by name or position.
 class ColumnFinder {
  public:
-  ColumnFinder(const std::string& file, const CsvLayout& layout)
-      : file_(file), names_(layout.names), renamed_(layout.renamed) {}
+  ColumnFinder(const std::string& where, const CsvLayout& layout)
+      : where_(where), names_(layout.names), renamed_(layout.renamed) {}
 
   std::size_t find(const std::string& wanted, std::string_view what) const {
     const auto found = std::find(names_.begin(), names_.end(), wanted);
     if (found != names_.end()) {
       const auto again = std::ranges::find(renamed_, wanted, &CsvLayout::Renamed::was);
       if (again != renamed_.end()) {
-        throw_input_error("{}:1: the {} column {} is ambiguous: positions {} and {} have that name; give a position",
-                          file_, what, printable(wanted), found - names_.begin(), again->position);
+        throw_input_error("{}: the {} column {} is ambiguous: positions {} and {} have that name; give a position",
+                          where_, what, printable(wanted), found - names_.begin(), again->position);
       }
       return static_cast<std::size_t>(found - names_.begin());
     }
     const bool is_position =
         !wanted.empty() && wanted.size() < 10 && std::all_of(wanted.begin(), wanted.end(), detail::is_digit);
     if (is_position && std::stoul(wanted) < names_.size()) return std::stoul(wanted);
-    throw_input_error("{}:1: there is no {} column {}; there are {}", file_, what, printable(wanted), known_names());
+    throw_input_error("{}: there is no {} column {}; there are {}", where_, what, printable(wanted), known_names());
   }
 
  private:
@@ -184,13 +70,13 @@ class ColumnFinder {
                        names_.size() - 1);
   }
 
-  const std::string& file_;
+  const std::string& where_;
   const std::vector<std::string>& names_;
   const std::vector<CsvLayout::Renamed>& renamed_;
 };
 
 /// Marks the features that hold categories.
-void choose_categories(const ColumnFinder& finder, const std::string& file, const CsvOptions& options,
+void choose_categories(const ColumnFinder& finder, const std::string& where, const CsvOptions& options,
                        CsvLayout& layout) {
   std::map<std::size_t, table::Dictionary>& categories = layout.schema.categories;
   if (options.coded_as) {
@@ -211,7 +97,7 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
     }
     const auto place = std::ranges::find(features, field);
     if (place == features.end()) {
-      throw_input_error("{}:1: the categorical column {} is neither a feature nor the label", file, printable(column));
+      throw_input_error("{}: the categorical column {} is neither a feature nor the label", where, printable(column));
     }
     categories[static_cast<std::size_t>(place - features.begin())].emplace();
   }
@@ -220,13 +106,9 @@ void choose_categories(const ColumnFinder& finder, const std::string& file, cons
 /// What the fields of a column look like in a sample: the later, the likelier it is a label.
 enum class Looks { kReal, kWhole, kText };
 
-/// How columns look [columns], with `first_line` if it is a row. Numbers with a decimal comma are no texts: they are to
-/// be refused.
-std::vector<Looks> find_looks(std::string_view sample, const Fields& first_line, const CsvLayout& layout,
-                              const MissingTokens& missing) {
-  std::vector<Fields> rows = lines_below(sample, layout.delimiter);
-  if (!layout.has_header) rows.push_back(first_line);
-  std::vector<Looks> looks(first_line.size(), Looks::kWhole);
+/// How columns look in `rows` [columns]. Numbers with a decimal comma are no texts: they are to be refused.
+std::vector<Looks> find_looks(const std::vector<Fields>& rows, const MissingTokens& missing, std::size_t n_columns) {
+  std::vector<Looks> looks(n_columns, Looks::kWhole);
   for (const Fields& fields : rows) {
     for (std::size_t i = 0; i < std::min(fields.size(), looks.size()); ++i) {
       float value = 0;
@@ -268,7 +150,7 @@ void leave_to_known(const table::Schema& known, const CsvLayout& layout, std::ve
 }
 
 /// The column of the label, and why it is. Throws InputError where several have one of the usual names.
-std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& file,
+std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder& finder, const std::string& where,
                                                               const CsvOptions& options,
                                                               const std::set<std::size_t>& used,
                                                               const std::vector<Looks>& looks, bool last_is_free,
@@ -280,15 +162,16 @@ std::optional<std::pair<std::size_t, LabelChoice>> find_label(const ColumnFinder
     if (std::ranges::find(layout.names, known) != layout.names.end()) {
       return std::pair(finder.find(known, "label"), LabelChoice::kModel);
     }
-    if (options.coded_as->classes.empty()) return std::pair(0UL, LabelChoice::kFirst);
+    if (options.coded_as->classes.empty()) return std::pair(layout.index ? 1UL : 0UL, LabelChoice::kFirst);
   }
   std::vector<std::size_t> named = usual_labels(layout.names);
   std::erase_if(named, [&](std::size_t i) { return used.contains(i); });
   if (named.size() == 1) return std::pair(named[0], LabelChoice::kName);
+  const std::size_t first = layout.index ? 1 : 0;
   const std::size_t last = layout.names.size() - 1;
-  if (named.empty() && last_is_free && looks[last] > looks[0]) return std::pair(last, LabelChoice::kLast);
-  if (named.empty() || named[0] == 0) return std::pair(0UL, LabelChoice::kFirst);
-  throw_input_error("{}:1: the label may be {} or {}: choose one with --label", file, printable(layout.names[named[0]]),
+  if (named.empty() && last_is_free && looks[last] > looks[first]) return std::pair(last, LabelChoice::kLast);
+  if (named.empty() || named[0] == first) return std::pair(first, LabelChoice::kFirst);
+  throw_input_error("{}: the label may be {} or {}: choose one with --label", where, printable(layout.names[named[0]]),
                     printable(layout.names[named[1]]));
 }
 
@@ -304,27 +187,41 @@ std::set<std::size_t> find_dropped(const ColumnFinder& finder, const CsvOptions&
   return dropped;
 }
 
-void choose_columns(const std::string& file, const CsvOptions& options, const std::vector<Looks>& looks,
+/// Drops the column of the index, unless an option asks for it.
+void leave_out_index(const ColumnFinder& finder, const CsvOptions& options, std::set<std::size_t>& dropped,
+                     CsvLayout& layout) {
+  if (!layout.index) return;
+  const auto is_index = [&](const std::string& column) { return finder.find(column, "") == *layout.index; };
+  const bool is_chosen = (options.label && is_index(*options.label)) || (options.weight && is_index(*options.weight)) ||
+                         std::ranges::any_of(options.columns, is_index) ||
+                         std::ranges::any_of(options.categorical, is_index);
+  if (is_chosen || !options.columns.empty() || !dropped.insert(*layout.index).second) layout.index.reset();
+}
+
+void choose_columns(const std::string& where, const CsvOptions& options, const std::vector<Looks>& looks,
                     CsvLayout& layout) {
-  const ColumnFinder finder(file, layout);
+  const ColumnFinder finder(where, layout);
   if (!options.columns.empty() && !options.drop.empty()) {
-    throw_input_error("{}: columns to take and columns to drop are both given; give one of --columns and --drop", file);
+    throw_input_error("{}: columns to take and columns to drop are both given; give one of --columns and --drop",
+                      where.substr(0, where.rfind(':')));
   }
-  const std::set<std::size_t> dropped = find_dropped(finder, options, layout);
+  std::set<std::size_t> dropped = find_dropped(finder, options, layout);
+  leave_out_index(finder, options, dropped, layout);
   std::optional<std::size_t> weight;
   if (options.weight) weight = finder.find(*options.weight, "weight");
   for (const std::string& column : options.columns) layout.fields.push_back(finder.find(column, "feature"));
   std::set<std::size_t> used = dropped;
   used.insert(layout.fields.begin(), layout.fields.end());
   if (weight) used.insert(*weight);
-  const std::size_t last = looks.size() - 1;
+  const std::size_t last = layout.names.size() - 1;
   const bool last_is_free = !used.contains(last) && std::ranges::none_of(options.categorical, [&](const auto& column) {
     return finder.find(column, "categorical") == last;
   });
-  const auto chosen_label = find_label(finder, file, options, used, looks, last_is_free, layout);
+  const auto chosen_label = find_label(finder, where, options, used, looks, last_is_free, layout);
   const auto label = chosen_label ? std::optional(chosen_label->first) : std::nullopt;
   if (chosen_label) layout.label_choice = chosen_label->second;
-  layout.last_may_be_label = label == 0 && last > 0 && last_is_free && looks[last] != Looks::kReal;
+  layout.last_may_be_label =
+      label == (layout.index ? 1 : 0) && last > label && last_is_free && looks[last] != Looks::kReal;
   if (options.columns.empty()) {
     for (std::size_t i = 0; i < layout.names.size(); ++i) {
       if (i != label && i != weight && !dropped.contains(i)) layout.fields.push_back(i);
@@ -333,8 +230,9 @@ void choose_columns(const std::string& file, const CsvOptions& options, const st
   }
   for (const auto& [use, column] : {std::pair("label", label), std::pair("weight", weight)}) {
     if (!column || !dropped.contains(*column)) continue;
-    throw_input_error("{}:1: column {} (position {}) is dropped, and the {}{}", file, printable(layout.names[*column]),
-                      *column, use, *column == 0 && !options.label ? "; choose another with --label" : "");
+    throw_input_error("{}: column {} (position {}) is dropped, and the {}{}", where, printable(layout.names[*column]),
+                      *column, use,
+                      use == std::string_view("label") && !options.label ? "; choose another with --label" : "");
   }
   for (const std::size_t i : layout.fields) layout.schema.features.push_back(layout.names[i]);
   if (label) {
@@ -346,7 +244,7 @@ void choose_columns(const std::string& file, const CsvOptions& options, const st
     layout.schema.weight = layout.names[*weight];
   }
 
-  choose_categories(finder, file, options, layout);
+  choose_categories(finder, where, options, layout);
 
   std::vector<std::pair<std::string_view, std::size_t>> chosen;
   for (const std::size_t i : layout.fields) chosen.emplace_back(layout.names[i], i);
@@ -354,8 +252,8 @@ void choose_columns(const std::string& file, const CsvOptions& options, const st
   for (std::size_t k = 1; k < chosen.size(); ++k) {
     const auto [name, i] = chosen[k];
     if (chosen[k - 1].second == i) {
-      throw_input_error("{}:1: column {} (position {}) is asked for twice; a column is feature, label or weight, once",
-                        file, printable(name), i);
+      throw_input_error("{}: column {} (position {}) is asked for twice; a column is feature, label or weight, once",
+                        where, printable(name), i);
     }
   }
 }
@@ -377,6 +275,94 @@ std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names)
   return renamed;
 }
 
+/// What may begin a comment: nothing that numbers, names or delimiters have.
+void check_comment(const CsvOptions& options) {
+  if (!options.comment) return;
+  const char c = *options.comment;
+  if (std::string_view("#%!*/;|&@~$").find(c) != std::string_view::npos && c != options.delimiter) return;
+  throw_input_error(
+      "comments cannot begin with {}; one of # % ! * / ; | & @ ~ $, which is not the delimiter, is allowed",
+      printable({&c, 1}));
+}
+
+/// Throws InputError for a first line that begins with # and does not have the fields of the lines below.
+void refuse_comment(const std::string& where, const CsvSample& sample, const CsvOptions& options,
+                    const MissingTokens& missing) {
+  if (sample.rows.size() < 2 || !sample.rows.front().starts_with('#')) return;
+  const CsvSample rest{{sample.rows.begin() + 1, sample.rows.end()}};
+  const char delimiter = options.delimiter ? *options.delimiter : find_delimiter(rest, {}, missing);
+  try {
+    FieldReader reader(delimiter);
+    const std::size_t n = reader.read_row(sample.rows[0]).size(), n_next = reader.read_row(sample.rows[1]).size();
+    if (n == n_next) return;
+    throw_input_error(
+        "{}: the line begins with # and has {} field{}, the next has {}: leave comments out with --comment '#'", where,
+        n, n == 1 ? "" : "s", n_next);
+  } catch (const TextFault&) {
+    // Reported when the lines are read.
+  }
+}
+
+/// The length of the byte order mark. Throws InputError for text that is not UTF-8.
+std::uint64_t skip_byte_order_mark(const ByteSource& source, const std::string& name) {
+  std::array<char, 3> bytes{};
+  const std::string_view begin(bytes.data(), source.cursor_at(0)->read(bytes));
+  if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff")) {
+    throw_input_error("{}: is UTF-16 text; save it as UTF-8", name);
+  }
+  return begin == "\xef\xbb\xbf" ? 3 : 0;
+}
+
+/// Whether a column without a name holds the names or numbers of rows: all different, no real numbers.
+bool are_row_names(const std::vector<Fields>& rows, const MissingTokens& missing) {
+  std::set<std::string> seen;
+  for (const Fields& fields : rows) {
+    float value = 0;
+    const bool is_number = parse_float(fields[0], value);
+    const bool is_real = is_number && fields[0].find_first_not_of("+-0123456789") != std::string::npos;
+    if (missing.holds(fields[0]) || is_real || !seen.insert(fields[0]).second) return false;
+  }
+  return !rows.empty();
+}
+
+/// Finds what a first line that names columns has no names for: an index, as R's write.table and pandas write it, and
+/// what would be behind a delimiter at the end of lines. Changes the names to those of all fields of a line.
+void find_nameless(const std::vector<Fields>& below, const MissingTokens& missing, const CsvOptions& options,
+                   CsvLayout& layout) {
+  std::vector<std::string>& names = layout.names;
+  const std::size_t n = names.size();
+  const auto count = [&](std::size_t n_fields) {
+    return std::ranges::count_if(below, [&](const Fields& fields) { return fields.size() == n_fields; });
+  };
+  const auto is_known = [&](const std::string& name) {
+    return options.coded_as && std::ranges::find(options.coded_as->features, name) != options.coded_as->features.end();
+  };
+  // Of n fields, or one more with nothing in it.
+  const auto fits = [&](std::size_t n_fields) {
+    return !below.empty() && std::ranges::all_of(below, [&](const Fields& fields) {
+      return fields.size() == n_fields || (fields.size() == n_fields + 1 && fields.back().empty());
+    });
+  };
+  const bool lacks_a_name = std::cmp_equal(count(n + 1), below.size()) && are_row_names(below, missing);
+  if (fits(n) && count(n + 1) > 0) {
+    layout.ends_with_delimiter = true;
+  } else if (n > 1 && names.back().empty() && fits(n - 1) && !is_known(fmt::format("f{}", n - 1))) {
+    layout.ends_with_delimiter = true;
+    names.pop_back();
+  } else if (lacks_a_name) {
+    names.insert(names.begin(), "");
+    layout.index = 0;
+    return;
+  }
+  const bool is_nameless = names[0].empty() || names[0] == "Unnamed: 0";
+  const bool others_have_names =
+      std::any_of(names.begin() + 1, names.end(), [](const std::string& name) { return !name.empty(); });
+  if (is_nameless && others_have_names && are_row_names(below, missing) &&
+      !is_known(names[0].empty() ? "f0" : names[0])) {
+    layout.index = 0;
+  }
+}
+
 }  // namespace
 
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options) {
@@ -384,40 +370,44 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
                       printable({&*options.delimiter, 1}));
   }
+  check_comment(options);
   if (options.chunk_bytes == 0) throw_input_error("chunk_bytes is 0; at least 1 is needed");
-  const std::string lines = read_sample(source, name, options.max_line_bytes);
-  std::string_view sample = lines;
-  CsvLayout layout;
-  if (sample.starts_with("\xef\xbb\xbf")) layout.text_begin = 3;
-  if (sample.starts_with("\xff\xfe") || sample.starts_with("\xfe\xff")) {
-    throw_input_error("{}: is UTF-16 text; save it as UTF-8", name);
-  }
-  sample.remove_prefix(static_cast<std::size_t>(layout.text_begin));
-  if (sample == "\n") throw_input_error("{}: is empty", name);
-  if (options.header != std::optional(false) && (sample[0] == '\n' || sample.starts_with("\r\n"))) {
-    throw_input_error("{}:1: the line is blank; it must name the columns or be a row of numbers", name);
-  }
-
   const MissingTokens missing(options.missing);
-  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample, missing);
-  try {
-    layout.names = FieldReader(layout.delimiter).read_line(sample.data(), sample.data() + sample.size());
-  } catch (const TextFault& fault) {
-    throw_input_error("{}:1: {}", name, fault.message);
+  CsvLayout layout;
+  layout.text_begin = skip_byte_order_mark(source, name);
+  layout.rules = {.tab_is_blank = options.delimiter != '\t', .comment = options.comment};
+  CsvSample sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
+  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample, options.comment, missing);
+  if (layout.delimiter == '\t' && layout.rules.tab_is_blank) {
+    layout.rules.tab_is_blank = false;
+    sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
   }
+  const std::string where = fmt::format("{}:{}", name, sample.first_line);
+  if (!options.comment) refuse_comment(where, sample, options, missing);
+  try {
+    layout.names = FieldReader(layout.delimiter, options.comment).read_row(sample.rows.front());
+  } catch (const TextFault& fault) {
+    throw_input_error("{}: {}", where, fault.message);
+  }
+  std::vector<Fields> below = rows_below(sample, layout.delimiter, options.comment);
   layout.found_header = !options.header;
-  layout.has_header = options.header ? *options.header : find_header(name, sample, layout, missing, options);
-  const std::vector<Looks> looks = find_looks(sample, layout.names, layout, missing);
+  layout.has_header = options.header ? *options.header : find_header(where, below, layout, missing, options);
+  if (layout.has_header) {
+    find_nameless(below, missing, options, layout);
+  } else {
+    below.push_back(layout.names);
+  }
+  const std::vector<Looks> looks = find_looks(below, missing, layout.names.size());
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (is_utf8(layout.names[i])) continue;
-    throw_input_error("{}:1: the name of column {} ({}) is not UTF-8; save the file as UTF-8", name, i,
+    throw_input_error("{}: the name of column {} ({}) is not UTF-8; save the file as UTF-8", where, i,
                       printable(layout.names[i]));
   }
   layout.renamed = rename_repeated(layout.names);
-  choose_columns(name, options, looks, layout);
+  choose_columns(where, options, looks, layout);
   choose_classes(name, looks, options, layout);
   return layout;
 }

@@ -10,6 +10,7 @@
 
 #include "podere/io/byte_source.h"
 #include "podere/io/csv.h"
+#include "podere/io/line_index.h"
 #include "podere/io/missing_tokens.h"
 #include "podere/table/table.h"
 
@@ -18,9 +19,12 @@ namespace podere::io {
 struct CsvLayout {
   char delimiter = ',';
   bool has_header = false;
-  bool found_header = false;       ///< no option says it
-  std::uint64_t text_begin = 0;    ///< behind the byte order mark
-  std::vector<std::string> names;  ///< of all fields of a line
+  bool found_header = false;           ///< no option says it
+  std::uint64_t text_begin = 0;        ///< behind the byte order mark
+  LineRules rules;                     ///< which lines are rows, or name the columns
+  bool ends_with_delimiter = false;    ///< lines may have a delimiter behind the last field
+  std::optional<std::size_t> index{};  ///< column without a name that holds names or numbers of rows: left out
+  std::vector<std::string> names;      ///< of all fields of a line
   struct Renamed {
     std::size_t position;
     std::string was;

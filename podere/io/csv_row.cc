@@ -37,7 +37,7 @@ RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Cate
       missing_(missing),
       categories_(categories, missing),
       texts_(texts),
-      reader_(layout.delimiter),
+      reader_(layout.delimiter, layout.rules.comment),
       columns_(layout.names.size(), kSkipped) {
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
     const bool is_text_label = k == layout.schema.features.size() && layout.has_text_label();
@@ -54,7 +54,7 @@ const char* RowParser::parse(const char* p, const char* end, float* values) {
     const std::uint32_t k = columns_[field];
     p = k < kCategory ? parse_value(p, end, field, values[k]) : parse_special(p, end, field, values);
     if (++field == n_fields) break;
-    if (FieldReader::ends_line(*p)) {
+    if (reader_.ends_line(*p)) {
       throw TextFault{p,
                       fmt::format("the row ends after {} of {} fields: {} is missing", field, n_fields, column(field))};
     }
@@ -62,10 +62,13 @@ const char* RowParser::parse(const char* p, const char* end, float* values) {
   }
   if (*p == reader_.delimiter()) {
     std::string_view content;
-    reader_.read(p + 1, end, content);
-    throw TextFault{p, fmt::format("{} is one field too many: a row has {}", printable(content), n_fields)};
+    const char* const stop = reader_.read(p + 1, end, content);
+    if (!layout_.ends_with_delimiter || !content.empty() || !reader_.ends_line(*stop)) {
+      throw TextFault{p, fmt::format("{} is one field too many: a row has {}", printable(content), n_fields)};
+    }
+    p = stop;
   }
-  return FieldReader::step_over_line_end(p);
+  return reader_.leave_line(p);
 }
 
 const char* RowParser::parse_value(const char* p, const char* end, std::size_t field, float& value) {

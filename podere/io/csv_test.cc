@@ -138,13 +138,62 @@ TEST(Csv, AMissingTokenThatIsANumberStandsForAllItsSpellings) {
             (std::vector<Values>{{-1, -1, -1}, {1, 2, -998}}));
 }
 
-TEST(Csv, ABlankLineIsAMissingValueWhereLinesHaveOneField) {
-  EXPECT_EQ(rows_of_text("a\n1\n\n3\n\n"), (std::vector<Values>{{1}, {-1}, {3}}));
-  EXPECT_EQ(rows_of_text("\n2\n", {.header = false}), (std::vector<Values>{{-1}, {2}}));
+TEST(Csv, BlankLinesAreNoRows) {
+  EXPECT_EQ(rows_of_text("a\n1\n\n3\n\n"), (std::vector<Values>{{1}, {3}}));
+  EXPECT_EQ(rows_of_text("\n \t\r\n2\n", {.header = false}), (std::vector<Values>{{2}}));
+  CsvOptions options;
+  for (options.chunk_bytes = 1; options.chunk_bytes < 40; ++options.chunk_bytes) {
+    EXPECT_EQ(rows_of_text("\n\r\n  a,b,c\n\n1,2,3\n   \t \n\n4,5,6\n\n", options), kSix);
+  }
+  EXPECT_EQ(rows_of_text("a\tb\tc\n  \n\t\t\n1\t2\t3\n"), (std::vector<Values>{{-1, -1, -1}, {1, 2, 3}}))
+      << "tabs between fields are no blanks";
 }
 
-TEST(Csv, ATrailingDelimiterMakesAColumnOfMissingValues) {
-  EXPECT_EQ(rows_of_text("a,b,\n1,2,\n"), (std::vector<Values>{{1, 2, -1}}));
+TEST(Csv, CommentsReachUpToTheEndOfTheLine) {
+  CsvOptions options{.comment = '#'};
+  for (options.chunk_bytes = 1; options.chunk_bytes < 60; ++options.chunk_bytes) {
+    EXPECT_EQ(rows_of_text("# what's \"this\n#\na,b,c # names\n1,2,3#\n  # \"\n4,\"5\",6 # \"4\n#", options), kSix);
+  }
+  EXPECT_EQ(read_text("# x\n\"a#\",b\n1,2\n", {.comment = '#'}).schema().features,
+            (std::vector<std::string>{"a#", "b"}));
+  EXPECT_EQ(rows_of_text("% x\n1 2 3 %\n4 5 6\n", {.comment = '%'}), kSix);
+  EXPECT_EQ(rows_of_text("| x\n1,2,3\n4,5,6 | y\n", {.comment = '|'}), kSix);
+}
+
+TEST(Csv, LinesMayEndWithCrAlone) {
+  EXPECT_EQ(rows_of_text("a,b,c\r1,2,3\r4,5,6\r"), kSix);
+  EXPECT_EQ(rows_of_text("a,b,c\r1,2,3\r\r4,5,6"), kSix);
+}
+
+TEST(Csv, ADelimiterAtTheEndOfLinesHasNothingBehindIt) {
+  EXPECT_EQ(rows_of_text("a,b,c,\n1,2,3,\n4,5,6\n", {.header = true}), kSix);
+  EXPECT_EQ(rows_of_text("a;b;c\n1;2;3;\n4;5;6; \r\n"), kSix);
+  EXPECT_EQ(rows_of_text("1,2,\n3,4,\n"), (std::vector<Values>{{1, 2, -1}, {3, 4, -1}})) << "no line names columns";
+  const table::Schema known{.features = {"a", "f1"}};
+  EXPECT_EQ(rows_of_text("a,\n1,\n", {.coded_as = known}), (std::vector<Values>{{1, -1}})) << "the model has it";
+}
+
+TEST(Csv, AnIndexWithoutANameIsLeftOut) {
+  const auto left_out = [](std::string_view text, const CsvOptions& options = {}) {
+    ReadFacts facts;
+    const TemporaryFile file(text);
+    const auto table = read_csv(file.path(), options, comm::Communicator::self(), 1, &facts);
+    EXPECT_EQ(table.schema().features.empty() ? "" : table.schema().features.back(), "b");
+    return facts.left_out.empty() ? "" : facts.left_out[0].column + ' ' + facts.left_out[0].reason;
+  };
+  EXPECT_EQ(left_out(",a,b\n0,1,2\n1,3,4\n"), "f0 index") << "of pandas";
+  EXPECT_EQ(left_out(",a,b\n17,1,2\n5,3,4\n"), "f0 index") << "shuffled";
+  EXPECT_EQ(left_out("Unnamed: 0,a,b\n0,1,2\n1,3,4\n"), "Unnamed: 0 index") << "read and written again";
+  EXPECT_EQ(left_out("\"\",\"a\",\"b\"\n\"Mazda RX4\",1,2\n\"Fiat\",3,4\n"), "f0 index") << "write.csv of R";
+  EXPECT_EQ(left_out("\"a\" \"b\"\n\"Mazda RX4\" 1 2\n\"Fiat\" 3 4\n"), "f0 index") << "write.table of R";
+  EXPECT_EQ(left_out(",a,b\n0.5,1,2\n1,3,4\n"), "") << "real numbers";
+  EXPECT_EQ(left_out(",a,b\n1,1,2\n1,3,4\n"), "") << "the same twice";
+  EXPECT_EQ(left_out(",a,b\n0,1,2\n1,3,4\n", {.columns = {"f0", "b"}}), "") << "an option asks for it";
+  EXPECT_EQ(left_out(",a,b\n0,1,2\n1,3,4\n", {.label = "0"}), "") << "an option asks for it";
+  EXPECT_EQ(left_out(",a,b\n0,1,2\n1,3,4\n", {.coded_as = table::Schema{.features = {"f0", "b"}}}), "")
+      << "the model has it";
+  const auto labeled = read_text(",a,b\n0,1,2\n1,3,4\n", {.needs_label = true});
+  EXPECT_EQ(labeled.schema().label, "a") << "the first column that is left";
 }
 
 TEST(Csv, NumbersAreReadInAllTheirForms) {
@@ -325,11 +374,13 @@ TEST(Csv, SpectrumFieldsAreReadAsItsJsonSays) {
     const std::string text = file_text(entry.path()) + '\n';
     FieldReader reader(',');
     const char *p = text.data(), *const end = p + text.size();
-    const auto names = reader.read_line(p, end);
+    const auto read_row = [&] {
+      const char* const row = std::exchange(p, find_row_end(p, end, LinePlace::kRow, {}));
+      return reader.read_row({row, static_cast<std::size_t>(p - row)});
+    };
+    const auto names = read_row();
     for (const auto& row : json) {
-      p = find_line_end(p, end, false);
-      ASSERT_NE(p, nullptr) << stem;
-      const auto fields = reader.read_line(p, end);
+      const auto fields = read_row();
       ASSERT_EQ(fields.size(), row.size()) << stem;
       for (std::size_t j = 0; j < fields.size(); ++j) EXPECT_EQ(fields[j], row.at(names[j])) << stem;
     }

@@ -21,29 +21,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-/// Lines above the first row: blank ones, and those with a comment alone.
-std::uint64_t count_head_lines(const TextFile& text) {
-  const auto cursor = text.source->cursor_at(text.text_begin);
-  std::vector<char> buffer(1 << 16);
-  std::uint64_t n_lines = 0;
-  bool in_comment = false;
-  for (std::size_t n = buffer.size(); n == buffer.size();) {
-    n = cursor->read(buffer);
-    for (std::size_t i = 0; i < n; ++i) {
-      const char c = buffer[i];
-      if (c == '\n') {
-        ++n_lines;
-        in_comment = false;
-      } else if (c == '#') {
-        in_comment = true;
-      } else if (!in_comment && c != ' ' && c != '\t' && c != '\r') {
-        return n_lines;
-      }
-    }
-  }
-  throw_input_error("{}: has no rows", text.name);
-}
-
 /// Finds the largest index, in one thread, and sends it to all ranks.
 class IndexReader final : public LineReader {
  public:
@@ -92,26 +69,24 @@ class OpenLibsvm {
   OpenLibsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm, int n_threads)
       : missing_(options.missing) {
     layout_.first_index = options.zero_based ? 0 : 1;
-    std::uint64_t n_head_lines = 0;
     comm.agree([&] {
       text_.emplace(location, options.max_line_bytes);
       std::array<char, kByteOrderMark.size()> begin{};
       text_->source->cursor_at(0)->read(begin);
       if (std::string_view(begin.data(), begin.size()) == kByteOrderMark) text_->text_begin = begin.size();
-      n_head_lines = count_head_lines(*text_);
     });
-    text_->index = index_lines(*text_->source, text_->name, options.chunk_bytes, Quotes::kMeanNothing, comm, n_threads);
-    const table::RowRange all = {n_head_lines, text_->index.n_lines};
-    const table::RowRange chosen = choose_rows(text_->name, options.rows, all.size());
-    lines_ = {all.begin + chosen.begin, all.begin + chosen.end};
-    rows_ = table::rows_of(lines_.size(), comm.rank(), comm.size());
-    const std::uint64_t n_features = count_features(options, all, comm, n_threads);
+    text_->find_rows({.has_quotes = false, .comment = '#'}, options.chunk_bytes, comm, n_threads);
+    const std::uint64_t n_rows = text_->index.n_rows;
+    if (n_rows == 0) throw_input_error("{}: has no rows", text_->name);
+    chosen_ = choose_rows(text_->name, options.rows, n_rows);
+    rows_ = table::rows_of(chosen_.size(), comm.rank(), comm.size());
+    const std::uint64_t n_features = count_features(options, {0, n_rows}, comm, n_threads);
     comm.agree([&] { choose_columns(options.columns, n_features); });
   }
 
   const std::string& name() const { return text_->name; }
   const table::Schema& schema() const { return schema_; }
-  std::uint64_t n_global_rows() const { return lines_.size(); }
+  std::uint64_t n_global_rows() const { return chosen_.size(); }
   table::RowRange rows() const { return rows_; }
 
   /// Sets the values of `table`, which has some of the rows. Throws TextFileFault for the first that cannot be read.
@@ -120,7 +95,7 @@ class OpenLibsvm {
     const auto make_reader = [&] {
       return std::make_unique<RowReader<LibsvmParser>>(LibsvmParser(layout_, missing_), table);
     };
-    text_->read({lines_.begin + table.rows().begin, lines_.begin + table.rows().end}, make_reader, n_threads);
+    text_->read({chosen_.begin + table.rows().begin, chosen_.begin + table.rows().end}, make_reader, n_threads);
   }
 
   void check_unchanged() const { text_->check_unchanged(); }
@@ -187,8 +162,8 @@ class OpenLibsvm {
   std::optional<TextFile> text_;
   LibsvmLayout layout_;
   table::Schema schema_;
-  table::RowRange lines_;  // of the file, that become the table
-  table::RowRange rows_;   // of the table, that this rank holds
+  table::RowRange chosen_;  // of the file, that become the table
+  table::RowRange rows_;    // of the table, that this rank holds
 };
 
 }  // namespace

@@ -33,9 +33,9 @@ struct LibsvmOptions {
 
 /// Reads lines of `label index:value index:value ... # comment`, plain or gzip, with LF or CRLF. Indices rise along a
 /// line; a feature without one is 0, not missing. Feature i is called fi, as column i of delimited text without names
-/// whose column 0 is the label. Blank lines, and lines with a comment alone, may stand above the first row; blank lines
-/// at the end too. Numbers are read as read_csv does. The label is called "label". Source: T. Joachims, SVMlight 6.02,
-/// "Input file format"; C.-C. Chang, C.-J. Lin, README of LIBSVM.
+/// whose column 0 is the label. Blank lines, and lines with a comment alone, are no rows. Numbers are read as read_csv
+/// does. The label is called "label". Source: T. Joachims, SVMlight 6.02, "Input file format"; C.-C. Chang, C.-J. Lin,
+/// README of LIBSVM.
 ///
 /// Collective: every rank receives its rows_of() the table. Each rank reads 1/p of the file twice, to find where rows
 /// begin and, without n_features, the largest index; then the bytes of its own rows; of a gzip file every rank goes

@@ -80,7 +80,6 @@ std::optional<std::uint64_t> last_index(const char* p, const char* end, const ch
 const char* LibsvmParser::parse(const char* p, const char* end, float* values) const {
   std::fill_n(values, layout_.n_features, 0.0F);
   p = skip_blanks(p);
-  if (ends_row(*p)) throw TextFault{p, "the line has no row; blank lines and comments may stand above the first only"};
   p = parse_number(p, std::nullopt, values[layout_.n_features]);
   std::optional<std::uint64_t> previous;
   for (p = skip_blanks(p); !ends_row(*p); p = skip_blanks(p)) {
@@ -93,7 +92,7 @@ const char* LibsvmParser::parse(const char* p, const char* end, float* values) c
     previous = index;
   }
   if (*p == '#') p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
-  return FieldReader::step_over_line_end(p);
+  return step_over_line_end(p);
 }
 
 /// Behind the number at `p`, the value of `index`, or the label.

@@ -130,10 +130,6 @@ TEST(Libsvm, RowsThatAreNoneAreRefusedWithTheirLine) {
   EXPECT_EQ(libsvm_refusal("1 1:1e39\n"), "1: the value of index 1 is '1e39', beyond float32, which ends at 3.4e38");
   EXPECT_EQ(libsvm_refusal("1:1\n"), "1: the label is '1:1', which is no number");
   EXPECT_EQ(libsvm_refusal("1,2 1:1\n"), "1: the label is '1,2', which is no number");
-  EXPECT_EQ(libsvm_refusal("1 1:1\n\n1 1:2\n"),
-            "2: the line has no row; blank lines and comments may stand above the first only");
-  EXPECT_EQ(libsvm_refusal("1 1:1\n# x\n"),
-            "2: the line has no row; blank lines and comments may stand above the first only");
   EXPECT_EQ(libsvm_refusal("1 qid:7 1:1\n"),
             "1: 'qid:7' is of rows that are to be ranked, which Podere does not do: take it out");
   EXPECT_EQ(libsvm_refusal("1 1:1\r2 1:1\n"), "1: a carriage return inside a line; lines end with LF or CRLF");
@@ -169,8 +165,15 @@ TEST(Libsvm, AFileWithoutRowsOrFeaturesIsRefused) {
             " rows 1 to 1 are asked for, end excluded; there are rows 0 to 1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f2"}}), " there is no feature 'f2'; there are f1 to f1");
   EXPECT_EQ(libsvm_refusal("1 1:1\n", {.columns = {"f1", "f1"}}), " feature 'f1' is asked for twice");
-  EXPECT_THROW(read_libsvm_text("1 1:1\n" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}),
+  EXPECT_THROW(read_libsvm_text("1 1:1" + std::string(5000, ' ') + "\n", {.chunk_bytes = 64, .max_line_bytes = 100}),
                InputError);
+}
+
+TEST(Libsvm, BlankLinesAndCommentsAreNoRows) {
+  const auto table = read_libsvm_text("# a\n\n1 1:1 # b\n  \t\n2 1:2\n# 3 1:3\n\n", {.chunk_bytes = 4});
+  ASSERT_EQ(table.n_rows(), 2);
+  EXPECT_EQ(table.label()[1], 2);
+  EXPECT_EQ(table.feature(0)[1], 2);
 }
 
 TEST(Libsvm, ATableBeyondTheMemoryIsRefused) {

@@ -3,81 +3,112 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "podere/base/hash.h"
-#include "podere/io/csv_reference.h"
 
 namespace podere::io {
 namespace {
 
-std::string random_marks(std::uint64_t seed, std::size_t n_bytes) {
+constexpr LineRules kPlain{.has_quotes = false};
+constexpr LineRules kQuotes{};
+constexpr LineRules kComments{.tab_is_blank = false, .comment = '#'};
+
+/// Characters drawn from `marks`.
+std::string random_marks(std::uint64_t seed, std::size_t n_bytes, std::string_view marks) {
   RandomSequence random(seed, 0, n_bytes);
   std::string text;
-  for (std::size_t i = 0; i < n_bytes; ++i) text += "ab,\n\n\r\"\"x1"[random.next() % 10];
+  for (std::size_t i = 0; i < n_bytes; ++i) text += marks[random.next() % marks.size()];
   return text;
 }
 
-ChunkCount count_plainly(std::string_view chunk) {
-  ChunkCount count;
-  for (const char c : chunk) {
-    count.flips ^= c == '"';
-    if (c == '\n') ++(count.flips ? count.line_ends_if_quoted : count.line_ends);
-    if (c == '\n') ++count.blank_tail_lines;
-    if (c != '\n' && c != '\r') count.blank_tail_lines = 0;
-  }
-  count.is_blank = chunk.find_first_not_of("\r\n") == std::string::npos;
-  return count;
-}
+constexpr std::string_view kAllMarks = "ab,\n\n\r\"\"x1 \t#";
+constexpr std::string_view kFewMarks = "abcdefghijkl,\n\"";  // most chunks can be counted quickly
+constexpr std::string_view kNoQuotes = "abcdefghijklmnopqrst,\n";
 
-TEST(CountLines, EqualsAPlainLoopAtAnyLength) {
-  for (std::size_t n_bytes = 0; n_bytes < 40000; n_bytes = n_bytes < 300 ? n_bytes + 1 : n_bytes * 2 + 1) {
-    const std::string text = random_marks(1, n_bytes);
-    const ChunkCount found = count_lines(text), expected = count_plainly(text);
-    EXPECT_EQ(found.line_ends, expected.line_ends) << n_bytes;
-    EXPECT_EQ(found.line_ends_if_quoted, expected.line_ends_if_quoted) << n_bytes;
-    EXPECT_EQ(found.flips, expected.flips) << n_bytes;
-    EXPECT_EQ(found.blank_tail_lines, expected.blank_tail_lines) << n_bytes;
-    EXPECT_EQ(found.is_blank, expected.is_blank) << n_bytes;
+/// What find_row and count_rows are to say, line by line.
+struct PlainRows {
+  PlainRows(std::string_view text, const LineRules& rules) {
+    bool in_quotes = false, in_comment = false, in_row = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      places.push_back(in_quotes    ? LinePlace::kQuoted
+                       : in_comment ? LinePlace::kComment
+                       : in_row     ? LinePlace::kRow
+                                    : LinePlace::kBlank);
+      const char c = text[i];
+      if (in_quotes) {
+        in_quotes = c != '"';
+      } else if (c == '\n') {
+        in_comment = in_row = false;
+      } else if (in_comment) {
+        continue;
+      } else if (rules.comment == c) {
+        in_comment = true;
+      } else if (in_row || (c != ' ' && c != '\r' && !(c == '\t' && rules.tab_is_blank))) {
+        if (!in_row) begins.push_back(i);
+        in_row = true;
+        in_quotes = rules.has_quotes && c == '"';
+      }
+    }
   }
-}
+  std::vector<LinePlace> places;    // at each character
+  std::vector<std::size_t> begins;  // of rows
+};
 
-// A chunk without quotes that lies within quotes has no line end outside them.
-TEST(CountLines, AChunkWithoutQuotesHasNoLineEndsIfItLiesInQuotes) {
-  EXPECT_EQ(count_lines(std::string_view("a\nb\n")).line_ends, 2);
-  EXPECT_EQ(count_lines(std::string_view("a\nb\n")).line_ends_if_quoted, 0);
+TEST(LineIndex, CountsRowsAtAnyLengthAsALoopOverLinesDoes) {
+  for (const LineRules& rules : {kPlain, kQuotes, kComments}) {
+    for (const std::string_view marks : {kAllMarks, kFewMarks, kNoQuotes}) {
+      for (std::size_t n_bytes = 1; n_bytes < 40000; n_bytes = n_bytes < 300 ? n_bytes + 1 : n_bytes * 2 + 1) {
+        const std::string text = random_marks(1, n_bytes, marks);
+        const ChunkCount found = count_rows(text, rules);
+        EXPECT_EQ(found.n_rows[0], PlainRows(text, rules).begins.size()) << n_bytes << marks;
+        for (const LinePlace place : {LinePlace::kRow, LinePlace::kQuoted, LinePlace::kComment}) {
+          if ((place == LinePlace::kQuoted && !rules.has_quotes) || (place == LinePlace::kComment && !rules.comment)) {
+            continue;
+          }
+          const std::string before = place == LinePlace::kRow ? "a" : place == LinePlace::kQuoted ? "\"" : "#";
+          const PlainRows all(before + text + "|", rules);
+          const auto k = static_cast<std::size_t>(place);
+          const std::size_t n_begun = place == LinePlace::kComment ? 0 : 1;
+          const std::size_t n_behind = all.places.back() == LinePlace::kBlank ? 1 : 0;
+          EXPECT_EQ(found.n_rows[k], all.begins.size() - n_begun - n_behind) << n_bytes << marks << k;
+          EXPECT_EQ(found.end[k], all.places.back()) << n_bytes << marks << k;
+        }
+      }
+    }
+  }
 }
 
 TEST(LineIndex, SaysTheSameForAnySizeOfChunk) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const std::string text = random_marks(seed, 1 + seed % 60);
-    const std::size_t content = text.find_last_not_of("\r\n") + 1;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const LineRules& rules = seed % 3 == 0 ? kPlain : seed % 3 == 1 ? kQuotes : kComments;
+    const std::string text = random_marks(seed, 1 + seed % 60, seed % 2 == 0 ? kAllMarks : kFewMarks);
+    const PlainRows plain(text, rules);
     for (std::size_t chunk_bytes = 1; chunk_bytes < 70; ++chunk_bytes) {
       std::vector<ChunkCount> counts;
       for (std::size_t begin = 0; begin < text.size(); begin += chunk_bytes) {
-        counts.push_back(count_lines(std::string_view(text).substr(begin, chunk_bytes)));
+        counts.push_back(count_rows(std::string_view(text).substr(begin, chunk_bytes), rules));
       }
-      const LineIndex index = make_index(chunk_bytes, counts);
-
-      bool in_quotes = false;
-      std::uint64_t line = 1;
-      for (std::size_t i = 0; i < text.size(); ++i) {
-        if (i % chunk_bytes == 0) {
-          ASSERT_EQ(index.chunks[i / chunk_bytes].in_quotes, in_quotes);
-          ASSERT_EQ(index.chunks[i / chunk_bytes].first_line, std::min(i == 0 ? 0 : line, index.n_lines));
-        }
-        in_quotes ^= text[i] == '"';
-        line += text[i] == '\n' && !in_quotes;
+      const LineIndex index = make_index(chunk_bytes, counts, rules);
+      ASSERT_EQ(index.n_rows, plain.begins.size()) << seed << ' ' << chunk_bytes;
+      for (std::size_t i = 0; i < text.size(); i += chunk_bytes) {
+        const auto& chunk = index.chunks[i / chunk_bytes];
+        ASSERT_EQ(chunk.place, plain.places[i]);
+        const auto first = std::ranges::lower_bound(plain.begins, i);
+        ASSERT_EQ(chunk.first_row, static_cast<std::uint64_t>(first - plain.begins.begin()));
+        const char* const end = text.data() + text.size();
+        const std::size_t row = first == plain.begins.end() ? text.size() : *first;
+        ASSERT_EQ(find_row(text.data() + i, end, chunk.place, rules), text.data() + row);
       }
-      std::uint64_t n_lines = content > 0;
-      in_quotes = false;
-      const bool ends_in_quotes = std::count(text.begin(), text.end(), '"') % 2 != 0;
-      for (std::size_t i = 0; i < (ends_in_quotes ? text.size() : content); ++i) {
-        in_quotes ^= text[i] == '"';
-        n_lines += text[i] == '\n' && !in_quotes;
-      }
-      ASSERT_EQ(index.n_lines, n_lines) << seed << ' ' << chunk_bytes;
     }
   }
+}
+
+TEST(LineIndex, ARowEndsBehindItsLineEndOutsideQuotes) {
+  const std::string_view text = "1,\"a\n#\",2 # \"x\n3";
+  const char* const end = text.data() + text.size();
+  EXPECT_EQ(find_row_end(text.data(), end, LinePlace::kRow, kComments), end - 1);
+  EXPECT_EQ(find_row_end(end - 1, end, LinePlace::kRow, kComments), nullptr);
 }
 
 }  // namespace

@@ -16,14 +16,6 @@
 namespace podere::io {
 namespace {
 
-/// Behind the line end of the line at `p`, or nullptr if it does not end before `end`.
-const char* find_end(const char* p, const char* end, bool in_quotes, Quotes quotes) {
-  if (quotes == Quotes::kHideLineEnds) return find_line_end(p, end, in_quotes);
-  if (p >= end) return nullptr;
-  const auto* const found = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
-  return found == nullptr ? nullptr : found + 1;
-}
-
 /// What one thread needs to load chunks.
 class ChunkLoader {
  public:
@@ -44,27 +36,28 @@ class ChunkLoader {
 
  private:
   void load_chunk(std::size_t chunk) {
-    const auto [first_line, in_quotes] = index_.chunks[chunk];
+    const auto [first_row, place] = index_.chunks[chunk];
     const auto next = index_.chunks[chunk + 1];
     const std::uint64_t offset = chunk * index_.chunk_bytes;
     window_.move_to(offset, index_.chunk_bytes);
-    const std::uint64_t begin = std::max(first_line, plan_.lines.begin);
-    const std::uint64_t end = std::min(next.first_line, plan_.lines.end);
+    const std::uint64_t begin = std::max(first_row, plan_.rows.begin);
+    const std::uint64_t end = std::min(next.first_row, plan_.rows.end);
     if (begin >= end) return;
 
-    const bool is_last_too_long =
-        end == next.first_line && !reach_line_end(offset + index_.chunk_bytes, next.in_quotes);
-    const char* p = window_.begin();
-    p = chunk == 0 ? window_.at(plan_.text_begin) : find_end(p, window_.end(), in_quotes, index_.quotes);
-    for (std::uint64_t line = first_line; line < begin && p != nullptr; ++line) {
-      p = find_end(p, window_.end(), false, index_.quotes);
+    const bool is_last_too_long = end == next.first_row && !reach_row_end(offset + index_.chunk_bytes, next.place);
+    const char* p = find_row(window_.at(std::max(offset, plan_.text_begin)), window_.end(), place, index_.rules);
+    for (std::uint64_t row = first_row; row < begin; ++row) {
+      const char* const row_end = find_row_end(p, window_.end(), LinePlace::kRow, index_.rules);
+      if (row_end == nullptr) throw_changed();
+      p = find_row(row_end, window_.end(), LinePlace::kBlank, index_.rules);
     }
-    reader_->start_at(static_cast<std::size_t>(begin - plan_.lines.begin));
-    for (std::uint64_t line = begin; line < end; ++line) {
-      if (p == nullptr || p >= window_.end()) throw_changed();
-      if (is_last_too_long && line + 1 == end) {
+    reader_->start_at(static_cast<std::size_t>(begin - plan_.rows.begin));
+    for (std::uint64_t row = begin; row < end; ++row) {
+      if (row > begin && p < window_.end()) p = find_row(p, window_.end(), LinePlace::kBlank, index_.rules);
+      if (p >= window_.end()) throw_changed();
+      if (is_last_too_long && row + 1 == end) {
         throw TextFault{p, fmt::format("the line is longer than {} bytes{}", plan_.max_line_bytes,
-                                       index_.quotes == Quotes::kHideLineEnds ? "; is a quote not closed?" : "")};
+                                       index_.rules.has_quotes ? "; is a quote not closed?" : "")};
       }
       p = reader_->read(p, window_.end() + 1);
     }
@@ -72,10 +65,11 @@ class ChunkLoader {
     reader_->finish();
   }
 
-  /// Lets the window reach behind the next line end from `offset` on; false if that is too far.
-  bool reach_line_end(std::uint64_t offset, bool in_quotes) {
+  /// Lets the window reach behind the end of a row that is at `place` in `offset`; false if that is too far.
+  bool reach_row_end(std::uint64_t offset, LinePlace place) {
+    if (place == LinePlace::kBlank) return true;
     std::size_t step = 1 << 12;
-    while (find_end(window_.at(offset), window_.end(), in_quotes, index_.quotes) == nullptr) {
+    while (find_row_end(window_.at(offset), window_.end(), place, index_.rules) == nullptr) {
       if (window_.end() - window_.at(offset) >= static_cast<std::ptrdiff_t>(plan_.max_line_bytes)) return false;
       if (!window_.grow(std::min(step, plan_.max_line_bytes))) return true;
       step *= 2;
@@ -96,14 +90,14 @@ class ChunkLoader {
 }  // namespace
 
 void load_lines(const LinePlan& plan, const std::function<std::unique_ptr<LineReader>()>& make_reader, int n_threads) {
-  if (plan.lines.size() == 0) return;
+  if (plan.rows.size() == 0) return;
   const auto& chunks = plan.index.chunks;
-  const auto chunk_of = [&](std::uint64_t line) {
-    const auto behind = std::upper_bound(chunks.begin(), chunks.end(), line,
-                                         [](std::uint64_t l, const auto& chunk) { return l < chunk.first_line; });
+  const auto chunk_of = [&](std::uint64_t row) {
+    const auto behind = std::upper_bound(chunks.begin(), chunks.end(), row,
+                                         [](std::uint64_t r, const auto& chunk) { return r < chunk.first_row; });
     return static_cast<std::size_t>(behind - chunks.begin()) - 1;
   };
-  const std::size_t begin = chunk_of(plan.lines.begin), end = chunk_of(plan.lines.end - 1) + 1;
+  const std::size_t begin = chunk_of(plan.rows.begin), end = chunk_of(plan.rows.end - 1) + 1;
   // A task begins where a cursor can start.
   const std::size_t task_chunks = std::max<std::size_t>(1, plan.source.stride() / plan.index.chunk_bytes);
   const std::size_t first_task = begin / task_chunks;

@@ -1,4 +1,4 @@
-// The lines of a text, read in parallel.
+// The rows of a text, a line each, read in parallel.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,17 @@ struct SourceFault {
   std::string message;
 };
 
-/// What one thread makes of lines.
+/// What one thread makes of rows.
 class LineReader {
  public:
   virtual ~LineReader() = default;
 
-  /// The lines that follow begin with number `first` of those that are asked for.
+  /// The rows that follow begin with number `first` of those that are asked for.
   virtual void start_at(std::size_t first) = 0;
-  /// Reads the line at `p` in a text that ends at `end` with a line end, with kPadding bytes readable behind. Returns
-  /// the begin of the next line. Throws TextFault.
+  /// Reads the row that begins at `p` in a text that ends at `end` with a line end, with kPadding bytes readable
+  /// behind. Returns the begin of the next line. Throws TextFault.
   virtual const char* read(const char* p, const char* end) = 0;
-  /// The lines since start_at are all.
+  /// The rows since start_at are all.
   virtual void finish() {}
 
   static constexpr std::size_t kPadding = 16;
@@ -43,11 +43,11 @@ struct LinePlan {
   const std::string& name;
   const LineIndex& index;
   std::uint64_t text_begin;  ///< in the source, behind a byte order mark
-  table::RowRange lines;     ///< of the source, that are read
+  table::RowRange rows;      ///< of the source, that are read
   std::size_t max_line_bytes;
 };
 
-/// Reads the lines of `plan`, in parallel over chunks, each thread with a reader of its own. Throws SourceFault for the
+/// Reads the rows of `plan`, in parallel over chunks, each thread with a reader of its own. Throws SourceFault for the
 /// first that cannot be read, InputError if the source is no longer what was indexed.
 void load_lines(const LinePlan& plan, const std::function<std::unique_ptr<LineReader>()>& make_reader, int n_threads);
 

@@ -31,10 +31,17 @@ struct LabelColumn {
   bool last_may_be = false;  ///< it is the first, and the last holds texts or whole numbers, which may be labels too
 };
 
+/// A column that is left out, which no option says.
+struct LeftOut {
+  std::string column;
+  std::string reason;  ///< "index": it has no name, and numbers or names the rows
+};
+
 /// What was found in a file while it was read.
 struct ReadFacts {
   std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
   std::vector<std::string> renamed;  ///< columns whose name another has too: `a` became `a.1`
+  std::vector<LeftOut> left_out;
   std::optional<LabelColumn> label;
   UnknownTexts unknown;
   std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]

@@ -45,6 +45,9 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   Json note = Json::object();
   if (facts.found_header) note["first_line"] = *facts.found_header ? "names" : "row";
   if (!facts.renamed.empty()) note["renamed"] = facts.renamed;
+  for (const auto& [column, reason] : facts.left_out) {
+    note["left_out"].push_back({{"column", column}, {"reason", reason}});
+  }
   if (note.empty()) return;
   note["file"] = spec.location;
   context.files.push_back(std::move(note));

@@ -22,7 +22,8 @@ struct JobContext {
 };
 
 /// Adds what was decided about the file of `spec` to context.files: "file" with "first_line", "names" or "row", where
-/// the user had not chosen it, and "renamed", the new names of columns whose name another has. Local.
+/// the user had not chosen it, "renamed", the new names of columns whose name another has, and "left_out", columns with
+/// the reason. Local.
 void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context);
 
 /// The table of a job: kept, or loaded as source::load does, after a report of the phase "read". What was found in a

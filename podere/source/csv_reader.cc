@@ -8,6 +8,7 @@ namespace {
 io::CsvOptions csv_options(const Reading& reading) {
   const SourceSpec& spec = reading.spec;
   return {.delimiter = spec.delimiter,
+          .comment = spec.comment,
           .header = spec.header,
           .label = spec.label,
           .needs_label = reading.needs_label,
@@ -34,12 +35,12 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 }  // namespace
 
 Reader csv_reader() {
-  return {
-      .name = "csv",
-      .options = {"label", "weight", "columns", "drop", "categorical", "positive", "delimiter", "header", "missing"},
-      .reason = "it is delimited text, by its name and its first bytes; see --format",
-      .load = load_csv,
-      .open = open_csv};
+  return {.name = "csv",
+          .options = {"label", "weight", "columns", "drop", "categorical", "positive", "delimiter", "comment", "header",
+                      "missing"},
+          .reason = "it is delimited text, by its name and its first bytes; see --format",
+          .load = load_csv,
+          .open = open_csv};
 }
 
 }  // namespace podere::source

@@ -27,6 +27,7 @@ struct SourceSpec {
   std::vector<std::string> categorical = {};                      ///< columns whose fields are texts
   std::optional<std::string> positive = {};                       ///< as of io::CsvOptions
   std::optional<char> delimiter = {};                             ///< as of io::CsvOptions
+  std::optional<char> comment = {};                               ///< as of io::CsvOptions
   std::optional<bool> header = {};                                ///< as of io::CsvOptions
   std::vector<std::string> missing = io::usual_missing_tokens();  ///< read as NaN
   std::string format = kAnyFormat;                                ///< of bytes: the name of a reader, or kAnyFormat
@@ -52,6 +53,7 @@ struct SourceSpec {
     visit("categorical", self.categorical);
     visit("positive", self.positive);
     visit("delimiter", self.delimiter);
+    visit("comment", self.comment);
     visit("header", self.header);
     visit("missing", self.missing);
     visit("first_row", self.rows.first_row);

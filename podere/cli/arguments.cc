@@ -49,6 +49,12 @@ char read_character(const char* option, const std::string& text) {
   throw CLI::ValidationError(option, fmt::format("'{}' is not one character", text));
 }
 
+char read_decimal(const std::string& text) {
+  if (text == "." || text == "point") return '.';
+  if (text == "," || text == "comma") return ',';
+  throw CLI::ValidationError("--decimal", fmt::format("'{}' is not . or ,", text));
+}
+
 }  // namespace
 
 CLI::Validator whole_number(int least, int most) {
@@ -357,6 +363,17 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "What separates the columns, also | [detected]")
       ->type_name("comma|semicolon|tab|space");
   app.add_option_function<std::string>(
+         "--decimal", [&source](const std::string& text) { source.decimal = read_decimal(text); },
+         "What separates whole numbers from fractions, point or comma [detected by column]")
+      ->type_name(".|,");
+  const auto set_day_first = [&source](bool is_first) {
+    return [&source, is_first](std::int64_t) { source.day_first = is_first; };
+  };
+  auto* day_first =
+      app.add_flag_function("--day-first", set_day_first(true), "01/02/2026 is in February [detected by column]");
+  app.add_flag_function("--month-first", set_day_first(false), "01/02/2026 is in January [detected by column]")
+      ->excludes(day_first);
+  app.add_option_function<std::string>(
          "--comment", [&source](const std::string& text) { source.comment = read_character("--comment", text); },
          "What begins a comment, up to the end of the line [nothing]")
       ->type_name("#");
@@ -367,8 +384,13 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
 void add_categorical_option(CLI::App& app, source::SourceSpec& source) {
   const InGroup group(app, kData);
   app.add_option_function<std::string>(
-         "--categorical", [&source](const std::string& text) { source.categorical = CLI::detail::split(text, ','); },
-         "Features that are categories, by name or position; of the label: that its numbers are texts [none]")
+         "--categorical",
+         [&source](const std::string& text) {
+           source.categorical = CLI::detail::split(text, ',');
+           source.finds_categories = std::erase(source.categorical, "auto") > 0;
+         },
+         "Features that are categories, by name or position; of the label: that its numbers are texts; auto: all of "
+         "few different texts, and others are left out [none]")
       ->type_name("A,B,...");
 }
 

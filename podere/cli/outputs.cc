@@ -97,7 +97,24 @@ std::string files_text(const Json& result) {
       text += fmt::format("{}: columns with the name of another are called {}\n", name,
                           printable_list(file["renamed"].get<std::vector<std::string>>()));
     }
+    for (const auto& column : file.value("read_as", Json::array())) {
+      const auto meaning = column.at("meaning").get<std::string>();
+      text += fmt::format("{}: column {} holds {}{}\n", name,
+                          printable_line(column.at("column").get<std::string>(), kMostShown),
+                          column.at("form").get<std::string>(), meaning.empty() ? "" : ": " + meaning);
+    }
+    if (file.contains("categories")) {
+      text += fmt::format("{}: columns of few different texts are taken as categories: {}\n", name,
+                          printable_list(file["categories"].get<std::vector<std::string>>()));
+    }
     for (const auto& left_out : file.value("left_out", Json::array())) {
+      if (left_out.at("reason") == "texts") {
+        text += fmt::format(
+            "{}: column {} has too many different texts for categories and is left out (to take it: "
+            "--categorical)\n",
+            name, printable_line(left_out.at("column").get<std::string>(), kMostShown));
+        continue;
+      }
       text += fmt::format(
           "{}: column {} has no name, and all its values differ: taken for an index and left out (to "
           "keep it, name it in the first line)\n",

@@ -13,9 +13,11 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/io/column_forms.h"
 #include "podere/io/csv_categories.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/csv_row.h"
+#include "podere/io/number_form.h"
 #include "podere/io/row_tile.h"
 #include "podere/io/text_file.h"
 #include "podere/table/features.h"
@@ -88,12 +90,6 @@ bool may_be_label(const CsvLayout& layout, std::size_t field) {
   return std::ranges::binary_search(usual_labels(layout.names), field);
 }
 
-/// What to do about numbers such as 1,5.
-std::string advice_on_decimal_commas(char delimiter) {
-  return fmt::format("; numbers with a decimal comma need a point{}",
-                     delimiter == ',' ? "" : ": tr , . <OLD >NEW writes them so");
-}
-
 /// About a label of numbers that has texts further down.
 std::string advice_on_label(const CsvLayout& layout, std::size_t field) {
   if (layout.names.size() == 1) return "";  // most likely delimited by something else
@@ -104,23 +100,18 @@ std::string advice_on_label(const CsvLayout& layout, std::size_t field) {
       option_text(layout, field));
 }
 
-/// All columns that cannot be read as numbers, and what can be done about them. `n_texts`, and how many of them are
-/// numbers with a decimal comma [columns of the table].
-std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint64_t>& n_texts,
-                            const std::vector<std::uint64_t>& n_decimal_commas, std::uint64_t n_rows) {
+/// All columns that cannot be read as numbers, and what can be done about them [columns of the table].
+std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundTexts>& found, std::uint64_t n_rows) {
   constexpr std::size_t kMaxNames = 40;
   const table::Schema& schema = layout.schema;
   const bool is_guessed = schema.label && layout.label_choice == LabelChoice::kFirst;
   std::vector<std::string> columns, features, labels;
   std::string advice;
-  bool has_decimal_commas = false;
-  for (std::size_t k = 0; k < n_texts.size(); ++k) {
-    if (n_texts[k] == 0) continue;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (found[k].n_texts == 0) continue;
     const std::size_t field = layout.fields[k];
-    columns.push_back(fmt::format("{} ({} of {} rows)", printable(layout.names[field]), n_texts[k], n_rows));
-    if (n_decimal_commas[k] == n_texts[k]) {
-      has_decimal_commas = true;
-    } else if (k < schema.features.size()) {
+    columns.push_back(fmt::format("{} ({} of {} rows)", printable(layout.names[field]), found[k].n_texts, n_rows));
+    if (k < schema.features.size()) {
       (may_be_label(layout, field) ? labels : features).push_back(option_text(layout, field));
     } else if (k == schema.features.size() && schema.label) {
       if (!is_guessed) advice += advice_on_label(layout, field);
@@ -138,35 +129,76 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<std::uint
   } else if (!features.empty()) {
     const std::string list = fmt::format("{}", fmt::join(features, ","));
     advice = fmt::format(
-                 "; leave out with --drop {}, take texts as categories with --categorical {}, or name a "
+                 "; leave out with --drop {}, take texts as categories with --categorical {} (or auto), or name a "
                  "text for missing values with --missing",
                  list, list) +
              advice;
   }
-  if (has_decimal_commas) advice = advice_on_decimal_commas(layout.delimiter) + advice;
   const std::size_t n_more = columns.size() > kMaxNames ? columns.size() - kMaxNames : 0;
   columns.resize(columns.size() - n_more);
   return fmt::format("; not numbers: {}{}{}", fmt::join(columns, ", "),
                      n_more > 0 ? fmt::format(" and {} columns more", n_more) : "", advice);
 }
 
-/// Runs `read`, which goes through the rows by `csv`. Throws InputError, on all ranks, for rows that do not split, or,
-/// unless they are counted, for texts among numbers: the first in the file, and all columns that hold any. Collective.
-void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, bool counts_texts, ReadFacts& facts,
+/// What was found out about columns while they were read.
+void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found, const CsvOptions& options,
+                  ReadFacts& facts) {
+  facts.left_out.assign(layout.left_out.begin(), layout.left_out.end());
+  if (layout.index) facts.left_out.insert(facts.left_out.begin(), {layout.names[*layout.index], "index"});
+  facts.categories = layout.found_categories;
+  facts.read_as.clear();
+  for (std::size_t k = 0; k < layout.forms.size(); ++k) {
+    if (!layout.forms[k] || layout.forms[k] == (options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt))
+      continue;
+    const NumberForm& form = number_forms()[*layout.forms[k]];
+    facts.read_as.push_back({layout.names[layout.fields[k]], form.name, form.meaning});
+  }
+  if (!options.counts_texts) return;
+  facts.n_texts.clear();
+  for (const FoundTexts& column : found) facts.n_texts.push_back(column.n_texts);
+}
+
+/// Runs `read`, which goes through the rows by `csv`; once more where it had found texts that are numbers of some form,
+/// or categories. Throws InputError, on all ranks, for rows that do not split, or, unless they are counted, for texts
+/// among numbers: the first in the file, and all columns that hold any. Collective.
+void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, const CsvOptions& options, ReadFacts& facts,
                     const std::function<void()>& read) {
-  TextCounts texts(csv.layout.fields.size());
-  csv.texts = &texts;
-  const auto fault = find_fault(comm, read);
-  csv.texts = nullptr;
-  if (counts_texts && fault) throw InputError(*fault);
-  const std::vector<std::uint64_t> n_texts = texts.sum(comm);
-  const std::vector<std::uint64_t> n_decimal_commas = texts.sum_decimal_commas(comm);
-  if (counts_texts) facts.n_texts = n_texts;
-  const bool has_texts = std::ranges::any_of(n_texts, [](std::uint64_t n) { return n > 0; });
-  if (counts_texts || (!fault && !has_texts)) return;
+  std::optional<std::string> fault;
+  const auto read_and_count = [&] {
+    TextCounts texts(csv.layout.fields.size(), options.finds_categories);
+    csv.texts = &texts;
+    fault = find_fault(comm, read);
+    csv.texts = nullptr;
+    return texts.join(comm);
+  };
+  std::vector<FoundTexts> found = read_and_count();
+  const CsvLayout before = csv.layout;
+  if (!fault && choose_forms(csv.name(), options, found, csv.chosen.size(), csv.layout)) {
+    const std::vector<FoundTexts> at_first = std::exchange(found, read_and_count());
+    if (restore_forms(at_first, found, before, csv.layout)) found = read_and_count();
+  }
+  if (options.counts_texts && fault) throw InputError(*fault);
+  note_columns(csv.layout, found, options, facts);
+  const bool has_texts = std::ranges::any_of(found, [](const FoundTexts& column) { return column.n_texts > 0; });
+  if (options.counts_texts || (!fault && !has_texts)) return;
   const auto first = find_fault(comm, read);
   if (!first) throw_input_error("{}: changed while it was read", csv.name());
-  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, n_texts, n_decimal_commas, csv.chosen.size()));
+  throw InputError(fault ? *first : *first + advice_on_texts(csv.layout, found, csv.chosen.size()));
+}
+
+/// Throws InputError where a feature that was taken for categories has more of them than were counted, numbers among
+/// them.
+void check_found_categories(const std::string& file, const std::vector<std::string>& found,
+                            const table::Schema& schema) {
+  for (const auto& [feature, texts] : schema.categories) {
+    const std::string& name = schema.features[feature];
+    if (!texts || texts->size() <= 2 * kMostFoundCategories || std::ranges::find(found, name) == found.end()) continue;
+    throw_input_error(
+        "{}: column {} holds texts and numbers, {} that differ: take them as categories with --categorical {}, leave "
+        "it "
+        "out with --drop {}, or name a text for missing values with --missing",
+        file, printable(name), texts->size(), name, name);
+  }
 }
 
 ReadFacts facts_of(const OpenCsv& csv) {
@@ -174,7 +206,6 @@ ReadFacts facts_of(const OpenCsv& csv) {
   const CsvLayout& layout = csv.layout;
   if (layout.found_header) facts.found_header = layout.has_header;
   for (const auto& column : layout.renamed) facts.renamed.push_back(layout.names[column.position]);
-  if (layout.index) facts.left_out.push_back({layout.names[*layout.index], "index"});
   if (!layout.schema.label) return facts;
   const std::size_t n_features = layout.schema.features.size();
   const std::size_t field = layout.fields[n_features];
@@ -196,12 +227,16 @@ table::Table read_csv(const std::string& location, const CsvOptions& options, co
                       int n_threads, ReadFacts* facts) {
   OpenCsv csv(location, options, comm, n_threads);
   ReadFacts found = facts_of(csv);
-  Categories categories(csv.layout);
+  std::optional<Categories> categories;
   std::optional<table::Table> table;
-  comm.agree([&] { table.emplace(csv.layout.schema, csv.chosen.size(), csv.rows); });
-  read_or_refuse(csv, comm, options.counts_texts, found, [&] { csv.read(*table, categories, n_threads); });
-  categories.agree_on_codes(csv.name(), options.positive, comm, n_threads, *table);
-  found.unknown = categories.sum_unknown(comm);
+  read_or_refuse(csv, comm, options, found, [&] {
+    categories.emplace(csv.layout);
+    if (!table || table->schema() != csv.layout.schema) table.emplace(csv.layout.schema, csv.chosen.size(), csv.rows);
+    csv.read(*table, *categories, n_threads);
+  });
+  categories->agree_on_codes(csv.name(), options.positive, comm, n_threads, *table);
+  check_found_categories(csv.name(), csv.layout.found_categories, table->schema());
+  found.unknown = categories->sum_unknown(comm);
   if (facts != nullptr) *facts = std::move(found);
   return std::move(*table);
 }
@@ -212,12 +247,15 @@ std::unique_ptr<table::RowSource> open_csv(const std::string& location, const Cs
   const auto csv = std::make_shared<OpenCsv>(location, options, comm, n_threads);
   ReadFacts found = facts_of(*csv);
   if (csv->layout.finds_categories || csv->layout.finds_classes) {
-    Categories categories(csv->layout);
-    const auto find = [&](table::Table& window) { csv->read(window, categories, n_threads); };
-    read_or_refuse(*csv, comm, options.counts_texts, found,
-                   [&] { table::ReadRows(csv->layout.schema, csv->chosen.size(), csv->rows, find, window_bytes); });
+    std::optional<Categories> categories;
+    const auto find = [&](table::Table& window) { csv->read(window, *categories, n_threads); };
+    read_or_refuse(*csv, comm, options, found, [&] {
+      categories.emplace(csv->layout);
+      table::ReadRows(csv->layout.schema, csv->chosen.size(), csv->rows, find, window_bytes);
+    });
     table::Table none(csv->layout.schema, 0, {});
-    categories.agree_on_codes(csv->name(), options.positive, comm, n_threads, none);
+    categories->agree_on_codes(csv->name(), options.positive, comm, n_threads, none);
+    check_found_categories(csv->name(), csv->layout.found_categories, none.schema());
     csv->layout.schema = none.schema();
     csv->layout.finds_categories = csv->layout.finds_classes = false;
   }
@@ -227,7 +265,7 @@ std::unique_ptr<table::RowSource> open_csv(const std::string& location, const Cs
     csv->text->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
-  read_or_refuse(*csv, comm, options.counts_texts, found, [&] {
+  read_or_refuse(*csv, comm, options, found, [&] {
     rows = std::make_unique<table::ReadRows>(csv->layout.schema, csv->chosen.size(), csv->rows, read, window_bytes);
   });
   if (facts != nullptr) *facts = std::move(found);

@@ -29,6 +29,7 @@ struct CsvOptions {
   std::vector<std::string> columns;      ///< features to keep, in this order; empty: all but label, weight and `drop`
   std::vector<std::string> drop;         ///< columns that are left out; not with `columns`
   std::vector<std::string> categorical;  ///< columns whose fields are texts: categories, or classes of the label
+  bool finds_categories = false;         ///< features of texts become categories if few differ; else left out
   std::optional<std::string> positive;   ///< of two classes that are texts the one that is positive; unset: the last
   /// Unset: the texts of each categorical feature, sorted, become the codes 0, 1, 2, ... Else the features that
   /// table::find_features finds for the categorical ones of this schema have its codes, and no others are categorical;
@@ -36,6 +37,8 @@ struct CsvOptions {
   /// Its classes, where it has any, are those of the label.
   std::optional<table::Schema> coded_as;
   std::vector<std::string> missing = usual_missing_tokens();  ///< read as NaN
+  std::optional<char> decimal;                                ///< point or comma of numbers; unset: found out by column
+  std::optional<bool> day_first;  ///< of dates such as 01/02/2026; unset: found out by column
   bool counts_texts =
       false;          ///< texts among numbers are missing values and counted; names may stand twice. Else refused
   RowSelection rows;  ///< of the file, that become the table
@@ -47,10 +50,11 @@ struct CsvOptions {
 /// a byte order mark. Columns without a name are called f0, f1, ... by position in the file. An index without a name,
 /// as R and pandas write it, is left out. Blanks round a field, blank lines, a delimiter at the end of lines and fields
 /// of columns that are not kept do not count. The fields of the label are texts, its classes, if one of the first rows
-/// or `categorical` says so; sorted, but for `positive`, they become the codes 0, 1, ... Numbers are decimal and
-/// rounded to the nearest float32; inf is a number; one beyond float32 is an error. A missing token that is a number
-/// means every spelling of it. A text that is not known is read as missing and counted in `facts`, where wanted. Codes
-/// that `coded_as` has no texts for are whole numbers from 0.
+/// or `categorical` says so; sorted, but for `positive`, they become the codes 0, 1, ... Numbers are decimal, or
+/// all of a column of one of number_forms() (dates, decimal commas, booleans, ...), and rounded to the nearest float32;
+/// inf is a number; one beyond float32 is an error. A missing token that is a number means every spelling of it. A text
+/// that is not known is read as missing and counted in `facts`, where wanted. Codes that `coded_as` has no texts for
+/// are whole numbers from 0.
 ///
 /// Collective: every rank receives its rows_of() the table, which is the same for any number of ranks and threads. Each
 /// rank reads 1/p of the file to find where rows begin, exchanges a few words per chunk, and reads the bytes of its own

@@ -17,7 +17,7 @@ namespace {
 /// How a refusal of texts among numbers ends, where `columns` says which hold how many, and `list` names them.
 std::string advice(const std::string& columns, const std::string& list) {
   return fmt::format(
-      "; not numbers: {}; leave out with --drop {}, take texts as categories with --categorical {}, or "
+      "; not numbers: {}; leave out with --drop {}, take texts as categories with --categorical {} (or auto), or "
       "name "
       "a text for missing values with --missing",
       columns, list, list);
@@ -121,22 +121,6 @@ TEST(CsvBadInput, TextWhereANumberShouldBeIsRefused) {
               fmt::format("2: column 'b' (position 1): '{}' is neither a number nor a text for a missing value{}", text,
                           advice("'b' (1 of 1 rows)", "b")));
   }
-}
-
-TEST(CsvBadInput, NumbersWithADecimalCommaAreNamedAsSuch) {
-  const std::string refused = "'1,5' is neither a number nor a text for a missing value; not numbers: ";
-  const std::string command = "; numbers with a decimal comma need a point: tr , . <OLD >NEW writes them so";
-  EXPECT_EQ(refusal_of_text("1,5;2,25\n-3,0e1;7\n", {.header = false}),
-            "1: column 'f0' (position 0): " + refused + "'f0' (2 of 2 rows), 'f1' (1 of 2 rows)" + command);
-  EXPECT_EQ(refusal_of_text("y\tx\n1,5\t2\n", {.label = "y"}),
-            "2: column 'y' (position 0): " + refused + "'y' (1 of 1 rows)" + command);
-  EXPECT_EQ(refusal_of_text("x,y\n\"1,5\",1\n"),
-            "2: column 'x' (position 0): " + refused + "'x' (1 of 1 rows); numbers with a decimal comma need a point");
-  EXPECT_TRUE(refusal_of_text("x;y\n1,234;1\n").ends_with(advice("'x' (1 of 1 rows)", "x"))) << "maybe thousands";
-  const std::string other = advice("'x' (1 of 2 rows), 'city' (2 of 2 rows)", "city");
-  EXPECT_EQ(refusal_of_text("x;city\n1,5;Rome\n2;Bari, 2\n"),
-            "2: column 'x' (position 0): '1,5' is neither a number nor a text for a missing value" +
-                other.substr(0, other.find("; leave out")) + command + other.substr(other.find("; leave out")));
 }
 
 TEST(CsvBadInput, TextInLabelOrWeightIsAnsweredWithWhatHelpsThere) {

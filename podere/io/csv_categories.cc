@@ -30,7 +30,12 @@ float parse_code(std::string_view text) {
   return code;
 }
 
-/// The texts of all ranks, sorted, each once.
+std::size_t code_of(const std::vector<std::string>& sorted, std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(sorted, text) - sorted.begin());
+}
+
+}  // namespace
+
 std::vector<std::string> merge_texts(const std::vector<std::string_view>& own, const comm::Communicator& comm) {
   std::string bytes;
   std::vector<std::uint64_t> sizes;
@@ -49,12 +54,6 @@ std::vector<std::string> merge_texts(const std::vector<std::string_view>& own, c
   std::ranges::sort(texts);
   return {texts.begin(), std::unique(texts.begin(), texts.end())};
 }
-
-std::size_t code_of(const std::vector<std::string>& sorted, std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(sorted, text) - sorted.begin());
-}
-
-}  // namespace
 
 Categories::Categories(const CsvLayout& layout) : layout_(layout) {
   const table::Schema& schema = layout.schema;

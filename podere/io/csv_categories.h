@@ -32,6 +32,9 @@ struct TextHash : std::hash<std::string_view> {
 template <typename T>
 using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 
+/// The texts of all ranks, sorted, each once. Collective: two all_gather_v.
+std::vector<std::string> merge_texts(const std::vector<std::string_view>& own, const comm::Communicator& comm);
+
 /// The columns of texts of a table while it is read, for all threads of a rank: categorical features, and a label of
 /// classes. Where the texts are to be found, one is numbered when it is first seen: in an order that depends on threads
 /// and ranks, until they agree on codes.

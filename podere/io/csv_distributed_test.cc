@@ -66,6 +66,34 @@ TEST(CsvDistributed, TheTableEqualsThatOfAPlainReader) {
   }
 }
 
+TEST(CsvDistributed, FormsAndRowsAreFoundAlikeOnAnyNumberOfRanksAndThreads) {
+  std::string text = "# made up\n,day;amount;town;note;y;\n";
+  for (std::size_t i = 0; i < 3000; ++i) {
+    const std::string_view between = std::array{"", "\n", "# \"\n", "  \r\n"}[i * i % 7 % 4];
+    text += fmt::format("{}{};{:02}/{:02}/2026;{},{};town {};note {};{};\n", between, i, 1 + i / 110, 1 + i % 12, i,
+                        i % 9, i % 5, i, i % 2);
+  }
+  text.replace(text.find("\n,day") + 1, 1, ";");
+  const SharedFile plain(text), packed(gzip(text));
+  CsvOptions options{.comment = '#', .label = "y", .finds_categories = true};
+  const auto whole = read_csv(plain.path(), options, comm::Communicator::self(), 1);
+  EXPECT_EQ(whole.schema().features, (std::vector<std::string>{"day", "amount", "town"}));
+  EXPECT_EQ(whole.schema().dates, (std::set<std::size_t>{0}));
+  EXPECT_EQ(whole.schema().categories.size(), 1);
+  EXPECT_EQ(whole.n_rows(), 3000);
+  for (const SharedFile* file : {&plain, &packed}) {
+    for (const std::size_t chunk_bytes : {23UL, 4096UL, 1UL << 20}) {
+      options.chunk_bytes = chunk_bytes;
+      ReadFacts facts;
+      const auto table = read_csv(file->path(), options, world(), 2, &facts);
+      EXPECT_EQ(table.schema(), whole.schema());
+      EXPECT_EQ(gathered_bits(table), table_bits(whole));
+      EXPECT_EQ(facts.left_out.size(), 2);
+      EXPECT_EQ(facts.read_as.size(), 2);
+    }
+  }
+}
+
 TEST(CsvDistributed, CategoriesHaveTheSameCodesOnAnyNumberOfRanksAndThreads) {
   std::string text = "y,city,kind\n";
   for (std::size_t i = 0; i < 6000; ++i) {

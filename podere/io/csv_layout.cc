@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -20,6 +21,7 @@
 #include "podere/io/csv_header.h"
 #include "podere/io/csv_sample.h"
 #include "podere/io/decimal.h"
+#include "podere/io/number_form.h"
 #include "podere/table/features.h"
 
 namespace podere::io {
@@ -106,19 +108,64 @@ void choose_categories(const ColumnFinder& finder, const std::string& where, con
 /// What the fields of a column look like in a sample: the later, the likelier it is a label.
 enum class Looks { kReal, kWhole, kText };
 
-/// How columns look in `rows` [columns]. Numbers with a decimal comma are no texts: they are to be refused.
+/// The number that a field stands for, be it written in one of number_forms(), but for booleans, which are classes.
+std::optional<float> number_of(std::string_view field) {
+  float value = 0;
+  if (parse_float(field, value)) return value;
+  const std::uint64_t forms = forms_of(field);
+  if (forms == 0) return std::nullopt;
+  const NumberForm& form = number_forms()[static_cast<std::size_t>(std::countr_zero(forms))];
+  return form.is_boolean ? std::nullopt : form.read(field);
+}
+
+/// How columns look in `rows` [columns].
 std::vector<Looks> find_looks(const std::vector<Fields>& rows, const MissingTokens& missing, std::size_t n_columns) {
   std::vector<Looks> looks(n_columns, Looks::kWhole);
   for (const Fields& fields : rows) {
     for (std::size_t i = 0; i < std::min(fields.size(), looks.size()); ++i) {
-      float value = 0;
-      const bool is_number = parse_float(fields[i], value);
       if (looks[i] == Looks::kText || missing.holds(fields[i])) continue;
-      if (!is_number && !has_decimal_comma(fields[i])) looks[i] = Looks::kText;
-      if (is_number && value != std::floor(value)) looks[i] = Looks::kReal;
+      const auto value = number_of(fields[i]);
+      if (!value) looks[i] = Looks::kText;
+      if (value && *value != std::floor(*value)) looks[i] = Looks::kReal;
     }
   }
   return looks;
+}
+
+/// Sets what is known of the columns of the table before the rows are read.
+void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing, const CsvOptions& options,
+                  CsvLayout& layout) {
+  const std::size_t n_columns = layout.fields.size();
+  const auto comma = options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt;
+  layout.forms.assign(n_columns, comma);
+  layout.holds_dates.assign(n_columns, std::nullopt);
+  layout.sample_texts.assign(n_columns, {});
+  for (std::size_t k = 0; k < n_columns; ++k) {
+    SampleTexts& texts = layout.sample_texts[k];
+    std::array<std::size_t, kNumberForms> n_of{};
+    for (const Fields& fields : rows) {
+      float value = 0;
+      const std::size_t field = layout.fields[k];
+      if (field >= fields.size() || missing.holds(fields[field]) || parse_float(fields[field], value)) continue;
+      ++texts.n;
+      const std::uint64_t forms = forms_of(fields[field]);
+      for (std::size_t form = 0; form < kNumberForms; ++form) n_of[form] += forms >> form & 1;
+    }
+    const std::size_t most = *std::ranges::max_element(n_of);
+    for (std::size_t form = 0; form < kNumberForms && most > 0 && 2 * most >= texts.n; ++form) {
+      if (n_of[form] == most) texts.forms |= std::uint64_t{1} << form;
+    }
+  }
+  if (!options.coded_as) return;
+  const table::Schema& known = *options.coded_as;
+  const auto places = table::find_features(known, layout.schema.features);
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    if (!places[j]) continue;
+    layout.holds_dates[*places[j]] = known.dates.contains(j);
+    if (!known.dates.contains(j)) continue;
+    layout.forms[*places[j]] = kFirstDate;
+    layout.schema.dates.insert(*places[j]);
+  }
 }
 
 /// Whether the label's fields are texts: its classes are then to be found, or those of the model.
@@ -365,6 +412,33 @@ void find_nameless(const std::vector<Fields>& below, const MissingTokens& missin
 
 }  // namespace
 
+void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) {
+  table::Schema& schema = layout.schema;
+  const CsvLayout before = layout;
+  const auto stays = [&](std::size_t k) { return !places.contains(k); };
+  for (const std::size_t k : places) layout.left_out.push_back({before.names[before.fields[k]], "texts"});
+  schema.features.clear();
+  schema.categories.clear();
+  schema.dates.clear();
+  layout.fields.clear();
+  layout.forms.clear();
+  layout.sample_texts.clear();
+  layout.holds_dates.clear();
+  for (std::size_t k = 0; k < before.fields.size(); ++k) {
+    if (!stays(k)) continue;
+    const std::size_t place = layout.fields.size();
+    layout.fields.push_back(before.fields[k]);
+    layout.forms.push_back(before.forms[k]);
+    layout.sample_texts.push_back(before.sample_texts[k]);
+    layout.holds_dates.push_back(before.holds_dates[k]);
+    if (k >= before.schema.features.size()) continue;
+    schema.features.push_back(before.schema.features[k]);
+    const auto categories = before.schema.categories.find(k);
+    if (categories != before.schema.categories.end()) schema.categories[place] = categories->second;
+    if (before.schema.dates.contains(k)) schema.dates.insert(place);
+  }
+}
+
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options) {
   if (options.delimiter && std::string_view(",;\t |").find(*options.delimiter) == std::string_view::npos) {
     throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
@@ -408,6 +482,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   }
   layout.renamed = rename_repeated(layout.names);
   choose_columns(where, options, looks, layout);
+  expect_forms(below, missing, options, layout);
   choose_classes(name, looks, options, layout);
   return layout;
 }

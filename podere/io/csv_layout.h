@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,12 @@
 #include "podere/table/table.h"
 
 namespace podere::io {
+
+/// What a column has in the first rows where numbers belong.
+struct SampleTexts {
+  std::size_t n = 0;
+  std::uint64_t forms = 0;  ///< of number_forms(): those that most of them are of, and at least half
+};
 
 struct CsvLayout {
   char delimiter = ',';
@@ -38,11 +45,21 @@ struct CsvLayout {
   bool chose_classes = false;     ///< an option says so
   bool has_text_label() const { return finds_classes || !schema.classes.empty(); }
   std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
+  // For each column of the table:
+  std::vector<std::optional<std::size_t>> forms;  ///< of its numbers, in number_forms(); unset: plain
+  std::vector<SampleTexts> sample_texts;
+  std::vector<std::optional<bool>> holds_dates;  ///< whether the model that the rows are for learned dates
+  // What options left to be found out:
+  std::vector<std::string> found_categories;  ///< features
+  std::vector<LeftOut> left_out;
 
   std::optional<std::size_t> label_field() const {
     return schema.label ? std::optional(fields[schema.features.size()]) : std::nullopt;
   }
 };
+
+/// Takes features, by place, out of the table because of their texts.
+void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout);
 
 /// Reads the first lines of `source`. Throws InputError, with `name` for the file, if they do not fit the options.
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options);

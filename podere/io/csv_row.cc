@@ -2,13 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
+#include "podere/io/number_form.h"
 
 namespace podere::io {
 namespace {
@@ -19,18 +18,14 @@ bool has_pair(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && detail::is_digit(text[colon - 1]);
 }
 
+/// Without blanks at either end, which quotes may keep.
+std::string_view trim(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 }  // namespace
-
-void TextCounts::count(std::size_t column, std::string_view text) {
-  texts_[column].fetch_add(1, std::memory_order_relaxed);
-  if (has_decimal_comma(text)) decimal_commas_[column].fetch_add(1, std::memory_order_relaxed);
-}
-
-std::vector<std::uint64_t> TextCounts::sum(const Counts& counts, const comm::Communicator& comm) {
-  std::vector<std::uint64_t> sums(counts.begin(), counts.end());
-  comm.all_reduce(std::span(sums), comm::Reduction::kSum);
-  return sums;
-}
 
 RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts)
     : layout_(layout),
@@ -42,7 +37,7 @@ RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Cate
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
     const bool is_text_label = k == layout.schema.features.size() && layout.has_text_label();
     const bool is_text = layout.schema.is_categorical(k) || is_text_label;
-    columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (is_text ? kCategory : 0);
+    columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (is_text ? kCategory : layout.forms[k] ? kOfForm : 0);
   }
 }
 
@@ -52,7 +47,7 @@ const char* RowParser::parse(const char* p, const char* end, float* values) {
   p = reader_.enter_line(p);
   while (true) {
     const std::uint32_t k = columns_[field];
-    p = k < kCategory ? parse_value(p, end, field, values[k]) : parse_special(p, end, field, values);
+    p = k < kOfForm ? parse_value(p, end, field, values[k]) : parse_special(p, end, field, values);
     if (++field == n_fields) break;
     if (reader_.ends_line(*p)) {
       throw TextFault{p,
@@ -87,12 +82,16 @@ const char* RowParser::parse_value(const char* p, const char* end, std::size_t f
   return stop;
 }
 
-/// A field that is a category, or no column of the table.
+/// A field that is a category, a number of some form, or no column of the table.
 const char* RowParser::parse_special(const char* p, const char* end, std::size_t field, float* values) {
   std::string_view content;
   const char* const stop = read_field(p, end, field, content);
   const std::uint32_t k = columns_[field];
   if (k == kSkipped) return stop;
+  if (k < kCategory) {
+    values[k - kOfForm] = to_value_of_form(content, p, field);
+    return stop;
+  }
   try {
     values[k - kCategory] = categories_.number(k - kCategory, content);
   } catch (const CategoryFault& fault) {
@@ -113,8 +112,10 @@ const char* RowParser::read_field(const char* p, const char* end, std::size_t fi
 float RowParser::to_value(std::string_view content, const char* p, std::size_t field) const {
   if (missing_.holds(content)) return kMissing;
   float value;
-  if (!parse_float(content, value) || std::isnan(value)) {
-    return take_text(content, p, field, "is neither a number nor a text for a missing value");
+  if (!parse_float(trim(content), value) || std::isnan(value)) {
+    return take_text(content, p, field,
+                     fmt::format("is neither a number nor a text for a missing value{}",
+                                 has_pair(content) ? "; a libsvm file is read with --format libsvm" : ""));
   }
   if (missing_.holds(value)) return kMissing;
   const bool says_infinity = content.find_first_of("iI") != std::string_view::npos;
@@ -124,14 +125,23 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
   return value;
 }
 
+float RowParser::to_value_of_form(std::string_view content, const char* p, std::size_t field) const {
+  if (missing_.holds(content)) return kMissing;
+  const NumberForm& form = number_forms()[*layout_.forms[columns_[field] - kOfForm]];
+  const auto value = form.read(trim(content));
+  if (value) return missing_.holds(*value) ? kMissing : *value;
+  return take_text(
+      content, p, field,
+      texts_ != nullptr ? "" : fmt::format("is none of the {} of this column, such as {}", form.name, form.example));
+}
+
 /// What stands where a number belongs.
-float RowParser::take_text(std::string_view content, const char* p, std::size_t field, std::string_view fault) const {
+float RowParser::take_text(std::string_view content, const char* p, std::size_t field, const std::string& fault) const {
   if (texts_ != nullptr) {
-    texts_->count(columns_[field], content);
+    texts_->count(columns_[field] & ~kOfForm, content);
     return kMissing;
   }
-  throw TextFault{p, fmt::format("{}: {} {}{}", column(field), printable(content), fault,
-                                 has_pair(content) ? "; a libsvm file is read with --format libsvm" : "")};
+  throw TextFault{p, fmt::format("{}: {} {}", column(field), printable(content), fault)};
 }
 
 std::string RowParser::column(std::size_t field) const {

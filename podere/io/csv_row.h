@@ -1,38 +1,17 @@
 // Rows of delimited text to rows of numbers.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "podere/comm/communicator.h"
+#include "podere/io/column_forms.h"
 #include "podere/io/csv_categories.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/csv_layout.h"
 
 namespace podere::io {
-
-/// How many fields of each column of the table are texts where numbers belong, and how many of these are numbers with a
-/// decimal comma. Thread-safe.
-class TextCounts {
- public:
-  explicit TextCounts(std::size_t n_columns) : texts_(n_columns), decimal_commas_(n_columns) {}
-  void count(std::size_t column, std::string_view text);
-  /// Over all ranks [n_columns]. Collective.
-  std::vector<std::uint64_t> sum(const comm::Communicator& comm) const { return sum(texts_, comm); }
-  std::vector<std::uint64_t> sum_decimal_commas(const comm::Communicator& comm) const {
-    return sum(decimal_commas_, comm);
-  }
-
- private:
-  using Counts = std::vector<std::atomic<std::uint64_t>>;
-  static std::vector<std::uint64_t> sum(const Counts& counts, const comm::Communicator& comm);
-
-  Counts texts_;
-  Counts decimal_commas_;
-};
 
 /// Parses rows of one layout. For one thread; borrows what it is made of.
 class RowParser {
@@ -50,11 +29,14 @@ class RowParser {
   const char* parse_special(const char* p, const char* end, std::size_t field, float* values);
   const char* read_field(const char* p, const char* end, std::size_t field, std::string_view& content);
   float to_value(std::string_view content, const char* p, std::size_t field) const;
+  float to_value_of_form(std::string_view content, const char* p, std::size_t field) const;
   std::string column(std::size_t field) const;
-  float take_text(std::string_view content, const char* p, std::size_t field, std::string_view fault) const;
+  float take_text(std::string_view content, const char* p, std::size_t field, const std::string& fault) const;
 
   static constexpr std::uint32_t kSkipped = 0xffffffff;
-  static constexpr std::uint32_t kCategory = 0x80000000;  // added to the column; what is less is a number
+  // Added to the column; what is less is a plain number.
+  static constexpr std::uint32_t kOfForm = 0x40000000;
+  static constexpr std::uint32_t kCategory = 0x80000000;
 
   const CsvLayout& layout_;
   const MissingTokens& missing_;

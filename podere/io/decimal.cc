@@ -16,17 +16,4 @@ bool parse_float(std::string_view text, float& value) {
   return error == std::errc() && stop == end;
 }
 
-bool has_decimal_comma(std::string_view text) {
-  constexpr std::size_t kLongest = 64;
-  const std::size_t comma = text.find(',');
-  if (comma == std::string_view::npos || text.size() > kLongest) return false;
-  const bool may_part_thousands = text.size() == comma + 4 && text.find_first_of("123456789") < comma &&
-                                  std::ranges::all_of(text.substr(comma + 1), detail::is_digit);
-  if (may_part_thousands) return false;
-  std::string with_point(text);
-  with_point[comma] = '.';
-  float value;
-  return parse_float(with_point, value);
-}
-
 }  // namespace podere::io

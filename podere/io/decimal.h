@@ -13,10 +13,6 @@ namespace podere::io {
 /// and exponent, or inf, infinity, nan in any case. Beyond float32: an infinity. False if `text` is anything else.
 bool parse_float(std::string_view text, float& value);
 
-/// Whether a text is a number but for its decimal comma: "1,5", "0,125", "-1,5e-3". Not "1,234", whose comma may part
-/// thousands.
-bool has_decimal_comma(std::string_view text);
-
 /// The quick part of parse_float: reads a decimal number at `p`, as far as it goes. Returns its end, or nullptr where
 /// this way cannot prove its answer exact; then parse_float must decide. At least 8 bytes must be readable behind the
 /// first byte that belongs to no number.

@@ -47,7 +47,7 @@ std::string read_all(ByteCursor& cursor) {
   return text;
 }
 
-std::string refusal_of(const std::string& packed) {
+std::string packed_refusal(const std::string& packed) {
   const TemporaryFile file(packed);
   try {
     const auto source = open_bytes(file.path());
@@ -85,15 +85,15 @@ TEST(Packed, IsReadFromAnyPlaceWhateverPackedIt) {
 }
 
 TEST(Packed, ArchivesThatAreNoFileOfTextAreRefused) {
-  EXPECT_EQ(refusal_of(zip({})), "is an archive without files");
-  EXPECT_EQ(refusal_of(zip({{"a.csv", "1"}, {"b.csv", "2"}})),
+  EXPECT_EQ(packed_refusal(zip({})), "is an archive without files");
+  EXPECT_EQ(packed_refusal(zip({{"a.csv", "1"}, {"b.csv", "2"}})),
             "is a ZIP archive of 2 files, allowed is one: 'a.csv', 'b.csv'; unpack it and give one of them");
-  EXPECT_EQ(refusal_of(zip({{"[Content_Types].xml", ""}, {"xl/workbook.xml", ""}})),
+  EXPECT_EQ(packed_refusal(zip({{"[Content_Types].xml", ""}, {"xl/workbook.xml", ""}})),
             "is an Excel file: save it as CSV, as pandas does: pandas.read_excel(FILE).to_csv(CSV, index=False)");
-  EXPECT_EQ(refusal_of(zip({{"arr_0.npy", ""}})),
+  EXPECT_EQ(packed_refusal(zip({{"arr_0.npy", ""}})),
             "is an archive of NumPy arrays: save one as CSV: numpy.savetxt(CSV, numpy.load(FILE)[NAME], "
             "delimiter=',')");
-  EXPECT_EQ(refusal_of(pack(archive_write_add_filter_zstd, archive_write_set_format_pax, {{"a.csv", "1"}})),
+  EXPECT_EQ(packed_refusal(pack(archive_write_add_filter_zstd, archive_write_set_format_pax, {{"a.csv", "1"}})),
             "is a tar archive packed with zstd: unpack it and give one of its files");
 }
 
@@ -103,10 +103,10 @@ TEST(Packed, WhatIsCutOffOrDamagedIsRefused) {
        {archive_write_add_filter_bzip2, archive_write_add_filter_xz, archive_write_add_filter_zstd}) {
     std::string packed = pack(filter, archive_write_set_format_raw, {{"x", text}});
     EXPECT_TRUE(
-        refusal_of(packed.substr(0, packed.size() / 2)).starts_with("the packed data are damaged or cut short"));
+        packed_refusal(packed.substr(0, packed.size() / 2)).starts_with("the packed data are damaged or cut short"));
     packed[packed.size() / 2] ^= 0x55;
     packed[packed.size() / 2 + 1] ^= 0x55;
-    EXPECT_TRUE(refusal_of(packed).starts_with("the packed data are damaged or cut short"));
+    EXPECT_TRUE(packed_refusal(packed).starts_with("the packed data are damaged or cut short"));
   }
 }
 
@@ -124,7 +124,7 @@ TEST(Packed, WhatGrowsBeyondMeasureIsRefused) {
   for (int i = 0; i < 600; ++i) archive_write_data(writer, zeros.data(), zeros.size());
   archive_entry_free(entry);
   archive_write_free(writer);
-  EXPECT_TRUE(refusal_of(file_text(file.path())).starts_with("unpacks to more than 2000 times its "));
+  EXPECT_TRUE(packed_refusal(file_text(file.path())).starts_with("unpacks to more than 2000 times its "));
 }
 
 }  // namespace

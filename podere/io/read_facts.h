@@ -34,7 +34,14 @@ struct LabelColumn {
 /// A column that is left out, which no option says.
 struct LeftOut {
   std::string column;
-  std::string reason;  ///< "index": it has no name, and numbers or names the rows
+  std::string reason;  ///< "index": it has no name, and numbers or names the rows; "texts": too many differ
+};
+
+/// A column of numbers that are written in one of number_forms().
+struct ReadAs {
+  std::string column;
+  std::string form;     ///< NumberForm::name
+  std::string meaning;  ///< NumberForm::meaning
 };
 
 /// What was found in a file while it was read.
@@ -42,6 +49,8 @@ struct ReadFacts {
   std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
   std::vector<std::string> renamed;  ///< columns whose name another has too: `a` became `a.1`
   std::vector<LeftOut> left_out;
+  std::vector<ReadAs> read_as;
+  std::vector<std::string> categories;  ///< that CsvOptions::finds_categories found
   std::optional<LabelColumn> label;
   UnknownTexts unknown;
   std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]

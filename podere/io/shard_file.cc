@@ -69,6 +69,9 @@ ShardHeader header_of(const SortedJson& json) {
   header.schema.label = text_at(json, "label");
   header.schema.weight = text_at(json, "weight");
   header.schema.classes = json.value("classes", std::vector<std::string>());
+  for (const SortedJson& feature : json.value("dates", SortedJson::array())) {
+    header.schema.dates.insert(feature.get<std::size_t>());
+  }
   for (const SortedJson& column : json.at("categories")) {
     table::Dictionary texts;
     if (!column.at("texts").is_null())
@@ -112,6 +115,7 @@ std::string ShardHeader::to_json() const {
                            {"label", schema.label ? SortedJson(*schema.label) : SortedJson()},
                            {"weight", schema.weight ? SortedJson(*schema.weight) : SortedJson()},
                            {"classes", schema.classes},
+                           {"dates", schema.dates},
                            {"categories", categories}};
   try {
     return json.dump();

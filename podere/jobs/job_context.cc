@@ -48,6 +48,10 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   for (const auto& [column, reason] : facts.left_out) {
     note["left_out"].push_back({{"column", column}, {"reason", reason}});
   }
+  for (const auto& [column, form, meaning] : facts.read_as) {
+    note["read_as"].push_back({{"column", column}, {"form", form}, {"meaning", meaning}});
+  }
+  if (!facts.categories.empty()) note["categories"] = facts.categories;
   if (note.empty()) return;
   note["file"] = spec.location;
   context.files.push_back(std::move(note));

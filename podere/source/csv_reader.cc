@@ -16,9 +16,12 @@ io::CsvOptions csv_options(const Reading& reading) {
           .columns = spec.columns,
           .drop = spec.drop,
           .categorical = spec.categorical,
+          .finds_categories = spec.finds_categories,
           .positive = spec.positive,
           .coded_as = spec.coded_as,
           .missing = spec.missing,
+          .decimal = spec.decimal,
+          .day_first = spec.day_first,
           .counts_texts = spec.counts_texts,
           .rows = spec.rows};
 }
@@ -36,8 +39,8 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 
 Reader csv_reader() {
   return {.name = "csv",
-          .options = {"label", "weight", "columns", "drop", "categorical", "positive", "delimiter", "comment", "header",
-                      "missing"},
+          .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
+                      "positive", "delimiter", "comment", "header", "missing"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
           .load = load_csv,
           .open = open_csv};

@@ -25,6 +25,9 @@ struct SourceSpec {
   std::vector<std::string> columns = {};                          ///< features to keep, in this order; empty: all
   std::vector<std::string> drop = {};                             ///< columns that are left out; not with `columns`
   std::vector<std::string> categorical = {};                      ///< columns whose fields are texts
+  bool finds_categories = false;                                  ///< as of io::CsvOptions
+  std::optional<char> decimal = {};                               ///< as of io::CsvOptions
+  std::optional<bool> day_first = {};                             ///< as of io::CsvOptions
   std::optional<std::string> positive = {};                       ///< as of io::CsvOptions
   std::optional<char> delimiter = {};                             ///< as of io::CsvOptions
   std::optional<char> comment = {};                               ///< as of io::CsvOptions
@@ -51,6 +54,9 @@ struct SourceSpec {
     visit("columns", self.columns);
     visit("drop", self.drop);
     visit("categorical", self.categorical);
+    visit("finds_categories", self.finds_categories);
+    visit("decimal", self.decimal);
+    visit("day_first", self.day_first);
     visit("positive", self.positive);
     visit("delimiter", self.delimiter);
     visit("comment", self.comment);

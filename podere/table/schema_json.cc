@@ -46,6 +46,7 @@ Json to_json(const Schema& schema) {
     json["categories"].push_back({{"feature", feature}, {"texts", texts ? Json(*texts) : Json()}});
     if (texts && texts->are_numbers) json["categories"].back()["are_numbers"] = true;
   }
+  if (!schema.dates.empty()) json["dates"] = schema.dates;
   if (!schema.classes.empty()) json["classes"] = schema.classes;
   return json;
 }
@@ -56,6 +57,12 @@ Schema schema_from_json(const Json& json) {
   schema.label = name_or_none(json.at("label"));
   schema.weight = name_or_none(json.at("weight"));
   if (json.contains("classes")) schema.classes = classes_from_json(json["classes"]);
+  for (const Json& feature : json.value("dates", Json::array())) {
+    std::size_t place = 0;
+    read_json(feature, "date", place);
+    if (place >= schema.features.size()) throw InputError("a feature of dates is not there");
+    schema.dates.insert(place);
+  }
   if (!json.contains("categories")) return schema;
   for (const Json& column : json["categories"]) {
     std::size_t feature = 0;

@@ -44,6 +44,7 @@ Table select_columns(const Table& table, const std::vector<std::string>& feature
   for (std::size_t j = 0; j < places.size(); ++j) {
     const auto categories = schema.categories.find(places[j]);
     if (categories != schema.categories.end()) selected.categories.emplace(j, categories->second);
+    if (schema.dates.contains(places[j])) selected.dates.insert(j);
   }
   Table result(std::move(selected), table.n_global_rows(), table.rows());
   parallel_for(n_threads, result.n_columns(), [&](std::size_t j, int) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,6 +45,8 @@ struct Schema {
   std::optional<std::string> weight;
   /// The features, by place, whose values are categories: codes 0, 1, 2, ... that have no order.
   std::map<std::size_t, Dictionary> categories;
+  /// The features, by place, whose values are dates: days since 1970-01-01.
+  std::set<std::size_t> dates;
   /// The texts of the label's classes: a label is a place among them. Of two the last is the positive class. Empty:
   /// labels are numbers.
   std::vector<std::string> classes;

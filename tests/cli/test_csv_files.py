@@ -60,7 +60,7 @@ def test_describe_describes_columns_of_texts(podere):
     for executors in (1, 3):
         columns = json.loads(podere.done("describe", "t.csv", "--json", "--executors", executors).stdout)["columns"]
         assert [(c["name"], c.get("texts", 0), c["missing"]) for c in columns] == [
-            ("id", 20, 0), ("when", 20, 0), ("x", 0, 0), ("city", 20, 0), ("y", 0, 0)]
+            ("id", 20, 0), ("when", 0, 0), ("x", 0, 0), ("city", 20, 0), ("y", 0, 0)]
         assert columns[0]["mean"] is None and columns[2]["mean"] == 10
     assert "text" not in podere.done("describe", "t.csv", "--drop", "id,when,city").stdout
 
@@ -77,9 +77,8 @@ def test_all_columns_of_texts_are_named_at_once_with_what_helps(podere):
         message = podere.refused("train", "gbt", "t.csv", "--label", "y", "-o", "m.json", *extra)
         assert message.endswith(
             "t.csv:2: column 'id' (position 0): 'n0' is neither a number nor a text for a missing value; not numbers: "
-            "'id' (20 of 20 rows), 'when' (20 of 20 rows), 'city' (20 of 20 rows); leave out with --drop id,when,city, "
-            "take texts as categories with --categorical id,when,city, or name a text for missing values with "
-            "--missing"), message
+            "'id' (20 of 20 rows), 'city' (20 of 20 rows); leave out with --drop id,city, take texts as categories with "
+            "--categorical id,city (or auto), or name a text for missing values with --missing"), message
 
 
 def test_dropped_columns_count_for_no_command(podere):

@@ -1,0 +1,151 @@
+#include "podere/io/column_forms.h"
+
+#include <bit>
+#include <optional>
+#include <span>
+
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
+#include "podere/io/csv_categories.h"
+#include "podere/io/number_form.h"
+
+namespace podere::io {
+namespace {
+
+std::uint64_t bit(std::size_t form) { return std::uint64_t{1} << form; }
+
+template <typename Predicate>
+std::uint64_t forms_where(const Predicate& holds) {
+  std::uint64_t forms = 0;
+  for (std::size_t i = 0; i < kNumberForms; ++i) forms |= holds(number_forms()[i]) ? bit(i) : 0;
+  return forms;
+}
+
+const std::uint64_t kDates = forms_where([](const NumberForm& form) { return form.is_date; });
+const std::uint64_t kWithPlain = forms_where([](const NumberForm& form) { return form.has_plain; });
+const std::uint64_t kDayFirst = forms_where([](const NumberForm& form) { return form.day_first == true; });
+const std::uint64_t kMonthFirst = forms_where([](const NumberForm& form) { return form.day_first == false; });
+
+/// The forms that a column may have, by the options and the model that the rows are for.
+std::uint64_t allowed_forms(const CsvOptions& options, const CsvLayout& layout, std::size_t column) {
+  std::uint64_t allowed = ~std::uint64_t{0};
+  if (options.decimal == '.') allowed &= ~bit(kDecimalComma);
+  if (options.decimal == ',') allowed &= ~bit(kThousands);
+  if (options.day_first) allowed &= ~(*options.day_first ? kMonthFirst : kDayFirst);
+  if (layout.delimiter == ' ') allowed &= ~bit(kTimeOfDay);  // 5:10 is a pair of libsvm
+  if (layout.holds_dates[column]) allowed &= *layout.holds_dates[column] ? kDates : ~kDates;
+  return allowed;
+}
+
+/// What to do where a column may be of two forms.
+[[noreturn]] void refuse_doubt(const std::string& file, const std::string& column, const NumberForm& one,
+                               const NumberForm& other, std::string_view options) {
+  throw_input_error("{}: column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}",
+                    file, printable(column), one.name, one.example, other.name, other.example, options);
+}
+
+/// One of `forms`, which all texts of a column are of. Throws InputError where they may mean different numbers, unless
+/// `is_lenient`: then there is none.
+std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& file, const std::string& column,
+                                  bool is_lenient) {
+  if (forms == 0) return std::nullopt;
+  const auto first = static_cast<std::size_t>(std::countr_zero(forms));
+  if (first == kGroups) return first;
+  const auto forms_span = number_forms();
+  const bool has_two_commas = (forms & bit(kDecimalComma)) != 0 && (forms & bit(kThousands)) != 0;
+  const bool has_two_orders = (forms & kDayFirst) != 0 && (forms & kMonthFirst) != 0;
+  if (is_lenient && (has_two_commas || has_two_orders)) return std::nullopt;
+  if (has_two_commas) {
+    refuse_doubt(file, column, forms_span[kDecimalComma], forms_span[kThousands], "--decimal , or --decimal .");
+  }
+  if (has_two_orders) {
+    const auto day_first = static_cast<std::size_t>(std::countr_zero(forms & kDayFirst));
+    const auto month_first = static_cast<std::size_t>(std::countr_zero(forms & kMonthFirst));
+    refuse_doubt(file, column, forms_span[day_first], forms_span[month_first], "--day-first or --month-first");
+  }
+  return first;
+}
+
+}  // namespace
+
+void TextCounts::count(std::size_t place, std::string_view text) {
+  Column& column = columns_[place];
+  column.n_texts.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t forms = column.forms.load(std::memory_order_relaxed);
+  if (forms != 0) column.forms.fetch_and(forms_of(text, forms), std::memory_order_relaxed);
+  if (!counts_different_ || column.has_many.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(column.mutex);
+  if (column.different.contains(text)) return;
+  column.different.emplace(text);
+  column.has_many = column.different.size() > kMostFoundCategories;
+}
+
+std::vector<FoundTexts> TextCounts::join(const comm::Communicator& comm) const {
+  std::vector<std::uint64_t> sums, lacking;
+  std::vector<std::uint64_t> many;
+  for (const Column& column : columns_) {
+    sums.push_back(column.n_texts);
+    lacking.push_back(~column.forms.load());
+    many.push_back(column.has_many ? 1 : 0);
+  }
+  comm.all_reduce(std::span(sums), comm::Reduction::kSum);
+  comm.all_reduce(std::span(lacking), comm::Reduction::kBitOr);
+  comm.all_reduce(std::span(many), comm::Reduction::kMax);
+  std::vector<FoundTexts> found(columns_.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    found[k] = {.n_texts = sums[k], .forms = ~lacking[k]};
+    if (!counts_different_ || sums[k] == 0) continue;
+    const auto& own = columns_[k].different;
+    found[k].n_different = many[k] != 0 ? kMostFoundCategories + 1 : merge_texts({own.begin(), own.end()}, comm).size();
+  }
+  return found;
+}
+
+bool choose_forms(const std::string& file, const CsvOptions& options, const std::vector<FoundTexts>& found,
+                  std::uint64_t n_rows, CsvLayout& layout) {
+  const std::size_t n_features = layout.schema.features.size();
+  bool is_changed = false;
+  std::set<std::size_t> left_out;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::uint64_t n_texts = found[k].n_texts;
+    if (n_texts == 0) continue;
+    const std::string& name = layout.names[layout.fields[k]];
+    const SampleTexts& sample = layout.sample_texts[k];
+    const std::uint64_t allowed = allowed_forms(options, layout, k);
+    const bool has_many = 2 * n_texts > n_rows || sample.n > 0;  // not a few among numbers
+    std::uint64_t forms = found[k].forms & allowed & (has_many ? ~std::uint64_t{0} : kWithPlain);
+    // Where one text is of no form, it is that which is to be refused.
+    if (forms == 0 && found[k].forms == 0 && sample.n > 0 && !options.counts_texts) forms = sample.forms & allowed;
+    const auto form = prefer(forms, file, name, options.counts_texts);
+    if (form && layout.forms[k] != form) {
+      layout.forms[k] = form;
+      is_changed = true;
+      if (number_forms()[*form].is_date && k < n_features) layout.schema.dates.insert(k);
+    } else if (!form && options.finds_categories && has_many && k < n_features && layout.finds_categories) {
+      const bool has_few = found[k].n_different <= kMostFoundCategories && 2 * found[k].n_different <= found[k].n_texts;
+      is_changed = true;
+      if (has_few) {
+        layout.schema.categories[k].emplace();
+        layout.found_categories.push_back(name);
+      } else {
+        left_out.insert(k);
+      }
+    }
+  }
+  leave_out_features(left_out, layout);
+  return is_changed;
+}
+
+bool restore_forms(const std::vector<FoundTexts>& at_first, const std::vector<FoundTexts>& now,
+                     const CsvLayout& before, CsvLayout& layout) {
+  bool is_changed = false;
+  for (std::size_t k = 0; k < now.size() && now.size() == at_first.size(); ++k) {
+    if (layout.forms[k] == before.forms[k] || now[k].n_texts <= at_first[k].n_texts) continue;
+    layout.forms[k] = before.forms[k];
+    layout.schema.dates.erase(k);
+    is_changed = true;
+  }
+  return is_changed;
+}
+
+}  // namespace podere::io

@@ -1,0 +1,149 @@
+"""Tables as they come from other programs: each is read as pandas reads it, or as its options say."""
+import bz2
+import gzip
+import io
+import json
+import lzma
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TABLE = "a,b,y\n1,2.5,0\n3,,1\n-4,1e3,0\n"
+DAYS = pd.Timestamp("1970-01-01")
+
+
+def described(podere, path, *options):
+    columns = json.loads(podere.done("describe", path, "--json", *options).stdout)["columns"]
+    return {column["name"]: column for column in columns}
+
+
+def check(podere, path, frame, *options):
+    """Each column of the file has the values of `frame`, as far as minimum, mean, maximum and missing ones tell."""
+    found = described(podere, path, *options)
+    assert list(found) == list(frame.columns)
+    for name, column in found.items():
+        values = frame[name].astype("float32")
+        assert column.get("texts", 0) == 0 and column["missing"] == int(values.isna().sum()), (name, column)
+        for key, value in (("minimum", values.min()), ("mean", values.astype(float).mean()), ("maximum", values.max())):
+            assert column[key] == pytest.approx(value, rel=1e-6), (name, key)
+
+
+def zipped(text):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("folder/table.csv", text)
+    return packed.getvalue()
+
+
+LINES = {
+    "blank lines": ("\n\n" + TABLE.replace("\n3", "\n\n   \n3") + "\n\n", {}),
+    "carriage returns": (TABLE.replace("\n", "\r"), {}),
+    "CRLF and blank lines": (TABLE.replace("\n", "\r\n\r\n"), {}),
+    "comments": ("# made by \"it's\"\n" + TABLE.replace("\n3", " # one\n#\n3"), {"comment": "#"}),
+    "vertical bars": (TABLE.replace(",", "|"), {"sep": "|"}),
+    "an index": (pd.read_csv(io.StringIO(TABLE)).to_csv(), {"index_col": 0}),
+    "a shuffled index": (pd.read_csv(io.StringIO(TABLE)).sample(frac=1, random_state=3).to_csv(), {"index_col": 0}),
+    "row names of R": ('"a" "b" "y"\n"one" 1 2 0\n"two" 3 NA 1\n', {"sep": " "}),
+    "trailing delimiters": (TABLE.replace("\n", ",\n"), {"usecols": [0, 1, 2]}),
+    "repeated names": ("a,a,y\n1,2,0\n3,4,1\n", {}),
+    "padded": ("a , b,  y\n  1,2  ,0\n3, 4 , 1 \n", {"skipinitialspace": True}),
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_lines_are_those_of_pandas(podere, kind):
+    text, options = LINES[kind]
+    podere.write("t.csv", text)
+    frame = pd.read_csv(podere.folder / "t.csv", **options)
+    frame.columns = frame.columns.str.strip()
+    check(podere, "t.csv", frame, *(["--comment", "#"] if "comment" in options else []))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zipped])
+def test_what_is_packed_is_known_by_its_first_bytes(podere, pack):
+    text = "a,b,y\n" + "".join(f"{i},{i * 7 % 11},{i % 2}\n" for i in range(20000))
+    podere.write("plain.csv", text)
+    packed = pack(text.encode())
+    (podere.folder / "packed").write_bytes(packed)
+    (podere.folder / "half").write_bytes(packed[:len(packed) // 2])
+    options = ["--label", "y", "--trees", 2]
+    podere.done("train", "gbt", "plain.csv", *options, "-o", "p.json")
+    for executors in (1, 3):
+        podere.done("train", "gbt", "packed", *options, "-o", "q.json", "--executors", executors)
+        assert (podere.folder / "q.json").read_bytes() == (podere.folder / "p.json").read_bytes()
+        podere.done("train", "gbt", "packed", *options, "-o", "q.json", "--low-memory", "--executors", executors)
+        assert (podere.folder / "q.json").read_bytes() == (podere.folder / "p.json").read_bytes()
+    message = podere.refused("train", "gbt", "half", *options, "-o", "r.json")
+    assert "half: the " in message and "cut short" in message
+
+
+def test_numbers_dates_and_booleans_are_read_as_what_they_are(podere):
+    podere.write("t.csv", "price;share;seen;when;logged;y\n"
+                          "1.234,5;12 %;True;03.02.2026;2026-02-03T12:00:00+01:00;0\n"
+                          ";3,5;False;28.02.2026;2026-02-03T12:00:00Z;1\n"
+                          "-0,25;;True;;;0\n".replace("3,5;F", "3.5 %;F"))
+    when = (pd.to_datetime(pd.Series(["2026-02-03", "2026-02-28", None])) - DAYS) / pd.Timedelta(days=1)
+    logged = (pd.to_datetime(pd.Series(["2026-02-03 11:00", "2026-02-03 12:00", None])) - DAYS) / pd.Timedelta(days=1)
+    check(podere, "t.csv", pd.DataFrame({"price": [1234.5, np.nan, -0.25], "share": [12, 3.5, np.nan],
+                                         "seen": [1.0, 0, 1], "when": when, "logged": logged, "y": [0.0, 1, 0]}))
+    said = podere.done("describe", "t.csv").stdout
+    for line in ("column price holds numbers with a decimal comma\n", "column share holds percentages: 12 for 12 %\n",
+                 "column seen holds booleans: 1 where true\n", "column when holds dates: days since 1970-01-01\n"):
+        assert f"t.csv: {line}" in said
+
+
+def test_a_model_knows_that_it_learned_dates(podere):
+    rows = "".join(f"2026-{1 + i % 12:02}-{1 + i % 28:02},{i % 7},{int(i % 12 > 5)}\n" for i in range(400))
+    podere.write("train.csv", "when,x,y\n" + rows)
+    for executors in (1, 3):
+        out = podere.done("train", "gbt", "train.csv", "--trees", 10, "-o", f"m{executors}.json", "--executors", executors,
+                          "--validation", "train.csv")
+        assert "train.csv: column when holds dates" in out.stdout
+    assert (podere.folder / "m1.json").read_bytes() == (podere.folder / "m3.json").read_bytes()
+    podere.write("other.csv", "x,when\n0,01/09/2026\n0,31/03/2026\n")
+    podere.done("predict", "m1.json", "other.csv", "-o", "p.csv")
+    assert (pd.read_csv(podere.folder / "p.csv", header=None).iloc[:, -1] > 0.5).tolist() == [True, False]
+    podere.write("numbers.csv", "x,when\n0,20454\n")
+    message = podere.refused("predict", "m1.json", "numbers.csv", "-o", "p.csv")
+    assert "column 'when' (position 1): '20454' is none of the dates of this column, such as 2026-01-31" in message
+
+
+def test_a_doubtful_date_is_refused_with_the_options_that_decide(podere):
+    podere.write("t.csv", "when,y\n" + "".join(f"0{1 + i % 9}/0{1 + i % 5}/2026,{i % 2}\n" for i in range(30)))
+    message = podere.refused("train", "gbt", "t.csv", "-o", "m.json")
+    assert message.endswith("choose --day-first or --month-first")
+    days = described(podere, "t.csv", "--day-first")["when"], described(podere, "t.csv", "--month-first")["when"]
+    texts = pd.read_csv(podere.folder / "t.csv")["when"]
+    for found, day_first in zip(days, (True, False)):
+        assert found["maximum"] == (pd.to_datetime(texts, dayfirst=day_first).max() - DAYS).days
+
+
+def test_categories_are_found_where_that_is_wanted(podere):
+    podere.write("t.csv", "id,town,x,y\n" + "".join(f"k{i},{'Rome' if i % 3 else 'Bari'},{i % 7},{int(i % 3 == 0)}\n"
+                                                     for i in range(300)))
+    assert "--categorical id,town (or auto)" in podere.refused("train", "gbt", "t.csv", "-o", "m.json")
+    for command in ("gbt", "nn"):
+        out = podere.done("train", command, "t.csv", "--categorical", "auto", "-o", "m.json", "--validation", "t.csv").stdout
+        assert "t.csv: columns of few different texts are taken as categories: 'town'\n" in out
+        assert "t.csv: column id has too many different texts for categories and is left out" in out
+        facts = json.loads(podere.done("evaluate", "m.json", "t.csv", "--json").stdout)
+        assert facts["accuracy"] == 1
+
+
+BAD = [
+    ("a,y\n1,0\n2x,1\n3,1\n", [], "t.csv:3: column 'a' (position 0): '2x' is neither a number"),
+    ("when,y\n2026-01-01,0\n2026-02-30,1\n", [], "'2026-02-30' is none of the dates of this column"),
+    ("a,y\n1,0\n2,1\n", ["--comment", "##"], "'##' is not one character"),
+    ("a,y\n1,0\n2,1\n", ["--comment", "a"], "comments cannot begin with 'a'"),
+    ("a,y\n1,0\n2,1\n", ["--decimal", ";"], "';' is not . or ,"),
+    ("a,y\n1,0\n2,1\n", ["--day-first", "--month-first"], "--day-first excludes --month-first"),
+    ("# a b\n1 0\n2 1\n", [], "leave comments out with --comment '#'"),
+]
+
+
+@pytest.mark.parametrize("text, options, message", BAD)
+def test_what_cannot_be_read_is_refused_with_what_to_do(podere, text, options, message):
+    podere.write("t.csv", text)
+    assert message in podere.refused("train", "gbt", "t.csv", "--label", "y", "-o", "m.json", *options)

@@ -136,8 +136,8 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
   return is_changed;
 }
 
-bool restore_forms(const std::vector<FoundTexts>& at_first, const std::vector<FoundTexts>& now,
-                     const CsvLayout& before, CsvLayout& layout) {
+bool restore_forms(const std::vector<FoundTexts>& at_first, const std::vector<FoundTexts>& now, const CsvLayout& before,
+                   CsvLayout& layout) {
   bool is_changed = false;
   for (std::size_t k = 0; k < now.size() && now.size() == at_first.size(); ++k) {
     if (layout.forms[k] == before.forms[k] || now[k].n_texts <= at_first[k].n_texts) continue;

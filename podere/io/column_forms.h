@@ -55,7 +55,7 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
                   std::uint64_t n_rows, CsvLayout& layout);
 
 /// Gives columns that now have more texts than at first the forms of `before` again; false if there are none.
-bool restore_forms(const std::vector<FoundTexts>& at_first, const std::vector<FoundTexts>& now,
-                     const CsvLayout& before, CsvLayout& layout);
+bool restore_forms(const std::vector<FoundTexts>& at_first, const std::vector<FoundTexts>& now, const CsvLayout& before,
+                   CsvLayout& layout);
 
 }  // namespace podere::io

@@ -154,8 +154,12 @@ void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found,
     facts.read_as.push_back({layout.names[layout.fields[k]], form.name, form.meaning});
   }
   if (!options.counts_texts) return;
-  facts.n_texts.clear();
-  for (const FoundTexts& column : found) facts.n_texts.push_back(column.n_texts);
+  facts.columns.clear();
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const auto form = layout.forms[k];
+    const char* const kind = found[k].n_texts > 0 ? "text" : form ? number_forms()[*form].kind : "number";
+    facts.columns.push_back({kind, found[k].n_texts, found[k].n_different, layout.sample_texts[k].examples});
+  }
 }
 
 /// Runs `read`, which goes through the rows by `csv`; once more where it had found texts that are numbers of some form,
@@ -165,7 +169,7 @@ void read_or_refuse(OpenCsv& csv, const comm::Communicator& comm, const CsvOptio
                     const std::function<void()>& read) {
   std::optional<std::string> fault;
   const auto read_and_count = [&] {
-    TextCounts texts(csv.layout.fields.size(), options.finds_categories);
+    TextCounts texts(csv.layout.fields.size(), options.finds_categories || options.counts_texts);
     csv.texts = &texts;
     fault = find_fault(comm, read);
     csv.texts = nullptr;

@@ -146,7 +146,11 @@ void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing,
     for (const Fields& fields : rows) {
       float value = 0;
       const std::size_t field = layout.fields[k];
-      if (field >= fields.size() || missing.holds(fields[field]) || parse_float(fields[field], value)) continue;
+      if (field >= fields.size() || missing.holds(fields[field])) continue;
+      auto& examples = texts.examples;
+      const bool is_new = std::ranges::find(examples, fields[field]) == examples.end();
+      if (is_new && examples.size() < SampleTexts::kMostExamples) examples.push_back(fields[field]);
+      if (parse_float(fields[field], value)) continue;
       ++texts.n;
       const std::uint64_t forms = forms_of(fields[field]);
       for (std::size_t form = 0; form < kNumberForms; ++form) n_of[form] += forms >> form & 1;

@@ -19,6 +19,8 @@ namespace podere::io {
 
 /// What a column has in the first rows where numbers belong.
 struct SampleTexts {
+  static constexpr std::size_t kMostExamples = 3;
+  std::vector<std::string> examples;  ///< different fields that are not missing, texts or not
   std::size_t n = 0;
   std::uint64_t forms = 0;  ///< of number_forms(): those that most of them are of, and at least half
 };

@@ -182,7 +182,8 @@ constexpr char kYmd[] = "%Y-%m-%d", kYmdSlash[] = "%Y/%m/%d", kYmdPoint[] = "%Y.
 
 template <const char* kWhenTrue, const char* kWhenFalse>
 constexpr NumberForm boolean_form() {
-  return {.name = "booleans",
+  return {.kind = "boolean",
+          .name = "booleans",
           .meaning = "1 where true",
           .example = kWhenTrue,
           .is_boolean = true,
@@ -191,7 +192,8 @@ constexpr NumberForm boolean_form() {
 
 template <const char* kFormat, bool kHasZone = false>
 constexpr NumberForm date_form(const char* example, std::optional<bool> day_first = {}) {
-  return {.name = "dates",
+  return {.kind = "date",
+          .name = "dates",
           .meaning = "days since 1970-01-01",
           .example = example,
           .is_date = true,
@@ -200,24 +202,32 @@ constexpr NumberForm date_form(const char* example, std::optional<bool> day_firs
 }
 
 constexpr std::array<NumberForm, kNumberForms> kForms = {
-    NumberForm{.name = "numbers in groups", .meaning = "", .example = "1 234", .has_plain = true, .read = groups},
-    NumberForm{.name = "numbers with a decimal comma",
+    NumberForm{.kind = "number",
+               .name = "numbers in groups",
+               .meaning = "",
+               .example = "1 234",
+               .has_plain = true,
+               .read = groups},
+    NumberForm{.kind = "number",
+               .name = "numbers with a decimal comma",
                .meaning = "",
                .example = "1,5",
                .has_plain = true,
                .read = decimal_comma},
-    NumberForm{.name = "numbers with a comma every three digits",
+    NumberForm{.kind = "number",
+               .name = "numbers with a comma every three digits",
                .meaning = "",
                .example = "1,234.5",
                .has_plain = true,
                .read = thousands},
-    NumberForm{.name = "percentages", .meaning = "12 for 12 %", .example = "12 %", .read = percent},
+    NumberForm{
+        .kind = "percentage", .name = "percentages", .meaning = "12 for 12 %", .example = "12 %", .read = percent},
     boolean_form<kTrue, kFalse>(),
     boolean_form<kYes, kNo>(),
     boolean_form<kT, kF>(),
     boolean_form<kY, kN>(),
     boolean_form<kOn, kOff>(),
-    NumberForm{.name = "times of day", .meaning = "days", .example = "09:30:00", .read = time_of_day},
+    NumberForm{.kind = "time", .name = "times of day", .meaning = "days", .example = "09:30:00", .read = time_of_day},
     date_form<kYmd>("2026-01-31"),
     date_form<kYmdSlash>("2026/01/31"),
     date_form<kYmdPoint>("2026.01.31"),

@@ -11,6 +11,7 @@ namespace podere::io {
 
 /// A way to write numbers, which all fields of a column follow.
 struct NumberForm {
+  const char* kind;        ///< of one of its numbers: number, percentage, boolean, time or date
   const char* name;        ///< of its texts, for users
   const char* meaning;     ///< of its numbers; empty where there is nothing to explain
   const char* example;     ///< of a text

@@ -53,7 +53,14 @@ struct ReadFacts {
   std::vector<std::string> categories;  ///< that CsvOptions::finds_categories found
   std::optional<LabelColumn> label;
   UnknownTexts unknown;
-  std::vector<std::uint64_t> n_texts;  ///< with counts_texts: of each column of the table [n_columns]
+  /// With counts_texts, of each column of the table [n_columns]:
+  struct Column {
+    std::string kind;                   ///< number, date, ... as of NumberForm, or text
+    std::uint64_t n_texts = 0;          ///< among numbers
+    std::size_t n_different_texts = 0;  ///< as of FoundTexts
+    std::vector<std::string> examples;  ///< different fields of the first rows, as they are in the file
+  };
+  std::vector<Column> columns;
 };
 
 }  // namespace podere::io

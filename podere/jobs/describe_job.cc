@@ -2,6 +2,7 @@
 #include "podere/jobs/describe_job.h"
 
 #include "podere/base/clock.h"
+#include "podere/base/printable.h"
 #include "podere/jobs/job_context.h"
 #include "podere/table/describe.h"
 #include "podere/table/labels.h"
@@ -27,15 +28,26 @@ Json run(const DescribeJob& job, const JobContext& context) {
   result["columns"] = Json::array();
   for (const table::ColumnSummary& column : table::describe(table, comm, n_threads)) {
     const std::size_t place = result["columns"].size();
-    const std::uint64_t n_texts = facts.n_texts.empty() ? 0 : facts.n_texts[place];
+    const io::ReadFacts::Column found = facts.columns.empty() ? io::ReadFacts::Column{} : facts.columns[place];
+    const bool is_category = table.schema().is_categorical(place);
+    const bool is_text = found.n_texts > 0;
+    const std::size_t n_different = is_text ? found.n_different_texts : column.n_different;
     result["columns"].push_back({{"name", column.name},
+                                 {"kind", is_category          ? "category"
+                                          : found.kind.empty() ? "number"
+                                                               : found.kind},
+                                 {"examples", Json::array()},
+                                 {"different", n_different > table::kMostDifferent ? Json() : Json(n_different)},
                                  {"minimum", column.minimum},
                                  {"mean", column.mean},
                                  {"maximum", column.maximum},
-                                 {"missing", column.n_missing - n_texts},
+                                 {"missing", column.n_missing - found.n_texts},
                                  {"infinite", column.n_infinite},
                                  {"histogram", column.histogram}});
-    if (n_texts > 0) result["columns"].back()["texts"] = n_texts;
+    for (const std::string& example : found.examples) {
+      if (is_utf8(example)) result["columns"].back()["examples"].push_back(example);
+    }
+    if (is_text) result["columns"].back()["texts"] = found.n_texts;
   }
   result.update(resources(comm, n_threads));
   return result;

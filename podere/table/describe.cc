@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <unordered_set>
 
 #include "podere/base/exact_sum.h"
 #include "podere/base/parallel.h"
@@ -77,6 +78,39 @@ void count_bins(std::span<const float> values, double minimum, double maximum, s
   }
 }
 
+/// The values of a column that are not missing, each once, or kMostDifferent + 1 of them.
+std::vector<float> different_values(std::span<const float> values) {
+  std::unordered_set<float> found;  // -0 equals +0
+  for (const float value : values) {
+    if (!std::isnan(value)) found.insert(value);
+    if (found.size() > kMostDifferent) break;
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Of each column of the whole table, as n_different.
+std::vector<std::size_t> count_different(const std::vector<Column>& columns, const comm::Communicator& comm,
+                                         int n_threads) {
+  std::vector<std::vector<float>> values(columns.size());
+  parallel_for(n_threads, columns.size(), [&](std::size_t j, int) { values[j] = different_values(columns[j].values); });
+  std::vector<float> own;
+  std::vector<std::uint64_t> sizes;
+  for (const auto& column : values) {
+    own.insert(own.end(), column.begin(), column.end());
+    sizes.push_back(column.size());
+  }
+  const std::vector<float> all = comm.all_gather_v(std::span<const float>(own));
+  const std::vector<std::uint64_t> all_sizes = comm.all_gather_v(std::span<const std::uint64_t>(sizes));
+  std::vector<std::unordered_set<float>> found(columns.size());
+  const float* next = all.data();
+  for (std::size_t i = 0; i < all_sizes.size(); next += all_sizes[i++]) {
+    found[i % columns.size()].insert(next, next + all_sizes[i]);
+  }
+  std::vector<std::size_t> counts;
+  for (const auto& column : found) counts.push_back(std::min(column.size(), kMostDifferent + 1));
+  return counts;
+}
+
 }  // namespace
 
 std::vector<ColumnSummary> describe(const Table& table, const comm::Communicator& comm, int n_threads) {
@@ -98,6 +132,9 @@ std::vector<ColumnSummary> describe(const Table& table, const comm::Communicator
     summary.maximum = n_finite > 0 ? moments.maximum[j] : nan;
     summary.mean = n_finite > 0 ? moments.sum[j].value() / static_cast<double>(n_finite) : nan;
   }
+
+  const std::vector<std::size_t> n_different = count_different(columns, comm, n_threads);
+  for (std::size_t j = 0; j < columns.size(); ++j) summaries[j].n_different = n_different[j];
 
   std::vector<std::uint64_t> bins(columns.size() * kHistogramBins, 0);
   const auto bins_of = [&](std::size_t j) { return std::span(bins).subspan(j * kHistogramBins, kHistogramBins); };

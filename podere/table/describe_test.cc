@@ -57,6 +57,17 @@ TEST(Describe, FindsWhatAPlainLoopFinds) {
   }
 }
 
+TEST(Describe, CountsDifferentValuesUpToALimit) {
+  EXPECT_EQ(summary_of({1, 2, kNaN, 2, -0.0F, 0}).n_different, 3);
+  EXPECT_EQ(summary_of({kNaN, kNaN}).n_different, 0);
+  std::vector<float> values(kMostDifferent);
+  std::iota(values.begin(), values.end(), 0.0F);
+  EXPECT_EQ(summary_of(values).n_different, kMostDifferent);
+  values.push_back(-1);
+  values.push_back(-2);
+  EXPECT_EQ(summary_of(values).n_different, kMostDifferent + 1);
+}
+
 TEST(Describe, CountsEdgesInTheBinThatTheyBegin) {
   const ColumnSummary summary = summary_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
   EXPECT_EQ(summary.histogram, (Histogram{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));

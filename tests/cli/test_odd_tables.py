@@ -20,7 +20,7 @@ def described(podere, path, *options):
 
 
 def check(podere, path, frame, *options):
-    """Each column of the file has the values of `frame`, as far as minimum, mean, maximum and missing ones tell."""
+    """Each column of the file has the values of `frame`, by minimum, mean, maximum and missing ones."""
     found = described(podere, path, *options)
     assert list(found) == list(frame.columns)
     for name, column in found.items():
@@ -92,6 +92,20 @@ def test_numbers_dates_and_booleans_are_read_as_what_they_are(podere):
     for line in ("column price holds numbers with a decimal comma\n", "column share holds percentages: 12 for 12 %\n",
                  "column seen holds booleans: 1 where true\n", "column when holds dates: days since 1970-01-01\n"):
         assert f"t.csv: {line}" in said
+
+
+def test_describe_says_what_each_column_was_taken_for(podere):
+    podere.write("t.csv", "when;x;town;few\n" + "".join(f"{1 + i % 28:02}.02.2026;{i},5;{'Rome' if i % 2 else 'Bari'};{i % 3}\n"
+                                                        for i in range(2000)))
+    for executors in (1, 3):
+        columns = described(podere, "t.csv", "--executors", executors)
+        assert {name: (column["kind"], column["different"]) for name, column in columns.items()} == {
+            "when": ("date", 28), "x": ("number", None), "town": ("text", 2), "few": ("number", 3)}
+        assert columns["when"]["examples"] == ["01.02.2026", "02.02.2026", "03.02.2026"]
+        assert columns["town"]["examples"] == ["Bari", "Rome"] and columns["town"]["texts"] == 2000
+    lines = podere.done("describe", "t.csv").stdout.splitlines()
+    assert any(line.split()[:6] == ["when", "date", "01.02.2026,", "02.02.2026", "28", "2026-02-01"] for line in lines), lines
+    assert any(line.split()[:4] == ["town", "text", "Bari,", "Rome"] for line in lines), lines
 
 
 def test_a_model_knows_that_it_learned_dates(podere):

@@ -20,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 5 == 4) options.drop = {"1"};
   options.counts_texts = n_bytes % 13 < 3;
   if (n_bytes % 7 == 1) options.delimiter = " ,;\t"[n_bytes % 4];
+  if (n_bytes % 17 < 4) options.comment = '#';
+  if (n_bytes % 19 < 3) options.finds_categories = true;
+  if (n_bytes % 23 < 3) options.decimal = n_bytes % 2 == 0 ? ',' : '.';
+  if (n_bytes % 29 < 8) options.day_first = n_bytes % 2 == 0;
   if (n_bytes % 11 == 1) options.rows.first_row = 1;
   const auto read = [&](int n_threads) {
     return podere::io::outcome(

@@ -19,7 +19,7 @@
 namespace podere::io {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 16;
+constexpr std::size_t kPackedBlockBytes = 1 << 16;
 
 /// Files that are not there for their own sake.
 bool is_beside_the_point(std::string_view member) { return member.starts_with("__MACOSX/") || member.ends_with('/'); }
@@ -55,7 +55,7 @@ class Unpacker {
   }
 
   void skip(std::uint64_t n_bytes) {
-    std::vector<char> skipped(static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, kBufferBytes)));
+    std::vector<char> skipped(static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, kPackedBlockBytes)));
     while (n_bytes > 0) {
       const std::size_t n =
           read({skipped.data(), static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, skipped.size()))});
@@ -176,7 +176,7 @@ class Unpacker {
 
   const RawBytes& packed_;
   std::uint64_t next_ = 0;  // in what is packed, that libarchive reads
-  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
+  std::vector<char> buffer_ = std::vector<char>(kPackedBlockBytes);
   std::exception_ptr failure_;
   std::unique_ptr<archive, FreeArchive> reader_;
   archive_entry* file_ = nullptr;

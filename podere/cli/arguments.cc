@@ -366,6 +366,8 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "--decimal", [&source](const std::string& text) { source.decimal = read_decimal(text); },
          "What separates whole numbers from fractions, point or comma [detected by column]")
       ->type_name(".|,");
+  app.add_flag("--date-parts", source.date_parts,
+               "Dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour");
   const auto set_day_first = [&source](bool is_first) {
     return [&source, is_first](std::int64_t) { source.day_first = is_first; };
   };

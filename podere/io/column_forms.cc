@@ -1,5 +1,6 @@
 #include "podere/io/column_forms.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <span>
@@ -64,6 +65,18 @@ std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& file, 
     refuse_doubt(file, column, forms_span[day_first], forms_span[month_first], "--day-first or --month-first");
   }
   return first;
+}
+
+/// Of all dates; the hour where the first rows have times.
+void add_date_parts(CsvLayout& layout) {
+  for (const std::size_t date : std::set(layout.schema.dates)) {
+    for (std::size_t part = 1; part < kDatePartNames.size(); ++part) {
+      const auto has_time = [](const std::string& text) { return text.find(':') != text.npos; };
+      const bool is_there = static_cast<DatePart>(part) != DatePart::kHour ||
+                            std::ranges::any_of(layout.sample_texts[date].examples, has_time);
+      if (is_there) add_date_part(date, static_cast<DatePart>(part), layout);
+    }
+  }
 }
 
 }  // namespace
@@ -133,6 +146,12 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
     }
   }
   leave_out_features(left_out, layout);
+  // The columns of a model's parts follow the form of the dates.
+  for (std::size_t k = 0; k < layout.forms.size(); ++k) {
+    const auto date = std::ranges::find(layout.fields, layout.fields[k]) - layout.fields.begin();
+    if (layout.date_parts[k] != DatePart::kNone) layout.forms[k] = layout.forms[static_cast<std::size_t>(date)];
+  }
+  if (options.date_parts && !options.coded_as) add_date_parts(layout);
   return is_changed;
 }
 

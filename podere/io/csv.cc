@@ -148,6 +148,7 @@ void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found,
   facts.categories = layout.found_categories;
   facts.read_as.clear();
   for (std::size_t k = 0; k < layout.forms.size(); ++k) {
+    if (layout.date_parts[k] != DatePart::kNone) continue;
     if (!layout.forms[k] || layout.forms[k] == (options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt))
       continue;
     const NumberForm& form = number_forms()[*layout.forms[k]];

@@ -115,7 +115,8 @@ std::optional<float> number_of(std::string_view field) {
   const std::uint64_t forms = forms_of(field);
   if (forms == 0) return std::nullopt;
   const NumberForm& form = number_forms()[static_cast<std::size_t>(std::countr_zero(forms))];
-  return form.is_boolean ? std::nullopt : form.read(field);
+  if (form.is_boolean) return std::nullopt;
+  return static_cast<float>(*form.read(field));
 }
 
 /// How columns look in `rows` [columns].
@@ -132,6 +133,18 @@ std::vector<Looks> find_looks(const std::vector<Fields>& rows, const MissingToke
   return looks;
 }
 
+/// The feature of dates of which `name` is a part, and which.
+std::optional<std::pair<std::size_t, DatePart>> find_date_part(const table::Schema& known, std::string_view name) {
+  for (std::size_t part = 1; part < kDatePartNames.size(); ++part) {
+    for (const std::size_t date : known.dates) {
+      if (name == fmt::format("{}.{}", known.features[date], kDatePartNames[part])) {
+        return std::pair(date, static_cast<DatePart>(part));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 /// Sets what is known of the columns of the table before the rows are read.
 void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing, const CsvOptions& options,
                   CsvLayout& layout) {
@@ -139,6 +152,7 @@ void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing,
   const auto comma = options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt;
   layout.forms.assign(n_columns, comma);
   layout.holds_dates.assign(n_columns, std::nullopt);
+  layout.date_parts.assign(n_columns, DatePart::kNone);
   layout.sample_texts.assign(n_columns, {});
   for (std::size_t k = 0; k < n_columns; ++k) {
     SampleTexts& texts = layout.sample_texts[k];
@@ -169,6 +183,10 @@ void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing,
     if (!known.dates.contains(j)) continue;
     layout.forms[*places[j]] = kFirstDate;
     layout.schema.dates.insert(*places[j]);
+  }
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const auto wanted = find_date_part(known, known.features[j]);
+    if (!places[j] && wanted && places[wanted->first]) add_date_part(*places[wanted->first], wanted->second, layout);
   }
 }
 
@@ -416,6 +434,21 @@ void find_nameless(const std::vector<Fields>& below, const MissingTokens& missin
 
 }  // namespace
 
+void add_date_part(std::size_t date, DatePart part, CsvLayout& layout) {
+  const std::size_t n_features = layout.schema.features.size();
+  const auto at = static_cast<std::ptrdiff_t>(n_features);
+  const std::string name =
+      fmt::format("{}.{}", layout.schema.features[date], kDatePartNames[static_cast<std::size_t>(part)]);
+  const auto has = [&](const std::vector<std::string>& names) { return std::ranges::find(names, name) != names.end(); };
+  if (has(layout.names) || has(layout.schema.features)) return;
+  layout.schema.features.push_back(name);
+  layout.fields.insert(layout.fields.begin() + at, layout.fields[date]);
+  layout.forms.insert(layout.forms.begin() + at, layout.forms[date]);
+  layout.date_parts.insert(layout.date_parts.begin() + at, part);
+  layout.sample_texts.insert(layout.sample_texts.begin() + at, SampleTexts());
+  layout.holds_dates.insert(layout.holds_dates.begin() + at, std::nullopt);
+}
+
 void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) {
   table::Schema& schema = layout.schema;
   const CsvLayout before = layout;
@@ -426,6 +459,7 @@ void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) 
   schema.dates.clear();
   layout.fields.clear();
   layout.forms.clear();
+  layout.date_parts.clear();
   layout.sample_texts.clear();
   layout.holds_dates.clear();
   for (std::size_t k = 0; k < before.fields.size(); ++k) {
@@ -433,6 +467,7 @@ void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) 
     const std::size_t place = layout.fields.size();
     layout.fields.push_back(before.fields[k]);
     layout.forms.push_back(before.forms[k]);
+    layout.date_parts.push_back(before.date_parts[k]);
     layout.sample_texts.push_back(before.sample_texts[k]);
     layout.holds_dates.push_back(before.holds_dates[k]);
     if (k >= before.schema.features.size()) continue;

@@ -13,6 +13,7 @@
 #include "podere/io/csv.h"
 #include "podere/io/line_index.h"
 #include "podere/io/missing_tokens.h"
+#include "podere/io/number_form.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
@@ -49,6 +50,7 @@ struct CsvLayout {
   std::vector<std::size_t> fields;  ///< position in the line of each column of the table: features, label, weight
   // For each column of the table:
   std::vector<std::optional<std::size_t>> forms;  ///< of its numbers, in number_forms(); unset: plain
+  std::vector<DatePart> date_parts;
   std::vector<SampleTexts> sample_texts;
   std::vector<std::optional<bool>> holds_dates;  ///< whether the model that the rows are for learned dates
   // What options left to be found out:
@@ -59,6 +61,9 @@ struct CsvLayout {
     return schema.label ? std::optional(fields[schema.features.size()]) : std::nullopt;
   }
 };
+
+/// Adds a feature behind the others: a part of the dates of feature `date`.
+void add_date_part(std::size_t date, DatePart part, CsvLayout& layout);
 
 /// Takes features, by place, out of the table because of their texts.
 void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout);

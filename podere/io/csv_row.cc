@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "podere/base/printable.h"
@@ -35,6 +36,10 @@ RowParser::RowParser(const CsvLayout& layout, const MissingTokens& missing, Cate
       reader_(layout.delimiter, layout.rules.comment),
       columns_(layout.names.size(), kSkipped) {
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
+    if (layout.date_parts[k] != DatePart::kNone) {
+      parts_.push_back(static_cast<std::uint32_t>(k));
+      continue;
+    }
     const bool is_text_label = k == layout.schema.features.size() && layout.has_text_label();
     const bool is_text = layout.schema.is_categorical(k) || is_text_label;
     columns_[layout.fields[k]] = static_cast<std::uint32_t>(k) + (is_text ? kCategory : layout.forms[k] ? kOfForm : 0);
@@ -89,7 +94,7 @@ const char* RowParser::parse_special(const char* p, const char* end, std::size_t
   const std::uint32_t k = columns_[field];
   if (k == kSkipped) return stop;
   if (k < kCategory) {
-    values[k - kOfForm] = to_value_of_form(content, p, field);
+    set_values_of_form(content, p, field, values);
     return stop;
   }
   try {
@@ -125,14 +130,28 @@ float RowParser::to_value(std::string_view content, const char* p, std::size_t f
   return value;
 }
 
-float RowParser::to_value_of_form(std::string_view content, const char* p, std::size_t field) const {
-  if (missing_.holds(content)) return kMissing;
-  const NumberForm& form = number_forms()[*layout_.forms[columns_[field] - kOfForm]];
-  const auto value = form.read(trim(content));
-  if (value) return missing_.holds(*value) ? kMissing : *value;
-  return take_text(
-      content, p, field,
-      texts_ != nullptr ? "" : fmt::format("is none of the {} of this column, such as {}", form.name, form.example));
+/// A number that is written in the form of its column, and the parts of a date.
+void RowParser::set_values_of_form(std::string_view content, const char* p, std::size_t field, float* values) const {
+  const std::uint32_t column_of_table = columns_[field] - kOfForm;
+  const NumberForm& form = number_forms()[*layout_.forms[column_of_table]];
+  std::optional<double> number;
+  float& value = values[column_of_table];
+  value = kMissing;
+  if (!missing_.holds(content)) {
+    number = form.read(trim(content));
+    if (!number) {
+      value = take_text(content, p, field,
+                        texts_ != nullptr
+                            ? ""
+                            : fmt::format("is none of the {} of this column, such as {}", form.name, form.example));
+    } else if (!missing_.holds(static_cast<float>(*number))) {
+      value = static_cast<float>(*number);
+    }
+  }
+  for (const std::uint32_t part : parts_) {
+    if (layout_.fields[part] != field) continue;
+    values[part] = number ? static_cast<float>(part_of_date(*number, layout_.date_parts[part])) : kMissing;
+  }
 }
 
 /// What stands where a number belongs.

@@ -29,7 +29,7 @@ class RowParser {
   const char* parse_special(const char* p, const char* end, std::size_t field, float* values);
   const char* read_field(const char* p, const char* end, std::size_t field, std::string_view& content);
   float to_value(std::string_view content, const char* p, std::size_t field) const;
-  float to_value_of_form(std::string_view content, const char* p, std::size_t field) const;
+  void set_values_of_form(std::string_view content, const char* p, std::size_t field, float* values) const;
   std::string column(std::size_t field) const;
   float take_text(std::string_view content, const char* p, std::size_t field, const std::string& fault) const;
 
@@ -44,6 +44,7 @@ class RowParser {
   TextCounts* texts_;
   FieldReader reader_;
   std::vector<std::uint32_t> columns_;  // of the table, by field; kSkipped if it has none
+  std::vector<std::uint32_t> parts_;    // columns that hold parts of dates
 };
 
 }  // namespace podere::io

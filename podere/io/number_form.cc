@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-std::optional<float> decimal(std::string_view text) {
+std::optional<double> decimal(std::string_view text) {
   float value = 0;
   if (!parse_float(text, value) || !std::isfinite(value)) return std::nullopt;
   return value;
@@ -25,7 +25,7 @@ constexpr std::array kNarrowSpaces = {"\xc2\xa0"sv, "\xe2\x80\xaf"sv, "\xe2\x80\
 
 /// A number whose whole part is in groups of three digits behind the first, parted by `mark`, a blank or an apostrophe,
 /// and whose fraction follows `point`. No group may be needed. 0 for `mark` or `point`: there is none.
-std::optional<float> grouped(std::string_view text, char mark, char point) {
+std::optional<double> grouped(std::string_view text, char mark, char point) {
   std::string plain;
   std::size_t n_digits = 0, n_groups = 0;
   char used = 0;
@@ -71,11 +71,11 @@ std::optional<float> grouped(std::string_view text, char mark, char point) {
   return decimal(plain);
 }
 
-std::optional<float> groups(std::string_view text) { return grouped(text, 0, 0); }
-std::optional<float> decimal_comma(std::string_view text) { return grouped(text, '.', ','); }
-std::optional<float> thousands(std::string_view text) { return grouped(text, ',', '.'); }
+std::optional<double> groups(std::string_view text) { return grouped(text, 0, 0); }
+std::optional<double> decimal_comma(std::string_view text) { return grouped(text, '.', ','); }
+std::optional<double> thousands(std::string_view text) { return grouped(text, ',', '.'); }
 
-std::optional<float> percent(std::string_view text) {
+std::optional<double> percent(std::string_view text) {
   if (!text.ends_with('%')) return std::nullopt;
   text.remove_suffix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -88,7 +88,7 @@ bool is_word(std::string_view text, std::string_view word) {
 }
 
 template <const char* kTrue, const char* kFalse>
-std::optional<float> boolean(std::string_view text) {
+std::optional<double> boolean(std::string_view text) {
   if (is_word(text, kTrue)) return 1;
   if (is_word(text, kFalse)) return 0;
   return std::nullopt;
@@ -160,16 +160,15 @@ std::optional<int> take_zone(std::string_view& text) {
   return (is_behind ? -1 : 1) * (3600 * *hours + 60 * *minutes);
 }
 
-std::optional<float> time_of_day(std::string_view text) {
+std::optional<double> time_of_day(std::string_view text) {
   const auto seconds = take_time(text);
   if (!seconds || !text.empty()) return std::nullopt;
-  return static_cast<float>(*seconds / 86400);
+  return *seconds / 86400;
 }
 
 template <const char* kFormat, bool kHasZone>
-std::optional<float> date(std::string_view text) {
-  const auto days = parse_date(text, kFormat, kHasZone);
-  return days ? std::optional(static_cast<float>(*days)) : std::nullopt;
+std::optional<double> date(std::string_view text) {
+  return parse_date(text, kFormat, kHasZone);
 }
 
 constexpr char kTrue[] = "true", kFalse[] = "false", kYes[] = "yes", kNo[] = "no", kT[] = "t", kF[] = "f", kY[] = "y",
@@ -271,6 +270,25 @@ std::uint64_t forms_of(std::string_view text, std::uint64_t asked_for) {
     if (kForms[i].is_boolean != has_digits && kForms[i].read(text)) bits |= std::uint64_t{1} << i;
   }
   return bits;
+}
+
+double part_of_date(double days, DatePart part) {
+  const std::chrono::sys_days day{std::chrono::days(static_cast<int>(std::floor(days)))};
+  const std::chrono::year_month_day date(day);
+  switch (part) {
+    case DatePart::kYear:
+      return static_cast<int>(date.year());
+    case DatePart::kMonth:
+      return static_cast<unsigned>(date.month());
+    case DatePart::kDay:
+      return static_cast<unsigned>(date.day());
+    case DatePart::kWeekday:
+      return std::chrono::weekday(day).iso_encoding() - 1;
+    case DatePart::kHour:
+      return 24 * (days - std::floor(days));
+    default:
+      return days;
+  }
 }
 
 std::optional<double> parse_date(std::string_view text, const char* format, bool has_zone) {

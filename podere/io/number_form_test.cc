@@ -10,7 +10,10 @@
 namespace podere::io {
 namespace {
 
-std::optional<float> read(std::size_t form, std::string_view text) { return number_forms()[form].read(text); }
+std::optional<float> read(std::size_t form, std::string_view text) {
+  const auto value = number_forms()[form].read(text);
+  return value ? std::optional(static_cast<float>(*value)) : std::nullopt;
+}
 
 /// By the first of the forms that a text is of.
 std::optional<float> read_any(std::string_view text) {
@@ -74,6 +77,19 @@ TEST(NumberForm, DatesAreDaysSince1970) {
   EXPECT_EQ(read_any("6:00:00 pm"), 0.75F);
   EXPECT_EQ(read_any("12:00 am"), 0.0F);
   EXPECT_EQ(forms_of("2026-11-26") & forms_of("2026-11-26 12:00:00Z"), 0) << "with and without a zone are two forms";
+}
+
+TEST(NumberForm, DatesHaveParts) {
+  const double days = *parse_date("2026-11-26 18:45", "%Y-%m-%d", false);
+  const auto part = [&](DatePart wanted) { return part_of_date(days, wanted); };
+  EXPECT_EQ(part(DatePart::kYear), 2026);
+  EXPECT_EQ(part(DatePart::kMonth), 11);
+  EXPECT_EQ(part(DatePart::kDay), 26);
+  EXPECT_EQ(part(DatePart::kWeekday), 3) << "Thursday";
+  EXPECT_NEAR(part(DatePart::kHour), 18.75, 1e-6);
+  EXPECT_EQ(part(DatePart::kNone), days);
+  EXPECT_EQ(part_of_date(-0.25, DatePart::kYear), 1969);
+  EXPECT_EQ(part_of_date(-0.25, DatePart::kHour), 18);
 }
 
 TEST(NumberForm, DaysAndTimesThatAreNotThereAreNone) {

@@ -22,6 +22,7 @@ io::CsvOptions csv_options(const Reading& reading) {
           .missing = spec.missing,
           .decimal = spec.decimal,
           .day_first = spec.day_first,
+          .date_parts = spec.date_parts,
           .counts_texts = spec.counts_texts,
           .rows = spec.rows};
 }
@@ -40,7 +41,7 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 Reader csv_reader() {
   return {.name = "csv",
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
-                      "positive", "delimiter", "comment", "header", "missing"},
+                      "date_parts", "positive", "delimiter", "comment", "header", "missing"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
           .load = load_csv,
           .open = open_csv};

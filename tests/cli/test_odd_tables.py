@@ -124,6 +124,31 @@ def test_a_model_knows_that_it_learned_dates(podere):
     assert "column 'when' (position 1): '20454' is none of the dates of this column, such as 2026-01-31" in message
 
 
+def test_dates_may_have_their_parts_as_features(podere):
+    days = pd.date_range("2026-01-01 06:30", periods=300, freq="29H")
+    frame = pd.DataFrame({"when": days.strftime("%d.%m.%Y %H:%M"), "x": 1.0})
+    frame["y"] = (days.dayofweek >= 5).astype(int)
+    frame.loc[7, "when"] = None
+    frame.to_csv(podere.folder / "t.csv", index=False)
+    at = days.delete(7)
+    check(podere, "t.csv", pd.DataFrame({
+        "when": [(day - DAYS) / pd.Timedelta(days=1) for day in at] + [np.nan], "x": 1.0, "y": frame["y"],
+        **{f"when.{part}": [*getattr(at, name), np.nan] for part, name in [
+            ("year", "year"), ("month", "month"), ("day", "day"), ("weekday", "dayofweek")]},
+        "when.hour": [day.hour + day.minute / 60 for day in at] + [np.nan]}), "--date-parts")
+    for executors in (1, 3):
+        for extra in ([], ["--low-memory"]):
+            podere.done("train", "gbt", "t.csv", "--date-parts", "--learning-rate", 1, "--trees", 3, "-o", "m.json", "--executors", executors, *extra)
+            assert json.loads(podere.done("evaluate", "m.json", "t.csv", "--json").stdout)["accuracy"] > 0.99
+            text = (podere.folder / "m.json").read_bytes()
+            assert text == (podere.folder / "first.json").read_bytes() if (podere.folder / "first.json").exists() else \
+                (podere.folder / "first.json").write_bytes(text)
+    # Another order and another form; the model asks for the parts.
+    other = pd.DataFrame({"x": 1.0, "when": days.strftime("%Y-%m-%d %H:%M"), "y": frame["y"]})
+    other.drop(index=7).to_csv(podere.folder / "o.csv", index=False)
+    assert json.loads(podere.done("evaluate", "m.json", "o.csv", "--json").stdout)["accuracy"] > 0.99
+
+
 def test_a_doubtful_date_is_refused_with_the_options_that_decide(podere):
     podere.write("t.csv", "when,y\n" + "".join(f"0{1 + i % 9}/0{1 + i % 5}/2026,{i % 2}\n" for i in range(30)))
     message = podere.refused("train", "gbt", "t.csv", "-o", "m.json")

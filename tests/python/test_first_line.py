@@ -46,10 +46,8 @@ CASES = {
 # What is a row, but not of numbers: refused with line 1, where a silent reading would lose the row.
 ROWS_OF_TEXT = {
     "dash": "-,1.5\n3,4\n",
-    "date": "2020-01-01,1.5,2\n2020-01-02,3,4\n",
     "identifier": "id7,1.5\nid8,2\n",
     "person": "Ann,3\nBob,4\n",
-    "thousands": '"1,234",5\n"2,345",6\n',
     "hexadecimal": "0x1f,3\n0xff,4\n",
 }
 
@@ -83,8 +81,10 @@ def test_a_first_line_is_read_as_pandas_reads_it_when_asked_or_refused(session, 
     frame = pandas.read_csv(path, header=0 if expected == "names" else None, sep=";" if ";" in text else "\t" if "\t" in text
                             else ",", compression="gzip" if packed else None, encoding="utf-8-sig", dtype="float32")
     assert table.n_rows == len(frame)
+    if frame.columns[0] == "Unnamed: 0":
+        frame = frame.iloc[:, 1:]  # an index is left out
     if expected == "names":
-        assert table.features == [f"f{j}" if name.startswith("Unnamed") else name for j, name in enumerate(frame.columns)]
+        assert table.features == list(frame.columns)
     numpy.testing.assert_array_equal(table.to_pandas().to_numpy("float32"), frame.to_numpy("float32"))
 
 
@@ -97,6 +97,12 @@ def test_a_row_that_begins_with_text_is_not_lost(session, tmp_path, case):
     assert (table.n_rows, table.first_line, table.features[0]) == (2, "row", "f1")
 
 
+def test_a_row_that_begins_with_a_date_is_one(session, tmp_path):
+    table = session.read_csv(write(tmp_path, "2020-01-01,1.5,2\n2020-01-02,3,4\n", False))
+    assert (table.n_rows, table.first_line) == (2, "row")
+    assert table.to_pandas()["f0"].tolist() == [18262, 18263]
+
+
 def test_what_is_given_is_not_guessed(session, tmp_path):
     path = write(tmp_path, "0,1\n2,3\n", False)
     assert session.read_csv(path, header=True).first_line is None
@@ -106,9 +112,10 @@ def test_what_is_given_is_not_guessed(session, tmp_path):
 
 def test_columns_of_texts_are_named_at_once_and_dropped(session, tmp_path):
     path = write(tmp_path, "id,when,x,y\na1,2020-01-01,1.5,1\na2,2020-01-02,2.5,0\n", False)
-    with pytest.raises(ValueError, match=r"'id' \(2 of 2 rows\), 'when' \(2 of 2 rows\); leave out with drop=\['id', 'when'\]"):
+    with pytest.raises(ValueError, match=r"'id' \(2 of 2 rows\); leave out with drop=\['id'\]"):
         session.read_csv(path, label="y")
     assert session.read_csv(path, label="y", drop=["id", 1]).features == ["x"]
+    assert session.read_csv(path, label="y", drop=["id"]).features == ["when", "x"]
     with pytest.raises(ValueError, match="no dropped column 'nothing'"):
         session.read_csv(path, label="y", drop=["nothing"])
     with pytest.raises(TypeError, match="drop is 'id', allowed is a list"):

@@ -128,7 +128,7 @@ def test_what_executors_and_training_say_names_parameters(session, tmp_path):
     assert "clip_norm" in str(raised.value)
 
 
-@pytest.mark.parametrize("begin, kind", [(b"PAR1\x15\x04", "a Parquet file"), (b"PK\x03\x04\x14", "a ZIP archive"),
+@pytest.mark.parametrize("begin, kind", [(b"PAR1\x15\x04", "a Parquet file"), (b"SQLite format 3\x00", "an SQLite database"),
                                          (b"ARROW1\x00\x00", "an Arrow file"), (b"\x89HDF\r\n", "an HDF5 file")])
 def test_files_of_other_kinds_are_named(session, tmp_path, begin, kind):
     (tmp_path / "f.csv").write_bytes(begin + b"\x00\x01,2\n3,4\n" * 20)

@@ -3,6 +3,7 @@ import os
 import signal
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -245,7 +246,9 @@ def test_only_who_has_the_token_gets_bytes_and_only_those_that_there_are(session
         assert status_of(url, Authorization=right, Range=asked)[0] == 416
     assert status_of(url + "x", Authorization=right, Range="bytes=0-1")[0] == 404
     del array
-    assert status_of(url, Authorization=right, Range="bytes=2-4")[0] == 404
+    until = time.monotonic() + 30  # the thread that has just answered may hold it a little longer
+    while status_of(url, Authorization=right, Range="bytes=2-4")[0] != 404:
+        assert time.monotonic() < until
 
 
 def test_executors_report_what_is_wrong_with_what_comes(session):

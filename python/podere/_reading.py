@@ -44,6 +44,16 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, col
     return {**source, **_row_numbers(rows)}
 
 
+def read_as(file: dict[str, Any]) -> dict[str, str]:
+    """What a job found columns of a file to be that the caller had not said, as Table.read_as has it."""
+    reasons = {"index": "left out, an index without a name", "texts": "left out, too many different texts for categories"}
+    found = {column["column"]: ": ".join(filter(None, (column["form"], column["meaning"])))
+             for column in file.get("read_as", [])}
+    found.update((column, "categories") for column in file.get("categories", []))
+    found.update((column["column"], reasons[column["reason"]]) for column in file.get("left_out", []))
+    return found
+
+
 @dataclass(frozen=True)
 class PutArrays:
     """Arrays of this process that are served to executors as long as `origin` lives."""

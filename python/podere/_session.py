@@ -19,7 +19,7 @@ from ._jobs import JobRunner
 from ._models import Run
 from ._parameters import absolute, whole
 from ._progress import make_progress
-from ._reading import csv_source, location_source, put_arrays
+from ._reading import csv_source, location_source, put_arrays, read_as
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
 
@@ -151,11 +151,14 @@ class Session:
     # Tables
 
     def read_csv(self, path: str | os.PathLike[str], label: str | int | None = None, weight: str | int | None = None,
-                 columns: Sequence[str | int] | None = None, categorical: Sequence[str | int] | None = None,
+                 columns: Sequence[str | int] | None = None, categorical: Sequence[str | int] | str | None = None,
                  header: bool | None = None, delimiter: str | None = None, missing: Sequence[str] | None = None,
                  rows: slice | None = None, name: str | None = None,
-                 drop: Sequence[str | int] | None = None) -> Table:
-        """Read a file of delimited text, plain or gzip, into the executors' memory.
+                 drop: Sequence[str | int] | None = None, comment: str | None = None, decimal: str | None = None,
+                 day_first: bool | None = None, date_parts: bool = False) -> Table:
+        """Read a file of delimited text, plain or packed, into the executors' memory.
+
+        Columns of dates, booleans, percentages and other forms of numbers are found out, see `Table.read_as`.
 
         Parameters
         ----------
@@ -165,8 +168,8 @@ class Session:
             Columns, by name or by position from 0; None: there is none.
         columns : list or None
             Features to keep, in this order; None: all but label and weight.
-        categorical : list or None
-            Features whose fields are texts.
+        categorical : list, "auto" or None
+            Features whose fields are texts. "auto": all of few different texts, and others are left out.
         header : bool or None
             Whether the first line holds names; None finds out, see `Table.first_line`, and refuses what is in doubt.
         delimiter : str or None
@@ -179,15 +182,27 @@ class Session:
             Of the table; one without a name is dropped when the last reference to it goes.
         drop : list or None
             Columns to leave out, by name or by position; not with `columns`.
+        comment : str or None
+            What begins a comment, such as "#"; None: nothing does.
+        decimal : ".", "," or None
+            What separates whole numbers from fractions; None finds out by column, and refuses what is in doubt.
+        day_first : bool or None
+            Whether 01/02/2026 is in February; None finds out by column, and refuses what is in doubt.
+        date_parts : bool
+            Whether dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour.
 
         Raises
         ------
         FileNotFoundError, ValueError
             The latter with file, line and column; of texts among numbers it names all columns that hold any.
         """
+        finds_categories = categorical == "auto"
         source = csv_source(path, rows=rows, columns={"label": label, "weight": weight},
-                            lists={"columns": columns, "drop": drop, "categorical": categorical, "missing": missing},
-                            choices={"header": header, "delimiter": delimiter})
+                            lists={"columns": columns, "drop": drop, "missing": missing,
+                                   "categorical": None if finds_categories else categorical},
+                            choices={"header": header, "delimiter": delimiter, "comment": comment, "decimal": decimal,
+                                     "day_first": day_first, "date_parts": date_parts or None,
+                                     "finds_categories": finds_categories or None})
         return self._load(source, name)
 
     def read(self, location: str | os.PathLike[str], *, format: str | None = None, columns: Sequence[str] | None = None,
@@ -195,7 +210,7 @@ class Session:
              rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Files are IDX, which MNIST has, or libsvm (SVMlight), plain or gzip; of delimited text all columns are features
+        Files are IDX, which MNIST has, or libsvm (SVMlight), plain or packed; of delimited text all columns are features
         here: use `read_csv`. The label of all but delimited text is called "label".
 
         Parameters
@@ -258,6 +273,7 @@ class Session:
         facts, = result["tables"]
         for file in result.get("files", []):
             facts["first_line"] = file.get("first_line")
+            facts["read_as"] = read_as(file)
         return self._table(facts, Origin(), is_temporary=name is None)
 
     def _table(self, facts: Facts, origin: Origin, *, is_temporary: bool) -> Table:

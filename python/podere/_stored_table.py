@@ -27,6 +27,7 @@ class Facts(TypedDict):
     categorical: list[str]
     memory_bytes: int
     first_line: NotRequired[str | None]
+    read_as: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)

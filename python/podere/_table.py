@@ -31,6 +31,9 @@ class Table:
         Features of categories.
     first_line : "names", "row" or None
         What the first line of the file that it was read from was found to be; None: it was given.
+    read_as : dict of str to str
+        What columns of the file were taken for that are no plain numbers, or that are left out, where you had not said
+        it: {"when": "dates: days since 1970-01-01"}.
     memory_bytes : int
         Of all executors together.
     rows
@@ -80,6 +83,10 @@ class Table:
         return self._stored.facts.get("first_line")
 
     @property
+    def read_as(self) -> dict[str, str]:
+        return dict(self._stored.facts.get("read_as", {}))
+
+    @property
     def memory_bytes(self) -> int:
         return self._stored.facts["memory_bytes"]
 
@@ -102,7 +109,8 @@ class Table:
 
     def _found_in_file(self) -> list[str]:
         """What was decided about the file that it was read from."""
-        return [f"first line read as {'names' if self.first_line == 'names' else 'a row'}"] if self.first_line else []
+        first = [f"first line read as {'names' if self.first_line == 'names' else 'a row'}"] if self.first_line else []
+        return first + [f"{column!r}: {read_as}" for column, read_as in self.read_as.items()]
 
     # What it holds
 

@@ -11,7 +11,7 @@ _PARAMETERS = {
     "min-gain": "min_split_gain", "column-subsample": "colsample_bytree", "monotone": "monotone_constraints",
     "interactions": "interaction_constraints", "layers": "hidden_layer_sizes", "optimizer": "solver",
     "no-standardize": "standardize=False", "no-standardize-target": "standardize_target=False",
-    "seed": "random_state", "from": "warm_start", "missing": "missing=[...]",
+    "day-first": "day_first=True", "month-first": "day_first=False", "seed": "random_state", "from": "warm_start", "missing": "missing=[...]",
 }
 #: Options that messages name without dashes; no words of English.
 _BARE = ("base-score", "batch-size", "class-weight", "clip-norm", "column-subsample", "learning-rate-decay",
@@ -26,6 +26,7 @@ def in_python(message: str) -> str:
     message = re.sub(r"^monotone is", "monotone_constraints is", message)
     message = re.sub(r", in Python [^;]*", "", message)  # which is what the options become below
     message = re.sub(r"--(drop|categorical|columns) (?!and\b|or\b)([^\s;:(),]+(?:,[^\s;:(),]+)*)", _with_list, message)
+    message = re.sub(r"--(decimal|comment) '?([^\w\s'])'?", r"\1='\2'", message)
     message = re.sub(r"--format (\w+)", r"format='\1'", message)
     message = re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", lambda option: _parameter(option[1]), message)
     return re.sub(rf"(?<![\w-])(?:{'|'.join(_BARE)})(?![\w-])", lambda option: _parameter(option[0]), message)

@@ -1,0 +1,50 @@
+"""What Session.read_csv takes columns for, and the parameters that decide it."""
+import numpy
+import pandas
+import pytest
+
+import podere
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def session(request):
+    with podere.Session(executors=request.param, cores=1, progress=False) as s:
+        yield s
+
+
+def test_columns_say_what_they_were_taken_for(session, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# log\n;when;price;ok;town;note;y\n" + "".join(
+        f"{i};{1 + i % 28:02}.02.2026 06:00;{i},5;{'yes' if i % 2 else 'no'};{'Rome' if i % 3 else 'Bari'};n{i};{i % 2}\n"
+        for i in range(50)))
+    table = session.read_csv(path, label="y", categorical="auto", comment="#", date_parts=True)
+    assert table.features == ["when", "price", "ok", "town", "when.year", "when.month", "when.day", "when.weekday", "when.hour"]
+    assert table.categorical == ["town"]
+    assert table.read_as == {
+        "when": "dates: days since 1970-01-01", "price": "numbers with a decimal comma", "ok": "booleans: 1 where true",
+        "town": "categories", "f0": "left out, an index without a name",
+        "note": "left out, too many different texts for categories"}
+    assert "'when': dates: days since 1970-01-01" in repr(table) and "'when': dates" in table._repr_html_()
+    frame = table.to_pandas()
+    assert frame["price"].tolist() == [i + 0.5 for i in range(50)] and (frame["when.hour"] == 6).all()
+    days = (pandas.Timestamp("2026-02-01 06:00") - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)
+    assert frame["when"][0] == numpy.float32(days)
+    assert session.fit(podere.GBTClassifier(n_estimators=20), table).evaluate(table)["accuracy"] > 0.9
+    (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
+    assert session.read_csv(tmp_path / "plain.csv").read_as == {}
+
+
+def test_what_is_in_doubt_is_refused_with_parameters(session, tmp_path):
+    (tmp_path / "d.csv").write_text("when,y\n01/02/2026,1\n02/03/2026,0\n")
+    with pytest.raises(ValueError, match="choose day_first=True or day_first=False$"):
+        session.read_csv(tmp_path / "d.csv")
+    assert session.read_csv(tmp_path / "d.csv", day_first=True).to_pandas()["when"][0] == 20485
+    (tmp_path / "n.csv").write_text("a;b\n1,234;1\n2,345;0\n")
+    with pytest.raises(ValueError, match=r"choose decimal=',' or decimal='.'$"):
+        session.read_csv(tmp_path / "n.csv")
+    assert session.read_csv(tmp_path / "n.csv", decimal=".").to_pandas()["a"][0] == 1234
+    (tmp_path / "c.csv").write_text("# a b\n1 0\n2 1\n")
+    with pytest.raises(ValueError, match="leave comments out with comment='#'$"):
+        session.read_csv(tmp_path / "c.csv")
+    with pytest.raises(ValueError, match="comment"):
+        session.read_csv(tmp_path / "d.csv", comment="##")

@@ -9,6 +9,7 @@
 #include "podere/base/parallel.h"
 #include "podere/io/http_range.h"
 #include "podere/table/row.h"
+#include "podere/table/schema_json.h"
 #include "podere/table/strided.h"
 
 namespace podere::io {
@@ -53,8 +54,9 @@ std::vector<Piece> cut(const RemoteArray& array, const table::Table& table, std:
 }  // namespace
 
 table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& comm, int n_threads) {
-  table::Schema schema;
-  schema.features = arrays.features;
+  Json columns = arrays.kinds;
+  columns.update({{"features", arrays.features}, {"label", ""}, {"weight", ""}});
+  table::Schema schema = table::schema_from_json(columns);
   if (arrays.label) schema.label = arrays.label_name;
   if (arrays.label) schema.classes = arrays.classes;
   if (arrays.weight) schema.weight = arrays.weight_name;

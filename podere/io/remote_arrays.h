@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/base/json.h"
 #include "podere/comm/communicator.h"
 #include "podere/table/table.h"
 
@@ -29,6 +30,7 @@ struct RemoteArrays {
   std::string token;  ///< as of HttpRangeReader
   std::uint64_t n_rows = 0;
   std::vector<std::string> features;
+  Json kinds = Json::object();        ///< "categories" and "dates" of the features, as in table::to_json(Schema)
   RemoteArray values;                 ///< [n_rows x n_features]
   std::optional<RemoteArray> label;   ///< [n_rows]
   std::optional<RemoteArray> weight;  ///< [n_rows]
@@ -40,6 +42,7 @@ struct RemoteArrays {
     visit("token", self.token);
     visit("n_rows", self.n_rows);
     visit("features", self.features);
+    visit("kinds", self.kinds);
     visit("values", self.values);
     visit("label", self.label);
     visit("weight", self.weight);

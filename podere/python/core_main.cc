@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -71,11 +72,12 @@ std::span<const T> span_of(const py::array_t<T, py::array::c_style>& array) {
 class Rows {
  public:
   Rows(std::uint64_t n_rows, std::vector<std::string> features, std::map<std::size_t, table::Dictionary> categories,
-       std::optional<std::string> label, std::optional<std::string> weight)
+       std::optional<std::string> label, std::optional<std::string> weight, std::set<std::size_t> dates)
       : table_({.features = std::move(features),
                 .label = std::move(label),
                 .weight = std::move(weight),
-                .categories = std::move(categories)},
+                .categories = std::move(categories),
+                .dates = std::move(dates)},
                n_rows, {0, n_rows}) {}
 
   void set_features(const py::array& values, std::size_t first, int n_threads) {
@@ -300,9 +302,9 @@ std::string read_model_text(const std::string& path) {
 void define_rows(py::module_& module) {
   py::class_<Rows>(module, "Rows")
       .def(py::init<std::uint64_t, std::vector<std::string>, std::map<std::size_t, table::Dictionary>,
-                    std::optional<std::string>, std::optional<std::string>>(),
+                    std::optional<std::string>, std::optional<std::string>, std::set<std::size_t>>(),
            py::arg("n_rows"), py::arg("features"), py::arg("categories"), py::arg("label") = py::none(),
-           py::arg("weight") = py::none())
+           py::arg("weight") = py::none(), py::arg("dates") = std::set<std::size_t>())
       .def("set_features", &Rows::set_features, py::arg("values"), py::arg("first"), py::arg("n_threads"))
       .def("set_sparse_features", &Rows::set_sparse_features<std::int32_t, float>, py::arg("starts").noconvert(),
            py::arg("rows").noconvert(), py::arg("values").noconvert(), py::arg("n_threads"))
@@ -335,6 +337,7 @@ py::class_<Model> define_model(py::module_& module, const char* name,
       .def_property_readonly("n_outputs", &Model::n_outputs)
       .def_property_readonly("features", [](const Model& model) { return model.schema.features; })
       .def_property_readonly("categories", [](const Model& model) { return model.schema.categories; })
+      .def_property_readonly("dates", [](const Model& model) { return model.schema.dates; })
       .def_property_readonly("classes", [](const Model& model) { return model.schema.classes; })
       .def_property_readonly(
           "train_loss",
@@ -359,6 +362,7 @@ void define_models(py::module_& module) {
       .def_property_readonly("n_outputs", &AnyModel::n_outputs)
       .def_property_readonly("features", [](const AnyModel& model) { return model.schema().features; })
       .def_property_readonly("categories", [](const AnyModel& model) { return model.schema().categories; })
+      .def_property_readonly("dates", [](const AnyModel& model) { return model.schema().dates; })
       .def_property_readonly("classes", [](const AnyModel& model) { return model.schema().classes; });
   define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })

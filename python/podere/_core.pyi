@@ -17,6 +17,7 @@ class Rows:
         categories: Mapping[int, Sequence[str] | None],
         label: str | None = None,
         weight: str | None = None,
+        dates: set[int] = ...,
     ) -> None: ...
     def set_features(self, values: numpy.typing.NDArray[Any], first: int, n_threads: int) -> None:
         """Features from number `first` on: [n_rows x n] in any layout, or one of them [n_rows]."""
@@ -44,6 +45,8 @@ class _Predicting:
     def features(self) -> list[str]: ...
     @property
     def categories(self) -> dict[int, list[str] | None]: ...
+    @property
+    def dates(self) -> set[int]: ...
     @property
     def classes(self) -> list[str]: ...
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any
@@ -14,39 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from . import _core
+from ._frames import as_rows, days_of, is_date, is_frame
 from ._parameters import place_of
 from ._sklearn import check_array, remember_or_check_features
 from ._table import Table
 
 #: Texts of the categories of a feature, sorted; None where its values are their codes.
 Categories = dict[int, "list[str] | None"]
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a DataFrame of pandas."""
-    return all(hasattr(X, name) for name in ("iloc", "columns", "dtypes"))
-
-
-def as_frame(X: Any) -> Any:
-    """A DataFrame of polars, or of another library whose columns have to_numpy, as one of pandas; all else as it is."""
-    if hasattr(X, "collect"):
-        raise TypeError(f"X is a {type(X).__name__}, which has no rows yet, allowed is a DataFrame: X.collect() makes one")
-    if is_frame(X) or not all(hasattr(X, name) for name in ("columns", "dtypes")):
-        return X
-    if not hasattr(X, "__getitem__"):
-        return X
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(f"X is a {type(X).__module__.split('.')[0]} {type(X).__name__}, which needs pandas, which is not "
-                          "installed; X.to_numpy() works where all columns are numbers") from None
-    columns = []
-    for name in X.columns:
-        values = X[name].to_numpy()
-        if str(X[name].dtype).startswith(("Categorical", "Enum")):
-            values = pandas.Categorical(values)
-        columns.append(pandas.Series(values, name=name))
-    return pandas.concat(columns, axis=1)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -57,7 +32,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     if isinstance(X, Table):
         raise TypeError(f"X is the table {X.name} of a session, allowed here are arrays, DataFrames and sparse matrices: "
                         "X.to_pandas() makes a DataFrame, session.fit(model, X) trains on the executors")
-    X = as_frame(X)
+    X = as_rows(X)
     if is_frame(X):
         remember_or_check_features(estimator, X, reset=reset)
         for count, what in zip(X.shape, ("sample", "feature"), strict=True):
@@ -203,9 +178,14 @@ def _codes(column: Any, texts: Sequence[str]) -> NDArray[Any]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 def make_rows(X: Any, names: Sequence[str], categories: Categories, n_threads: int, label: str | None = None,
-              weight: str | None = None) -> _core.Rows:
-    """A table of what check_features returned."""
-    rows = _core.Rows(X.shape[0], names, categories, label, weight)
+              weight: str | None = None, dates: set[int] | None = None) -> _core.Rows:
+    """A table of what check_features returned; `dates` are the features of dates of the model that is to read it."""
+    found = find_dates(X, names, categories)
+    if dates is not None and is_frame(X):
+        for place in sorted(found ^ dates):
+            here, there = ("dates", "other numbers") if place in found else ("no dates", "dates")
+            raise ValueError(f"column {names[place]!r} of X holds {here}, it had {there} in training: allowed is the same")
+    rows = _core.Rows(X.shape[0], names, categories, label, weight, found if dates is None else dates)
     if is_frame(X):
         _set_frame(rows, X, names, categories, n_threads)
         return rows
@@ -220,6 +200,24 @@ def make_rows(X: Any, names: Sequence[str], categories: Categories, n_threads: i
     return rows
 
 
+def find_dates(X: Any, names: Sequence[str], categories: Categories) -> set[int]:
+    """The features of dates, and of periods of time, in a DataFrame."""
+    if not is_frame(X):
+        return set()
+    return {place for place in range(X.shape[1]) if place not in categories and is_date(X.iloc[:, place])}
+
+
+def warn_of_dates(X: Any, names: Sequence[str], categories: Categories, callers: int = 1) -> None:
+    """What is made of them. `callers` are the functions of the package between here and the user's program."""
+    places = sorted(find_dates(X, names, categories))
+    periods = [names[place] for place in places if X.dtypes.iloc[place].kind == "m"]
+    dates = [names[place] for place in places if names[place] not in periods]
+    for found, meaning in ((dates, "dates: days since 1970-01-01"), (periods, "periods of time: days")):
+        if found:
+            warnings.warn(f"column{'s' if len(found) > 1 else ''} {', '.join(map(repr, found))} of X "
+                          f"hold{'' if len(found) > 1 else 's'} {meaning}", UserWarning, stacklevel=2 + callers)
+
+
 def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categories, n_threads: int) -> None:
     if not categories and _is_one_array(X):
         rows.set_features(X.to_numpy(), 0, n_threads)
@@ -227,7 +225,7 @@ def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categ
     for place in range(X.shape[1]):
         column = X.iloc[:, place]
         texts = categories.get(place)
-        values = _codes(column, texts) if texts is not None else _numbers(column, names[place])
+        values = numbers_of_column(column, names[place], texts)
         rows.set_features(values, place, n_threads)
 
 
@@ -243,10 +241,17 @@ def _is_plain(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
-def _numbers(column: Any, name: str) -> NDArray[Any]:
-    """The numbers of a column; pandas' NA is NaN."""
+def numbers_of_column(column: Any, name: str, texts: Sequence[str] | None = None) -> NDArray[Any]:
+    """The numbers of a column, or the codes of its categories; pandas' NA is NaN."""
+    if texts is not None:
+        return _codes(column, texts)
+    if is_date(column):
+        return days_of(column)
     if _is_plain(column.dtype):
         return _native(column.to_numpy())
+    if getattr(column.dtype, "kind", "O") == "O" and not _is_category(column) and _holds_numbers_as_texts(column):
+        raise ValueError(f"column {name!r} of X has numbers as texts, allowed are numbers: pandas.to_numeric makes them, "
+                         "and astype('category') makes categories")
     try:
         if getattr(column.dtype, "kind", "O") in "biufO" and not _is_category(column):
             numbers: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -255,6 +260,14 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
         pass
     raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; boosted trees take texts as "
                      "categories where the column's dtype is category or categorical_features names it")
+
+
+def _holds_numbers_as_texts(column: Any) -> bool:
+    texts = [value for value in column if isinstance(value, str)]
+    try:
+        return bool(np.array(texts, object).astype(np.float64).size)
+    except ValueError:
+        return False
 
 
 def _native(values: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _arrays, _core, _models, _parameters, _progress
+from ._frames import as_array
 from ._sklearn import check_array
 from ._stored_table import StoredTable
 from ._table import Table, stored_table, table_of
@@ -56,7 +57,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = _arrays.check_features(self, X, reset=reset)
         y_name = getattr(y, "name", None)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_array(y), warn=True)
         check_consistent_length(X, y)
         return X, Target(y, y_name), _arrays.check_weight(sample_weight, X)
 
@@ -106,6 +107,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             validation = _check_eval_set(eval_set)
             options = self._make_options(names, validation is not None)
             categories = self._find_categories(X, names)
+            _arrays.warn_of_dates(X, names, categories)
             labels = self._learn_target(y)
             objective = self._choose_objective(options)
             self._check_target(objective, labels)
@@ -170,7 +172,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def _rows_of(self, X: Any, threads: int) -> _core.Rows:
         """Features of the fitted model."""
         X = _arrays.check_features(self, X, reset=False)
-        return _arrays.make_rows(X, self._model.features, self._model.categories, threads)
+        return _arrays.make_rows(X, self._model.features, self._model.categories, threads, dates=self._model.dates)
 
     def save_model(self, path: str | os.PathLike[str]) -> None:
         """Write Podere's model file, which `podere predict`, `podere explain` and the others read.

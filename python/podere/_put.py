@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import hmac
+import math
 import re
 import secrets
 import socketserver
@@ -16,31 +17,52 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ._arrays import as_frame, check_different, classes_of, is_frame
+from ._arrays import (
+    Categories,
+    check_different,
+    classes_of,
+    find_categories,
+    find_dates,
+    numbers_of_column,
+    warn_of_dates,
+)
+from ._frames import as_array, as_rows, is_frame
 
 _MOST_COPIED = 1 << 24  # bytes of an array with gaps that are put together at once
 
 
 class ServedArray:
-    """An array whose bytes are served as long as this object lives. It must not be changed meanwhile."""
+    """An array whose bytes are served as long as this object lives. It must not be changed meanwhile.
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    A sparse matrix by rows is served as the array that it stands for, of which some rows at a time are made.
+    """
+
+    def __init__(self, values: Any) -> None:
+        if scipy.sparse.issparse(values):
+            self.by_columns, self._values, self._bytes = False, values, None
+            self.n_bytes = math.prod(values.shape) * values.dtype.itemsize
+        else:
+            self._take(values)
+        self.dtype = values.dtype.name
+        self.path = f"/{secrets.token_hex(8)}"
+
+    def _take(self, values: NDArray[Any]) -> None:
         self.by_columns = values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous
         self._values = values.T if self.by_columns else values  # row by row now, with or without gaps
-        self.dtype = values.dtype.name
         self.n_bytes = values.nbytes
         self._bytes = self._values.data.cast("B") if self._values.flags.c_contiguous else None
-        self.path = f"/{secrets.token_hex(8)}"
 
     def pieces(self, begin: int, end: int) -> Any:
         """The bytes [begin, end), without a copy where there are no gaps."""
         if self._bytes is not None:
             yield self._bytes[begin:end]
             return
-        row_bytes = self.n_bytes // len(self._values)
+        row_bytes = self.n_bytes // self._values.shape[0]
         step = max(1, _MOST_COPIED // row_bytes)
         for row in range(begin // row_bytes, -(-end // row_bytes), step):
-            part = np.ascontiguousarray(self._values[row:row + step]).data.cast("B")
+            some = self._values[row:row + step]
+            some = some.toarray() if scipy.sparse.issparse(some) else some
+            part = np.ascontiguousarray(some).data.cast("B")
             first = row * row_bytes
             yield part[max(begin - first, 0):end - first]
 
@@ -109,27 +131,67 @@ def array_server(process: int) -> ArrayServer:
 
 # What is put ----------------------------------------------------------------------------------------------------------
 
-def features_of(X: Any, feature_names: Sequence[str] | None) -> tuple[NDArray[Any], list[str]]:
-    """Numbers [n_rows x n_features] and the names of the features."""
-    if scipy.sparse.issparse(X):
-        raise TypeError("X is sparse, allowed are arrays and DataFrames: X.toarray() makes one")
-    names = None
-    X = as_frame(X)
-    if is_frame(X):
-        names = [str(name) for name in X.columns]
-        for name, dtype in zip(names, X.dtypes, strict=True):
-            if getattr(dtype, "kind", "O") not in "biufO" or dtype.name in ("category", "string"):
-                raise ValueError(f"column {name!r} of X is of {dtype}, allowed are numbers; read_csv takes categories")
-        is_plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
-        X = X.to_numpy() if is_plain else _numbers_of(lambda: X.to_numpy(dtype=np.float64, na_value=np.nan), "X")
-    values = numbers_of(X, "X", 2)
+class Features:
+    """What is put of X: numbers [n_rows x n_features], or a sparse matrix by rows; names and kinds of the features."""
+
+    def __init__(self, X: Any, feature_names: Sequence[str] | None) -> None:
+        X = as_rows(X)
+        self.categories: Categories = {}
+        self.dates: set[int] = set()
+        if is_frame(X):
+            columns = list(X.columns)
+            has_names = all(isinstance(name, str) for name in columns)
+            self.names = _names(columns if has_names else _made_up(len(columns)), feature_names)
+            self.categories = find_categories(X, self.names, None)
+            self.dates = find_dates(X, self.names, self.categories)
+            warn_of_dates(X, self.names, self.categories, callers=3)
+            self.values = _numbers_of_frame(X, self.names, self.categories)
+            return
+        self.values = _by_rows(X) if scipy.sparse.issparse(X) else numbers_of(X, "X", 2)
+        self.names = _names(_made_up(self.values.shape[1]), feature_names)
+
+    def kinds(self) -> dict[str, Any]:
+        """What a job says of the features that are not plain numbers."""
+        kinds: dict[str, Any] = {}
+        if self.categories:
+            kinds["categories"] = [{"feature": place, "texts": texts} for place, texts in self.categories.items()]
+        if self.dates:
+            kinds["dates"] = sorted(self.dates)
+        return kinds
+
+
+def _made_up(n_features: int) -> list[str]:
+    return [f"f{j}" for j in range(n_features)]
+
+
+def _names(names: list[str], feature_names: Sequence[str] | None) -> list[str]:
     if feature_names is not None:
+        if len(feature_names) != len(names):
+            raise ValueError(f"feature_names are {len(feature_names)}, X has {len(names)} columns")
         names = [str(name) for name in feature_names]
-        if len(names) != values.shape[1]:
-            raise ValueError(f"feature_names are {len(names)}, X has {values.shape[1]} columns")
-    names = [f"f{j}" for j in range(values.shape[1])] if names is None else names
     check_different(names)
-    return values, names
+    return names
+
+
+def _numbers_of_frame(X: Any, names: Sequence[str], categories: Categories) -> NDArray[Any]:
+    """Without a copy where all columns are of one type of numbers; else as float32, column by column."""
+    first = X.dtypes.iloc[0] if X.shape[1] else None
+    if isinstance(first, np.dtype) and first.kind in "biuf" and not categories and (X.dtypes == first).all():
+        return numbers_of(X.to_numpy(), "X", 2)
+    values = np.empty(X.shape, np.float32, order="F")
+    with np.errstate(over="ignore"):  # infinity, which executors refuse
+        for place, name in enumerate(names):
+            values[:, place] = numbers_of_column(X.iloc[:, place], name, categories.get(place))
+    return numbers_of(values, "X", 2)
+
+
+def _by_rows(X: Any) -> Any:
+    """A sparse matrix of numbers that executors read, in its order by rows."""
+    rows = X.tocsr()
+    if 0 in rows.shape:
+        raise ValueError(f"X has the shape {rows.shape}, allowed is at least one row and one column")
+    values = numbers_of(rows.data, "X", 1) if rows.data.size else rows.data.astype(np.float64)
+    return rows if values is rows.data else rows.astype(values.dtype)
 
 
 def numbers_of(values: Any, name: str, n_dimensions: int, n_rows: int | None = None) -> NDArray[Any]:
@@ -160,7 +222,7 @@ def _numbers_of(make: Callable[[], NDArray[Any]], name: str) -> NDArray[Any]:
 
 def labels_of(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Labels [n_rows]; of texts and truth values their places among the classes, and these."""
-    values = np.asarray(y)
+    values = np.asarray(as_array(y))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.dtype.kind in "iuf":

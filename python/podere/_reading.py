@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arrays import free_name
 from ._parameters import absolute
-from ._put import ServedArray, array_server, features_of, labels_of, numbers_of
+from ._put import Features, ServedArray, array_server, labels_of, numbers_of
 from ._stored_table import MOST_CLASSES, Origin
 
 
@@ -64,10 +64,13 @@ class PutArrays:
 
 def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None) -> PutArrays:
     """As Session.put has them."""
-    values, features = features_of(X, feature_names)
-    served = {"values": ServedArray(values)}
-    n_rows = len(values)
+    put = Features(X, feature_names)
+    features = put.names
+    served = {"values": ServedArray(put.values)}
+    n_rows = put.values.shape[0]
     description: dict[str, Any] = {"n_rows": n_rows, "features": features}
+    if kinds := put.kinds():
+        description["kinds"] = kinds
     classes, label_dtype = None, np.dtype(np.int64)
     if y is not None:
         labels, classes = labels_of(y, n_rows)

@@ -250,8 +250,9 @@ class Session:
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n_rows, n_features)
-            Numbers of any type and layout; NaN is a missing value, infinity an error.
+        X : array, DataFrame or sparse matrix of shape (n_rows, n_features)
+            Numbers of any type and layout; NaN is a missing value, infinity an error. All that `fit` takes: columns of
+            the dtype category are categories, dates are days since 1970-01-01, and what a sparse matrix leaves out is 0.
         y : array of shape (n_rows,) or None
             Labels: numbers, truth values or texts. Classification takes any whole numbers as classes.
         sample_weight : array of shape (n_rows,) or None

@@ -272,7 +272,6 @@ def test_objectives_of_other_libraries_are_answered_with_their_counterpart(poder
 
 @pytest.mark.parametrize("column, message", [
     (["a", "b"] * 4, "column 'x' of X is of object, allowed are numbers; boosted trees take texts as categories where"),
-    (numpy.array(["2020-01-01"] * 8, dtype="datetime64[ns]"), "column 'x' of X is of datetime64"),
     (numpy.array([1j] * 8), "column 'x' of X is of complex128"),
 ])
 def test_columns_that_are_no_numbers_are_refused(column, message):

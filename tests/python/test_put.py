@@ -81,8 +81,7 @@ def test_a_frame_keeps_its_names_and_missing_values(session):
     assert table.features == ["a", "b", "c"] and table.label == "kind"
     again = table.to_pandas()
     assert again["b"].isna().tolist() == again["c"].isna().tolist() == [False, True, False]
-    with pytest.raises(ValueError, match="column 'a' of X is of category, allowed are numbers"):
-        session.put(frame.astype({"a": "category"}))
+    assert session.put(frame.astype({"a": "category"})).categorical == ["a"]
 
 
 def test_classes_that_are_texts_come_back(session, rows):
@@ -173,7 +172,7 @@ def test_what_is_no_table_is_refused(session):
         (ValueError, "X has infinity, or a value too large for float32, in row 3, column 1",
          [numpy.array([[1, 2]] * 3 + [[1, numpy.inf]])]),
         (ValueError, "y has NaN, infinity or a value too large for float32 in row 2", [X, [1, 2, numpy.nan, 4]]),
-        (TypeError, "X is sparse", [scipy.sparse.eye(4)]),
+        (ValueError, "X is of complex128", [scipy.sparse.eye(4) * 1j]),
     ]
     for kind, words, arguments in refused:
         with pytest.raises(kind) as raised:

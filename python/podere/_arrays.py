@@ -34,6 +34,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
                         "X.to_pandas() makes a DataFrame, session.fit(model, X) trains on the executors")
     X = as_rows(X)
     if is_frame(X):
+        X = X if reset else _in_order(estimator, X)
         remember_or_check_features(estimator, X, reset=reset)
         for count, what in zip(X.shape, ("sample", "feature"), strict=True):
             if count == 0:
@@ -42,6 +43,21 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     checked = check_array(X, accept_sparse="csc", allow_infinite=True, estimator=estimator, input_name="X")
     remember_or_check_features(estimator, X if hasattr(X, "shape") else checked, reset=reset)
     return checked
+
+
+def _in_order(estimator: Any, X: Any) -> Any:
+    """The columns of a DataFrame that the model has, by name, in its order; X as it is where there are no names."""
+    names = list(getattr(estimator, "feature_names_in_", []))
+    columns = list(X.columns)
+    if names == columns or not names or not all(isinstance(name, str) for name in columns):
+        return X
+    missing = [name for name in names if name not in columns]
+    if missing:
+        some = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise ValueError("The feature names should match those that were passed during fit, in any order: X lacks "
+                         f"{len(missing)}, {some}")
+    check_different([name for name in columns if name in names])
+    return X[names]
 
 
 def check_weight(sample_weight: Any, X: Any) -> NDArray[Any] | None:

@@ -167,6 +167,16 @@ def test_dates_are_named_once_and_stay_dates():
         model.predict(frame.assign(size=frame["when"]))
 
 
+def test_columns_are_matched_by_name(tmp_path):
+    for estimator in (GBTClassifier(n_estimators=3), NNClassifier(epochs=1)):
+        numbers = BASE[["size", "count"]].assign(other=SIZE[::-1])
+        model = estimator.fit(numbers, LABEL)
+        expected = model.predict_proba(numbers)
+        assert_array_equal(model.predict_proba(numbers[["other", "size", "count"]].assign(town="Rome")), expected)
+        with pytest.raises(ValueError, match="passed during fit, in any order: X lacks 1, 'count'$"):
+            model.predict(numbers[["other", "size"]])
+
+
 def test_categories_that_training_did_not_see_are_missing(session):
     model = GBTClassifier(n_estimators=5).fit(BASE, LABEL)
     unseen = BASE.assign(town=pandas.Categorical(["Rome"] * N))

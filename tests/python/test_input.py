@@ -286,7 +286,7 @@ def test_frames_with_names_that_do_not_fit_are_refused():
         GBTClassifier().fit(pandas.DataFrame(GOOD_X, columns=list("aab")), GOOD_Y)
     estimator = fitted(pandas.DataFrame(GOOD_X, columns=list("abc")), GOOD_Y)
     with pytest.raises(ValueError, match="feature names should match"):
-        estimator.predict(pandas.DataFrame(GOOD_X, columns=list("acb")))
+        estimator.predict(pandas.DataFrame(GOOD_X, columns=list("acd")))
 
 
 def test_the_core_refuses_what_the_estimators_would_not_give_it():

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -25,6 +25,48 @@ def csv_source(path: str | os.PathLike[str], *, rows: slice | None, columns: dic
     source.update((name, _texts(name, values)) for name, values in lists.items() if values is not None)
     source.update((name, choice) for name, choice in choices.items() if choice is not None)
     return {**source, **_row_numbers(rows)}
+
+
+Columns = Sequence[str | int] | None
+
+
+def columns_of_pandas(columns: Columns, categorical: Columns | str, usecols: Any, dtype: Any,
+                      others: Sequence[str | int | None]) -> tuple[Columns, Columns | str]:
+    """`columns` and `categorical` of Session.read_csv, with what `usecols` and `dtype` of pandas say; `others` are the
+    label and the weight, which are no features."""
+    if usecols is not None:
+        if columns is not None:
+            raise ValueError("columns and usecols are given, allowed is one of them: they choose the same")
+        if isinstance(usecols, str) or callable(usecols):
+            raise TypeError(f"usecols is {usecols!r}, allowed is a list of names or positions")
+        columns = [column for column in usecols if column not in others]
+    if dtype is None:
+        return columns, categorical
+    if not isinstance(dtype, Mapping):
+        _is_category(dtype, "all columns", can_be_category=False)
+        dtype = {}
+    found = [column for column, kind in dtype.items() if _is_category(kind, repr(column))]
+    if not found:
+        return columns, categorical
+    if categorical == "auto":
+        raise ValueError(f"categorical is {categorical!r} and dtype has 'category', allowed is one of them")
+    named = list(categorical or [])
+    return columns, [*named, *(column for column in found if column not in named)]
+
+
+def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> bool:
+    """Whether a type of pandas is that of categories and not of numbers. Others are refused."""
+    if can_be_category and str(kind) == "category":
+        return True
+    try:
+        is_number = np.dtype(kind.lower() if isinstance(kind, str) else kind).kind in "biuf"
+    except TypeError:
+        is_number = str(kind).lower() == "boolean"
+    if is_number:
+        return False
+    allowed = "'category' and types of numbers" if can_be_category else "types of numbers, and 'category' by column"
+    raise ValueError(f"dtype is {kind!r} for {column}, allowed are {allowed}: texts are read as categories, dates are "
+                     "found")
 
 
 def location_source(location: str | os.PathLike[str], *, format: str | None, columns: Sequence[str] | None,

@@ -19,7 +19,7 @@ from ._jobs import JobRunner
 from ._models import Run
 from ._parameters import absolute, whole
 from ._progress import make_progress
-from ._reading import csv_source, location_source, put_arrays, read_as
+from ._reading import columns_of_pandas, csv_source, location_source, put_arrays, read_as
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
 
@@ -155,7 +155,8 @@ class Session:
                  header: bool | None = None, delimiter: str | None = None, missing: Sequence[str] | None = None,
                  rows: slice | None = None, name: str | None = None,
                  drop: Sequence[str | int] | None = None, comment: str | None = None, decimal: str | None = None,
-                 day_first: bool | None = None, date_parts: bool = False) -> Table:
+                 day_first: bool | None = None, date_parts: bool = False,
+                 usecols: Sequence[str | int] | None = None, dtype: Any = None) -> Table:
         """Read a file of delimited text, plain or packed, into the executors' memory.
 
         Columns of dates, booleans, percentages and other forms of numbers are found out, see `Table.read_as`.
@@ -190,12 +191,18 @@ class Session:
             Whether 01/02/2026 is in February; None finds out by column, and refuses what is in doubt.
         date_parts : bool
             Whether dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour.
+        usecols : list or None
+            `columns` by the name that pandas has for it; may also hold label and weight. The features have this order.
+        dtype : dict or type or None
+            As in pandas: columns of "category" are those of `categorical`. Types of numbers are accepted and change
+            nothing: all numbers become float32. Others are refused.
 
         Raises
         ------
         FileNotFoundError, ValueError
             The latter with file, line and column; of texts among numbers it names all columns that hold any.
         """
+        columns, categorical = columns_of_pandas(columns, categorical, usecols, dtype, (label, weight))
         finds_categories = categorical == "auto"
         source = csv_source(path, rows=rows, columns={"label": label, "weight": weight},
                             lists={"columns": columns, "drop": drop, "missing": missing,

@@ -110,7 +110,7 @@ def expected(session, tmp_path_factory):
     """The model of the rows as pandas writes them to a file."""
     path = tmp_path_factory.mktemp("csv") / "rows.csv"
     BASE.assign(label=LABEL).to_csv(path, index=False)
-    table = session.read_csv(path, label="label", categorical=["town"])
+    table = session.read_csv(path, label="label", dtype={"town": "category"})
     return session.fit(ESTIMATOR, table)._model.to_text()
 
 
@@ -265,3 +265,35 @@ def test_columns_without_texts_as_names_are_numbered(session, columns):
     table = session.put(frame, LABEL)
     assert table.features == ["f0", "f1"]
     assert session.fit(GBTClassifier(n_estimators=3), table)._model.to_text() == model._model.to_text()
+
+
+# read_csv as in pandas ------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pandas") / "rows.csv"
+    BASE.assign(label=LABEL).to_csv(path, index=False)
+    return path
+
+
+def test_usecols_and_dtype_are_as_in_pandas(session, path):
+    chosen = {"usecols": ["size", "town", "label"], "dtype": {"town": "category", "size": "float32"}}
+    theirs = pandas.read_csv(path, **chosen)
+    table = session.read_csv(path, label="label", **chosen)
+    assert table.features == ["size", "town"] and table.categorical == ["town"]
+    expected = GBTClassifier(n_estimators=3).fit(theirs[["size", "town"]], theirs["label"])
+    assert session.fit(GBTClassifier(n_estimators=3), table)._model.to_text() == expected._model.to_text()
+    assert session.read_csv(path, label=4, usecols=[0, 1, 4], dtype=numpy.float64).features == ["size", "count"]
+
+
+@pytest.mark.parametrize("choices, message", [
+    ({"usecols": ["size"], "columns": ["size"]}, "columns and usecols are given, allowed is one"),
+    ({"usecols": "size"}, "usecols is 'size', allowed is a list"),
+    ({"dtype": {"town": str}}, "dtype is <class 'str'> for 'town', allowed are 'category' and types of numbers"),
+    ({"dtype": {"town": "datetime64[ns]"}}, "dtype is 'datetime64.ns.' for 'town'"),
+    ({"dtype": {"town": "category"}, "categorical": "auto"}, "categorical is 'auto' and dtype has 'category'"),
+    ({"dtype": "category"}, "dtype is 'category' for all columns, allowed are types of numbers"),
+])
+def test_what_pandas_takes_and_podere_does_not_is_refused(session, path, choices, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        session.read_csv(path, label="label", **choices)

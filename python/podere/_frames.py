@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NANOSECONDS = 24 * 60 * 60 * 10**9  # of a day
-
 
 def is_frame(X: Any) -> bool:
     """Whether X is a DataFrame of pandas."""
@@ -113,7 +111,7 @@ def days_of(column: Any) -> NDArray[np.float64]:
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert(None)
     values = column.to_numpy()
-    numbers = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
-    days, rest = np.divmod(numbers, _NANOSECONDS)
-    found: NDArray[np.float64] = np.where(np.isnat(values), np.nan, days + rest / 1e9 / 86400)
+    per_day = np.timedelta64(1, "D") // np.timedelta64(1, np.datetime_data(values.dtype)[0])
+    days, rest = np.divmod(values.view(np.int64), per_day)  # in the column's own unit, as nanoseconds end in 2262
+    found: NDArray[np.float64] = np.where(np.isnat(values), np.nan, days + rest / per_day)
     return found

@@ -140,8 +140,11 @@ class Features:
         self.dates: set[int] = set()
         if is_frame(X):
             columns = list(X.columns)
-            has_names = all(isinstance(name, str) for name in columns)
-            self.names = _names(columns if has_names else _made_up(len(columns)), feature_names)
+            texts = [name for name in columns if isinstance(name, str)]
+            if 0 < len(texts) < len(columns):
+                raise TypeError(f"some names of columns of X are texts, as {texts[0]!r}, and some are not, allowed are all "
+                                "texts: X.columns.astype(str) makes them")
+            self.names = _names(texts or _made_up(len(columns)), feature_names)
             self.categories = find_categories(X, self.names, None)
             self.dates = find_dates(X, self.names, self.categories)
             warn_of_dates(X, self.names, self.categories, callers=3)

@@ -267,6 +267,19 @@ def test_columns_without_texts_as_names_are_numbered(session, columns):
     assert session.fit(GBTClassifier(n_estimators=3), table)._model.to_text() == model._model.to_text()
 
 
+def test_names_of_which_some_are_texts_are_refused(session):
+    frame = pandas.DataFrame(numpy.ones((2, 2)), columns=["a", 1])
+    for use in (lambda: GBTClassifier().fit(frame, [0, 1]), lambda: session.put(frame)):
+        with pytest.raises(TypeError, match="string names|some are not, allowed are all texts"):
+            use()
+
+
+def test_dates_of_any_unit_are_days():
+    for unit in ("s", "ms", "us", "ns"):
+        dates = pandas.Series(numpy.array(["1965-01-01T06:00", "NaT"], f"M8[{unit}]"))
+        assert_array_equal(_frames.days_of(dates), [-1825.75, numpy.nan])
+
+
 # read_csv as in pandas ------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "podere/catalog/catalog.h"
 #include "podere/exchange/lightgbm.h"
 #include "podere/exchange/onnx.h"
+#include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/neural/algorithm.h"
 #include "podere/tree/algorithm.h"
@@ -41,9 +43,22 @@ bool is_lightgbm_text(std::string_view text) {
   return is_lightgbm(text);
 }
 
+/// Before JSON, files began with the base score and numbers, and then had the name of the objective after its length.
+bool is_old_xgboost(std::string_view text) {
+  if (text.starts_with("binf") || text.starts_with("bs64")) return true;
+  constexpr std::size_t kLength = 136;
+  if (text.size() < kLength + 8 || !text.substr(kLength + 1).starts_with(std::string_view("\0\0\0\0\0\0\0", 7)))
+    return false;
+  const std::string_view name = text.substr(kLength + 8, static_cast<unsigned char>(text[kLength]));
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return c == ':' || c == '_' || (c >= 'a' && c <= 'z'); });
+}
+
 bool is_xgboost(std::string_view text) {
-  if (text.starts_with("{L") || text.starts_with("{l") || text.starts_with("binf")) {
-    throw InputError("is a binary model of XGBoost, which is not read: save it under a name that ends in .json");
+  if (is_old_xgboost(text)) {
+    throw InputError(
+        "is a binary model of XGBoost before 2.1, which is not read: with XGBoost 1.0 to 3.0, run "
+        "xgb.Booster(model_file='FILE').save_model('FILE.json')");
   }
   if (text.starts_with('[')) throw InputError("is a dump of trees, not a whole model: save it with save_model");
   return !first_key(text).empty();
@@ -70,9 +85,10 @@ std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, cons
 
 std::string write_podere(const algorithm::Model& model) { return model.to_text(); }
 
-std::string write_xgboost(const algorithm::Model& model) {
-  if (const tree::Model* const trees = tree::trees_of(model)) return to_xgboost(*trees);
-  throw_input_error("{} is not written as XGBoost, which has trees: allowed are podere, onnx", model.what());
+template <std::string (*to)(const tree::Model&)>
+std::string write_trees(const algorithm::Model& model) {
+  if (const tree::Model* const trees = tree::trees_of(model)) return to(*trees);
+  throw_input_error("{} is written as podere and onnx only: the other formats have trees", model.what());
 }
 
 std::string write_onnx(const algorithm::Model& model) {
@@ -100,7 +116,8 @@ const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, nullptr},
-      {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_xgboost},
+      {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_trees<from_xgboost>, write_trees<to_xgboost_ubjson>},
+      {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_trees<to_xgboost>},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},
   };
   return kFormats;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -15,15 +16,12 @@
 #include "podere/base/number.h"
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/name_categories.h"
+#include "podere/exchange/objectives.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
 namespace {
 
-using tree::Link;
-using tree::ObjectiveTraits;
-
-constexpr float kAllNumbers = std::numeric_limits<float>::infinity();
 constexpr float kZeroThreshold = 1e-35F;  // nearer to 0 counts as 0
 constexpr int kCategorical = 1;           // bits of decision_type
 constexpr int kDefaultLeft = 2;
@@ -90,7 +88,7 @@ Sections split(std::string_view text) {
     std::string_view line = text.substr(0, newline);
     text.remove_prefix(std::min(newline + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line == "end of trees") return sections;
+    if (line == "end of trees" || line == "feature importances:") return sections;  // the latter until 2.0
     if (line.starts_with("Tree=")) {
       sections.trees.emplace_back();
     } else if (!line.empty()) {
@@ -120,17 +118,12 @@ void set_numeric(tree::Node& node, double threshold, int decision_type) {
     return;
   }
   if (zero_left != (0 <= threshold)) {
-    throw_input_error("treats zeros as missing (zero_as_missing) in a split at {}, which Podere does not have",
-                      threshold);
+    throw_input_error(
+        "treats zeros as missing (zero_as_missing) in a split at {}, which Podere does not have: train it without",
+        threshold);
   }
-  node.threshold = threshold < std::numeric_limits<float>::max() ? strict_threshold(threshold) : kAllNumbers;
-}
-
-/// Podere's thresholds are finite: all numbers go right from the least one, missing values as before.
-void part_missing(LooseNode& loose) {
-  std::swap(loose.left, loose.right);
-  loose.node.threshold = std::numeric_limits<float>::lowest();
-  loose.node.missing_left = !loose.node.missing_left;
+  node.threshold = threshold < std::numeric_limits<float>::max() ? strict_threshold(threshold)
+                                                                 : std::numeric_limits<float>::infinity();
 }
 
 /// LightGBM's categories of a set go left, all others and missing values go right: in Podere it is the other way round.
@@ -162,15 +155,22 @@ std::vector<std::vector<std::int32_t>> read_category_sets(const Section& section
   return sets;
 }
 
-tree::Tree read_tree(const Section& section, std::size_t n_features) {
+/// Sums of hessians; of versions before 2.3, which do not write them, counts of rows.
+std::vector<double> covers(const Section& section, const char* weights, const char* counts, std::size_t n) {
+  return section.numbers<double>(section.contains(weights) ? weights : counts, n);
+}
+
+/// Leaf values are multiplied by `scale`.
+tree::Tree read_tree(const Section& section, std::size_t n_features, double scale) {
   if (section.contains("is_linear") && section.whole("is_linear") != 0)
-    throw InputError("has linear trees, which Podere does not have");
+    throw InputError("has linear trees, which Podere does not have: train it without linear_tree");
   const std::int32_t n_leaves = section.whole("num_leaves");
   if (n_leaves < 1) throw_input_error("num_leaves is {}, allowed is 1 or more", n_leaves);
   const auto leaf_value = section.numbers<double>("leaf_value", static_cast<std::size_t>(n_leaves));
   const std::size_t n = leaf_value.size() - 1;  // of splits; leaves come after them
   std::vector<LooseNode> nodes(n + leaf_value.size());
-  for (std::size_t i = 0; i < leaf_value.size(); ++i) nodes[n + i].node.value = to_float(leaf_value[i], "leaf_value");
+  for (std::size_t i = 0; i < leaf_value.size(); ++i)
+    nodes[n + i].node.value = to_float(scale * leaf_value[i], "leaf_value");
   tree::Tree tree;
   if (n == 0) {
     tree.nodes = in_order(nodes);
@@ -178,15 +178,15 @@ tree::Tree read_tree(const Section& section, std::size_t n_features) {
   }
   tree.category_sets = read_category_sets(section);
 
-  const auto leaf_weight = section.numbers<double>("leaf_weight", leaf_value.size());
-  for (std::size_t i = 0; i < leaf_value.size(); ++i) nodes[n + i].node.cover = to_float(leaf_weight[i], "leaf_weight");
+  const auto leaf_cover = covers(section, "leaf_weight", "leaf_count", leaf_value.size());
+  for (std::size_t i = 0; i < leaf_value.size(); ++i) nodes[n + i].node.cover = to_float(leaf_cover[i], "leaf_weight");
   const auto feature = section.numbers<std::int32_t>("split_feature", n);
   const auto gain = section.numbers<double>("split_gain", n);
   const auto threshold = section.numbers<double>("threshold", n);
   const auto decision_type = section.numbers<int>("decision_type", n);
   const auto left = section.numbers<std::int32_t>("left_child", n);
   const auto right = section.numbers<std::int32_t>("right_child", n);
-  const auto cover = section.numbers<double>("internal_weight", n);
+  const auto cover = covers(section, "internal_weight", "internal_count", n);
   // A negative child -k is leaf k-1.
   const auto child = [n](std::int32_t c) {
     if (std::cmp_greater_equal(c, n)) throw_input_error("a node's child is split {} of {}", c, n);
@@ -206,28 +206,44 @@ tree::Tree read_tree(const Section& section, std::size_t n_features) {
       continue;
     }
     set_numeric(loose.node, threshold[i], decision_type[i]);
-    if (loose.node.threshold == kAllNumbers) part_missing(loose);
+    if (std::isinf(loose.node.threshold)) part_missing(loose);
   }
   tree.nodes = in_order(nodes);
   return tree;
 }
 
-const ObjectiveTraits& read_objective(const Section& header) {
-  const auto words = header.words("objective");
-  const std::string_view name = words.empty() ? "" : words[0];
-  const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
-  std::string allowed;
-  for (const ObjectiveTraits& traits : tree::all_objectives()) {
-    if (traits.lightgbm == nullptr) continue;
-    if (name == traits.lightgbm && !has("sqrt")) {
-      if (traits.link == Link::kLogit && !has("sigmoid:1"))
-        throw_input_error("has the objective '{}', of which Podere has sigmoid:1", header.text("objective"));
-      return traits;
-    }
-    allowed += (allowed.empty() ? "" : ", ") + std::string(traits.lightgbm);
-  }
-  throw_input_error("has the objective '{}', which Podere does not have; those read are {}", header.text("objective"),
-                    allowed);
+struct LightgbmObjective {
+  tree::Objective objective;
+  double scale = 1;  ///< of margins
+};
+
+/// "binary sigmoid:1"; models of a custom objective have none.
+LightgbmObjective read_objective(const Section& header) {
+  const std::string_view line = header.contains("objective") ? header.text("objective") : "custom";
+  const std::string_view name = line.substr(0, line.find(' '));
+  const auto parameter = [&](std::string_view word) {
+    const auto place = line.find(word);
+    if (place == std::string_view::npos) throw_input_error("has the objective '{}', without '{}'", line, word);
+    const std::string_view rest = line.substr(place + word.size());
+    const auto number = parse_real(rest.substr(0, rest.find(' ')));
+    if (!number || !(*number > 0)) throw_input_error("has the objective '{}', allowed are numbers above 0", line);
+    return *number;
+  };
+  LightgbmObjective result{objective_called(name, line, lightgbm_objectives())};
+  if (line.ends_with(" sqrt"))
+    throw_input_error("has the objective '{}', whose predictions are squares of margins: train it without reg_sqrt",
+                      line);
+  if (name == "binary") result.scale = parameter(" sigmoid:");
+  return result;
+}
+
+/// "[alpha: 0.9]" among the parameters at the end of the file.
+std::optional<double> quantile_in(std::string_view text) {
+  constexpr std::string_view kAlpha = "\n[alpha: ";
+  const auto place = text.rfind(kAlpha);
+  if (place == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(place + kAlpha.size());
+  return parse_real(rest.substr(0, rest.find(']')));
 }
 
 /// What LightGBM calls features that have no names.
@@ -282,27 +298,26 @@ CategoriesByCode read_pandas_categories(std::string_view text, const Section& he
 
 bool is_lightgbm(std::string_view text) { return text.starts_with("tree\n") || text.starts_with("tree\r\n"); }
 
-float strict_threshold(double threshold) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  if (threshold < -kMost) return -kMost;
-  const auto nearest = static_cast<float>(threshold);
-  return nearest > threshold ? nearest : std::nextafter(nearest, kMost);
-}
-
 tree::Model from_lightgbm(const std::string& text) {
   const Sections sections = split(text);
   const Section& header = sections.header;
   const std::string_view version = header.text("version");
-  if (version != "v3" && version != "v4")
-    throw_input_error("has version {} of LightGBM's format; v3 and v4 are read", version);
-  if (header.contains("average_output")) throw InputError("is a random forest, which Podere does not have");
-  const ObjectiveTraits& traits = read_objective(header);
+  if (version != "v2" && version != "v3" && version != "v4")
+    throw_input_error("has version {} of LightGBM's format; v2 to v4 are read", version);
+  LightgbmObjective objective = read_objective(header);
+  const auto quantile = objective.objective == tree::Objective::kQuantile ? quantile_in(text) : std::nullopt;
+  // Without parameters a file does not say which quantile it predicts; as a number it predicts the same.
+  if (objective.objective == tree::Objective::kQuantile && !quantile)
+    objective.objective = tree::Objective::kSquaredError;
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
-  if (n_outputs != n_classes ||
-      (traits.link == Link::kSoftmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
+  const bool is_softmax = objective.objective == tree::Objective::kSoftmax;
+  if (n_outputs != n_classes || (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,
                       n_outputs);
+  if (header.contains("tree_sizes") && header.words("tree_sizes").size() != sections.trees.size())
+    throw_input_error("is not a whole model ({} of {} trees)", sections.trees.size(),
+                      header.words("tree_sizes").size());
 
   tree::Model model;
   model.schema.features = read_names(header);
@@ -312,11 +327,20 @@ tree::Model from_lightgbm(const std::string& text) {
   model.base_margin.assign(static_cast<std::size_t>(n_outputs), 0.0);  // the first trees hold it
   if (sections.trees.size() % static_cast<std::size_t>(n_outputs) != 0)
     throw_input_error("has {} trees for {} outputs", sections.trees.size(), n_outputs);
-  for (const Section& section : sections.trees) model.trees.push_back(read_tree(section, model.schema.features.size()));
+  // Random forests predict averages; those of v2 average predictions, not margins.
+  if (version == "v2" && header.contains("average_output") &&
+      tree::traits_of(objective.objective).link != tree::Link::kIdentity)
+    throw InputError(
+        "is a random forest of LightGBM before 2.3, whose leaves are predictions: train it with a later one");
+  const auto n_rounds = static_cast<double>(sections.trees.size() / static_cast<std::size_t>(n_outputs));
+  const double scale = header.contains("average_output") ? objective.scale / n_rounds : objective.scale;
+  for (const Section& section : sections.trees)
+    model.trees.push_back(read_tree(section, model.schema.features.size(), scale));
   model.schema.categories = categorical_features(model.trees);
   const auto categories = read_pandas_categories(text, header, model.schema);
   if (!categories.empty()) name_categories(model, categories);
-  model.options = options_of(traits.objective, n_classes, model.trees);
+  model.options = options_of(objective.objective, n_classes, model.trees);
+  if (quantile) model.options.quantile = checked_quantile(*quantile);
   return model;
 }
 

@@ -11,16 +11,14 @@ namespace podere::exchange {
 /// Whether `text` begins as LightGBM's models do.
 bool is_lightgbm(std::string_view text);
 
-/// The model in LightGBM's `text` (versions v3 and v4 of the format), with the same margins up to rounding of leaf
-/// values to float32. LightGBM's `value <= threshold` with a double threshold becomes `value < t`, where t is the least
-/// float32 above it: the same for every float32 value. One exception: a split between all numbers and missing values
-/// has a threshold beyond float32; t then is the largest float32, which itself goes to the right, as infinity does.
-/// Throws InputError for text that is not a whole model, and, by name, for what Podere does not have: linear trees,
-/// random forests, other objectives, splits that treat zeros as missing and send them against the order of numbers.
-/// Source: LightGBM's include/LightGBM/tree.h, of which the decisions below keep the names.
+/// The model in LightGBM's `text` (versions v2 to v4 of the format), with the same margins up to rounding of leaf
+/// values to float32. Those of random forests are averages; where `sigmoid` is not 1, it is multiplied into the leaves.
+/// LightGBM's `value <= threshold` with a double threshold becomes `value < t`, where t is the least float32 above it:
+/// the same for every float32 value. One exception: a split between all numbers and missing values has a threshold
+/// beyond float32; t then is the largest float32, which itself goes to the right, as infinity does. Throws InputError
+/// for text that is not a whole model, and, by name, for what Podere does not have: linear trees, other objectives,
+/// splits that treat zeros as missing and send them against the order of numbers. Source: LightGBM's
+/// include/LightGBM/tree.h, of which the decisions below keep the names.
 tree::Model from_lightgbm(const std::string& text);
-
-/// The float32 t such that x < t is x <= `threshold` for every float32 x. `threshold` is below the largest float32.
-float strict_threshold(double threshold);
 
 }  // namespace podere::exchange

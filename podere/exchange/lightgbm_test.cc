@@ -8,6 +8,7 @@
 #include "podere/base/test_numbers.h"
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
+#include "podere/exchange/loose_tree.h"
 
 namespace podere::exchange {
 namespace {
@@ -65,6 +66,23 @@ TEST(Lightgbm, FeaturesWithoutNamesAreMatchedByOrder) {
             (std::vector<std::string>{"Column_0", "Column_1", "x", "Column_3"}));
 }
 
+TEST(Lightgbm, AForestIsAnAverageAndASigmoidAFactor) {
+  const std::string text = lightgbm_text("binary");
+  const tree::Model model = from_lightgbm(text);
+  const float value = model.trees[0].nodes.back().value;
+  EXPECT_FLOAT_EQ(from_lightgbm(with(text, "version=v4", "version=v4\naverage_output")).trees[0].nodes.back().value,
+                  value / 6);
+  EXPECT_FLOAT_EQ(from_lightgbm(with(text, "sigmoid:1", "sigmoid:2")).trees[0].nodes.back().value, value * 2);
+}
+
+TEST(Lightgbm, AQuantileIsAmongTheParameters) {
+  const std::string text = with(lightgbm_text("regression"), "objective=regression", "objective=quantile");
+  EXPECT_EQ(from_lightgbm(text).options.objective, tree::Objective::kSquaredError);
+  const tree::Model model = from_lightgbm(text + "[alpha: 0.25]\n");
+  EXPECT_EQ(model.options.objective, tree::Objective::kQuantile);
+  EXPECT_EQ(model.options.quantile, 0.25);
+}
+
 TEST(Lightgbm, ATreeWithoutSplitsIsALeaf) {
   const std::string text =
       with(lightgbm_text("decisions"), "Tree=0\n", "Tree=0\nnum_leaves=1\nleaf_value=0.25\n\nTree=1\n");
@@ -80,11 +98,12 @@ TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
         << lightgbm_refusal(with(text, old, replacement));
   };
   expect_refused("is_linear=0", "is_linear=1", "linear trees");
-  expect_refused("objective=binary sigmoid:1", "objective=lambdarank", "'lambdarank'");
-  expect_refused("objective=binary sigmoid:1", "objective=binary sigmoid:2", "sigmoid:2");
+  expect_refused("objective=binary sigmoid:1", "objective=own", "'own'");
+  expect_refused("objective=binary sigmoid:1", "objective=binary sigmoid:0", "sigmoid:0");
+  expect_refused("objective=binary sigmoid:1", "objective=binary", "sigmoid");
   expect_refused("objective=binary sigmoid:1", "objective=regression sqrt", "sqrt");
-  expect_refused("\nTree=0", "\naverage_output\nTree=0", "random forest");
-  expect_refused("version=v4", "version=v2", "v2");
+  expect_refused("version=v4", "version=v2\naverage_output", "random forest");
+  expect_refused("version=v4", "version=v1", "v1");
   // Zeros are missing and go left, numbers up to 0.1 below zero and all above go right, or the other way round.
   expect_refused("decision_type=10", "decision_type=6", "zero_as_missing");
 }

@@ -3,11 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
+
+float strict_threshold(double threshold) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  if (threshold < -kMost) return -kMost;
+  const auto nearest = static_cast<float>(threshold);
+  return nearest > threshold ? nearest : std::nextafter(nearest, kMost);
+}
+
+void part_missing(LooseNode& loose) {
+  std::swap(loose.left, loose.right);
+  loose.node.threshold = std::numeric_limits<float>::lowest();
+  loose.node.missing_left = !loose.node.missing_left;
+}
 
 std::vector<tree::Node> in_order(std::span<const LooseNode> nodes) {
   constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();

@@ -18,6 +18,13 @@ struct LooseNode {
   std::int64_t right = -1;
 };
 
+/// The float32 t such that x < t is x <= `threshold` for every float32 x. `threshold` is below the largest float32.
+float strict_threshold(double threshold);
+
+/// Makes a split whose left side has all numbers one that Podere has, whose thresholds are finite: all numbers go right
+/// from the least one, missing values as before.
+void part_missing(LooseNode& loose);
+
 /// The nodes that can be reached from nodes[0], in Podere's order: level by level, brothers side by side.
 /// Throws InputError if a child is not among the nodes or is reached twice.
 std::vector<tree::Node> in_order(std::span<const LooseNode> nodes);

@@ -72,7 +72,7 @@ bool are_what_xgboost_holds(const podere::table::Schema& again, const podere::ta
 void check_trees(const Trees& model) {
   if (model.schema.features.size() > 1000) return;
   const auto margins = podere::tree::predict_margins(model, rows_for(model), 1);
-  for (const char* const id : {"podere", "xgboost"}) {
+  for (const char* const id : {"podere", "xgboost", "xgboost-ubjson"}) {
     const Format& format = podere::exchange::format_called(id);
     const auto again = there_and_back(model, format);
     if (!again) continue;

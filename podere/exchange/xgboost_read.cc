@@ -12,6 +12,8 @@
 #include "podere/base/number.h"
 #include "podere/base/portable_math.h"
 #include "podere/exchange/loose_tree.h"
+#include "podere/exchange/objectives.h"
+#include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
 #include "podere/tree/objective.h"
@@ -20,7 +22,6 @@ namespace podere::exchange {
 namespace {
 
 using tree::Link;
-using tree::ObjectiveTraits;
 
 constexpr std::int64_t kMostFeatures = 1'000'000;
 
@@ -42,6 +43,13 @@ std::string with_null_for_nan(const std::string& text) {
     result += text[i];
   }
   return result;
+}
+
+SortedJson parse_json(const std::string& text) {
+  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is no model (nested too deeply)");
+  SortedJson file = SortedJson::parse(with_null_for_nan(text), nullptr, /*allow_exceptions=*/false);
+  if (file.is_discarded()) throw InputError("is not a whole model (not valid JSON)");
+  return file;
 }
 
 /// A whole number, which XGBoost writes as a text.
@@ -141,17 +149,32 @@ tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
   return {in_order(nodes), categories.sets};
 }
 
-const ObjectiveTraits& read_objective(const SortedJson& json) {
+bool is_before_1_3(const SortedJson& file) {
+  const auto version = file.value("version", std::vector<std::int64_t>());
+  return version.size() >= 2 && (version[0] < 1 || (version[0] == 1 && version[1] < 3));
+}
+
+struct XgboostObjective {
+  tree::Objective objective;
+  Link base_link;  ///< by which a base score becomes a margin
+  double quantile = 0.5;
+};
+
+/// "0.9", or "[0.9]".
+double read_quantile(const SortedJson& json) {
+  std::string text = json.at("quantile_loss_param").at("quantile_alpha").get<std::string>();
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  const auto quantile = parse_real(text);
+  if (!quantile) throw_input_error("has the quantiles {}, Podere one: train a model for each", text);
+  return checked_quantile(*quantile);
+}
+
+/// Until 1.2 the base score of raw margins was a probability too.
+XgboostObjective read_objective(const SortedJson& json, bool is_before_1_3) {
   const auto name = json.at("name").get<std::string>();
-  std::string allowed;
-  for (const ObjectiveTraits& traits : tree::all_objectives()) {
-    for (const char* const known : traits.read_from_xgboost) {
-      if (known == nullptr) continue;
-      if (name == known) return traits;
-      allowed += (allowed.empty() ? "" : ", ") + std::string(known);
-    }
-  }
-  throw_input_error("has the objective '{}', which Podere does not have; those read are {}", name, allowed);
+  const tree::Objective objective = objective_called(name, name, xgboost_objectives());
+  if (objective == tree::Objective::kQuantile) return {objective, Link::kIdentity, read_quantile(json)};
+  return {objective, name == "binary:logitraw" && is_before_1_3 ? Link::kLogit : traits_of(objective).link};
 }
 
 /// "5E-1", or "[5E-1,...]" since XGBoost 3.1.
@@ -189,37 +212,72 @@ std::vector<double> base_margins(const SortedJson& json, Link link, std::size_t 
   return margins;
 }
 
-/// The rounds that early stopping says are best are all that predictions are made with.
-std::size_t n_best_rounds(const SortedJson& learner, std::size_t n_rounds) {
+/// The rounds that early stopping says are best are all that predictions are made with: trees of each output.
+std::size_t n_best_trees(const SortedJson& learner, const SortedJson& gbtree, std::size_t n_trees) {
   const SortedJson attributes = learner.value("attributes", SortedJson::object());
-  if (!attributes.is_object() || !attributes.contains("best_iteration")) return n_rounds;
-  return std::min(n_rounds, static_cast<std::size_t>(whole(attributes, "best_iteration")) + 1);
+  if (!attributes.is_object() || !attributes.contains("best_iteration")) return n_trees;
+  const auto count_in = [](const SortedJson& object, const char* name) {
+    return static_cast<std::size_t>(whole(object, name));
+  };
+  const std::size_t best = std::min(n_trees, count_in(attributes, "best_iteration"));
+  const SortedJson& parameters = gbtree.at("gbtree_model_param");
+  if (parameters.contains("num_parallel_tree"))
+    return std::min(n_trees, (best + 1) * std::max<std::size_t>(count_in(parameters, "num_parallel_tree"), 1));
+  if (attributes.contains("best_ntree_limit")) return std::min(n_trees, count_in(attributes, "best_ntree_limit"));
+  throw InputError(
+      "ended early (best_iteration) and does not say how many trees a round has: for all trees, save it after "
+      "booster.set_attr(best_iteration=None)");
 }
 
-std::vector<tree::Tree> read_trees(const SortedJson& learner, std::size_t n_features, std::size_t n_outputs) {
-  const SortedJson& booster = learner.at("gradient_booster");
-  const auto name = booster.at("name").get<std::string>();
-  if (name != "gbtree") throw_input_error("has the booster '{}', which Podere does not have; gbtree is read", name);
-  const SortedJson& model = booster.at("model");
-  const std::int64_t n_parallel = whole(model.at("gbtree_model_param"), "num_parallel_tree", 1);
-  if (n_parallel > 1)
-    throw_input_error("has boosted forests (num_parallel_tree {}), which Podere does not have", n_parallel);
+struct Booster {
+  const SortedJson& model;          ///< of gbtree
+  std::vector<float> weights = {};  ///< of the trees of dart; empty: all are 1
+};
 
-  const SortedJson& trees = model.at("trees");
+Booster read_booster(const SortedJson& json) {
+  const auto name = json.at("name").get<std::string>();
+  if (name == "gbtree") return {json.at("model")};
+  if (name != "dart")
+    throw_input_error("has the booster '{}', which Podere does not have: train with gbtree or dart", name);
+  Booster booster{json.at("gbtree").at("model")};
+  for (const SortedJson& weight : json.at("weight_drop"))
+    booster.weights.push_back(element<float>(weight, "weight_drop"));
+  if (booster.weights.size() != booster.model.at("trees").size())
+    throw_input_error("has {} weights (weight_drop) of {} trees", booster.weights.size(),
+                      booster.model.at("trees").size());
+  return booster;
+}
+
+/// Trees of forests (num_parallel_tree) come class by class in each round; Podere's take turns.
+std::vector<tree::Tree> read_trees(const SortedJson& learner, std::size_t n_features, std::size_t n_outputs) {
+  const Booster booster = read_booster(learner.at("gradient_booster"));
+  const SortedJson& trees = booster.model.at("trees");
   for (const SortedJson& tree : trees) {  // before these are counted, as there is one of them for all outputs
     if (whole(tree.at("tree_param"), "size_leaf_vector", 1) > 1)
-      throw InputError("has vector leaves (multi_output_tree), which Podere does not have");
+      throw InputError(
+          "has vector leaves, which Podere does not have: train it without multi_strategy=multi_output_tree");
   }
-  const SortedJson& output_of = model.at("tree_info");
+  const SortedJson& output_of = booster.model.at("tree_info");
   if (output_of.size() != trees.size() || trees.size() % n_outputs != 0)
     throw_input_error("has {} trees, of which {} say their class, for {} outputs", trees.size(), output_of.size(),
                       n_outputs);
-  const std::size_t n_used = n_best_rounds(learner, trees.size() / n_outputs) * n_outputs;
+  std::vector<std::vector<std::size_t>> trees_of(n_outputs);
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    const auto output = element<std::uint32_t>(output_of[t], "tree_info");
+    if (output >= n_outputs) throw_input_error("tree {} is of class {} of {}", t, output, n_outputs);
+    trees_of[output].push_back(t);
+  }
+  const std::size_t n_each = trees.size() / n_outputs;
+  for (const auto& of_one : trees_of) {
+    if (of_one.size() != n_each) throw InputError("has more trees of one class than of another");
+  }
+  const std::size_t n_used = n_best_trees(learner, booster.model, n_each);
   std::vector<tree::Tree> result;
-  for (std::size_t t = 0; t < n_used; ++t) {
-    if (element<std::uint32_t>(output_of[t], "tree_info") != t % n_outputs)
-      throw_input_error("tree {} is not of class {}; Podere's trees take turns", t, t % n_outputs);
+  for (std::size_t i = 0; i < n_used * n_outputs; ++i) {
+    const std::size_t t = trees_of[i % n_outputs][i / n_outputs];
     result.push_back(read_tree(trees[t], n_features));
+    if (booster.weights.empty()) continue;
+    for (tree::Node& node : result.back().nodes) node.value *= booster.weights[t];
   }
   return result;
 }
@@ -270,9 +328,10 @@ tree::Model read_model(const SortedJson& file) {
   if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
   const SortedJson& learner = file.at("learner");
   const SortedJson& parameters = learner.at("learner_model_param");
-  if (const auto n = whole(parameters, "num_target", 1); n > 1) throw_input_error("predicts {} targets, Podere one", n);
-  const ObjectiveTraits& traits = read_objective(learner.at("objective"));
-  const bool is_softmax = traits.link == Link::kSoftmax;
+  if (const auto n = whole(parameters, "num_target", 1); n > 1)
+    throw_input_error("predicts {} targets, Podere one: train a model for each", n);
+  const XgboostObjective objective = read_objective(learner.at("objective"), is_before_1_3(file));
+  const bool is_softmax = objective.objective == tree::Objective::kSoftmax;
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
   if (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
     throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);
@@ -280,24 +339,23 @@ tree::Model read_model(const SortedJson& file) {
 
   tree::Model model;
   model.schema = read_schema(learner);
-  model.base_margin = base_margins(parameters.at("base_score"), traits.link, n_outputs);
+  model.base_margin = base_margins(parameters.at("base_score"), objective.base_link, n_outputs);
   model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
   const std::vector<std::string> types = read_types(learner, model.schema.features.size());
   find_empty_sets(types, model.trees);
   model.schema.categories = read_categories(types, model.trees);
-  if (const auto categories = categories_from_xgboost(learner.at("gradient_booster").at("model"), model.schema);
+  if (const auto categories = categories_from_xgboost(read_booster(learner.at("gradient_booster")).model, model.schema);
       !categories.empty())
     name_categories(model, categories);
-  model.options = options_of(traits.objective, static_cast<int>(n_classes), model.trees);
+  model.options = options_of(objective.objective, static_cast<int>(n_classes), model.trees);
+  model.options.quantile = objective.quantile;
   return model;
 }
 
 }  // namespace
 
 tree::Model from_xgboost(const std::string& text) {
-  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is no model (nested too deeply)");
-  const SortedJson file = SortedJson::parse(with_null_for_nan(text), nullptr, /*allow_exceptions=*/false);
-  if (file.is_discarded()) throw InputError("is not a whole model (not valid JSON)");
+  const SortedJson file = is_ubjson(text) ? from_ubjson(text) : parse_json(text);
   try {
     return read_model(file);
   } catch (const SortedJson::exception& error) {

@@ -6,6 +6,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json.h"
+#include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
 #include "podere/tree/objective.h"
@@ -127,9 +128,7 @@ Json trees_to_json(const tree::Model& model) {
   return trees;
 }
 
-}  // namespace
-
-std::string to_xgboost(const tree::Model& model) {
+Json xgboost_json(const tree::Model& model) {
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
   const std::size_t n_features = model.schema.features.size();
   const bool is_softmax = traits_of(model.options.objective).link == Link::kSoftmax;
@@ -158,7 +157,13 @@ std::string to_xgboost(const tree::Model& model) {
   const bool has_texts =
       std::ranges::any_of(model.schema.categories, [](const auto& c) { return c.second.has_value(); });
   if (has_texts) learner["gradient_booster"]["model"]["cats"] = categories_to_xgboost(model.schema);
-  return Json{{"learner", learner}, {"version", {1, 7, 0}}}.dump() + "\n";
+  return {{"learner", learner}, {"version", {1, 7, 0}}};
 }
+
+}  // namespace
+
+std::string to_xgboost(const tree::Model& model) { return xgboost_json(model).dump() + "\n"; }
+
+std::string to_xgboost_ubjson(const tree::Model& model) { return to_ubjson(xgboost_json(model)); }
 
 }  // namespace podere::exchange

@@ -44,8 +44,8 @@ struct DerivativeBounds {
   double h;
 };
 
-/// A new objective is a name in options.h, a line of the table in objective.cc and a kernel in gradient_kernel.cc.
-/// Nothing else names an objective.
+/// A new objective is a name in options.h, a line of the table in objective.cc and a kernel in gradient_kernel.cc, and
+/// what other programs call it a line in exchange/objectives.cc. Nothing else names an objective.
 struct ObjectiveTraits {
   Objective objective;
   table::LabelKind labels;
@@ -60,8 +60,6 @@ struct ObjectiveTraits {
   bool has_quantile;        ///< Options::quantile counts, and leaf values are quantiles of the labels
   bool has_max_delta_step;  ///< Options::max_delta_step counts
   const char* xgboost;      ///< what a model is written as
-  std::array<const char*, 2> read_from_xgboost;  ///< null: no more
-  const char* lightgbm;                          ///< what is read; null: nothing
 
   /// Labels are classes, predictions probabilities.
   bool has_classes() const { return labels == table::LabelKind::kTwoClasses || labels == table::LabelKind::kClasses; }

@@ -115,7 +115,7 @@ const Format& format_of(std::string_view text) {
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
-      {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, nullptr},
+      {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, write_trees<to_lightgbm>},
       {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_trees<from_xgboost>, write_trees<to_xgboost_ubjson>},
       {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_trees<to_xgboost>},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},

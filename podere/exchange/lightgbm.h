@@ -21,4 +21,8 @@ bool is_lightgbm(std::string_view text);
 /// include/LightGBM/tree.h, of which the decisions below keep the names.
 tree::Model from_lightgbm(const std::string& text);
 
+/// LightGBM's text, version v4. Base margins are added to the leaves of the first round. Doubles go where Podere sends
+/// the float32 they round to. Throws InputError for names of features that LightGBM does not take.
+std::string to_lightgbm(const tree::Model& model);
+
 }  // namespace podere::exchange

@@ -66,6 +66,16 @@ TEST(Lightgbm, FeaturesWithoutNamesAreMatchedByOrder) {
             (std::vector<std::string>{"Column_0", "Column_1", "x", "Column_3"}));
 }
 
+TEST(Lightgbm, WhatIsWrittenIsReadBackWithTheSameMargins) {
+  for (const char* name : {"binary", "multiclass", "regression", "decisions", "categorical"}) {
+    const tree::Model model = from_lightgbm(lightgbm_text(name));
+    const table::Table table = case_table(std::string("lightgbm/") + name, model);
+    const tree::Model again = from_lightgbm(to_lightgbm(model));
+    EXPECT_EQ(tree::predict_margins(again, table, 1), tree::predict_margins(model, table, 1)) << name;
+    EXPECT_EQ(again.schema, model.schema) << name;
+  }
+}
+
 TEST(Lightgbm, AForestIsAnAverageAndASigmoidAFactor) {
   const std::string text = lightgbm_text("binary");
   const tree::Model model = from_lightgbm(text);
@@ -78,9 +88,9 @@ TEST(Lightgbm, AForestIsAnAverageAndASigmoidAFactor) {
 TEST(Lightgbm, AQuantileIsAmongTheParameters) {
   const std::string text = with(lightgbm_text("regression"), "objective=regression", "objective=quantile");
   EXPECT_EQ(from_lightgbm(text).options.objective, tree::Objective::kSquaredError);
-  const tree::Model model = from_lightgbm(text + "[alpha: 0.25]\n");
+  tree::Model model = from_lightgbm(text + "[alpha: 0.25]\n");
   EXPECT_EQ(model.options.objective, tree::Objective::kQuantile);
-  EXPECT_EQ(model.options.quantile, 0.25);
+  EXPECT_EQ(from_lightgbm(to_lightgbm(model)).options.quantile, 0.25);
 }
 
 TEST(Lightgbm, ATreeWithoutSplitsIsALeaf) {

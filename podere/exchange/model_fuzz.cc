@@ -72,10 +72,14 @@ bool are_what_xgboost_holds(const podere::table::Schema& again, const podere::ta
 void check_trees(const Trees& model) {
   if (model.schema.features.size() > 1000) return;
   const auto margins = podere::tree::predict_margins(model, rows_for(model), 1);
-  for (const char* const id : {"podere", "xgboost", "xgboost-ubjson"}) {
+  for (const char* const id : {"podere", "xgboost", "xgboost-ubjson", "lightgbm"}) {
     const Format& format = podere::exchange::format_called(id);
     const auto again = there_and_back(model, format);
     if (!again) continue;
+    if (id == std::string_view("lightgbm")) {  // has features of categories only where trees split by them
+      if (again->schema.features != model.schema.features) abort_for(format, "features");
+      continue;
+    }
     const bool has_same_texts = id == std::string_view("podere") ? again->schema.categories == model.schema.categories
                                                                  : are_what_xgboost_holds(again->schema, model.schema);
     if (!has_same_texts) abort_for(format, "categories");

@@ -31,12 +31,13 @@ struct ConvertOptions {
 };
 
 void define_convert(CLI::App& app, ConvertOptions& options) {
-  app.add_option("MODEL", options.model, "Model file of Podere, XGBoost (JSON) or LightGBM (text)")
+  app.add_option("MODEL", options.model,
+                 "Model file of Podere, XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON)")
       ->required()
       ->check(file_name())
       ->type_name("");
   app.add_option("-o,--output", options.path, "File to write")->required()->transform(output_file())->type_name("FILE");
-  app.add_option("--to", options.to, "Format to write; xgboost is JSON, for trees only [podere]")
+  app.add_option("--to", options.to, "Format to write; podere and onnx for networks too, xgboost is JSON [podere]")
       ->check(CLI::IsMember(exchange::written_formats()).description(""))
       ->type_name(choices(exchange::written_formats()));
   add_output_options(app, options.output);
@@ -64,7 +65,11 @@ std::string codes_in_words(const table::Schema& schema, const Format& to) {
     lines += texts->size() > kMostShown ? fmt::format(", ... ({} in all; --json has them)\n", texts->size()) : "\n";
   }
   if (lines.empty()) return lines;
-  return lines + (to.id == std::string_view("xgboost")
+  if (to.id == std::string_view("lightgbm"))
+    return lines +
+           "LightGBM reads the categories of data frames from the file (columns of dtype category); arrays take "
+           "codes.\n";
+  return lines + (to.name == std::string_view("XGBoost")
                       ? "XGBoost 3.1 and later reads the categories from the file. Earlier versions take codes: use\n"
                         "pandas.Categorical(column, categories=[...]) in this order, not astype('category').\n"
                         "Of columns with a text beyond ASCII, which XGBoost miscounts, all versions take the codes as\n"
@@ -124,9 +129,10 @@ int run_convert(const ConvertOptions& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Command& chosen) {
-  add_command<ConvertOptions>(app, chosen, "convert",
-                              "Import models of XGBoost and LightGBM, export models to XGBoost and ONNX",
-                              define_convert, run_convert);
+  add_command<ConvertOptions>(
+      app, chosen, "convert",
+      "Import models of XGBoost, LightGBM and CatBoost, export models to XGBoost, LightGBM and ONNX", define_convert,
+      run_convert);
 }
 
 }  // namespace podere::cli

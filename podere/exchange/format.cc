@@ -11,6 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/catalog/catalog.h"
+#include "podere/exchange/catboost.h"
 #include "podere/exchange/lightgbm.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/ubjson.h"
@@ -41,6 +42,14 @@ bool is_lightgbm_text(std::string_view text) {
     throw InputError("is LightGBM's JSON dump, which is not read: save it with save_model");
   }
   return is_lightgbm(text);
+}
+
+bool is_catboost(std::string_view text) {
+  if (text.starts_with("CBM1"))
+    throw InputError("is CatBoost's binary model, which is not read: save it with save_model('FILE', format='json')");
+  const std::string_view key =
+      first_key(text);  // the first in the order of the alphabet, of a model with statistics ctr_data
+  return key == "features_info" || key == "ctr_data";
 }
 
 /// Before JSON, files began with the base score and numbers, and then had the name of the objective after its length.
@@ -116,6 +125,7 @@ const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, write_trees<to_lightgbm>},
+      {"catboost", "CatBoost", "JSON", is_catboost, read_trees<from_catboost>, nullptr},
       {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_trees<from_xgboost>, write_trees<to_xgboost_ubjson>},
       {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_trees<to_xgboost>},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},

@@ -123,7 +123,9 @@ def test_lightgbms_text_is_found_out(podere):
     ('{"a":' + "[" * 100000, "nested too deeply"),
     ("tree\nversion=v4\n", "not a whole model"),
     ('{"name":"tree","version":"v4"}', "save_model"),
-    ("{L\x00\x00", "ends in .json"),
+    ("{L\x00\x00", "not valid UBJSON"),
+    ("binf\x00", "save_model('FILE.json')"),
+    ("CBM1\x00", "format='json'"),
 ])
 def test_what_is_no_model_is_refused(podere, text, reason):
     podere.write("m.txt", text)
@@ -144,7 +146,7 @@ def test_models_are_not_written_over_themselves_or_as_other_things(podere, model
     assert "out.json" not in podere.listing()
     podere.write("m.json", model.read_text())
     podere.refused("convert", "m.json", "-o", "m.json")
-    podere.refused("convert", "m.json", "--to", "lightgbm", "-o", "out")
+    podere.refused("convert", "m.json", "--to", "catboost", "-o", "out")
     podere.refused("convert", "absent.json", "-o", "out")
 
 
@@ -153,6 +155,33 @@ def test_the_largest_thresholds_come_back(podere):
     lightgbm = pathlib.Path(__file__).parents[1] / "data/models/lightgbm/decisions.model.txt"
     podere.done("convert", lightgbm, "--to", "xgboost", "-o", "x.json")
     podere.done("convert", "x.json", "-o", "back.json")
+
+
+OTHERS = MODELS / "others"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in OTHERS.glob("*.csv")))
+def test_models_of_many_versions_predict_what_their_library_predicts(podere, name):
+    """With missing values, rows at thresholds and beside them, and extreme numbers."""
+    model = next(path for path in OTHERS.glob(f"{name}.*") if path.suffix in (".json", ".ubj", ".txt"))
+    done = podere.done("convert", model, "-o", "m.json")
+    program = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost"}[name.split("_")[0]]
+    assert done.stdout.startswith(f"{program} model as Podere")
+    podere.done("predict", "m.json", OTHERS / f"{name}.csv", "-o", "p.csv")
+    expected = numpy.loadtxt(OTHERS / f"{name}.expected")
+    assert numpy.ptp(expected) > 0.1
+    assert numpy.allclose(numpy.loadtxt(podere.folder / "p.csv", delimiter=","), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("to, suffix", [("lightgbm", "txt"), ("xgboost-ubjson", "ubj"), ("xgboost", "json")])
+@pytest.mark.parametrize("objective", ["logistic", "squared-error", "softmax"])
+def test_what_is_written_for_others_comes_back_with_the_same_predictions(podere, objective, to, suffix):
+    write_table(podere, objective, True)
+    podere.done("train", "gbt", "t.csv", "--objective", objective, "--trees", 8, "-o", "m.json", "--categorical", "d")
+    expected = predictions(podere, "--margin")
+    podere.done("convert", "m.json", "--to", to, "-o", f"x.{suffix}")
+    podere.done("convert", f"x.{suffix}", "-o", "m.json")
+    assert numpy.allclose(predictions(podere, "--margin"), expected, rtol=1e-6, atol=1e-6)
 
 
 PANDAS = MODELS / "pandas"

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -319,6 +320,48 @@ void define_rows(py::module_& module) {
       .def("set_weight", &Rows::set_weight, py::arg("values"), py::arg("n_threads"));
 }
 
+template <typename T>
+using Column = py::array_t<T, py::array::c_style>;
+/// Of each node its feature, threshold, left child, whether missing values go there, value and cover.
+using TreeColumns =
+    std::tuple<Column<std::int32_t>, Column<float>, Column<std::int32_t>, Column<bool>, Column<float>, Column<float>>;
+
+tree::Tree tree_of(const TreeColumns& columns) {
+  const auto n_nodes = std::get<0>(columns).size();
+  const auto check = [&](const auto&... column) {
+    if (((column.size() != n_nodes) || ...)) throw py::value_error("columns of a tree differ in length");
+  };
+  std::apply(check, columns);
+  tree::Tree result;
+  for (py::ssize_t i = 0; i < n_nodes; ++i) {
+    tree::Node& node = result.nodes.emplace_back();
+    node.feature = std::get<0>(columns).data()[i];
+    node.threshold = std::get<1>(columns).data()[i];
+    node.left = std::get<2>(columns).data()[i];
+    node.missing_left = std::get<3>(columns).data()[i];
+    node.value = std::get<4>(columns).data()[i];
+    node.cover = std::get<5>(columns).data()[i];
+  }
+  return result;
+}
+
+/// Trees of another program.
+tree::Model model_from_trees(const std::string& objective, double quantile, std::vector<std::string> features,
+                             std::vector<std::string> classes, std::vector<double> base_margin,
+                             const std::vector<TreeColumns>& trees) {
+  tree::Model model;
+  model.schema.features = std::move(features);
+  model.schema.classes = std::move(classes);
+  model.base_margin = std::move(base_margin);
+  for (const TreeColumns& columns : trees) model.trees.push_back(tree_of(columns));
+  model.options.objective = parse_name<tree::Objective>(objective);
+  model.options.quantile = quantile;
+  model.options.n_classes = model.n_outputs() > 1 ? static_cast<int>(model.n_outputs()) : 0;
+  model.options.n_trees = static_cast<int>(model.n_rounds());
+  validate(model);
+  return model;
+}
+
 /// What models of all kinds have.
 template <typename Model>
 py::class_<Model> define_model(py::module_& module, const char* name,
@@ -366,6 +409,8 @@ void define_models(py::module_& module) {
       .def_property_readonly("classes", [](const AnyModel& model) { return model.schema().classes; });
   define_model<tree::Model>(module, "Model", &tree::from_text)
       .def_property_readonly("objective", [](const tree::Model& model) { return to_string(model.options.objective); })
+      .def_static("from_trees", &model_from_trees, py::arg("objective"), py::arg("quantile"), py::arg("features"),
+                  py::arg("classes"), py::arg("base_margin"), py::arg("trees"))
       .def("explain", &explain, py::arg("rows"), py::arg("n_threads"))
       .def_property_readonly("n_rounds", &tree::Model::n_rounds)
       .def_property_readonly("early_stopping_rounds",

@@ -19,10 +19,11 @@ RuntimeError for what failed.
 from ._algorithm import AlgorithmClassifier
 from ._connection import SessionError
 from ._core import __version__
+from ._from_sklearn import from_sklearn
 from ._gbt import GBTClassifier, GBTRegressor
 from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._session import Session
 from ._table import Table
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Table", "__version__"]
+           "Session", "SessionError", "Table", "__version__", "from_sklearn"]

@@ -63,8 +63,18 @@ class _WithHistory(_Predicting):
     @property
     def validation_loss(self) -> list[float]: ...
 
+# Of each node its feature (-1: a leaf), threshold, left child, whether missing values go there, value and cover.
+TreeColumns = tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32],
+                    numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.bool_],
+                    numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]
+
 class Model(_WithHistory):
     """Boosted trees."""
+
+    @staticmethod
+    def from_trees(objective: str, quantile: float, features: Sequence[str], classes: Sequence[str],
+                   base_margin: Sequence[float], trees: Sequence[TreeColumns]) -> Model:
+        """Trees of another program, in turns for each output."""
 
     @staticmethod
     def from_text(text: str, name: str) -> Model: ...

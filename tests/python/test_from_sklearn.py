@@ -1,0 +1,78 @@
+"""from_sklearn: what scikit-learn's forests and boosted trees predict, Podere predicts."""
+import numpy
+import pytest
+from sklearn.ensemble import (ExtraTreesRegressor, GradientBoostingClassifier, GradientBoostingRegressor,
+                              HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier,
+                              RandomForestRegressor)
+from sklearn.linear_model import LinearRegression
+
+import podere
+
+MODELS = {
+    "forest": RandomForestRegressor(8, max_depth=5, random_state=1),
+    "extra": ExtraTreesRegressor(8, max_depth=5, random_state=1),
+    "forest of two classes": RandomForestClassifier(8, random_state=1),
+    "boosting": GradientBoostingRegressor(n_estimators=8),
+    "quantile": GradientBoostingRegressor(n_estimators=8, loss="quantile", alpha=0.8),
+    "two classes": GradientBoostingClassifier(n_estimators=8),
+    "exponential": GradientBoostingClassifier(n_estimators=8, loss="exponential"),
+    "histograms": HistGradientBoostingRegressor(max_iter=8),
+    "poisson": HistGradientBoostingRegressor(max_iter=8, loss="poisson"),
+    "histograms of three classes": HistGradientBoostingClassifier(max_iter=8),
+}
+
+
+def data(missing):
+    rng = numpy.random.default_rng(5)
+    X = rng.normal(size=(400, 4)).astype("float32")
+    signal = X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=len(X))
+    if missing:
+        X[rng.random(X.shape) < 0.1] = numpy.nan
+    return X, signal
+
+
+def thresholds(model):
+    """Rows at thresholds and beside them."""
+    trees = [tree.tree_.threshold for tree in numpy.ravel(getattr(model, "estimators_", []))]
+    nodes = [predictor.nodes["num_threshold"] for round_ in getattr(model, "_predictors", []) for predictor in round_]
+    values = numpy.concatenate(trees + nodes).astype("float32")
+    near = numpy.random.default_rng(6).choice(values[numpy.isfinite(values)], (200, 4))
+    return numpy.r_[near, numpy.nextafter(near, numpy.float32(1e30)), numpy.nextafter(near, numpy.float32(-1e30))]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions_are_those_of_scikit_learn(name, tmp_path):
+    model = MODELS[name]
+    X, signal = data("istograms" in name or name == "poisson")
+    classes = {"two classes": ["no", "yes"], "exponential": ["no", "yes"], "forest of two classes": [3, 7],
+               "histograms of three classes": [1, 5, 9]}.get(name)
+    y = numpy.exp(signal) if classes is None else numpy.array(classes)[numpy.digitize(signal, [0, 1][:len(classes) - 1])]
+    model.fit(X, y)
+    ours = podere.from_sklearn(model)
+    rows = numpy.r_[X, thresholds(model)]
+    if name == "forest of two classes":
+        assert numpy.allclose(ours.predict(rows), model.predict_proba(rows)[:, 1], rtol=1e-6, atol=1e-6)
+    elif classes is None:
+        assert numpy.allclose(ours.predict(rows), model.predict(rows), rtol=1e-6, atol=1e-6)
+    else:
+        assert numpy.allclose(ours.predict_proba(rows), model.predict_proba(rows), rtol=1e-6, atol=1e-6)
+        assert (ours.predict(X) == model.predict(X)).all()
+    ours.save_model(tmp_path / "m.json")
+    again = type(ours)().load_model(tmp_path / "m.json")
+    assert numpy.array_equal(again.predict(rows), ours.predict(rows))
+
+
+def test_what_podere_does_not_have_is_refused():
+    X, signal = data(False)
+    three = numpy.digitize(signal, [0, 1])
+    for model, y, reason in [
+        (RandomForestClassifier(3), three, "3 classes"),
+        (RandomForestRegressor(3), numpy.c_[signal, signal], "2 targets"),
+        (GradientBoostingRegressor(n_estimators=2, init=LinearRegression()), signal, "init"),
+        (HistGradientBoostingClassifier(max_iter=2, categorical_features=[0]), three, "categorical_features"),
+    ]:
+        X[:, 0] = numpy.abs(X[:, 0]).astype(int)
+        with pytest.raises(ValueError, match=reason):
+            podere.from_sklearn(model.fit(X, y))
+    with pytest.raises(TypeError, match="RandomForestRegressor"):
+        podere.from_sklearn(LinearRegression())

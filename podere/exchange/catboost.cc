@@ -173,7 +173,7 @@ CatboostObjective read_loss(const SortedJson& model_info) {
   const SortedJson& loss = model_info.at("params").at("loss_function");
   const auto name = loss.at("type").get<std::string>();
   CatboostObjective result{objective_called(name, name, catboost_objectives())};
-  if (result.objective != tree::Objective::kQuantile) return result;
+  if (!tree::traits_of(result.objective).has_quantile) return result;
   const SortedJson parameters = loss.value("params", SortedJson::object());
   const auto alpha = parse_real(parameters.value("alpha", "0.5"));
   result.quantile = checked_quantile(alpha.value_or(0));
@@ -200,7 +200,7 @@ tree::Model read_file(const SortedJson& file) {
   const double scale = file.at("scale_and_bias").at(0).get<double>();
   for (const SortedJson& bias : file["scale_and_bias"].at(1)) model.base_margin.push_back(bias.get<double>());
   const std::size_t n_outputs = model.base_margin.size();
-  const bool is_softmax = objective.objective == tree::Objective::kSoftmax;
+  const bool is_softmax = tree::traits_of(objective.objective).link == tree::Link::kSoftmax;
   if (is_softmax ? n_outputs < 2 || n_outputs > static_cast<std::size_t>(tree::kMaxClasses) : n_outputs != 1)
     throw_input_error("has {} outputs, which does not fit the objective", n_outputs);
   const bool is_symmetric = file.contains("oblivious_trees");

@@ -305,13 +305,14 @@ tree::Model from_lightgbm(const std::string& text) {
   if (version != "v2" && version != "v3" && version != "v4")
     throw_input_error("has version {} of LightGBM's format; v2 to v4 are read", version);
   LightgbmObjective objective = read_objective(header);
-  const auto quantile = objective.objective == tree::Objective::kQuantile ? quantile_in(text) : std::nullopt;
+  const bool has_quantile = traits_of(objective.objective).has_quantile;
+  const auto quantile = has_quantile ? quantile_in(text) : std::nullopt;
   // Without parameters a file does not say which quantile it predicts; as a number it predicts the same.
-  if (objective.objective == tree::Objective::kQuantile && !quantile)
-    objective.objective = tree::Objective::kSquaredError;
+  if (has_quantile && !quantile)
+    objective.objective = objective_called("regression", "regression", lightgbm_objectives());
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
-  const bool is_softmax = objective.objective == tree::Objective::kSoftmax;
+  const bool is_softmax = traits_of(objective.objective).link == tree::Link::kSoftmax;
   if (n_outputs != n_classes || (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,
                       n_outputs);

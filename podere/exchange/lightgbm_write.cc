@@ -12,6 +12,7 @@
 #include "podere/base/error.h"
 #include "podere/base/json.h"
 #include "podere/exchange/lightgbm.h"
+#include "podere/exchange/objectives.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
@@ -129,19 +130,11 @@ std::string tree_text(const tree::Tree& tree, std::size_t number, const table::S
 }
 
 std::string objective_text(const tree::Options& options) {
-  switch (options.objective) {
-    case tree::Objective::kBinaryLogistic:
-      return "binary sigmoid:1";
-    case tree::Objective::kSquaredError:
-      return "regression";
-    case tree::Objective::kSoftmax:
-      return fmt::format("multiclass num_class:{}", options.n_classes);
-    case tree::Objective::kPoisson:
-      return "poisson";
-    case tree::Objective::kQuantile:
-      return "quantile";
-  }
-  return {};
+  const auto known = lightgbm_objectives();
+  const std::string name = std::ranges::find(known, options.objective, &ForeignObjective::objective)->name;
+  const Link link = traits_of(options.objective).link;
+  if (link == Link::kSoftmax) return fmt::format("{} num_class:{}", name, options.n_classes);
+  return link == Link::kLogit ? name + " sigmoid:1" : name;
 }
 
 /// What LightGBM knows of each feature: codes of categories, or a range of numbers.
@@ -190,8 +183,7 @@ std::string to_lightgbm(const tree::Model& model) {
       "feature_importances:\n\nparameters:\n{8}\nend of parameters\n\npandas_categorical:{7}\n",
       model.n_outputs(), schema.features.size() - 1, objective_text(model.options), fmt::join(schema.features, " "),
       infos_text(schema), fmt::join(sizes, " "), fmt::join(trees, ""), pandas_text(schema),
-      model.options.objective == tree::Objective::kQuantile ? fmt::format("[alpha: {}]\n", model.options.quantile)
-                                                            : "");
+      traits_of(model.options.objective).has_quantile ? fmt::format("[alpha: {}]\n", model.options.quantile) : "");
 }
 
 }  // namespace podere::exchange

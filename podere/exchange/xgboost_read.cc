@@ -173,7 +173,7 @@ double read_quantile(const SortedJson& json) {
 XgboostObjective read_objective(const SortedJson& json, bool is_before_1_3) {
   const auto name = json.at("name").get<std::string>();
   const tree::Objective objective = objective_called(name, name, xgboost_objectives());
-  if (objective == tree::Objective::kQuantile) return {objective, Link::kIdentity, read_quantile(json)};
+  if (traits_of(objective).has_quantile) return {objective, Link::kIdentity, read_quantile(json)};
   return {objective, name == "binary:logitraw" && is_before_1_3 ? Link::kLogit : traits_of(objective).link};
 }
 
@@ -331,7 +331,7 @@ tree::Model read_model(const SortedJson& file) {
   if (const auto n = whole(parameters, "num_target", 1); n > 1)
     throw_input_error("predicts {} targets, Podere one: train a model for each", n);
   const XgboostObjective objective = read_objective(learner.at("objective"), is_before_1_3(file));
-  const bool is_softmax = objective.objective == tree::Objective::kSoftmax;
+  const bool is_softmax = traits_of(objective.objective).link == Link::kSoftmax;
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
   if (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
     throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);

@@ -1,6 +1,6 @@
 """The C++ below the estimators. Not for users: it changes as they need."""
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 import numpy.typing
@@ -64,9 +64,9 @@ class _WithHistory(_Predicting):
     def validation_loss(self) -> list[float]: ...
 
 # Of each node its feature (-1: a leaf), threshold, left child, whether missing values go there, value and cover.
-TreeColumns = tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32],
-                    numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.bool_],
-                    numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]
+TreeColumns: TypeAlias = tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32],
+                               numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.bool_],
+                               numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]
 
 class Model(_WithHistory):
     """Boosted trees."""

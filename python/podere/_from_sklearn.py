@@ -114,7 +114,7 @@ def _take(estimator: Any, model: Any, objective: str, base: NDArray[Any], trees:
 def _columns_of(tree: Any, values: NDArray[Any]) -> _core.TreeColumns:
     """Of sklearn.tree: float32(x) <= threshold, a float64, goes left."""
     nodes = tree.__getstate__()["nodes"]
-    missing_left = (nodes["missing_go_to_left"] if "missing_go_to_left" in nodes.dtype.names
+    missing_left = (nodes["missing_go_to_left"] if "missing_go_to_left" in (nodes.dtype.names or ())
                     else np.zeros(len(nodes)))  # before 1.3 missing values are refused
     return _in_order(nodes["left_child"] < 0, nodes["feature"], nodes["threshold"], nodes["left_child"],
                      nodes["right_child"], missing_left.astype(bool), values, nodes["weighted_n_node_samples"])
@@ -122,9 +122,8 @@ def _columns_of(tree: Any, values: NDArray[Any]) -> _core.TreeColumns:
 
 def _columns_of_nodes(nodes: NDArray[Any]) -> _core.TreeColumns:
     """Of HistGradientBoosting: x <= threshold, both float64, goes left."""
-    thresholds = nodes["num_threshold"] if "num_threshold" in nodes.dtype.names else nodes["threshold"]
-    return _in_order(nodes["is_leaf"].astype(bool), nodes["feature_idx"], thresholds, nodes["left"], nodes["right"],
-                     nodes["missing_go_to_left"].astype(bool), nodes["value"], nodes["count"])
+    return _in_order(nodes["is_leaf"].astype(bool), nodes["feature_idx"], nodes["num_threshold"], nodes["left"],
+                     nodes["right"], nodes["missing_go_to_left"].astype(bool), nodes["value"], nodes["count"])
 
 
 def _in_order(is_leaf: NDArray[Any], feature: NDArray[Any], threshold: NDArray[Any], left: NDArray[Any],

@@ -66,7 +66,8 @@ FeaturesRead read_features(const SortedJson& infos, tree::Model& model) {
     const auto missing = feature.at("nan_value_treatment").get<std::string>();
     if (missing != "AsIs" && missing != "AsFalse" && missing != "AsTrue")
       throw_input_error("has nan_value_treatment {}, allowed are AsIs, AsFalse and AsTrue", missing);
-    if (place >= names.size() || place >= kMostPlaces || !result.try_emplace(index, place, missing == "AsTrue").second)
+    if (place >= names.size() || place >= kMostPlaces ||
+        !result.emplace(index, FeatureRead{place, missing == "AsTrue"}).second)
       throw_input_error("has feature {} of {}, or twice", place, names.size());
     names[place] = feature.value("feature_id", "");
     has_names = has_names || !names[place].empty();

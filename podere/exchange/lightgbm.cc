@@ -333,8 +333,9 @@ tree::Model from_lightgbm(const std::string& text) {
       tree::traits_of(objective.objective).link != tree::Link::kIdentity)
     throw InputError(
         "is a random forest of LightGBM before 2.3, whose leaves are predictions: train it with a later one");
-  const auto n_rounds = static_cast<double>(sections.trees.size() / static_cast<std::size_t>(n_outputs));
-  const double scale = header.contains("average_output") ? objective.scale / n_rounds : objective.scale;
+  const std::size_t n_rounds = sections.trees.size() / static_cast<std::size_t>(n_outputs);
+  const bool is_average = header.contains("average_output");
+  const double scale = is_average ? objective.scale / static_cast<double>(n_rounds) : objective.scale;
   for (const Section& section : sections.trees)
     model.trees.push_back(read_tree(section, model.schema.features.size(), scale));
   model.schema.categories = categorical_features(model.trees);

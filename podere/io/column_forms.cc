@@ -41,8 +41,10 @@ std::uint64_t allowed_forms(const CsvOptions& options, const CsvLayout& layout, 
 /// What to do where a column may be of two forms.
 [[noreturn]] void refuse_doubt(const std::string& file, const std::string& column, const NumberForm& one,
                                const NumberForm& other, std::string_view options) {
-  throw_input_error("{}: column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}",
-                    file, printable(column), one.name, one.example, other.name, other.example, options);
+  throw_input_error(
+      "{}: column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}, or "
+      "take texts as categories with --categorical",
+      file, printable(column), one.name, one.example, other.name, other.example, options);
 }
 
 /// One of `forms`, which all texts of a column are of. Throws InputError where they may mean different numbers, unless

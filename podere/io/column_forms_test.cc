@@ -59,7 +59,8 @@ TEST(ColumnForms, AFieldFurtherDownDecides) {
   for (int i = 0; i < 100; ++i) text += "1,234;03/04/2026\n";
   EXPECT_EQ(form_refusal(text),
             " column 'a' may hold numbers with a decimal comma such as 1,5 or numbers with a comma every three digits "
-            "such as 1,234.5, and none of its fields decides: choose --decimal , or --decimal .");
+            "such as 1,234.5, and none of its fields decides: choose --decimal , or --decimal ., or take "
+            "texts as categories with --categorical");
   EXPECT_EQ(columns_of(text + "1,5;13/04/2026\n")[0][0], 1.234F);
   EXPECT_EQ(columns_of(text + "1,234.5;04/13/2026\n")[0][0], 1234);
   EXPECT_EQ(columns_of(text + "1,5;13/04/2026\n")[1][0], 20546) << "the third of April";
@@ -70,7 +71,7 @@ TEST(ColumnForms, OptionsDecideWhatFieldsDoNot) {
   EXPECT_EQ(
       form_refusal("a,b\n1,03/04/2026\n"),
       " column 'b' may hold dates such as 31/01/2026 or dates such as 01/31/2026, and none of its fields decides: "
-      "choose --day-first or --month-first");
+      "choose --day-first or --month-first, or take texts as categories with --categorical");
   EXPECT_EQ(columns_of("a,b\n1,03/04/2026\n", {.day_first = true})[1], (std::vector<float>{20546}));
   EXPECT_EQ(columns_of("a,b\n1,03/04/2026\n", {.day_first = false})[1], (std::vector<float>{20516}));
   EXPECT_EQ(columns_of("a;b\n1.234;1\n", {.decimal = ','})[0], (std::vector<float>{1234})) << "a point is for groups";

@@ -20,10 +20,12 @@ constexpr std::size_t kSampleBytes = 1 << 16;
 std::pair<CsvSample, bool> take_rows(std::string_view text, std::size_t text_begin, const LineRules& rules) {
   CsvSample sample;
   const char* const end = text.data() + text.size();
-  const char* p = find_row(text.data() + std::min(text_begin, text.size()), end, LinePlace::kBlank, rules);
+  const char* const begin = text.data() + std::min(text_begin, text.size());
+  const char* p = find_row(begin, end, LinePlace::kBlank, rules);
   sample.first_line += static_cast<std::uint64_t>(std::count(text.data(), p, '\n'));
   while (p != end && sample.rows.size() < kSampleRows) {
     const char* const row_end = find_row_end(p, end, LinePlace::kRow, rules);
+    while (p != begin && p[-1] != '\n') --p;  // blanks before a row may be tabs between fields
     sample.rows.emplace_back(p, row_end == nullptr ? end : row_end);
     if (row_end == nullptr) return {std::move(sample), false};
     p = find_row(row_end, end, LinePlace::kBlank, rules);

@@ -183,6 +183,7 @@ TEST(Csv, AnIndexWithoutANameIsLeftOut) {
   };
   EXPECT_EQ(left_out(",a,b\n0,1,2\n1,3,4\n"), "f0 index") << "of pandas";
   EXPECT_EQ(left_out(",a,b\n17,1,2\n5,3,4\n"), "f0 index") << "shuffled";
+  EXPECT_EQ(left_out("\tb\n0\t1\n1\t3\n"), "f0 index") << "a tab first";
   EXPECT_EQ(left_out("Unnamed: 0,a,b\n0,1,2\n1,3,4\n"), "Unnamed: 0 index") << "read and written again";
   EXPECT_EQ(left_out("\"\",\"a\",\"b\"\n\"Mazda RX4\",1,2\n\"Fiat\",3,4\n"), "f0 index") << "write.csv of R";
   EXPECT_EQ(left_out("\"a\" \"b\"\n\"Mazda RX4\" 1 2\n\"Fiat\" 3 4\n"), "f0 index") << "write.table of R";

@@ -36,11 +36,11 @@ def test_columns_say_what_they_were_taken_for(session, tmp_path):
 
 def test_what_is_in_doubt_is_refused_with_parameters(session, tmp_path):
     (tmp_path / "d.csv").write_text("when,y\n01/02/2026,1\n02/03/2026,0\n")
-    with pytest.raises(ValueError, match="choose day_first=True or day_first=False$"):
+    with pytest.raises(ValueError, match="choose day_first=True or day_first=False, or take texts as categories with categorical$"):
         session.read_csv(tmp_path / "d.csv")
     assert session.read_csv(tmp_path / "d.csv", day_first=True).to_pandas()["when"][0] == 20485
     (tmp_path / "n.csv").write_text("a;b\n1,234;1\n2,345;0\n")
-    with pytest.raises(ValueError, match=r"choose decimal=',' or decimal='.'$"):
+    with pytest.raises(ValueError, match=r"choose decimal=',' or decimal='.', or take"):
         session.read_csv(tmp_path / "n.csv")
     assert session.read_csv(tmp_path / "n.csv", decimal=".").to_pandas()["a"][0] == 1234
     (tmp_path / "c.csv").write_text("# a b\n1 0\n2 1\n")

@@ -61,6 +61,7 @@ TEST(ColumnForms, AFieldFurtherDownDecides) {
             " column 'a' may hold numbers with a decimal comma such as 1,5 or numbers with a comma every three digits "
             "such as 1,234.5, and none of its fields decides: choose --decimal , or --decimal ., or take "
             "texts as categories with --categorical");
+  EXPECT_EQ(columns_of(text + "0,125;13/04/2026\n")[0][0], 1.234F) << "no group of three begins with 0";
   EXPECT_EQ(columns_of(text + "1,5;13/04/2026\n")[0][0], 1.234F);
   EXPECT_EQ(columns_of(text + "1,234.5;04/13/2026\n")[0][0], 1234);
   EXPECT_EQ(columns_of(text + "1,5;13/04/2026\n")[1][0], 20546) << "the third of April";

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "podere/base/printable.h"
 #include "podere/io/csv_field.h"
 #include "podere/io/decimal.h"
+#include "podere/io/number_form.h"
 #include "podere/table/labels.h"
 #include "podere/table/number_text.h"
 
@@ -32,6 +34,15 @@ float parse_code(std::string_view text) {
 
 std::size_t code_of(const std::vector<std::string>& sorted, std::string_view text) {
   return static_cast<std::size_t>(std::ranges::lower_bound(sorted, text) - sorted.begin());
+}
+
+/// The number that a text stands for, be it of one of number_forms(), as a text.
+std::optional<std::string> number_text_of(std::string_view text) {
+  const auto plain = table::number_text(text);
+  const std::uint64_t forms = plain ? 0 : forms_of(text);
+  if (forms == 0) return plain;
+  const auto value = number_forms()[static_cast<std::size_t>(std::countr_zero(forms))].read(text);
+  return table::number_text(fmt::format("{}", static_cast<float>(*value)));
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ Categories::Categories(const CsvLayout& layout) : layout_(layout) {
 std::optional<float> Categories::number(std::size_t column_of_table, std::string_view text) {
   Column& column = *columns_.at(column_of_table);
   if (!column.classes.empty()) {
-    const std::optional<std::string> number = column.has_numbers ? table::number_text(text) : std::nullopt;
+    const std::optional<std::string> number = column.has_numbers ? number_text_of(text) : std::nullopt;
     const auto found = column.classes.find(number ? *number : text);
     if (found != column.classes.end()) return found->second;
     const bool is_chosen = layout_.label_choice == LabelChoice::kOption || layout_.label_choice == LabelChoice::kModel;

@@ -91,7 +91,7 @@ void choose_categories(const ColumnFinder& finder, const std::string& where, con
 }
 
 /// What the fields of a column look like in a sample: the later, the likelier it is a label.
-enum class Looks { kReal, kWhole, kText };
+enum class Looks { kDate, kReal, kWhole, kText };
 
 /// The number that a field stands for, be it written in one of number_forms(), but for booleans, which are classes.
 std::optional<float> number_of(std::string_view field) {
@@ -104,13 +104,22 @@ std::optional<float> number_of(std::string_view field) {
   return static_cast<float>(*form.read(field));
 }
 
+bool is_date(std::string_view field) {
+  const std::uint64_t forms = forms_of(field);
+  return forms != 0 && number_forms()[static_cast<std::size_t>(std::countr_zero(forms))].is_date;
+}
+
 /// How columns look in `rows` [columns].
 std::vector<Looks> find_looks(const std::vector<Fields>& rows, const MissingTokens& missing, std::size_t n_columns) {
   std::vector<Looks> looks(n_columns, Looks::kWhole);
   for (const Fields& fields : rows) {
     for (std::size_t i = 0; i < std::min(fields.size(), looks.size()); ++i) {
-      if (looks[i] == Looks::kText || missing.holds(fields[i])) continue;
+      if (looks[i] == Looks::kText || looks[i] == Looks::kDate || missing.holds(fields[i])) continue;
       const auto value = number_of(fields[i]);
+      if (value && is_date(fields[i])) {
+        looks[i] = Looks::kDate;
+        continue;
+      }
       if (!value) looks[i] = Looks::kText;
       if (value && *value != std::floor(*value)) looks[i] = Looks::kReal;
     }
@@ -127,7 +136,7 @@ void choose_classes(const std::string& file, const std::vector<Looks>& looks, co
   if (!label || !has_features) return;
   if (options.coded_as) {
     layout.schema.classes = options.coded_as->classes;
-  } else if (looks[*label] == Looks::kText && !options.counts_texts) {
+  } else if ((looks[*label] == Looks::kText || looks[*label] == Looks::kDate) && !options.counts_texts) {
     layout.finds_classes = true;
   }
   if (options.positive && !layout.has_text_label()) {

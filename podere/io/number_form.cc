@@ -47,6 +47,8 @@ std::optional<double> grouped(std::string_view text, char mark, char point) {
       if (n_groups > 0 && n_digits > 3) return std::nullopt;
       text.remove_prefix(1);
     } else if (const std::size_t size = take_mark(); size > 0) {
+      const bool begins_with_0 = n_groups == 0 && plain.ends_with('0') && n_digits == 1;
+      if (begins_with_0) return std::nullopt;
       const bool fits = n_groups == 0 ? n_digits >= 1 && n_digits <= 3 : n_digits == 3 && text[0] == used;
       if (!fits) return std::nullopt;
       used = text[0];

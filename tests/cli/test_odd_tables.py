@@ -171,6 +171,25 @@ def test_categories_are_found_where_that_is_wanted(podere):
         assert facts["accuracy"] == 1
 
 
+def test_labels_of_every_kind_come_back_as_they_were(podere):
+    random = np.random.default_rng(3)
+    x = random.normal(size=300).round(4)
+    for labels, objective in [(np.where(x > 0, "2026-02-01", "2026-01-01"), "logistic"),
+                              (np.where(x > 0, "20 %", "10 %"), "logistic"), (np.where(x > 0, "on", "off"), "logistic"),
+                              ([f"{value:.3f}".replace(".", ",") for value in x], "squared-error")]:
+        pd.DataFrame({"x": x, "target": labels}).to_csv(podere.folder / "t.csv", index=False, sep=";")
+        facts = json.loads(podere.done("train", "gbt", "t.csv", "--trees", 20, "-o", "m.json", "--json").stdout)
+        assert facts["objective"] == objective
+        facts = json.loads(podere.done("evaluate", "m.json", "t.csv", "--json").stdout)
+        if objective == "logistic":
+            podere.done("predict", "m.json", "t.csv", "--as", "class", "-o", "p.csv")
+            predicted = pd.read_csv(podere.folder / "p.csv", header=None, dtype=str)[0]
+            expected = pd.Series(labels).str.removesuffix(" %")
+            assert facts["accuracy"] == (predicted == expected).mean() > 0.95
+        else:
+            assert facts["root_mean_squared_error"] < 0.5
+
+
 BAD = [
     ("a,y\n1,0\n2x,1\n3,1\n", [], "t.csv:3: column 'a' (position 0): '2x' is neither a number"),
     ("when,y\n2026-01-01,0\n2026-02-30,1\n", [], "'2026-02-30' is none of the dates of this column"),

@@ -23,6 +23,7 @@ std::uint64_t forms_where(const Predicate& holds) {
 }
 
 const std::uint64_t kDates = forms_where([](const NumberForm& form) { return form.is_date; });
+const std::uint64_t kBooleans = forms_where([](const NumberForm& form) { return form.is_boolean; });
 const std::uint64_t kWithPlain = forms_where([](const NumberForm& form) { return form.has_plain; });
 const std::uint64_t kDayFirst = forms_where([](const NumberForm& form) { return form.day_first == true; });
 const std::uint64_t kMonthFirst = forms_where([](const NumberForm& form) { return form.day_first == false; });
@@ -129,8 +130,10 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
     const std::uint64_t allowed = allowed_forms(options, layout, k);
     const bool has_many = 2 * n_texts > n_rows || sample.n > 0;  // not a few among numbers
     std::uint64_t forms = found[k].forms & allowed & (has_many ? ~std::uint64_t{0} : kWithPlain);
-    // Where one text is of no form, it is that which is to be refused.
-    if (forms == 0 && found[k].forms == 0 && sample.n > 0 && !options.counts_texts) forms = sample.forms & allowed;
+    // Where one text is of no form, it is that which is to be refused; but F may be female, and not false.
+    if (forms == 0 && found[k].forms == 0 && sample.n > 0 && !options.counts_texts) {
+      forms = sample.forms & allowed & ~kBooleans;
+    }
     const auto form = prefer(forms, file, name, options.counts_texts);
     if (form && layout.forms[k] != form) {
       layout.forms[k] = form;

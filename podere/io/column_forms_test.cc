@@ -135,6 +135,15 @@ TEST(ColumnForms, FewTextsBecomeCategoriesAndManyAreLeftOut) {
   EXPECT_EQ(rows->schema(), table.schema());
 }
 
+TEST(ColumnForms, ALetterThatMayBeFalseIsATextBesideOthers) {
+  std::string text = "sex,y\n";
+  for (int i = 0; i < 40; ++i) text += i < 20 ? "F,1\n" : "M,0\n";
+  EXPECT_EQ(form_refusal(text), "2: column 'sex' (position 0): 'F' is neither a number nor a text for a missing value");
+  const TemporaryFile file(text);
+  const auto table = read_csv(file.path(), {.finds_categories = true}, comm::Communicator::self(), 1);
+  EXPECT_EQ(table.schema().categories.at(0), (table::CategoryTexts{"F", "M"}));
+}
+
 TEST(ColumnForms, ATextAmongManyNumbersMakesNoCategories) {
   std::string text = "x,y\n";
   for (int i = 0; i < 100; ++i) text += fmt::format("{}.5,1\n", i);

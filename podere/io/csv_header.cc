@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "podere/base/number.h"
@@ -108,22 +109,30 @@ bool holds_wanted_name(const Fields& first, const CsvOptions& options) {
 
 HeaderDecision doubtful(std::string doubt) { return {std::nullopt, std::move(doubt)}; }
 
+/// Whether a column has a text in each row, all different: R's names of rows, over which stands nothing.
+bool names_rows(const ColumnBelow& column, const std::vector<Fields>& below) {
+  const std::set<std::string> different(column.texts.begin(), column.texts.end());
+  return below.size() > 1 && different.size() == below.size();
+}
+
 /// A line of numbers and missing values: a row, unless it is what pandas writes for columns without names.
 HeaderDecision decide_numbers(const Fields& first, const std::vector<Fields>& below,
                               const std::vector<ColumnBelow>& columns) {
   const bool has_index = first[0].empty() && first.size() > 1;
+  if (has_index && names_rows(columns[0], below)) return {true, {}};
   const std::size_t n = first.size() - (has_index ? 1 : 0);
+  const std::size_t base = has_index && first[1] == "1" ? 1 : 0;  // R counts from 1
   std::size_t n_real = 0;
   std::size_t n_alike = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t j = i + (has_index ? 1 : 0);
-    if (first[j] != std::to_string(i)) return {false, {}};
+    if (first[j] != std::to_string(i + base)) return {false, {}};
     n_real += columns[j].is_real() ? 1 : 0;
     n_alike += columns[j].counts_like(first[j]) ? 1 : 0;
   }
   if (below.empty() || std::ranges::find(below, first) != below.end()) return {false, {}};
   bool is_counting = has_index;
-  for (std::size_t i = 0; i < below.size(); ++i) is_counting = is_counting && below[i][0] == std::to_string(i);
+  for (std::size_t i = 0; i < below.size(); ++i) is_counting = is_counting && below[i][0] == std::to_string(i + base);
   if (is_counting || (n > 2 && n_real > 0) || (n > 1 && n_real == n)) return {true, {}};
   if (n_alike == n && n < 3 && columns[0].texts.empty()) return {false, {}};
   return doubtful("0, 1, 2, ... are how pandas numbers columns without names");

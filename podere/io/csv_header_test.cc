@@ -44,6 +44,12 @@ TEST(CsvHeader, TextsOverNumbersAreNames) {
                                   "a,b\n1e5,inf\n-1e-5,-inf\n", "id,2019,2020,2021\n7,10,20,30\n"});
 }
 
+TEST(CsvHeader, NumbersBesideNothingAreNamesOverNamesOfRows) {
+  expect_each(FirstLine::kNames, {"\"\",\"1940\",\"1945\"\n\"Food\",22.2,44.5\n\"Rent\",10.5,15.5\n",
+                                  "\"\",\"1\",\"2\"\n\"1\",50,19\n\"2\",16,40\n"});
+  expect_each(FirstLine::kRow, {",1940,1945\nFood,22.2,44.5\nFood,10.5,15.5\n", ",1.5,2\nx,3,4\n"});
+}
+
 TEST(CsvHeader, TextsOverTextsAreNamesUnlessTheyLookAlike) {
   expect_each(FirstLine::kNames, {"name,city\nAnn,Rome\nBob,Bari\n", "name\nAnn\n", "q1,q2\nyes,no\n"});
   expect_each(FirstLine::kRow, {"2020-01-01\n2020-01-02\n", "Ann,Rome\nBob,Rome\n", "5%,$3\n6%,$12\n"});

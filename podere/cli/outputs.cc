@@ -107,6 +107,7 @@ std::string files_text(const Json& result) {
       text += fmt::format("{}: columns of few different texts are taken as categories: {}\n", name,
                           printable_list(file["categories"].get<std::vector<std::string>>()));
     }
+    for (const auto& doubt : file.value("doubts", Json::array())) text += name + ": " + doubt.get<std::string>() + '\n';
     for (const auto& left_out : file.value("left_out", Json::array())) {
       if (left_out.at("reason") == "texts") {
         text += fmt::format(

@@ -1,5 +1,7 @@
 #include "podere/io/column_forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -39,33 +41,27 @@ std::uint64_t allowed_forms(const CsvOptions& options, const CsvLayout& layout, 
   return allowed;
 }
 
-/// What to do where a column may be of two forms.
-[[noreturn]] void refuse_doubt(const std::string& file, const std::string& column, const NumberForm& one,
-                               const NumberForm& other, std::string_view options) {
-  throw_input_error(
-      "{}: column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}, or "
-      "take texts as categories with --categorical",
-      file, printable(column), one.name, one.example, other.name, other.example, options);
-}
-
-/// One of `forms`, which all texts of a column are of. Throws InputError where they may mean different numbers, unless
-/// `is_lenient`: then there is none.
-std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& file, const std::string& column,
-                                  bool is_lenient) {
+/// One of `forms`, which all texts of a column are of. Nothing where they may stand for different numbers: `doubt` is
+/// then said why, and what to do.
+std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column, std::string& doubt) {
   if (forms == 0) return std::nullopt;
   const auto first = static_cast<std::size_t>(std::countr_zero(forms));
   if (first == kGroups) return first;
-  const auto forms_span = number_forms();
-  const bool has_two_commas = (forms & bit(kDecimalComma)) != 0 && (forms & bit(kThousands)) != 0;
-  const bool has_two_orders = (forms & kDayFirst) != 0 && (forms & kMonthFirst) != 0;
-  if (is_lenient && (has_two_commas || has_two_orders)) return std::nullopt;
-  if (has_two_commas) {
-    refuse_doubt(file, column, forms_span[kDecimalComma], forms_span[kThousands], "--decimal , or --decimal .");
+  const auto differ = [&](std::size_t one, std::size_t other, std::string_view options) {
+    const NumberForm &a = number_forms()[one], &b = number_forms()[other];
+    doubt = fmt::format(
+        "column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}, or take texts "
+        "as "
+        "categories with --categorical",
+        printable(column), a.name, a.example, b.name, b.example, options);
+    return std::nullopt;
+  };
+  if ((forms & bit(kDecimalComma)) != 0 && (forms & bit(kThousands)) != 0) {
+    return differ(kDecimalComma, kThousands, "--decimal , or --decimal .");
   }
-  if (has_two_orders) {
-    const auto day_first = static_cast<std::size_t>(std::countr_zero(forms & kDayFirst));
-    const auto month_first = static_cast<std::size_t>(std::countr_zero(forms & kMonthFirst));
-    refuse_doubt(file, column, forms_span[day_first], forms_span[month_first], "--day-first or --month-first");
+  if ((forms & kDayFirst) != 0 && (forms & kMonthFirst) != 0) {
+    return differ(static_cast<std::size_t>(std::countr_zero(forms & kDayFirst)),
+                  static_cast<std::size_t>(std::countr_zero(forms & kMonthFirst)), "--day-first or --month-first");
   }
   return first;
 }
@@ -134,7 +130,11 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
     if (forms == 0 && found[k].forms == 0 && sample.n > 0 && !options.counts_texts) {
       forms = sample.forms & allowed & ~kBooleans;
     }
-    const auto form = prefer(forms, file, name, options.counts_texts);
+    std::string doubt;
+    const auto form = prefer(forms, name, doubt);
+    const bool is_of_all = found[k].forms != 0;  // else texts contradict each other, and are refused as such
+    if (!doubt.empty() && is_of_all && !options.counts_texts) throw_input_error("{}: {}", file, doubt);
+    if (!doubt.empty() && is_of_all) layout.doubts.push_back(doubt);
     if (form && layout.forms[k] != form) {
       layout.forms[k] = form;
       is_changed = true;

@@ -99,6 +99,11 @@ TEST(ColumnForms, AFieldThatIsNotAsTheOthersIsRefusedByItself) {
             "52: column 'x' (position 1): '1,5' is neither a number nor a text for a missing value");
 }
 
+TEST(ColumnForms, DatesThatContradictEachOtherAreNotInDoubt) {
+  EXPECT_EQ(form_refusal("a,b\n1/13/2020,1\n13/1/2020,2\n"),
+            "2: column 'a' (position 0): '1/13/2020' is neither a number nor a text for a missing value");
+}
+
 TEST(ColumnForms, DatesAreThoseOfTheModelOrNone) {
   ReadFacts facts;
   const TemporaryFile file("when,x\n2026-01-01,1\n2026-01-02,2\n");

@@ -146,6 +146,7 @@ void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found,
   facts.left_out.assign(layout.left_out.begin(), layout.left_out.end());
   if (layout.index) facts.left_out.insert(facts.left_out.begin(), {layout.names[*layout.index], "index"});
   facts.categories = layout.found_categories;
+  facts.doubts = layout.doubts;
   facts.read_as.clear();
   for (std::size_t k = 0; k < layout.forms.size(); ++k) {
     if (layout.date_parts[k] != DatePart::kNone) continue;

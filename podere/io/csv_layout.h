@@ -56,6 +56,7 @@ struct CsvLayout {
   // What options left to be found out:
   std::vector<std::string> found_categories;  ///< features
   std::vector<LeftOut> left_out;
+  std::vector<std::string> doubts;  ///< of counts_texts, where columns would be refused else
 
   std::optional<std::size_t> label_field() const {
     return schema.label ? std::optional(fields[schema.features.size()]) : std::nullopt;

@@ -43,6 +43,7 @@ TEST(NumberForm, NumbersMayHaveADecimalCommaAndGroups) {
        {"1.5", "1,5,3", "1.23,4", "1,5x", ",5", "1.2345,6", "1 23", "1 234.567,8", "", "-", "1,e", "1,5.0"}) {
     EXPECT_EQ(read(kDecimalComma, text), std::nullopt) << text;
   }
+  for (const char* text : {"+39 055 123", "055 123 456"}) EXPECT_EQ(forms_of(text), 0) << "of a telephone";
   for (const char* text : {"1,5", "12,34", "1,2345", "1234,567", "1,234,56", ",234", "1,234.5.6", "1,234'567", "0,234",
                            "-0,234", "1e", "%"}) {
     EXPECT_EQ(read(kThousands, text), std::nullopt) << text;

@@ -49,6 +49,7 @@ struct ReadFacts {
   std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
   std::vector<std::string> renamed;  ///< columns whose name another has too: `a` became `a.1`
   std::vector<LeftOut> left_out;
+  std::vector<std::string> doubts;  ///< with counts_texts: about columns that are refused without
   std::vector<ReadAs> read_as;
   std::vector<std::string> categories;  ///< that CsvOptions::finds_categories found
   std::optional<LabelColumn> label;

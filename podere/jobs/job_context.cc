@@ -51,6 +51,7 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   for (const auto& [column, form, meaning] : facts.read_as) {
     note["read_as"].push_back({{"column", column}, {"form", form}, {"meaning", meaning}});
   }
+  if (!facts.doubts.empty()) note["doubts"] = facts.doubts;
   if (!facts.categories.empty()) note["categories"] = facts.categories;
   if (note.empty()) return;
   note["file"] = spec.location;

@@ -153,6 +153,8 @@ def test_a_doubtful_date_is_refused_with_the_options_that_decide(podere):
     podere.write("t.csv", "when,y\n" + "".join(f"0{1 + i % 9}/0{1 + i % 5}/2026,{i % 2}\n" for i in range(30)))
     message = podere.refused("train", "gbt", "t.csv", "-o", "m.json")
     assert message.endswith("choose --day-first or --month-first, or take texts as categories with --categorical")
+    assert "t.csv: column 'when' may hold dates such as 31/01/2026 or dates such as 01/31/2026" in \
+        podere.done("describe", "t.csv").stdout
     days = described(podere, "t.csv", "--day-first")["when"], described(podere, "t.csv", "--month-first")["when"]
     texts = pd.read_csv(podere.folder / "t.csv")["when"]
     for found, day_first in zip(days, (True, False)):

@@ -38,7 +38,7 @@ std::size_t code_of(const std::vector<std::string>& sorted, std::string_view tex
 
 /// The number that a text stands for, be it of one of number_forms(), as a text.
 std::optional<std::string> number_text_of(std::string_view text) {
-  const auto plain = table::number_text(text);
+  auto plain = table::number_text(text);
   const std::uint64_t forms = plain ? 0 : forms_of(text);
   if (forms == 0) return plain;
   const auto value = number_forms()[static_cast<std::size_t>(std::countr_zero(forms))].read(text);

@@ -27,8 +27,8 @@ struct HeaderDecision {
 /// Compares the kinds of `first` with those of the lines below it, column by column. A text over numbers is a name; a
 /// number, or a text that looks like those below (dates, identifiers), belongs to a row; usual words for missing values
 /// are no names. Columns that pandas left without names, 0,1,2,... and with an index ,0,1,2,... (R: ,1,2,3,...), are
-/// names over real numbers, and doubtful over whole ones, but for one or two columns of such as 0 and 1. Names of columns
-/// that `options` ask for settle it. A function of these lines alone. `options.header` does not count.
+/// names over real numbers, and doubtful over whole ones, but for one or two columns of such as 0 and 1. Names of
+/// columns that `options` ask for settle it. A function of these lines alone. `options.header` does not count.
 HeaderDecision decide_header(const Fields& first, const std::vector<Fields>& below, const MissingTokens& missing,
                              const CsvOptions& options);
 

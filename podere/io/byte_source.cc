@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "podere/io/file.h"
 #include "podere/io/gzip.h"
@@ -68,6 +69,16 @@ const ByteScheme& scheme_of(std::string_view location) {
 }
 
 }  // namespace
+
+void skip_bytes(ByteCursor& cursor, std::uint64_t n_bytes) {
+  std::vector<char> skipped(static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, 1 << 18)));
+  while (n_bytes > 0) {
+    const std::size_t n =
+        cursor.read({skipped.data(), static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, skipped.size()))});
+    if (n == 0) return;
+    n_bytes -= n;
+  }
+}
 
 std::span<const ByteScheme> byte_schemes() { return kSchemes; }
 

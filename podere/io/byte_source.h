@@ -34,6 +34,9 @@ class ByteCursor {
   virtual std::size_t read(std::span<char> bytes) = 0;
 };
 
+/// Reads over the next `n_bytes`, as far as there are.
+void skip_bytes(ByteCursor& cursor, std::uint64_t n_bytes);
+
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

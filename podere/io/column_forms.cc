@@ -41,8 +41,8 @@ std::uint64_t allowed_forms(const CsvOptions& options, const CsvLayout& layout, 
   return allowed;
 }
 
-/// One of `forms`, which all texts of a column are of. Nothing where they may stand for different numbers: `doubt` is
-/// then said why, and what to do.
+/// One of `forms`, which all texts of a column are of. Nothing where they may stand for different numbers: `doubt`
+/// then has why, and what to do.
 std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column, std::string& doubt) {
   if (forms == 0) return std::nullopt;
   const auto first = static_cast<std::size_t>(std::countr_zero(forms));
@@ -51,8 +51,7 @@ std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column
     const NumberForm &a = number_forms()[one], &b = number_forms()[other];
     doubt = fmt::format(
         "column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}, or take texts "
-        "as "
-        "categories with --categorical",
+        "as categories with --categorical",
         printable(column), a.name, a.example, b.name, b.example, options);
     return std::nullopt;
   };
@@ -66,8 +65,14 @@ std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column
   return first;
 }
 
-/// Of all dates; the hour where the first rows have times.
-void add_date_parts(CsvLayout& layout) {
+/// Of all dates; the hour where the first rows have times. Throws InputError where there are no dates.
+void add_date_parts(const std::string& file, CsvLayout& layout) {
+  if (layout.schema.dates.empty()) {
+    throw_input_error(
+        "{}: no column holds dates, of which --date-parts makes features; podere describe shows what they "
+        "hold",
+        file);
+  }
   for (const std::size_t date : std::set(layout.schema.dates)) {
     for (std::size_t part = 1; part < kDatePartNames.size(); ++part) {
       const auto has_time = [](const std::string& text) { return text.find(':') != text.npos; };
@@ -156,7 +161,7 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
     const auto date = std::ranges::find(layout.fields, layout.fields[k]) - layout.fields.begin();
     if (layout.date_parts[k] != DatePart::kNone) layout.forms[k] = layout.forms[static_cast<std::size_t>(date)];
   }
-  if (options.date_parts && !options.coded_as) add_date_parts(layout);
+  if (options.date_parts && !options.coded_as) add_date_parts(file, layout);
   return is_changed;
 }
 

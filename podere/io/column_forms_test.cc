@@ -99,6 +99,13 @@ TEST(ColumnForms, AFieldThatIsNotAsTheOthersIsRefusedByItself) {
             "52: column 'x' (position 1): '1,5' is neither a number nor a text for a missing value");
 }
 
+TEST(ColumnForms, PartsOfDatesNeedDates) {
+  EXPECT_EQ(form_refusal("a,b\n1,2\n", {.date_parts = true}),
+            " no column holds dates, of which --date-parts makes features; podere describe shows what they hold");
+  EXPECT_EQ(columns_of("when,b\n2026-01-31,2\n", {.date_parts = true}),
+            (Columns{{20484}, {2}, {2026}, {1}, {31}, {5}}));
+}
+
 TEST(ColumnForms, DatesThatContradictEachOtherAreNotInDoubt) {
   EXPECT_EQ(form_refusal("a,b\n1/13/2020,1\n13/1/2020,2\n"),
             "2: column 'a' (position 0): '1/13/2020' is neither a number nor a text for a missing value");

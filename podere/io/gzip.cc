@@ -53,16 +53,6 @@ class Inflater : public ByteCursor {
     return done;
   }
 
-  void skip(std::uint64_t n_bytes) {
-    std::vector<char> skipped(static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, 1 << 18)));
-    while (n_bytes > 0) {
-      const std::size_t n =
-          read({skipped.data(), static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, skipped.size()))});
-      if (n == 0) return;
-      n_bytes -= n;
-    }
-  }
-
  private:
   /// Whether there is something to inflate, or text that still waits inside zlib.
   bool fill_input() {
@@ -123,7 +113,7 @@ std::unique_ptr<ByteCursor> GzipSource::cursor_at(std::uint64_t offset) const {
   } else {
     inflater = std::make_unique<Inflater>(*states_[std::min<std::uint64_t>(offset / stride_, states_.size() - 1)]);
   }
-  inflater->skip(offset - inflater->position());
+  skip_bytes(*inflater, offset - inflater->position());
   return inflater;
 }
 

@@ -47,9 +47,9 @@ std::optional<double> grouped(std::string_view text, char mark, char point) {
       if (n_groups > 0 && n_digits > 3) return std::nullopt;
       text.remove_prefix(1);
     } else if (const std::size_t size = take_mark(); size > 0) {
-      const bool is_phone_number = plain.starts_with('+') || plain.starts_with("0") || plain.starts_with("-0");
-      if (is_phone_number && text[0] != '.' && text[0] != ',') return std::nullopt;
-      if (plain == "0" || plain == "-0" || plain == "+0") return std::nullopt;
+      const bool begins_with_0 = plain.find_first_not_of("+-") == plain.find('0');
+      const bool is_phone_number = plain[0] == '+' && text[0] != '.' && text[0] != ',';  // +39 055 123
+      if (begins_with_0 || is_phone_number) return std::nullopt;
       const bool fits = n_groups == 0 ? n_digits >= 1 && n_digits <= 3 : n_digits == 3 && text[0] == used;
       if (!fits) return std::nullopt;
       used = text[0];

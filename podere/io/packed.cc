@@ -27,7 +27,7 @@ bool is_beside_the_point(std::string_view member) { return member.starts_with("_
 }  // namespace
 
 /// Unpacks from where it stands.
-class Unpacker {
+class Unpacker : public ByteCursor {
  public:
   explicit Unpacker(const RawBytes& packed) : packed_(packed) {
     open();
@@ -37,7 +37,7 @@ class Unpacker {
 
   std::uint64_t position() const { return position_; }
 
-  std::size_t read(std::span<char> bytes) {
+  std::size_t read(std::span<char> bytes) override {
     std::size_t done = 0;
     while (done < bytes.size()) {
       const la_ssize_t n = archive_read_data(reader_.get(), bytes.data() + done, bytes.size() - done);
@@ -52,16 +52,6 @@ class Unpacker {
                         PackedSource::kMostGrowth, packed_.size());
     }
     return done;
-  }
-
-  void skip(std::uint64_t n_bytes) {
-    std::vector<char> skipped(static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, kPackedBlockBytes)));
-    while (n_bytes > 0) {
-      const std::size_t n =
-          read({skipped.data(), static_cast<std::size_t>(std::min<std::uint64_t>(n_bytes, skipped.size()))});
-      if (n == 0) return;
-      n_bytes -= n;
-    }
   }
 
  private:
@@ -208,7 +198,7 @@ std::unique_ptr<ByteCursor> PackedSource::cursor_at(std::uint64_t offset) const 
     if (stopped_ && stopped_->position() <= offset) unpacker = std::move(stopped_);
   }
   if (!unpacker) unpacker = std::make_unique<Unpacker>(*packed_);
-  unpacker->skip(offset - unpacker->position());
+  skip_bytes(*unpacker, offset - unpacker->position());
   return std::make_unique<Cursor>(*this, std::move(unpacker));
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "podere/base/error.h"
+#include "podere/base/temporary_folder.h"
 
 namespace podere::launch {
 namespace {
@@ -94,14 +95,15 @@ class OtherSbatch : public testing::Test {
  protected:
   /// What submit() does where sbatch is these lines of shell.
   std::string with(const std::string& script) {
-    std::ofstream(folder_ + "/sbatch") << "#!/bin/sh\n" << script;
-    chmod((folder_ + "/sbatch").c_str(), 0700);
-    const Variable path("PATH", (folder_ + ":" + std::getenv("PATH")).c_str());
+    const TemporaryFolder folder(testing::TempDir());  // tests run beside each other
+    const std::string sbatch = folder.path() / "sbatch";
+    std::ofstream(sbatch) << "#!/bin/sh\n" << script;
+    chmod(sbatch.c_str(), 0700);
+    const Variable path("PATH", (folder.path().string() + ":" + std::getenv("PATH")).c_str());
     std::string id;
     const std::string text = message([&] { id = submit("job.sbatch"); });
     return text == "none" ? id : text;
   }
-  std::string folder_ = testing::TempDir();
 };
 
 TEST_F(OtherSbatch, GivesTheIdOfTheJob) {

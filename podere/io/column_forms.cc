@@ -65,24 +65,6 @@ std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column
   return first;
 }
 
-/// Of all dates; the hour where the first rows have times. Throws InputError where there are no dates.
-void add_date_parts(const std::string& file, CsvLayout& layout) {
-  if (layout.schema.dates.empty()) {
-    throw_input_error(
-        "{}: no column holds dates, of which --date-parts makes features; podere describe shows what they "
-        "hold",
-        file);
-  }
-  for (const std::size_t date : std::set(layout.schema.dates)) {
-    for (std::size_t part = 1; part < kDatePartNames.size(); ++part) {
-      const auto has_time = [](const std::string& text) { return text.find(':') != text.npos; };
-      const bool is_there = static_cast<DatePart>(part) != DatePart::kHour ||
-                            std::ranges::any_of(layout.sample_texts[date].examples, has_time);
-      if (is_there) add_date_part(date, static_cast<DatePart>(part), layout);
-    }
-  }
-}
-
 }  // namespace
 
 void TextCounts::count(std::size_t place, std::string_view text) {
@@ -116,6 +98,23 @@ std::vector<FoundTexts> TextCounts::join(const comm::Communicator& comm) const {
     found[k].n_different = many[k] != 0 ? kMostFoundCategories + 1 : merge_texts({own.begin(), own.end()}, comm).size();
   }
   return found;
+}
+
+void add_date_parts(const std::string& file, CsvLayout& layout) {
+  if (layout.schema.dates.empty()) {
+    throw_input_error(
+        "{}: no column holds dates, of which --date-parts makes features; podere describe shows what they "
+        "hold",
+        file);
+  }
+  for (const std::size_t date : std::set(layout.schema.dates)) {
+    for (std::size_t part = 1; part < kDatePartNames.size(); ++part) {
+      const auto has_time = [](const std::string& text) { return text.find(':') != text.npos; };
+      const bool is_there = static_cast<DatePart>(part) != DatePart::kHour ||
+                            std::ranges::any_of(layout.sample_texts[date].examples, has_time);
+      if (is_there) add_date_part(date, static_cast<DatePart>(part), layout);
+    }
+  }
 }
 
 bool choose_forms(const std::string& file, const CsvOptions& options, const std::vector<FoundTexts>& found,

@@ -48,6 +48,10 @@ class TextCounts {
   bool counts_different_;
 };
 
+/// Adds the parts of all dates behind the features; the hour where the first rows have times. Throws InputError where
+/// there are no dates.
+void add_date_parts(const std::string& file, CsvLayout& layout);
+
 /// Sets the forms of `layout` by what was found in `n_rows` rows; where options say so, makes features categories or
 /// leaves them out. False if nothing is another way than before. Throws InputError, with `file`, for texts that may
 /// stand for different numbers.

@@ -46,68 +46,6 @@ std::optional<std::pair<std::size_t, DatePart>> find_date_part(const table::Sche
   return std::nullopt;
 }
 
-/// Sets what is known of the columns of the table before the rows are read.
-void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing, const CsvOptions& options,
-                  CsvLayout& layout) {
-  const std::size_t n_columns = layout.fields.size();
-  const auto comma = options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt;
-  layout.forms.assign(n_columns, comma);
-  layout.holds_dates.assign(n_columns, std::nullopt);
-  layout.date_parts.assign(n_columns, DatePart::kNone);
-  layout.sample_texts.assign(n_columns, {});
-  for (std::size_t k = 0; k < n_columns; ++k) {
-    SampleTexts& texts = layout.sample_texts[k];
-    std::array<std::size_t, kNumberForms> n_of{};
-    for (const Fields& fields : rows) {
-      float value = 0;
-      const std::size_t field = layout.fields[k];
-      if (field >= fields.size() || missing.holds(fields[field])) continue;
-      auto& examples = texts.examples;
-      const bool is_new = std::ranges::find(examples, fields[field]) == examples.end();
-      if (is_new && examples.size() < SampleTexts::kMostExamples) examples.push_back(fields[field]);
-      if (parse_float(fields[field], value)) continue;
-      ++texts.n;
-      const std::uint64_t forms = forms_of(fields[field]);
-      for (std::size_t form = 0; form < kNumberForms; ++form) n_of[form] += forms >> form & 1;
-    }
-    const std::size_t most = *std::ranges::max_element(n_of);
-    for (std::size_t form = 0; form < kNumberForms && most > 0 && 2 * most >= texts.n; ++form) {
-      if (n_of[form] == most) texts.forms |= std::uint64_t{1} << form;
-    }
-  }
-  if (!options.coded_as) return;
-  const table::Schema& known = *options.coded_as;
-  const auto places = table::find_features(known, layout.schema.features);
-  for (std::size_t j = 0; j < places.size(); ++j) {
-    if (!places[j]) continue;
-    layout.holds_dates[*places[j]] = known.dates.contains(j);
-    if (!known.dates.contains(j)) continue;
-    layout.forms[*places[j]] = kFirstDate;
-    layout.schema.dates.insert(*places[j]);
-  }
-  for (std::size_t j = 0; j < places.size(); ++j) {
-    const auto wanted = find_date_part(known, known.features[j]);
-    if (!places[j] && wanted && places[wanted->first]) add_date_part(*places[wanted->first], wanted->second, layout);
-  }
-}
-
-/// Makes names differ as pandas does: a, a.1, a.2.
-std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names) {
-  const std::set<std::string> given(names.begin(), names.end());
-  std::set<std::string> taken;
-  std::map<std::string, std::size_t> n_repeated;
-  std::vector<CsvLayout::Renamed> renamed;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (taken.insert(names[i]).second) continue;
-    std::string other;
-    do {
-      other = fmt::format("{}.{}", names[i], ++n_repeated[names[i]]);
-    } while (given.contains(other) || !taken.insert(other).second);
-    renamed.push_back({i, std::exchange(names[i], other)});
-  }
-  return renamed;
-}
-
 /// What may begin a comment: nothing that numbers, names or delimiters have.
 void check_comment(const CsvOptions& options) {
   if (!options.comment) return;
@@ -197,6 +135,66 @@ void find_nameless(const std::vector<Fields>& below, const MissingTokens& missin
 }
 
 }  // namespace
+
+std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names) {
+  const std::set<std::string> given(names.begin(), names.end());
+  std::set<std::string> taken;
+  std::map<std::string, std::size_t> n_repeated;
+  std::vector<CsvLayout::Renamed> renamed;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (taken.insert(names[i]).second) continue;
+    std::string other;
+    do {
+      other = fmt::format("{}.{}", names[i], ++n_repeated[names[i]]);
+    } while (given.contains(other) || !taken.insert(other).second);
+    renamed.push_back({i, std::exchange(names[i], other)});
+  }
+  return renamed;
+}
+
+void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing, const CsvOptions& options,
+                  CsvLayout& layout) {
+  const std::size_t n_columns = layout.fields.size();
+  const auto comma = options.decimal == ',' ? std::optional(kDecimalComma) : std::nullopt;
+  layout.forms.assign(n_columns, comma);
+  layout.holds_dates.assign(n_columns, std::nullopt);
+  layout.date_parts.assign(n_columns, DatePart::kNone);
+  layout.sample_texts.assign(n_columns, {});
+  for (std::size_t k = 0; k < n_columns; ++k) {
+    SampleTexts& texts = layout.sample_texts[k];
+    std::array<std::size_t, kNumberForms> n_of{};
+    for (const Fields& fields : rows) {
+      float value = 0;
+      const std::size_t field = layout.fields[k];
+      if (field >= fields.size() || missing.holds(fields[field])) continue;
+      auto& examples = texts.examples;
+      const bool is_new = std::ranges::find(examples, fields[field]) == examples.end();
+      if (is_new && examples.size() < SampleTexts::kMostExamples) examples.push_back(fields[field]);
+      if (parse_float(fields[field], value)) continue;
+      ++texts.n;
+      const std::uint64_t forms = forms_of(fields[field]);
+      for (std::size_t form = 0; form < kNumberForms; ++form) n_of[form] += forms >> form & 1;
+    }
+    const std::size_t most = *std::ranges::max_element(n_of);
+    for (std::size_t form = 0; form < kNumberForms && most > 0 && 2 * most >= texts.n; ++form) {
+      if (n_of[form] == most) texts.forms |= std::uint64_t{1} << form;
+    }
+  }
+  if (!options.coded_as) return;
+  const table::Schema& known = *options.coded_as;
+  const auto places = table::find_features(known, layout.schema.features);
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    if (!places[j]) continue;
+    layout.holds_dates[*places[j]] = known.dates.contains(j);
+    if (!known.dates.contains(j)) continue;
+    layout.forms[*places[j]] = kFirstDate;
+    layout.schema.dates.insert(*places[j]);
+  }
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const auto wanted = find_date_part(known, known.features[j]);
+    if (!places[j] && wanted && places[wanted->first]) add_date_part(*places[wanted->first], wanted->second, layout);
+  }
+}
 
 void add_date_part(std::size_t date, DatePart part, CsvLayout& layout) {
   const std::size_t n_features = layout.schema.features.size();

@@ -11,6 +11,7 @@
 
 #include "podere/io/byte_source.h"
 #include "podere/io/csv.h"
+#include "podere/io/csv_header.h"
 #include "podere/io/line_index.h"
 #include "podere/io/missing_tokens.h"
 #include "podere/io/number_form.h"
@@ -62,6 +63,13 @@ struct CsvLayout {
     return schema.label ? std::optional(fields[schema.features.size()]) : std::nullopt;
   }
 };
+
+/// Makes names differ as pandas does: a, a.1, a.2. Those that are another than before.
+std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names);
+
+/// Sets what is known of the columns of the table before the rows are read, by some of the rows.
+void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing, const CsvOptions& options,
+                  CsvLayout& layout);
 
 /// Adds a feature behind the others: a part of the dates of feature `date`.
 void add_date_part(std::size_t date, DatePart part, CsvLayout& layout);

@@ -21,6 +21,7 @@ class MissingTokens {
   bool holds(std::string_view text) const;
   /// A token that is a number means every spelling of that number (-999 also for -999.0).
   bool holds(float value) const;
+  bool holds_numbers() const { return !numbers_.empty(); }
 
  private:
   std::vector<std::string> texts_;

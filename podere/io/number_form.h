@@ -33,6 +33,7 @@ std::span<const NumberForm, kNumberForms> number_forms();
 inline constexpr std::size_t kGroups = 0;        ///< 1 234, 1'234
 inline constexpr std::size_t kDecimalComma = 1;  ///< 1,5; 1.234,5; 1 234,5
 inline constexpr std::size_t kThousands = 2;     ///< 1,234; 1,234.5
+inline constexpr std::size_t kTrueFalse = 4;
 inline constexpr std::size_t kTimeOfDay = 9;
 inline constexpr std::size_t kFirstDate = 10;  ///< 2026-01-31
 

@@ -1,0 +1,61 @@
+// Fields of a row, as texts, to values of a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podere/io/column_forms.h"
+#include "podere/io/csv_categories.h"
+#include "podere/io/csv_layout.h"
+#include "podere/io/missing_tokens.h"
+
+namespace podere::io {
+
+/// What is wrong with a field: its column, the field, and why.
+struct FieldFault {
+  std::string message;
+};
+
+/// Sets the values of rows of one layout. For one thread; borrows what it is made of.
+class FieldValues {
+ public:
+  /// Texts where numbers belong are missing values and counted in `texts`; without it they are faults.
+  FieldValues(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts);
+
+  /// Whether the field of a row is no column of the table; whether it is a plain number, which belongs to column
+  /// column_of(field).
+  bool is_skipped(std::size_t field) const { return columns_[field] == kSkipped; }
+  bool is_plain(std::size_t field) const { return columns_[field] < kOfForm; }
+  bool is_category(std::size_t field) const { return columns_[field] >= kCategory && !is_skipped(field); }
+  std::size_t column_of(std::size_t field) const { return columns_[field] & ~(kOfForm | kCategory); }
+  /// The columns of the table that hold parts of dates.
+  const std::vector<std::uint32_t>& parts() const { return parts_; }
+
+  /// Sets what becomes of the field `content` in values [columns of the table]. Throws FieldFault.
+  void set(std::size_t field, std::string_view content, float* values);
+
+  /// What messages call a column.
+  std::string column(std::size_t field) const;
+
+ private:
+  float to_value(std::string_view content, std::size_t field) const;
+  void set_values_of_form(std::string_view content, std::size_t field, float* values) const;
+  float take_text(std::string_view content, std::size_t field, const std::string& fault) const;
+
+  static constexpr std::uint32_t kSkipped = 0xffffffff;
+  // Added to the column; what is less is a plain number.
+  static constexpr std::uint32_t kOfForm = 0x40000000;
+  static constexpr std::uint32_t kCategory = 0x80000000;
+
+  const CsvLayout& layout_;
+  const MissingTokens& missing_;
+  CategoryReader categories_;
+  TextCounts* texts_;
+  std::vector<std::uint32_t> columns_;  // of the table, by field; kSkipped if it has none
+  std::vector<std::uint32_t> parts_;    // columns that hold parts of dates
+};
+
+}  // namespace podere::io

@@ -3,7 +3,7 @@
 
 A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
 included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules; only
-podere/catalog names an algorithm of examples/; outside of io, source and the options of the command line nothing names a
+podere/catalog names an algorithm of examples/; outside of io, columns, source and the options of the command line nothing names a
 file format in the table of podere/source/readers.cc; only the tables of podere/tree/objective.cc and
 podere/exchange/objectives.cc name objectives of trees; a room names in its CMakeLists.txt the rooms whose headers it
 includes, and no other than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
@@ -20,7 +20,7 @@ FOLDERS = ("podere", "examples")  # of rooms
 CATALOG = "catalog"
 READERS = Path("podere/source/readers.cc")  # the table of file formats
 READER = re.compile(r"^\s+(\w+)_reader\(\),", re.MULTILINE)
-ROOMS_OF_READERS = {"io", "source"}
+ROOMS_OF_READERS = {"io", "columns", "source"}
 OBJECTIVE = re.compile(r"\bObjective::k\w+")
 OBJECTIVES = {"options.h", "objective.cc", "objectives.cc"}  # names, what sets each apart, names of other programs
 OPTIONS = "arguments.cc"  # of the command line: those of each format

@@ -6,7 +6,7 @@ set -euo pipefail
 
 declare -A group=(
   [build]="g++ cmake ninja-build libopenmpi-dev openmpi-bin libfmt-dev nlohmann-json3-dev libcli11-dev
-           libfast-float-dev libmuparser-dev libarchive-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
+           libfast-float-dev libmuparser-dev libarchive-dev libsnappy-dev libzstd-dev liblz4-dev libbrotli-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
            libisal-dev python3-dev pybind11-dev python3-numpy python3-scipy
            python3-sklearn jq
            bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev libyaml-cpp-dev"
@@ -16,9 +16,9 @@ declare -A group=(
           iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.
-  [wheel]="openmpi-bin python3-venv libarchive13 libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhwy1 libisal2 libmuparser2v5 libonnx1
-           libopenmpi3 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libprotobuf32 libssl3 libstdc++6 libyaml-cpp0.7
-           zlib1g"
+  [wheel]="openmpi-bin python3-venv libarchive13 libbrotli1 libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhwy1 libisal2 liblz4-1 libmuparser2v5 libonnx1
+           libopenmpi3 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libprotobuf32 libsnappy1v5 libssl3 libstdc++6 libyaml-cpp0.7
+           libzstd1 zlib1g"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
                 openssl procps python3 python3-pytest python3-yaml"
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"

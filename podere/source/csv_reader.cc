@@ -3,7 +3,6 @@
 #include "podere/io/csv.h"
 
 namespace podere::source {
-namespace {
 
 io::CsvOptions csv_options(const Reading& reading) {
   const SourceSpec& spec = reading.spec;
@@ -26,6 +25,8 @@ io::CsvOptions csv_options(const Reading& reading) {
           .counts_texts = spec.counts_texts,
           .rows = spec.rows};
 }
+
+namespace {
 
 table::Table load_csv(const Reading& reading) {
   return io::read_csv(reading.spec.location, csv_options(reading), reading.comm, reading.n_threads, reading.facts);

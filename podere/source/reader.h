@@ -47,6 +47,7 @@ struct Reader {
   std::vector<std::string_view> options;
   std::string_view reason;  ///< why it has no others: "{location}: label cannot be chosen: {reason}"
   ColumnRules columns = {};
+  bool takes_many = false;  ///< whether a location may be a folder or a pattern, as of io::list_files
   /// Loads the rows; each rank holds its rows_of() the table. Collective. Throws InputError on all ranks.
   table::Table (*load)(const Reading& reading);
   /// The same rows, with a label, whose features are not held. Collective. Throws InputError on all ranks.

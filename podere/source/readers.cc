@@ -9,8 +9,10 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/io/byte_source.h"
+#include "podere/io/file_list.h"
 #include "podere/source/arrays_reader.h"
 #include "podere/source/collider_reader.h"
+#include "podere/source/column_readers.h"
 #include "podere/source/csv_reader.h"
 #include "podere/source/idx_reader.h"
 #include "podere/source/libsvm_reader.h"
@@ -44,7 +46,9 @@ const Reader* find_first(std::span<const Reader> known, Reads reads, const Condi
   return found == known.end() ? nullptr : &*found;
 }
 
-const Reader& find_format(const std::string& location, std::span<const Reader> known) {
+/// Of many files that of the first.
+const Reader& find_format(const std::string& all, std::span<const Reader> known) {
+  const std::string location = io::list_files(all).front().path;
   const std::string begin = read_begin(location);
   const auto* by_bytes = find_first(known, Reads::kBytes, [&](const Reader& reader) {
     return !reader.first_bytes.empty() && begin.starts_with(reader.first_bytes);
@@ -63,6 +67,7 @@ std::span<const Reader> readers() {
   static const std::array table = {
       csv_reader(),       //
       idx_reader(),       //
+      parquet_reader(),   //
       libsvm_reader(),    //
       collider_reader(),  //
       arrays_reader(),    //
@@ -91,6 +96,11 @@ const Reader& find_reader(const SourceSpec& spec, std::span<const Reader> known)
 }
 
 void check_options(const Reader& reader, const SourceSpec& spec) {
+  if (reader.reads == Reads::kBytes && !reader.takes_many && io::may_be_many(spec.location)) {
+    io::list_files(spec.location);  // throws if there are none, which matters more
+    throw_input_error("{}: may be several files, which only those of columns are read from (Parquet); name one file",
+                      spec.location);
+  }
   for (const std::string& choice : choices_of(spec)) {
     if (choice == "format" && reader.reads == Reads::kBytes) continue;
     if (std::ranges::find(reader.options, choice) != reader.options.end()) continue;

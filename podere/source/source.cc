@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/io/file_list.h"
 #include "podere/source/readers.h"
 
 namespace podere::source {
@@ -61,7 +62,12 @@ std::vector<std::string> other_files(const SourceSpec& spec) {
   if (kept_name(spec.location)) return {};
   try {
     const Reader& reader = find_reader(spec);
-    return reader.other_files == nullptr ? std::vector<std::string>() : reader.other_files(spec);
+    std::vector<std::string> files;
+    if (reader.other_files != nullptr) files = reader.other_files(spec);
+    if (reader.takes_many && io::may_be_many(spec.location)) {
+      for (io::ListedFile& file : io::list_files(spec.location)) files.push_back(std::move(file.path));
+    }
+    return files;
   } catch (const Error&) {
     return {};  // no file, or one that executors alone can read
   }

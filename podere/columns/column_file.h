@@ -1,0 +1,65 @@
+// Files that hold columns, whose kinds they say, rather than lines of text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podere/table/row.h"
+
+namespace podere::columns {
+
+/// What a column holds, as its file says. kOther is what no table can have: lists, structs, binary data.
+enum class Kind { kNumber, kBoolean, kDate, kTimeOfDay, kText, kOther };
+
+struct Column {
+  std::string name;
+  Kind kind = Kind::kNumber;
+  std::string type;       ///< as the file calls it, for messages: "list<double>"
+  bool is_index = false;  ///< it numbers or names the rows for pandas: left out unless an option asks for it
+};
+
+/// What is wrong with the values of a column, and in or behind which row of the file.
+struct ColumnFault {
+  std::uint64_t row;
+  std::size_t column;
+  std::string message;  ///< follows the column
+};
+
+/// Where the values of a column go, of some rows one after another.
+struct ColumnRead {
+  std::size_t column;  ///< of the file
+  /// Where its numbers go [rows]: the nearest float32; a boolean as 0 or 1, a date as days since 1970-01-01 in UTC, or
+  /// in the place where there is no zone, a time of day as a fraction of a day, NaN for what is missing. Empty: texts
+  /// are wanted. Not of a column of texts.
+  std::span<float> numbers = {};
+  /// Takes its texts, of rows that rise from 0: numbers and dates as text_of() writes them. Not called for rows without
+  /// a value. The text lives until it returns.
+  std::function<void(std::size_t row, std::string_view text)> take_text = {};
+};
+
+/// A file that was opened: its columns, and how many rows there are. Local, but the same for all ranks.
+class ColumnFile {
+ public:
+  virtual ~ColumnFile() = default;
+
+  virtual const std::string& name() const = 0;
+  virtual const std::vector<Column>& columns() const = 0;
+  /// Where the groups of rows begin that are read in one go, and the end of the last: rising from 0. One number alone
+  /// if there are no rows.
+  virtual const std::vector<std::uint64_t>& group_begins() const = 0;
+  std::uint64_t n_rows() const { return group_begins().back(); }
+  /// Whether each column is read by itself as fast as with others.
+  virtual bool columns_lie_apart() const = 0;
+  /// Reads rows [rows.begin, rows.end) of one group. A column is asked for once. Thread-safe. Throws ColumnFault for
+  /// what is damaged, and for a finite number that is beyond float32.
+  virtual void read(table::RowRange rows, std::span<const ColumnRead> wanted) const = 0;
+  /// Throws InputError if the file is not what it was when it was opened.
+  virtual void check_unchanged() const = 0;
+};
+
+}  // namespace podere::columns

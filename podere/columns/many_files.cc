@@ -1,0 +1,146 @@
+#include "podere/columns/many_files.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "podere/base/error.h"
+#include "podere/base/printable.h"
+#include "podere/io/decimal.h"
+#include "podere/io/file_list.h"
+#include "podere/io/missing_tokens.h"
+
+namespace podere::columns {
+namespace {
+
+class ManyFiles final : public ColumnFile {
+ public:
+  ManyFiles(const std::string& location, const std::vector<io::ListedFile>& files, OpenFile open) : name_(location) {
+    for (const io::ListedFile& file : files) add(file, open);
+    for (std::size_t i = 0; i < files.front().values.size(); ++i) add_folders_column(files.front().values[i].first, i);
+  }
+
+  const std::string& name() const override { return name_; }
+  const std::vector<Column>& columns() const override { return columns_; }
+  const std::vector<std::uint64_t>& group_begins() const override { return group_begins_; }
+  bool columns_lie_apart() const override { return parts_.front().file->columns_lie_apart(); }
+  void check_unchanged() const override {
+    for (const Part& part : parts_) part.file->check_unchanged();
+  }
+
+  void read(table::RowRange rows, std::span<const ColumnRead> wanted) const override {
+    // Files without rows begin where the next does: the last that begins there has the row.
+    const Part& part = *std::prev(std::ranges::upper_bound(parts_, rows.begin, {}, &Part::first_row));
+    std::vector<ColumnRead> of_file;
+    for (const ColumnRead& column : wanted) {
+      if (column.column >= n_stored_) {
+        give_value(part.values[column.column - n_stored_], static_cast<std::size_t>(rows.size()), column);
+      } else {
+        of_file.push_back(column);
+        of_file.back().column = part.columns[column.column];
+      }
+    }
+    if (of_file.empty()) return;
+    try {
+      part.file->read({rows.begin - part.first_row, rows.end - part.first_row}, of_file);
+    } catch (ColumnFault& fault) {
+      const auto place = std::ranges::find(part.columns, fault.column);
+      throw ColumnFault{part.first_row + fault.row, static_cast<std::size_t>(place - part.columns.begin()),
+                        fmt::format("{} (row {} of {})", fault.message, fault.row, part.file->name())};
+    }
+  }
+
+ private:
+  struct Part {
+    std::unique_ptr<ColumnFile> file;
+    std::uint64_t first_row;
+    std::vector<std::size_t> columns;  // of the file, by column of the first
+    std::vector<std::string> values;   // of its folders
+  };
+
+  void add(const io::ListedFile& listed, OpenFile open) {
+    Part part{.file = open(listed.path), .first_row = group_begins_.back()};
+    for (const auto& [name, value] : listed.values) part.values.push_back(value);
+    if (parts_.empty()) {
+      columns_ = part.file->columns();
+      n_stored_ = columns_.size();
+    }
+    part.columns = match(*part.file);
+    const std::vector<std::uint64_t>& begins = part.file->group_begins();
+    for (std::size_t i = 1; i < begins.size(); ++i) group_begins_.push_back(part.first_row + begins[i]);
+    parts_.push_back(std::move(part));
+  }
+
+  /// Where the columns of the first file are in another. Throws InputError where they are not the same.
+  std::vector<std::size_t> match(const ColumnFile& file) const {
+    const std::vector<Column>& others = file.columns();
+    std::vector<std::size_t> places;
+    std::vector<std::string> lacking, more;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Column& column = columns_[i];
+      const bool is_in_place = i < others.size() && others[i].name == column.name;
+      const std::size_t place =
+          is_in_place
+              ? i
+              : static_cast<std::size_t>(std::ranges::find(others, column.name, &Column::name) - others.begin());
+      if (place == others.size()) {
+        lacking.push_back(printable(column.name));
+      } else if (others[place].kind != column.kind) {
+        throw_input_error("{}: column {} is of type {}, and of type {} in {}", file.name(), printable(column.name),
+                          others[place].type, column.type, parts_.front().file->name());
+      }
+      places.push_back(place);
+    }
+    for (const Column& other : others) {
+      if (std::ranges::find(columns_, other.name, &Column::name) == columns_.end())
+        more.push_back(printable(other.name));
+    }
+    if (lacking.empty() && more.empty()) return places;
+    throw_input_error("{}: has not the columns of {}:{}{}{}; read files with other columns by themselves", file.name(),
+                      parts_.front().file->name(),
+                      lacking.empty() ? "" : fmt::format(" it lacks {}", fmt::join(lacking, ", ")),
+                      !lacking.empty() && !more.empty() ? ", and" : "",
+                      more.empty() ? "" : fmt::format(" it has {} besides", fmt::join(more, ", ")));
+  }
+
+  /// Numbers if all values are, or are missing.
+  void add_folders_column(const std::string& name, std::size_t place) {
+    if (std::ranges::find(columns_, name, &Column::name) != columns_.end()) {
+      throw_input_error("{}: {} is a column of the files, and a folder has it in its name too", name_, printable(name));
+    }
+    const bool are_numbers = std::ranges::all_of(parts_, [&](const Part& part) {
+      float value;
+      return part.values[place].empty() || io::parse_float(part.values[place], value);
+    });
+    columns_.push_back({name, are_numbers ? Kind::kNumber : Kind::kText, "of a folder's name"});
+  }
+
+  static void give_value(const std::string& text, std::size_t n_rows, const ColumnRead& wanted) {
+    if (!wanted.take_text) {
+      float value = io::kMissing;
+      if (!text.empty()) io::parse_float(text, value);
+      std::ranges::fill(wanted.numbers, value);
+      return;
+    }
+    for (std::size_t row = 0; row < n_rows && !text.empty(); ++row) wanted.take_text(row, text);
+  }
+
+  std::string name_;
+  std::vector<Part> parts_;
+  std::vector<Column> columns_;
+  std::size_t n_stored_ = 0;  // columns of the files
+  std::vector<std::uint64_t> group_begins_ = {0};
+};
+
+}  // namespace
+
+std::unique_ptr<ColumnFile> open_all(const std::string& location, OpenFile open) {
+  const std::vector<io::ListedFile> files = io::list_files(location);
+  if (files.size() == 1 && files[0].values.empty()) return open(files[0].path);
+  return std::make_unique<ManyFiles>(location, files, open);
+}
+
+}  // namespace podere::columns

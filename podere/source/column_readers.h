@@ -1,0 +1,10 @@
+// Files of columns as sources.
+#pragma once
+
+#include "podere/source/reader.h"
+
+namespace podere::source {
+
+Reader parquet_reader();
+
+}  // namespace podere::source

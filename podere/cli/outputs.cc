@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
@@ -109,17 +111,15 @@ std::string files_text(const Json& result) {
     }
     for (const auto& doubt : file.value("doubts", Json::array())) text += name + ": " + doubt.get<std::string>() + '\n';
     for (const auto& left_out : file.value("left_out", Json::array())) {
-      if (left_out.at("reason") == "texts") {
-        text += fmt::format(
-            "{}: column {} has too many different texts for categories and is left out (to take it: "
-            "--categorical)\n",
-            name, printable_line(left_out.at("column").get<std::string>(), kMostShown));
-        continue;
-      }
-      text += fmt::format(
-          "{}: column {} has no name, and all its values differ: taken for an index and left out (to "
-          "keep it, name it in the first line)\n",
-          name, printable_line(left_out.at("column").get<std::string>(), kMostShown));
+      static const std::map<std::string, const char*> kReasons = {
+          {"texts", "has too many different texts for categories and is left out (to take it: --categorical)"},
+          {"index",
+           "has no name, and all its values differ: taken for an index and left out (to keep it, name it in the first "
+           "line)"},
+          {"frame", "is the data frame's index and is left out (to keep it, name what to keep with --columns)"}};
+      text +=
+          fmt::format("{}: column {} {}\n", name, printable_line(left_out.at("column").get<std::string>(), kMostShown),
+                      kReasons.at(left_out.at("reason").get<std::string>()));
     }
   }
   return text;

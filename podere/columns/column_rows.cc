@@ -127,7 +127,7 @@ class ColumnRows final : public io::FieldRows {
     const std::vector<Column>& columns = file_->columns();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].is_index && !is_asked_for(options, columns[i].name)) {
-        layout.left_out.push_back({columns[i].name, "index"});
+        layout.left_out.push_back({columns[i].name, "frame"});
         continue;
       }
       columns_.push_back(i);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "podere/base/error.h"
+#include "podere/base/temporary_folder.h"
 #include "podere/io/byte_source.h"
 #include "podere/io/csv.h"
 #include "podere/io/csv_reference.h"
@@ -49,7 +50,9 @@ std::string refusal_of_text(std::string_view text, CsvOptions options = {}) {
 TEST(CsvBadInput, WhatIsNoFileIsRefused) {
   EXPECT_EQ(refusal_of("/nowhere/x.csv"), " cannot be read: No such file or directory");
   EXPECT_EQ(refusal_of(""), " cannot be read: No such file or directory");
-  EXPECT_EQ(refusal_of("/tmp"), " is a directory, a file is needed");
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  EXPECT_EQ(refusal_of(folder.path()), " the folder has no files");
+  EXPECT_EQ(refusal_of(folder.path() / "*.csv"), " no file fits this pattern");
   EXPECT_EQ(refusal_of("/dev/null"), " is a pipe or a device, which cannot be read twice: write it to a file first");
   const TemporaryFile pipe("");
   std::filesystem::remove(pipe.path());

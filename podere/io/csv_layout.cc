@@ -134,6 +134,23 @@ void find_nameless(const std::vector<Fields>& below, const MissingTokens& missin
   }
 }
 
+/// Puts what folders say behind the names and the fields of the first rows.
+void add_folder_fields(const std::string& where, const FolderValues& folders, std::vector<Fields>& rows,
+                       CsvLayout& layout) {
+  const std::size_t n_fields = layout.names.size();
+  for (const auto& [name, value] : folders) {
+    if (std::ranges::find(layout.names, name) != layout.names.end()) {
+      throw_input_error("{}: {} is the name of a column, and of a folder too", where, printable(name));
+    }
+    layout.names.push_back(name);
+    for (Fields& fields : rows) {
+      if (layout.n_folder_fields == 0) fields.resize(n_fields);
+      fields.push_back(value);
+    }
+    ++layout.n_folder_fields;
+  }
+}
+
 }  // namespace
 
 std::vector<CsvLayout::Renamed> rename_repeated(std::vector<std::string>& names) {
@@ -240,7 +257,8 @@ void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) 
   }
 }
 
-CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options) {
+CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options,
+                      const FolderValues& folders) {
   if (options.delimiter && std::string_view(",;\t |").find(*options.delimiter) == std::string_view::npos) {
     throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
                       printable({&*options.delimiter, 1}));
@@ -281,6 +299,8 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
                       printable(layout.names[i]));
   }
   layout.renamed = rename_repeated(layout.names);
+  layout.saw_rows = !below.empty();
+  add_folder_fields(where, folders, below, layout);
   choose_columns(name, where, below, missing, options, layout);
   expect_forms(below, missing, options, layout);
   return layout;

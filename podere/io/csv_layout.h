@@ -12,6 +12,7 @@
 #include "podere/io/byte_source.h"
 #include "podere/io/csv.h"
 #include "podere/io/csv_header.h"
+#include "podere/io/file_list.h"
 #include "podere/io/line_index.h"
 #include "podere/io/missing_tokens.h"
 #include "podere/io/number_form.h"
@@ -31,11 +32,13 @@ struct CsvLayout {
   char delimiter = ',';
   bool has_header = false;
   bool found_header = false;           ///< no option says it
+  bool saw_rows = false;               ///< there are rows to find the kinds of columns by
   std::uint64_t text_begin = 0;        ///< behind the byte order mark
   LineRules rules;                     ///< which lines are rows, or name the columns
   bool ends_with_delimiter = false;    ///< lines may have a delimiter behind the last field
   std::optional<std::size_t> index{};  ///< column without a name that holds names or numbers of rows: left out
-  std::vector<std::string> names;      ///< of all fields of a line
+  std::vector<std::string> names;      ///< of all fields of a line, and behind them those of folders
+  std::size_t n_folder_fields = 0;     ///< whose values are not in the line: see ListedFile
   struct Renamed {
     std::size_t position;
     std::string was;
@@ -77,7 +80,9 @@ void add_date_part(std::size_t date, DatePart part, CsvLayout& layout);
 /// Takes features, by place, out of the table because of their texts.
 void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout);
 
-/// Reads the first lines of `source`. Throws InputError, with `name` for the file, if they do not fit the options.
-CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options);
+/// Reads the first lines of `source`, whose folders give the values of `folders` to all its rows. Throws InputError,
+/// with `name` for the file, if they do not fit the options.
+CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options,
+                      const FolderValues& folders = {});
 
 }  // namespace podere::io

@@ -8,7 +8,7 @@
 namespace podere::io {
 
 const char* RowParser::parse(const char* p, const char* end, float* values) {
-  const std::size_t n_fields = layout_.names.size();
+  const std::size_t n_fields = layout_.names.size() - layout_.n_folder_fields;
   std::size_t field = 0;
   p = reader_.enter_line(p);
   while (true) {
@@ -28,6 +28,7 @@ const char* RowParser::parse(const char* p, const char* end, float* values) {
     }
     p = stop;
   }
+  for (const auto& [name, value] : folders_) set_value(p, field++, value, values);
   return reader_.leave_line(p);
 }
 
@@ -49,12 +50,16 @@ const char* RowParser::parse_plain(const char* p, const char* end, std::size_t f
 const char* RowParser::parse_field(const char* p, const char* end, std::size_t field, float* values) {
   std::string_view content;
   const char* const stop = read_field(p, end, field, content);
+  set_value(p, field, content, values);
+  return stop;
+}
+
+void RowParser::set_value(const char* p, std::size_t field, std::string_view content, float* values) {
   try {
     values_.set(field, content, values);
   } catch (const FieldFault& fault) {
     throw TextFault{p, fault.message};
   }
-  return stop;
 }
 
 const char* RowParser::read_field(const char* p, const char* end, std::size_t field, std::string_view& content) {

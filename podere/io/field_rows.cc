@@ -110,6 +110,19 @@ void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found,
   }
 }
 
+/// Throws InputError for the first text or row in the file that is at fault, on all ranks, where there is a row that
+/// does not split. What was `found` up to there may say of what form texts are. Collective.
+void refuse_first(FieldRows& rows, const comm::Communicator& comm, const CsvOptions& options,
+                  const std::vector<FoundTexts>& found, const std::function<void()>& read) {
+  try {
+    choose_forms(rows.name(), options, found, rows.chosen.size(), rows.layout);
+  } catch (const InputError&) {
+    // Of a doubt about texts, which is not what is wrong first.
+  }
+  if (const auto first = find_fault(comm, read)) throw InputError(*first);
+  throw_input_error("{}: changed while it was read", rows.name());
+}
+
 /// Runs `read`, which goes through the rows; once more where it had found texts that are numbers of some form,
 /// or categories. Throws InputError, on all ranks, for rows that do not split, or, unless they are counted, for texts
 /// among numbers: the first in the file, and all columns that hold any. Collective.
@@ -129,13 +142,14 @@ void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOp
     const std::vector<FoundTexts> at_first = std::exchange(found, read_and_count());
     if (restore_forms(at_first, found, before, rows.layout)) found = read_and_count();
   }
-  if (options.counts_texts && fault) throw InputError(*fault);
+  if (fault && !options.counts_texts) refuse_first(rows, comm, options, found, read);
+  if (fault) throw InputError(*fault);
   note_columns(rows.layout, found, options, facts);
   const bool has_texts = std::ranges::any_of(found, [](const FoundTexts& column) { return column.n_texts > 0; });
-  if (options.counts_texts || (!fault && !has_texts)) return;
+  if (options.counts_texts || !has_texts) return;
   const auto first = find_fault(comm, read);
   if (!first) throw_input_error("{}: changed while it was read", rows.name());
-  throw InputError(fault ? *first : *first + advice_on_texts(rows.layout, found, rows.chosen.size()));
+  throw InputError(*first + advice_on_texts(rows.layout, found, rows.chosen.size()));
 }
 
 /// Throws InputError where a feature that was taken for categories has more of them than were counted, numbers among

@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostFiles = 100'000;
+
 bool is_folder(const fs::path& path) {
   std::error_code unknown;
   return fs::is_directory(path, unknown);
@@ -38,6 +40,7 @@ void add_folder(const fs::path& folder, std::vector<std::string>& paths) {
         entry.disable_recursion_pending();
       } else if (!entry->is_directory()) {
         paths.push_back(entry->path().string());
+        if (paths.size() > kMostFiles) throw_input_error("{}: has more than {} files", folder.string(), kMostFiles);
       }
     }
   } catch (const fs::filesystem_error& error) {
@@ -84,8 +87,8 @@ std::string without_escapes(std::string_view text) {
 }
 
 /// What the folders between the first `root_size` characters of a path and its last name give.
-std::vector<std::pair<std::string, std::string>> values_of(const std::string& path, std::size_t root_size) {
-  std::vector<std::pair<std::string, std::string>> values;
+FolderValues values_of(const std::string& path, std::size_t root_size) {
+  FolderValues values;
   const std::string_view below = std::string_view(path).substr(std::min(root_size, path.size()));
   for (std::size_t begin = 0, end; (end = below.find('/', begin)) != below.npos; begin = end + 1) {
     const std::string_view folder = below.substr(begin, end - begin);

@@ -7,11 +7,13 @@
 
 namespace podere::io {
 
-/// A file, and the values that the names of its folders give all its rows: "year=2026/month=1/x.csv" has year 2026 and
-/// month 1, as Hive, Spark and pyarrow name them.
+/// Names, and the values that folders of these names give all rows of a file: those of "year=2026/month=1/x.csv" have
+/// year 2026 and month 1. Hive, Spark and pyarrow write such. Empty: missing.
+using FolderValues = std::vector<std::pair<std::string, std::string>>;
+
 struct ListedFile {
   std::string path;
-  std::vector<std::pair<std::string, std::string>> values;
+  FolderValues values;
 };
 
 /// Whether a location may mean several files: a folder, or a pattern with *, ? or [...] that is not the name of a file.

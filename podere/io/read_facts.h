@@ -34,7 +34,9 @@ struct LabelColumn {
 /// A column that is left out, which no option says.
 struct LeftOut {
   std::string column;
-  std::string reason;  ///< "index": it has no name, and numbers or names the rows; "texts": too many differ
+  /// "index": it has no name, and numbers or names the rows; "frame": the file says that it is a data frame's index;
+  /// "texts": too many differ.
+  std::string reason;
 };
 
 /// A column of numbers that are written in one of number_forms().

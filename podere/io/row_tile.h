@@ -52,9 +52,11 @@ class RowTile {
 template <typename Parser>
 class RowReader final : public LineReader {
  public:
-  RowReader(Parser parser, table::Table& table) : parser_(std::move(parser)), tile_(table) {}
+  /// `first_row`: of the table, that is the first of those that are read.
+  RowReader(Parser parser, table::Table& table, std::size_t first_row = 0)
+      : parser_(std::move(parser)), tile_(table), first_row_(first_row) {}
 
-  void start_at(std::size_t first) override { tile_.start_at(first); }
+  void start_at(std::size_t first) override { tile_.start_at(first_row_ + first); }
   const char* read(const char* p, const char* end) override {
     p = parser_.parse(p, end, tile_.next_row());
     tile_.keep_row();
@@ -65,6 +67,7 @@ class RowReader final : public LineReader {
  private:
   Parser parser_;
   RowTile tile_;
+  std::size_t first_row_;
 };
 
 }  // namespace podere::io

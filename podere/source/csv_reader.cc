@@ -44,6 +44,7 @@ Reader csv_reader() {
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
                       "date_parts", "positive", "delimiter", "comment", "header", "missing"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
+          .takes_many = true,
           .load = load_csv,
           .open = open_csv};
 }

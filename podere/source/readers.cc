@@ -98,8 +98,8 @@ const Reader& find_reader(const SourceSpec& spec, std::span<const Reader> known)
 void check_options(const Reader& reader, const SourceSpec& spec) {
   if (reader.reads == Reads::kBytes && !reader.takes_many && io::may_be_many(spec.location)) {
     io::list_files(spec.location);  // throws if there are none, which matters more
-    throw_input_error("{}: may be several files, which only those of columns are read from (Parquet); name one file",
-                      spec.location);
+    throw_input_error("{}: may be several files, and of the format {} one is read at a time; name one", spec.location,
+                      reader.name);
   }
   for (const std::string& choice : choices_of(spec)) {
     if (choice == "format" && reader.reads == Reads::kBytes) continue;

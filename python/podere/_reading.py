@@ -88,7 +88,8 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, col
 
 def read_as(file: dict[str, Any]) -> dict[str, str]:
     """What a job found columns of a file to be that the caller had not said, as Table.read_as has it."""
-    reasons = {"index": "left out, an index without a name", "texts": "left out, too many different texts for categories"}
+    reasons = {"index": "left out, an index without a name", "frame": "left out, the data frame's index",
+               "texts": "left out, too many different texts for categories"}
     found = {column["column"]: ": ".join(filter(None, (column["form"], column["meaning"])))
              for column in file.get("read_as", [])}
     found.update((column, "categories") for column in file.get("categories", []))
@@ -143,7 +144,8 @@ def _file(name: str, path: str | os.PathLike[str], format: str) -> dict[str, Any
         location = path  # of a scheme, or of none that executors know, who say which there are
     else:
         location = absolute(name, path)
-        os.stat(location)  # FileNotFoundError, PermissionError
+        if not any(c in location for c in "*?[") or os.path.exists(location):  # else a pattern, which Podere looks for
+            os.stat(location)  # FileNotFoundError, PermissionError
     return {"location": location} if format == "auto" else {"location": location, "format": format}
 
 

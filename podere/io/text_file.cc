@@ -21,10 +21,11 @@ struct OtherKind {
 
 constexpr const char* kSaveAsText = "save it as CSV, as pandas does: ";
 constexpr const char* kUnpack = "unpack it";
+constexpr const char* kOwnFormat = "let its format be found (--format auto)";  // of files that Podere reads
 
 /// Sources: the formats' own specifications.
 constexpr std::array kOtherKinds = {
-    OtherKind{"PAR1\x15"sv, "a Parquet file", "pandas.read_parquet(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"PAR1\x15"sv, "a Parquet file", kOwnFormat},
     OtherKind{"ARROW1\0\0"sv, "an Arrow file", "pandas.read_feather(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", "pandas.read_hdf(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
@@ -45,7 +46,8 @@ void refuse_other_kinds(std::string_view begin, const std::string& name) {
   for (const auto& [magic, words, advice] : kOtherKinds) {
     if (!begin.starts_with(magic)) continue;
     throw_input_error("{}: is {}, allowed is text, plain or packed: {}{}", name, words,
-                      advice == kUnpack ? "" : kSaveAsText, advice == nullptr ? "query by query" : advice);
+                      advice == kUnpack || advice == kOwnFormat ? "" : kSaveAsText,
+                      advice == nullptr ? "query by query" : advice);
   }
   constexpr std::size_t kTarMagic = 257;
   if (begin.size() > kTarMagic && begin.substr(kTarMagic).starts_with("ustar")) {

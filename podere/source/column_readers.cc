@@ -37,7 +37,8 @@ Reader column_reader(std::string_view name) {
 
 Reader parquet_reader() {
   Reader reader = column_reader<columns::open_parquet>("parquet");
-  reader.first_bytes = "PAR1";
+  reader.first_bytes = "PAR1\x15";  // as no text begins
+  reader.suffixes = {".parquet", ".pq"};
   return reader;
 }
 

@@ -36,6 +36,8 @@ TEST_F(FormatTest, IsFoundByContentThenByName) {
   const std::string idx("\0\0\x08\x01", 4);
   EXPECT_EQ(format_of("a.csv", "1,2\n"), "csv");
   EXPECT_EQ(format_of("a", ""), "csv");
+  EXPECT_EQ(format_of("a", "PAR1\x15\x04"), "parquet");
+  EXPECT_EQ(format_of("a.csv", "PAR1,x\n1,2\n"), "csv");
   EXPECT_EQ(format_of("images", idx), "idx");
   EXPECT_EQ(format_of("images.svm", idx), "idx");
   for (const char* name : {"a.svm", "a.svmlight", "a.libsvm"}) EXPECT_EQ(format_of(name, "1 1:1\n"), "libsvm") << name;

@@ -224,7 +224,7 @@ class Session:
         ----------
         location : str or path
             Executors read a file themselves: all must see it.
-        format : "csv", "idx", "libsvm" or None
+        format : "csv", "parquet", "idx", "libsvm" or None
             None finds out: IDX by the first bytes, libsvm by the names .libsvm, .svm and .svmlight, with or without .gz.
         columns : list or None
             Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.

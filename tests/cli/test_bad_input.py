@@ -533,8 +533,9 @@ def test_a_scheme_that_is_not_known_is_named_with_those_that_are(podere):
 
 def test_a_file_of_another_kind_is_named(podere):
     (podere.folder / "t.csv").write_bytes(b"PAR1\x15\x04\x15,\n1,2\n")
-    assert "t.csv: is a Parquet file, allowed is text" in podere.refused("describe", "t.csv")
-    assert "t.csv: is a Parquet file" in podere.refused("train", "gbt", "t.csv", "-o", "m.json")
+    assert "t.csv: is no whole Parquet file" in podere.refused("describe", "t.csv")
+    line = podere.refused("train", "gbt", "t.csv", "--format", "csv", "-o", "m.json")
+    assert "t.csv: is a Parquet file, allowed is text, plain or packed: let its format be found (--format auto)" in line
 
 
 @pytest.mark.parametrize("train", [["gbt", "--objective", "softmax", "--trees", 2], ["nn", "--loss", "cross-entropy", "--epochs", 1],

@@ -33,7 +33,7 @@ def test_a_file_makes_the_model_of_the_same_rows_in_csv(podere, wanted, name):
 
 
 def test_all_of_it_is_as_in_csv_dates_and_labels_too(podere):
-    for options in (("--categorical", "auto", "--label", "kind"), ("--categorical", "auto", "--date-parts", "--label", "flag"), ("--categorical", "whole,flag,when,colour,kind", "--label", "kind"),
+    for options in (("--categorical", "auto", "--label", "kind"), ("--categorical", "auto", "--date-parts", "--label", "flag"), ("--categorical", "whole,flag,colour,kind", "--label", "kind"),
                     ("--label", "flag", "--drop", "colour,kind"), ("--label", "whole", "--drop", "1,colour,kind", "--rows", "7:33", "--objective", "squared-error"),
                     ("--label", "kind", "--columns", "when,same", "--missing", "7.5")):
         assert len({model_of(podere, DATA / f"{name}", *options) for name in ("table.csv", "zstd.parquet", "encodings.parquet")}) == 1

@@ -82,13 +82,19 @@ void skip_bytes(ByteCursor& cursor, std::uint64_t n_bytes) {
 
 std::span<const ByteScheme> byte_schemes() { return kSchemes; }
 
+std::unique_ptr<RawBytes> open_raw(const std::string& location) { return scheme_of(location).open(location); }
+
+std::unique_ptr<ByteSource> as_stored(std::unique_ptr<RawBytes> bytes) {
+  return std::make_unique<StoredSource>(std::move(bytes));
+}
+
 std::unique_ptr<ByteSource> open_bytes(const std::string& location) {
-  auto bytes = scheme_of(location).open(location);
+  auto bytes = open_raw(location);
   std::array<char, 12> first{};
   const std::string_view begin(first.data(), bytes->read_at(0, first));
   if (begin.starts_with(kGzipBegin)) return std::make_unique<GzipSource>(std::move(bytes));
   if (is_packed(begin)) return std::make_unique<PackedSource>(std::move(bytes));
-  return std::make_unique<StoredSource>(std::move(bytes));
+  return as_stored(std::move(bytes));
 }
 
 SourceVersion version_of(const std::string& location) { return scheme_of(location).version(location); }

@@ -71,6 +71,12 @@ struct ByteScheme {
 /// All schemes. The first has locations without a scheme: paths.
 std::span<const ByteScheme> byte_schemes();
 
+/// Opens what is at `location` as it is stored. Throws as open_bytes.
+std::unique_ptr<RawBytes> open_raw(const std::string& location);
+
+/// A source of bytes that are not packed.
+std::unique_ptr<ByteSource> as_stored(std::unique_ptr<RawBytes> bytes);
+
 /// Opens what is at `location`, a path or "scheme://...". What is packed is known by its first bytes, not by
 /// its name. Throws
 /// InputError if it is not there, cannot be opened, or cannot be read twice (directories, pipes, devices).

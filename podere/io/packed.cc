@@ -109,10 +109,7 @@ class Unpacker : public ByteCursor {
           name());
     }
     if (any_of([](const std::string& file) { return file.ends_with(".npy"); })) {
-      throw_input_error(
-          "{}: is an archive of NumPy arrays: save one as CSV: numpy.savetxt(CSV, numpy.load(FILE)[NAME], "
-          "delimiter=',')",
-          name());
+      throw_input_error("{}: is an archive of NumPy arrays: read with --format npz", name());
     }
     if (members.size() != 1) {
       throw_input_error("{}: is a ZIP archive of {} files, allowed is one: {}; unpack it and give one of them", name(),

@@ -29,7 +29,7 @@ constexpr std::array kOtherKinds = {
     OtherKind{"ARROW1\0\0"sv, "an Arrow file", "pandas.read_feather(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", "pandas.read_hdf(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
-    OtherKind{"\x93NUMPY"sv, "an array of NumPy", "numpy.savetxt(CSV, numpy.load(FILE), delimiter=',')"},
+    OtherKind{"\x93NUMPY"sv, "an array of NumPy", kOwnFormat},
     OtherKind{"SQLite format 3\0"sv, "an SQLite database", nullptr},
     OtherKind{"PK\x03\x04"sv, "a ZIP archive or an Excel file, packed once more", kUnpack},
     OtherKind{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kUnpack},

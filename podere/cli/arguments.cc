@@ -311,7 +311,7 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option("--format", source.format, format_help())
       ->check(CLI::IsMember(source::format_names()).description(""))
       ->type_name(choices(source::format_names()));
-  app.add_option("--labels", source.labels, "IDX: file of labels [train-labels... beside train-images...]")
+  app.add_option("--labels", source.labels, "IDX, npy: file of labels [IDX: train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
   app.add_option_function<std::string>(
@@ -326,8 +326,9 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
 
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   const InGroup group(app, kData);
-  app.add_option(name, source.location,
-                 "File of delimited text, IDX or libsvm, plain or packed; or collider:N?seed=S: N simulated collisions")
+  app.add_option(
+         name, source.location,
+         "File of delimited text, IDX, NumPy or libsvm, plain or packed; or collider:N?seed=S: N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");

@@ -18,7 +18,8 @@ namespace {
 
 class ManyFiles final : public ColumnFile {
  public:
-  ManyFiles(const std::string& location, const std::vector<io::ListedFile>& files, OpenFile open) : name_(location) {
+  ManyFiles(const std::string& location, const std::vector<io::ListedFile>& files, const OpenFile& open)
+      : name_(location) {
     for (const io::ListedFile& file : files) add(file, open);
     for (std::size_t i = 0; i < files.front().values.size(); ++i) add_folders_column(files.front().values[i].first, i);
   }
@@ -61,7 +62,7 @@ class ManyFiles final : public ColumnFile {
     std::vector<std::string> values;   // of its folders
   };
 
-  void add(const io::ListedFile& listed, OpenFile open) {
+  void add(const io::ListedFile& listed, const OpenFile& open) {
     Part part{.file = open(listed.path), .first_row = group_begins_.back()};
     for (const auto& [name, value] : listed.values) part.values.push_back(value);
     if (parts_.empty()) {
@@ -137,7 +138,7 @@ class ManyFiles final : public ColumnFile {
 
 }  // namespace
 
-std::unique_ptr<ColumnFile> open_all(const std::string& location, OpenFile open) {
+std::unique_ptr<ColumnFile> open_all(const std::string& location, const OpenFile& open) {
   const std::vector<io::ListedFile> files = io::list_files(location);
   if (files.size() == 1 && files[0].values.empty()) return open(files[0].path);
   return std::make_unique<ManyFiles>(location, files, open);

@@ -1,28 +1,58 @@
 #include "podere/source/column_readers.h"
 
+#include "podere/base/error.h"
 #include "podere/columns/column_rows.h"
 #include "podere/columns/many_files.h"
+#include "podere/columns/npy_file.h"
+#include "podere/columns/npz_file.h"
 #include "podere/columns/parquet_file.h"
+#include "podere/columns/side_by_side.h"
 #include "podere/source/csv_reader.h"
 
 namespace podere::source {
 namespace {
 
-template <columns::OpenFile kOpen>
-table::Table load_columns(const Reading& reading) {
-  const auto open = [&] { return columns::open_all(reading.spec.location, kOpen); };
-  return columns::read_columns(open, csv_options(reading), reading.comm, reading.n_threads, reading.facts);
+using OpenSource = std::unique_ptr<columns::ColumnFile> (*)(const SourceSpec& spec);
+
+template <std::unique_ptr<columns::ColumnFile> (*kOpen)(const std::string& location)>
+std::unique_ptr<columns::ColumnFile> open_files(const SourceSpec& spec) {
+  return columns::open_all(spec.location, kOpen);
 }
 
-template <columns::OpenFile kOpen>
+/// With the labels that are in a file of their own.
+std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec) {
+  auto file = columns::open_all(spec.location, columns::open_npy);
+  if (spec.labels.empty()) return file;
+  if (spec.label) throw_input_error("{}: label and labels are both chosen; choose one of them", spec.location);
+  return columns::with_labels(std::move(file), columns::open_npy(spec.labels));
+}
+
+std::unique_ptr<columns::ColumnFile> open_npz_files(const SourceSpec& spec) {
+  return columns::open_all(spec.location,
+                           [&](const std::string& location) { return columns::open_npz(location, spec.drop); });
+}
+
+io::CsvOptions column_options(const Reading& reading) {
+  io::CsvOptions options = csv_options(reading);
+  if (!reading.spec.labels.empty()) options.label = columns::kLabelsName;
+  return options;
+}
+
+template <OpenSource kOpen>
+table::Table load_columns(const Reading& reading) {
+  const auto open = [&] { return kOpen(reading.spec); };
+  return columns::read_columns(open, column_options(reading), reading.comm, reading.n_threads, reading.facts);
+}
+
+template <OpenSource kOpen>
 std::unique_ptr<table::RowSource> open_columns(const Reading& reading) {
-  const auto open = [&] { return columns::open_all(reading.spec.location, kOpen); };
-  return columns::open_columns(open, csv_options(reading), reading.comm, reading.n_threads, table::kWindowBytes,
+  const auto open = [&] { return kOpen(reading.spec); };
+  return columns::open_columns(open, column_options(reading), reading.comm, reading.n_threads, table::kWindowBytes,
                                reading.facts);
 }
 
 /// A reader of a format, but for how files of it are known.
-template <columns::OpenFile kOpen>
+template <OpenSource kOpen>
 Reader column_reader(std::string_view name) {
   return {.name = name,
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
@@ -36,9 +66,26 @@ Reader column_reader(std::string_view name) {
 }  // namespace
 
 Reader parquet_reader() {
-  Reader reader = column_reader<columns::open_parquet>("parquet");
+  Reader reader = column_reader<open_files<columns::open_parquet>>("parquet");
   reader.first_bytes = "PAR1\x15";  // as no text begins
   reader.suffixes = {".parquet", ".pq"};
+  return reader;
+}
+
+Reader npy_reader() {
+  Reader reader = column_reader<open_npy_and_labels>("npy");
+  reader.first_bytes = "\x93NUMPY";
+  reader.suffixes = {".npy"};
+  reader.options.push_back("labels");
+  reader.other_files = [](const SourceSpec& spec) {
+    return spec.labels.empty() ? std::vector<std::string>() : std::vector{spec.labels};
+  };
+  return reader;
+}
+
+Reader npz_reader() {
+  Reader reader = column_reader<open_npz_files>("npz");
+  reader.is_format = columns::is_npz;
   return reader;
 }
 

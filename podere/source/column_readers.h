@@ -6,5 +6,7 @@
 namespace podere::source {
 
 Reader parquet_reader();
+Reader npy_reader();
+Reader npz_reader();
 
 }  // namespace podere::source

@@ -49,6 +49,10 @@ const Reader* find_first(std::span<const Reader> known, Reads reads, const Condi
 /// Of many files that of the first.
 const Reader& find_format(const std::string& all, std::span<const Reader> known) {
   const std::string location = io::list_files(all).front().path;
+  const auto* by_itself = find_first(known, Reads::kBytes, [&](const Reader& reader) {
+    return reader.is_format != nullptr && reader.is_format(location);
+  });
+  if (by_itself != nullptr) return *by_itself;
   const std::string begin = read_begin(location);
   const auto* by_bytes = find_first(known, Reads::kBytes, [&](const Reader& reader) {
     return !reader.first_bytes.empty() && begin.starts_with(reader.first_bytes);
@@ -68,6 +72,8 @@ std::span<const Reader> readers() {
       csv_reader(),       //
       idx_reader(),       //
       parquet_reader(),   //
+      npy_reader(),       //
+      npz_reader(),       //
       libsvm_reader(),    //
       collider_reader(),  //
       arrays_reader(),    //

@@ -217,20 +217,22 @@ class Session:
              rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Files are IDX, which MNIST has, or libsvm (SVMlight), plain or packed; of delimited text all columns are features
-        here: use `read_csv`. The label of all but delimited text is called "label".
+        Files are IDX, which MNIST has, of NumPy, or libsvm (SVMlight), plain or packed; of delimited text all columns are
+        features here: use `read_csv`. The label of IDX and libsvm files, and of a .npy file with `labels`, is called
+        "label".
 
         Parameters
         ----------
         location : str or path
             Executors read a file themselves: all must see it.
-        format : "csv", "parquet", "idx", "libsvm" or None
-            None finds out: IDX by the first bytes, libsvm by the names .libsvm, .svm and .svmlight, with or without .gz.
+        format : "csv", "parquet", "idx", "npy", "npz", "libsvm" or None
+            None finds out: Parquet, IDX and files of NumPy by the first bytes, libsvm by the names .libsvm, .svm and .svmlight,
+            with or without .gz.
         columns : list or None
             Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
         labels : path or None
-            Of an IDX file: the file of its labels; None: train-labels-idx1-ubyte.gz beside train-images-idx3-ubyte.gz
-            and the like, if it is there.
+            Of an IDX or .npy file: the file of its labels; None: of IDX train-labels-idx1-ubyte.gz beside
+            train-images-idx3-ubyte.gz and the like, if it is there.
         n_features : int or None
             Of a libsvm file; None: as many as its largest index asks for.
         zero_based : bool

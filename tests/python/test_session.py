@@ -254,6 +254,16 @@ def test_idx_files_bring_their_labels(session, tmp_path):
     assert (session.read(tmp_path / "train-images-idx3-ubyte", labels=tmp_path / "other").to_pandas()["label"] == 2 - y).all()
 
 
+def test_arrays_of_numpy_bring_their_labels(session, tmp_path):
+    X, y = numpy.arange(60.0).reshape(30, 2), numpy.arange(30) % 3
+    numpy.save(tmp_path / "X.npy", numpy.asfortranarray(X))
+    numpy.save(tmp_path / "y.npy", y)
+    frame = session.read(tmp_path / "X.npy", labels=tmp_path / "y.npy").to_pandas()
+    assert (frame[["f0", "f1"]].to_numpy() == X).all() and (frame["label"] == y).all()
+    numpy.savez(tmp_path / "a.npz", X=X, y=y)
+    assert session.read(tmp_path / "a.npz", columns=["f1", "y"]).to_pandas()["y"].tolist() == y.tolist()
+
+
 def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 3:4.5\n")

@@ -22,8 +22,9 @@ from ._core import __version__
 from ._from_sklearn import from_sklearn
 from ._gbt import GBTClassifier, GBTRegressor
 from ._network import MLPClassifier, NNClassifier, NNRegressor
+from ._root import read_root
 from ._session import Session
 from ._table import Table
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Table", "__version__", "from_sklearn"]
+           "Session", "SessionError", "Table", "__version__", "from_sklearn", "read_root"]

@@ -24,7 +24,7 @@ def csv_source(path: str | os.PathLike[str], *, rows: slice | None, columns: dic
     source.update((name, str(column)) for name, column in columns.items() if column is not None)
     source.update((name, _texts(name, values)) for name, values in lists.items() if values is not None)
     source.update((name, choice) for name, choice in choices.items() if choice is not None)
-    return {**source, **_row_numbers(rows)}
+    return {**source, **row_numbers(rows)}
 
 
 Columns = Sequence[str | int] | None
@@ -83,7 +83,7 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, col
         source["n_features"] = operator.index(n_features)
     if zero_based:
         source["zero_based"] = True
-    return {**source, **_row_numbers(rows)}
+    return {**source, **row_numbers(rows)}
 
 
 def read_as(file: dict[str, Any]) -> dict[str, str]:
@@ -149,7 +149,7 @@ def _file(name: str, path: str | os.PathLike[str], format: str) -> dict[str, Any
     return {"location": location} if format == "auto" else {"location": location, "format": format}
 
 
-def _row_numbers(rows: Any) -> dict[str, int]:
+def row_numbers(rows: Any) -> dict[str, int]:
     if rows is None:
         return {}
     if not isinstance(rows, slice) or rows.step not in (None, 1):

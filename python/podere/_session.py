@@ -20,6 +20,7 @@ from ._models import Run
 from ._parameters import absolute, whole
 from ._progress import make_progress
 from ._reading import columns_of_pandas, csv_source, location_source, put_arrays, read_as
+from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
 
@@ -249,6 +250,31 @@ class Session:
         """
         return self._load(location_source(location, format=format, columns=columns, labels=labels,
                                           n_features=n_features, zero_based=zero_based, rows=rows), name)
+
+    def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,
+                  label: str | None = None, weight: str | None = None, rows: slice | None = None,
+                  name: str | None = None) -> Table:
+        """Read a TTree of a ROOT file in this process, and put it: `put` of what `podere.read_root` gives.
+
+        Parameters
+        ----------
+        path, tree, rows
+            As of `podere.read_root`.
+        branches : list of str or None
+            Features, in this order; None: all branches but label and weight.
+        label, weight : str or None
+            Branches.
+        name : str or None
+            Of the table; one without a name is dropped when the last reference to it goes.
+        """
+        others = [branch for branch in (label, weight) if branch is not None]
+        wanted = None if branches is None else [*branches, *(branch for branch in others if branch not in branches)]
+        frame = read_root(path, tree, wanted, rows=rows)
+        if missing := [branch for branch in others if branch not in frame]:
+            raise ValueError(f"{path}: has no branch {missing[0]!r}")
+        features = [branch for branch in frame if branch not in others]
+        y, weights = (None if branch is None else frame[branch] for branch in (label, weight))
+        return self.put(frame[features], y, weights, name=name)
 
     def put(self, X: Any, y: Any = None, sample_weight: Any = None, feature_names: Sequence[str] | None = None,
             name: str | None = None) -> Table:

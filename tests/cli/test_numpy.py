@@ -61,7 +61,7 @@ def text_of(value):
 
 
 def as_csv(podere, name, columns):
-    rows = zip(*columns.values())
+    rows = zip(*columns.values(), strict=True)
     lines = [",".join(columns), *(",".join(map(text_of, row)) for row in rows)]
     return podere.write(name, "\n".join(lines) + "\n")
 
@@ -145,7 +145,7 @@ def columns_of(podere, *arguments):
 
 
 def test_arrays_of_an_archive_are_side_by_side(podere):
-    save = lambda **arrays: numpy.savez(podere.folder / "a.npz", **arrays)  # noqa: E731
+    save = lambda **arrays: numpy.savez(podere.folder / "a.npz", **arrays)
     X = real("f4")
     save(X=X, y=Y)
     assert columns_of(podere, "a.npz") == ["f0", "f1", "f2", "y"]

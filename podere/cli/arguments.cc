@@ -350,6 +350,10 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
   auto* header =
       app.add_flag_function("--header", set_header(true), "The first line has the names of columns [detected]");
   app.add_flag_function("--no-header", set_header(false), "The first line is a row [detected]")->excludes(header);
+  app.add_option_function<std::string>(
+         "--names", [&source](const std::string& text) { source.names = CLI::detail::split(text, ','); },
+         "Names of all columns, in place of those in the first line if it has any [in the first line]")
+      ->type_name("A,B,...");
   app.add_option_function<std::vector<std::string>>(
          "--missing",
          [&source](const std::vector<std::string>& tokens) {

@@ -19,9 +19,12 @@ namespace podere::io {
 
 /// How to read delimited text. A column is given by name ("m_bb") or by position from 0 ("3").
 struct CsvOptions {
-  std::optional<char> delimiter;     ///< , ; tab space or |; unset: found from the first lines
-  std::optional<char> comment;       ///< begins a comment up to the end of the line; unset: nothing does
-  std::optional<bool> header;        ///< the first line names the columns; unset: found out, as decide_header does
+  std::optional<char> delimiter;  ///< , ; tab space or |; unset: found from the first lines
+  std::optional<char> comment;    ///< begins a comment up to the end of the line; unset: nothing does
+  std::optional<bool> header;     ///< the first line names the columns; unset: found out, as decide_header does
+  /// Of all columns, in place of those in the first line if it has any; empty: none are given. Where `header` is unset
+  /// and the first line leaves doubt, it is a row.
+  std::vector<std::string> names;
   std::optional<std::string> label;  ///< column of the label; unset: the table has none, or needs_label
   /// Where `label` is unset: it is the column that LabelChoice says.
   bool needs_label = false;

@@ -79,6 +79,12 @@ TEST(CsvBadInput, NamesThatAreNotUtf8AreRefusedBeforeAnyWork) {
   }
 }
 
+TEST(CsvBadInput, NamesThatAreGivenAreDifferentAndAsManyAsThereAreFields) {
+  EXPECT_EQ(refusal_of_text("1,2\n", {.names = {"a"}}), "1: 1 names are given, and the line has 2 fields");
+  EXPECT_EQ(refusal_of_text("1,2\n", {.names = {"a", "a"}}), "1: the name 'a' is given twice");
+  EXPECT_EQ(refusal_of_text("1,2\n", {.names = {"a", ""}}), "1: a name that is given is empty");
+}
+
 TEST(CsvBadInput, AFileWithoutRowsIsRefused) {
   EXPECT_EQ(refusal_of_text(""), " is empty");
   EXPECT_EQ(refusal_of_text("\xef\xbb\xbf"), " is empty");

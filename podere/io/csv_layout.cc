@@ -28,6 +28,7 @@ bool find_header(const std::string& where, const std::vector<Fields>& below, con
                  const MissingTokens& missing, const CsvOptions& options) {
   const auto [is_header, doubt] = decide_header(layout.names, below, missing, options);
   if (is_header) return *is_header;
+  if (!options.names.empty()) return false;
   throw_input_error(
       "{}: the line may name the columns or be a row: {}; choose with --header (names) or --no-header (a row), in "
       "Python header=True or False",
@@ -149,6 +150,22 @@ void add_folder_fields(const std::string& where, const FolderValues& folders, st
     }
     ++layout.n_folder_fields;
   }
+}
+
+/// Calls the fields of a line as the option has it. Throws InputError if it does not fit.
+void take_names(const std::string& where, const std::vector<std::string>& names, CsvLayout& layout) {
+  const std::size_t n_fields = layout.names.size();
+  const bool fits_but_index = layout.index && names.size() + 1 == n_fields;
+  if (names.size() != n_fields && !fits_but_index) {
+    throw_input_error("{}: {} names are given, and the line has {} fields", where, names.size(), n_fields);
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (name.empty()) throw_input_error("{}: a name that is given is empty", where);
+    if (!seen.insert(name).second) throw_input_error("{}: the name {} is given twice", where, printable(name));
+  }
+  if (!fits_but_index) layout.index.reset();
+  std::ranges::copy(names, layout.names.end() - static_cast<std::ptrdiff_t>(names.size()));
 }
 
 }  // namespace
@@ -293,6 +310,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
   }
+  if (!options.names.empty()) take_names(where, options.names, layout);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (is_utf8(layout.names[i])) continue;
     throw_input_error("{}: the name of column {} ({}) is not UTF-8; save the file as UTF-8", where, i,

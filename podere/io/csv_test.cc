@@ -54,6 +54,19 @@ TEST(Csv, AHeaderOfNumbersIsOneIfTheOptionSaysSo) {
   EXPECT_EQ(read_text("7,8\n1,2\n", {.header = true}).schema().features, (std::vector<std::string>{"7", "8"}));
 }
 
+TEST(Csv, NamesThatAreGivenReplaceThoseInTheFile) {
+  const std::vector<std::string> given = {"p", "q"};
+  EXPECT_EQ(read_text("1,2\n3,4\n", {.names = given}).schema().features, given);
+  EXPECT_EQ(read_text("1,2\n3,4\n", {.names = given}).n_rows(), 2);
+  EXPECT_EQ(read_text("x,y\n1,2\n3,4\n", {.names = given}).schema().features, given);
+  EXPECT_EQ(read_text("x,y\n1,2\n3,4\n", {.names = given}).n_rows(), 2);
+  EXPECT_EQ(read_text("7,8\n1,2\n3,4\n", {.header = true, .names = given}).n_rows(), 2);
+  EXPECT_EQ(read_text("0,1\n5,6\n3,4\n", {.names = given}).n_rows(), 3);  // in doubt without names
+  EXPECT_EQ(read_text("1,2\n3,4\n", {.names = given, .label = "p"}).schema().features, std::vector<std::string>{"q"});
+  EXPECT_EQ(read_text(",x,y\n7,1,2\n9,3,4\n", {.names = given}).schema().features, given);
+  EXPECT_EQ(read_text(",x\n7,1\n9,3\n", {.names = given}).schema().features, given);
+}
+
 TEST(Csv, NamesMayBeQuotedOrAbsent) {
   EXPECT_EQ(read_text("\"a,\"\"1\"\"\", b ,\n1,2,3\n").schema().features,
             (std::vector<std::string>{"a,\"1\"", "b", "f2"}));

@@ -9,6 +9,7 @@ io::CsvOptions csv_options(const Reading& reading) {
   return {.delimiter = spec.delimiter,
           .comment = spec.comment,
           .header = spec.header,
+          .names = spec.names,
           .label = spec.label,
           .needs_label = reading.needs_label,
           .weight = spec.weight,
@@ -42,7 +43,7 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 Reader csv_reader() {
   return {.name = "csv",
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
-                      "date_parts", "positive", "delimiter", "comment", "header", "missing"},
+                      "date_parts", "positive", "delimiter", "comment", "header", "names", "missing"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
           .takes_many = true,
           .load = load_csv,

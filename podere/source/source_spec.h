@@ -33,6 +33,7 @@ struct SourceSpec {
   std::optional<char> delimiter = {};                             ///< as of io::CsvOptions
   std::optional<char> comment = {};                               ///< as of io::CsvOptions
   std::optional<bool> header = {};                                ///< as of io::CsvOptions
+  std::vector<std::string> names = {};                            ///< as of io::CsvOptions
   std::vector<std::string> missing = io::usual_missing_tokens();  ///< read as NaN
   std::string format = kAnyFormat;                                ///< of bytes: the name of a reader, or kAnyFormat
   std::string labels = {};                       ///< a file of the labels; empty: one that the format's naming has
@@ -63,6 +64,7 @@ struct SourceSpec {
     visit("delimiter", self.delimiter);
     visit("comment", self.comment);
     visit("header", self.header);
+    visit("names", self.names);
     visit("missing", self.missing);
     visit("first_row", self.rows.first_row);
     visit("last_row", self.rows.last_row);

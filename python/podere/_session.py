@@ -157,7 +157,8 @@ class Session:
                  rows: slice | None = None, name: str | None = None,
                  drop: Sequence[str | int] | None = None, comment: str | None = None, decimal: str | None = None,
                  day_first: bool | None = None, date_parts: bool = False,
-                 usecols: Sequence[str | int] | None = None, dtype: Any = None) -> Table:
+                 usecols: Sequence[str | int] | None = None, dtype: Any = None,
+                 names: Sequence[str] | None = None) -> Table:
         """Read a file of delimited text, plain or packed, into the executors' memory.
 
         Columns of dates, booleans, percentages and other forms of numbers are found out, see `Table.read_as`.
@@ -197,6 +198,9 @@ class Session:
         dtype : dict or type or None
             As in pandas: columns of "category" are those of `categorical`. Types of numbers are accepted and change
             nothing: all numbers become float32. Others are refused.
+        names : list of str or None
+            Of all columns, as in pandas, for a file without a line of names; where the first line has some, these replace
+            them. If `header` is None and the first line leaves doubt, it is a row.
 
         Raises
         ------
@@ -206,7 +210,7 @@ class Session:
         columns, categorical = columns_of_pandas(columns, categorical, usecols, dtype, (label, weight))
         finds_categories = categorical == "auto"
         source = csv_source(path, rows=rows, columns={"label": label, "weight": weight},
-                            lists={"columns": columns, "drop": drop, "missing": missing,
+                            lists={"columns": columns, "drop": drop, "missing": missing, "names": names,
                                    "categorical": None if finds_categories else categorical},
                             choices={"header": header, "delimiter": delimiter, "comment": comment, "decimal": decimal,
                                      "day_first": day_first, "date_parts": date_parts or None,

@@ -48,3 +48,13 @@ def test_what_is_in_doubt_is_refused_with_parameters(session, tmp_path):
         session.read_csv(tmp_path / "c.csv")
     with pytest.raises(ValueError, match="comment"):
         session.read_csv(tmp_path / "d.csv", comment="##")
+
+
+def test_names_are_those_of_a_file_without_any_or_replace_them(session, tmp_path):
+    (tmp_path / "bare.csv").write_text("1,2.5,0\n3,4.5,1\n")
+    (tmp_path / "named.csv").write_text("x,z,y\n1,2.5,0\n3,4.5,1\n")
+    for name, header in ("bare.csv", None), ("bare.csv", False), ("named.csv", None), ("named.csv", True):
+        table = session.read_csv(tmp_path / name, label="y", names=["a", "b", "y"], header=header)
+        assert table.features == ["a", "b"] and table.to_pandas()["b"].tolist() == [2.5, 4.5]
+    with pytest.raises(ValueError, match="2 names are given, and the line has 3 fields"):
+        session.read_csv(tmp_path / "bare.csv", names=["a", "b"])

@@ -1,6 +1,7 @@
 #include "podere/source/column_readers.h"
 
 #include "podere/base/error.h"
+#include "podere/columns/arrow_file.h"
 #include "podere/columns/column_rows.h"
 #include "podere/columns/many_files.h"
 #include "podere/columns/npy_file.h"
@@ -11,6 +12,8 @@
 
 namespace podere::source {
 namespace {
+
+using namespace std::string_view_literals;
 
 using OpenSource = std::unique_ptr<columns::ColumnFile> (*)(const SourceSpec& spec);
 
@@ -65,16 +68,23 @@ Reader column_reader(std::string_view name) {
 
 }  // namespace
 
+Reader arrow_reader() {
+  Reader reader = column_reader<open_files<columns::open_arrow>>("arrow");
+  reader.first_bytes = {"ARROW1\0\0"sv, "FEA1\0"sv, "\xff\xff\xff\xff"};  // a file, one of old Feather, a stream
+  reader.suffixes = {".arrow", ".feather", ".ipc", ".arrows"};
+  return reader;
+}
+
 Reader parquet_reader() {
   Reader reader = column_reader<open_files<columns::open_parquet>>("parquet");
-  reader.first_bytes = "PAR1\x15";  // as no text begins
+  reader.first_bytes = {"PAR1\x15"};  // as no text begins
   reader.suffixes = {".parquet", ".pq"};
   return reader;
 }
 
 Reader npy_reader() {
   Reader reader = column_reader<open_npy_and_labels>("npy");
-  reader.first_bytes = "\x93NUMPY";
+  reader.first_bytes = {"\x93NUMPY"};
   reader.suffixes = {".npy"};
   reader.options.push_back("labels");
   reader.other_files = [](const SourceSpec& spec) {

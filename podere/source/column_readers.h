@@ -5,6 +5,7 @@
 
 namespace podere::source {
 
+Reader arrow_reader();
 Reader parquet_reader();
 Reader npy_reader();
 Reader npz_reader();

@@ -60,7 +60,7 @@ std::unique_ptr<table::RowSource> open_idx(const Reading& reading) {
 
 Reader idx_reader() {
   return {.name = "idx",
-          .first_bytes = "\0\0"sv,  // as no text begins
+          .first_bytes = {"\0\0"sv},  // as no text begins
           .options = {"columns", "labels"},
           .reason = "it is an IDX file, of numbers alone, whose labels are in another (--labels)",
           .columns = {.labels_have_names = false, .features_have_names = false},

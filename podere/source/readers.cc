@@ -55,7 +55,7 @@ const Reader& find_format(const std::string& all, std::span<const Reader> known)
   if (by_itself != nullptr) return *by_itself;
   const std::string begin = read_begin(location);
   const auto* by_bytes = find_first(known, Reads::kBytes, [&](const Reader& reader) {
-    return !reader.first_bytes.empty() && begin.starts_with(reader.first_bytes);
+    return std::ranges::any_of(reader.first_bytes, [&](std::string_view first) { return begin.starts_with(first); });
   });
   if (by_bytes != nullptr) return *by_bytes;
   const std::string extension = extension_of(location);
@@ -70,6 +70,7 @@ const Reader& find_format(const std::string& all, std::span<const Reader> known)
 std::span<const Reader> readers() {
   static const std::array table = {
       csv_reader(),       //
+      arrow_reader(),     //
       idx_reader(),       //
       parquet_reader(),   //
       npy_reader(),       //

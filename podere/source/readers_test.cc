@@ -91,7 +91,7 @@ std::unique_ptr<table::RowSource> open_dots(const Reading& reading) {
 TEST_F(FormatTest, OfAFileThatIsInTheTableNeedsNoMore) {
   std::vector<Reader> known(readers().begin(), readers().end());
   known.push_back({.name = "dots",
-                   .first_bytes = "DOTS",
+                   .first_bytes = {"DOTS"},
                    .suffixes = {".dots"},
                    .options = {"columns"},
                    .reason = "it is a file of dots",

@@ -230,9 +230,9 @@ class Session:
         ----------
         location : str or path
             Executors read a file themselves: all must see it.
-        format : "csv", "parquet", "idx", "npy", "npz", "libsvm" or None
-            None finds out: Parquet, IDX and files of NumPy by the first bytes, libsvm by the names .libsvm, .svm and .svmlight,
-            with or without .gz.
+        format : "csv", "parquet", "arrow", "idx", "npy", "npz", "libsvm" or None
+            None finds out: Parquet, Arrow (Feather), IDX and files of NumPy by the first bytes, libsvm by the names
+            .libsvm, .svm and .svmlight, with or without .gz.
         columns : list or None
             Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
         labels : path or None

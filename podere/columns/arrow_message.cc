@@ -13,7 +13,7 @@
 namespace podere::columns {
 namespace {
 
-constexpr std::uint32_t kContinuation = 0xffffffff;
+constexpr std::uint32_t kMessageBegin = 0xffffffff;
 constexpr std::uint64_t kMostMetadataBytes = (std::uint64_t{1} << 31) - 2;  // FlatBuffers have no more
 
 std::uint32_t arrow_word(const char* p) {
@@ -70,7 +70,7 @@ std::optional<ArrowMessage> read_arrow_message(const ArrowBytes& bytes, std::uin
   if (begin == bytes.size) return std::nullopt;
   std::uint64_t n_prefix = 4;
   std::uint32_t length = arrow_word(bytes.read(begin, 4).data());
-  if (length == kContinuation) {
+  if (length == kMessageBegin) {
     length = arrow_word(bytes.read(begin + 4, 4).data());
     n_prefix = 8;
   }

@@ -95,7 +95,7 @@ void each_arrow_fixed(const ArrowBytes& bytes, const ArrowArray& array, std::siz
   if (rows.end > values.size() / n_bytes) throw ArrowDamage{"a buffer is shorter than its rows need"};
   values.skip(rows.begin * n_bytes);
   ArrowValidity validity(bytes, array, rows);
-  std::vector<std::uint8_t> tile(kArrowTileRows * n_bytes);
+  std::vector<std::uint8_t> tile(std::min<std::size_t>(kArrowTileRows, rows.size()) * n_bytes);
   const auto n_rows = static_cast<std::size_t>(rows.size());
   for (std::size_t begin = 0; begin < n_rows; begin += kArrowTileRows) {
     const std::size_t n = std::min(kArrowTileRows, n_rows - begin);

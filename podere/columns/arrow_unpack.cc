@@ -87,7 +87,7 @@ std::size_t ArrowBuffer::read_stored(std::span<char> bytes) {
 
 /// Makes chunk_left_ what comes next.
 void ArrowBuffer::fill() {
-  chunk_.resize(kArrowChunkBytes);
+  chunk_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kArrowChunkBytes, size_)));
   std::size_t n = 0;
   if (!unpacker_) {
     n = read_stored(chunk_);
@@ -96,7 +96,7 @@ void ArrowBuffer::fill() {
   while (n == 0) {
     const bool is_at_end = packed_left_.empty() && left_.n_bytes == 0;
     if (packed_left_.empty() && !is_at_end) {
-      packed_.resize(kArrowChunkBytes);
+      packed_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kArrowChunkBytes, left_.n_bytes)));
       packed_left_ = {packed_.data(), read_stored(packed_)};
     }
     const std::size_t n_before = packed_left_.size();

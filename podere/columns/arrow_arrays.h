@@ -194,6 +194,7 @@ void each_arrow_view(const ArrowBytes& bytes, const ArrowArray& array, table::Ro
 template <typename Take>
 void each_arrow_value(const ArrowBytes& bytes, const ArrowArray& array, ArrowStorage storage, const ArrowType& type,
                       table::RowRange rows, const Take& take) {
+  if (rows.size() == 0) return;  // then there may be no offsets at all
   switch (storage) {
     case ArrowStorage::kNull:
       return;

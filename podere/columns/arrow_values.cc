@@ -15,7 +15,9 @@
 namespace podere::columns {
 namespace {
 
-constexpr const char* kBeyondFloat = "is beyond float32, which ends at 3.4e38";
+std::string arrow_beyond_float(std::string_view text) {
+  return fmt::format("{} is beyond float32, which ends at 3.4e38", text);
+}
 
 /// Gives values of one column to where they are wanted.
 class ArrowTaker {
@@ -33,7 +35,7 @@ class ArrowTaker {
     } else {
       check_time(row, value);
       const float number = arrow_number(type_, value);
-      if (is_beyond(value, number)) fault(row, kBeyondFloat);
+      if (is_beyond(value, number)) fault(row, arrow_beyond_float(arrow_text(type_, value)));
       wanted_.numbers[row] = number;
     }
   }
@@ -76,7 +78,7 @@ void read_arrow_column(const ArrowBytes& bytes, const ArrowArray& array, const A
       }
       if (dictionary->is_missing(place)) return;
       if (wanted.numbers.empty()) return wanted.take_text(row, dictionary->text(place));
-      if (dictionary->is_beyond_float(place)) taker.fault(row, kBeyondFloat);
+      if (dictionary->is_beyond_float(place)) taker.fault(row, arrow_beyond_float(dictionary->text(place)));
       wanted.numbers[row] = dictionary->number(place);
     }
   };

@@ -1,6 +1,5 @@
 #include "podere/columns/arrow_file.h"
 
-#include <arrow_format_generated.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/columns/arrow_format.h"
 #include "podere/columns/arrow_message.h"
 #include "podere/columns/arrow_schema.h"
 #include "podere/columns/arrow_values.h"
@@ -108,12 +108,8 @@ class ArrowFile final : public ColumnFile {
     const auto& footer = *flatbuffers::GetRoot<arrow::Footer>(metadata.data());
     if (footer.schema() == nullptr) throw_input_error("{}: its footer is damaged: it has no columns", name());
     read_schema(*footer.schema(), metadata.size(), footer.version());
-    if (footer.dictionaries() != nullptr) {
-      for (const arrow::Block* block : *footer.dictionaries()) add_dictionary(message_of(*block), true);
-    }
-    if (footer.batches() != nullptr) {
-      for (const arrow::Block* block : *footer.batches()) add_batch(message_of(*block));
-    }
+    for (const arrow::Block& block : copy_vector(footer.dictionaries())) add_dictionary(message_of(block), true);
+    for (const arrow::Block& block : copy_vector(footer.batches())) add_batch(message_of(block));
   }
 
   void open_stream() {

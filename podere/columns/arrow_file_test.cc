@@ -2,17 +2,18 @@
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podere/base/error.h"
 #include "podere/columns/arrow_number.h"
-#include "podere/io/fuzz_file.h"
 
 namespace podere::columns {
 namespace {
@@ -23,6 +24,16 @@ std::string arrow_content(const std::string& name) {
   std::ifstream file(kArrowFiles / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+/// A file of any bytes, beside no other of its name.
+class DamagedArrowFile {
+ public:
+  ~DamagedArrowFile() { std::filesystem::remove(path()); }
+  void write(std::string_view bytes) const {
+    std::ofstream(path(), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::string path() const { return fmt::format("{}/podere-{}.arrow", testing::TempDir(), getpid()); }
+};
 
 /// All values, as numbers and as texts, or what is wrong.
 std::string arrow_outcome(const std::string& path) {
@@ -60,13 +71,13 @@ const std::vector<std::string> kSmallArrowFiles = {"small.arrow",     "small_pac
                                                    "replaced.arrows", "nested.arrow"};
 
 TEST(ArrowFileTest, AFileThatIsCutAnywhereIsRefusedAndAStreamHasTheBatchesThatAreLeft) {
-  io::FuzzFile file;
+  const DamagedArrowFile file;
   for (const std::string& name : kSmallArrowFiles) {
     const std::string whole = arrow_content(name);
     ASSERT_GT(whole.size(), 1000);
     const std::string all = arrow_outcome((kArrowFiles / name).string());
     for (std::size_t size = 0; size < whole.size(); ++size) {
-      file.write({reinterpret_cast<const std::uint8_t*>(whole.data()), size});
+      file.write(std::string_view(whole).substr(0, size));
       const std::string found = arrow_outcome(file.path());
       const bool is_stream = name.ends_with(".arrows");
       EXPECT_TRUE(found.starts_with("refused: ") || (is_stream && all.starts_with(found))) << name << " " << size;
@@ -75,13 +86,13 @@ TEST(ArrowFileTest, AFileThatIsCutAnywhereIsRefusedAndAStreamHasTheBatchesThatAr
 }
 
 TEST(ArrowFileTest, AnyByteThatIsAnotherMakesOtherValuesOrOneMessage) {
-  io::FuzzFile file;
+  const DamagedArrowFile file;
   for (const std::string& name : kSmallArrowFiles) {
     std::string damaged = arrow_content(name);
     for (std::size_t i = 0; i < damaged.size(); ++i) {
       const int mask = std::array{1, 0x80, 0xff}[i % 3];
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
-      file.write({reinterpret_cast<const std::uint8_t*>(damaged.data()), damaged.size()});
+      file.write(damaged);
       const std::string found = arrow_outcome(file.path());
       EXPECT_TRUE(!found.starts_with("refused") || found.find('\n') == std::string::npos) << found;
       damaged[i] = static_cast<char>(damaged[i] ^ mask);

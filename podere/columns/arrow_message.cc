@@ -1,6 +1,5 @@
 #include "podere/columns/arrow_message.h"
 
-#include <arrow_format_generated.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <numeric>
 
 #include "podere/base/error.h"
+#include "podere/columns/arrow_format.h"
 
 namespace podere::columns {
 namespace {
@@ -104,26 +104,20 @@ ArrowBatch read_arrow_batch(const ArrowBytes& bytes, const ArrowMessage& message
   }
   read.n_rows = static_cast<std::uint64_t>(batch->length());
   read.codec = codec_of(bytes, message, *batch);
-  if (batch->nodes() != nullptr) {
-    for (const arrow::Node* node : *batch->nodes()) read.nodes.emplace_back(node->length(), node->n_missing());
-  }
-  if (batch->buffers() != nullptr) {
-    for (const arrow::Buffer* buffer : *batch->buffers()) {
-      const auto begin = static_cast<std::uint64_t>(buffer->offset());
-      const auto n_bytes = static_cast<std::uint64_t>(buffer->length());
-      if (begin > n_body || n_bytes > n_body - begin) {
-        refuse_message(bytes, message.begin, "a buffer is outside of its record batch");
-      }
-      read.buffers.push_back({message.body_begin + begin, n_bytes});
+  for (const arrow::Node& node : copy_vector(batch->nodes())) read.nodes.emplace_back(node.length(), node.n_missing());
+  for (const arrow::Buffer& buffer : copy_vector(batch->buffers())) {
+    const auto begin = static_cast<std::uint64_t>(buffer.offset());
+    const auto n_bytes = static_cast<std::uint64_t>(buffer.length());
+    if (begin > n_body || n_bytes > n_body - begin) {
+      refuse_message(bytes, message.begin, "a buffer is outside of its record batch");
     }
+    read.buffers.push_back({message.body_begin + begin, n_bytes});
   }
-  if (batch->variadic_counts() != nullptr) {
-    for (const std::int64_t count : *batch->variadic_counts()) {
-      if (count < 0 || static_cast<std::uint64_t>(count) > read.buffers.size()) {
-        refuse_message(bytes, message.begin, fmt::format("texts are in {} buffers", count));
-      }
-      read.view_buffers.push_back(static_cast<std::size_t>(count));
+  for (const std::int64_t count : copy_vector(batch->variadic_counts())) {
+    if (count < 0 || static_cast<std::uint64_t>(count) > read.buffers.size()) {
+      refuse_message(bytes, message.begin, fmt::format("texts are in {} buffers", count));
     }
+    read.view_buffers.push_back(static_cast<std::size_t>(count));
   }
   return read;
 }

@@ -1,6 +1,5 @@
 #include "podere/columns/arrow_schema.h"
 
-#include <arrow_format_generated.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/columns/arrow_format.h"
 
 namespace podere::columns {
 namespace {

@@ -1,5 +1,5 @@
 // libFuzzer program of the Arrow reader. An input is read as a whole and window by window; both must give the same
-// values, or the same InputError. Anything else that is thrown ends the program.
+// values, or an InputError each. Anything else that is thrown ends the program.
 #include "podere/columns/arrow_file.h"
 #include "podere/columns/column_rows.h"
 #include "podere/io/distributed_reference.h"
@@ -30,6 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   const std::string found = podere::io::outcome([&] {
     return podere::io::joined(*podere::columns::open_columns(open, options, self, n_bytes % 16 == 0 ? 2 : 1, 1));
   });
+  // Damage shows where the rows that are read at once need what is damaged: each way may come to another first.
+  if (expected.starts_with(file.path()) && found.starts_with(file.path())) return 0;
   podere::io::expect_same(expected, found, "window by window");
   return 0;
 }

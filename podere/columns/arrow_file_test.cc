@@ -32,7 +32,10 @@ class DamagedArrowFile {
   void write(std::string_view bytes) const {
     std::ofstream(path(), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-  std::string path() const { return fmt::format("{}/podere-{}.arrow", testing::TempDir(), getpid()); }
+  std::string path() const {
+    const bool has_memory = std::filesystem::is_directory("/dev/shm");  // a file in memory: it is written often
+    return fmt::format("{}/podere-{}.arrow", has_memory ? "/dev/shm" : testing::TempDir(), getpid());
+  }
 };
 
 /// All values, as numbers and as texts, or what is wrong.

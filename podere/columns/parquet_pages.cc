@@ -13,7 +13,7 @@ namespace podere::columns {
 namespace {
 
 constexpr std::size_t kWindowBytes = std::size_t{1} << 18;
-constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 24;
+constexpr std::size_t kMostPageHeaderBytes = std::size_t{1} << 24;
 constexpr std::int64_t kMostPageBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kMostPageValues = std::int64_t{1} << 26;
 /// What a chunk may be longer than it says: some versions of parquet-mr forgot the header of the dictionary.
@@ -110,7 +110,7 @@ PageReader::Header PageReader::read_header() {
       });
       header.size = reader.position();
     } catch (const ThriftFault& fault) {
-      if (fault.at_end && bytes.size() == n && n < kMostHeaderBytes) continue;
+      if (fault.at_end && bytes.size() == n && n < kMostPageHeaderBytes) continue;
       throw PageFault{next_, "no page begins there"};
     }
     const bool is_sound = header.packed_size >= 0 && header.unpacked_size >= 0 &&

@@ -25,7 +25,7 @@ TEST(ColumnRows, AreThoseOfCsvOnEveryRank) {
   const auto world = comm::Communicator::world();
   for (const std::optional<std::uint64_t> last_row :
        {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(2)}) {
-    io::CsvOptions options{.label = "kind", .categorical = {"colour"}};
+    io::CsvOptions options{.label = "kind", .categorical = {"color"}};
     options.rows.last_row = last_row;  // two: most ranks have none
     const auto wanted = bits_of(io::read_csv(kFiles / "table.csv", options, world, 2));
     for (const char* const name : {"zstd.parquet", "encodings.parquet", "polars.parquet"}) {
@@ -56,7 +56,7 @@ TEST(ColumnRows, AreRefusedWithTheSameLineOnEveryRank) {
            {"kinds.parquet", {}},
            {"kinds.parquet", {.columns = {"beyond"}}},
            {"zstd.parquet", {.label = "nix"}},
-           {"zstd.parquet", {.columns = {"kind", "colour"}}},
+           {"zstd.parquet", {.columns = {"kind", "color"}}},
            {"none.parquet", {.categorical = {"same"}, .coded_as = table::Schema{.features = {"same"}}}},
            {"no_rows.parquet", {}}}) {
     const std::string line = message(name, options);

@@ -44,10 +44,15 @@ double big_endian(std::string_view bytes) {
   return is_negative ? -value - 1 : value;
 }
 
+/// Whole numbers that mean themselves.
+bool is_plain(const Meaning& meaning) {
+  return meaning.kind == Kind::kNumber && !meaning.scale && !meaning.is_duration;
+}
+
 /// What stored values mean, as numbers.
 double number_of(const Meaning& meaning, std::int64_t value) {
   if (meaning.scale) return static_cast<double>(value) / std::pow(10, *meaning.scale);
-  if (meaning.kind != Kind::kNumber) return to_days(value, meaning.per_second);
+  if (meaning.kind != Kind::kNumber || meaning.is_duration) return to_days(value, meaning.per_second);
   return meaning.is_unsigned ? static_cast<double>(static_cast<std::uint64_t>(value)) : static_cast<double>(value);
 }
 double number_of(const Meaning& meaning, std::int32_t value) {
@@ -75,7 +80,7 @@ double number_of(const Meaning& meaning, std::string_view bytes) {
 template <typename Value>
 float to_float(const Meaning& meaning, Value value) {
   if constexpr (std::is_same_v<Value, std::int64_t>) {
-    if (meaning.kind == Kind::kNumber && !meaning.scale) {
+    if (is_plain(meaning)) {
       return meaning.is_unsigned ? static_cast<float>(static_cast<std::uint64_t>(value)) : static_cast<float>(value);
     }
   }
@@ -89,7 +94,7 @@ std::string text_of_value(const Meaning& meaning, Value value) {
     if (meaning.kind == Kind::kText) return std::string(value);
   }
   if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::int32_t>) {
-    if (meaning.kind == Kind::kNumber && !meaning.scale) {
+    if (is_plain(meaning)) {
       using Unsigned = std::make_unsigned_t<Value>;
       return meaning.is_unsigned ? text_of(std::uint64_t{static_cast<Unsigned>(value)}) : text_of(std::int64_t{value});
     }

@@ -19,7 +19,7 @@ using io::TemporaryFile;
 
 const std::filesystem::path kFiles = std::filesystem::path(PODERE_TEST_DATA) / "columns";
 
-/// The table of a file, or what is said of it, without its name.
+/// The table of a file, or what is reported of it, without its name.
 std::string parquet_outcome(const std::filesystem::path& path, const io::CsvOptions& options = {}) {
   try {
     const auto open = [&] { return open_parquet(path); };

@@ -18,7 +18,7 @@ using Type = ThriftReader::Type;
 
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 48;
 
-/// One node of the tree of columns, as it stands in the file: before its children.
+/// One node of the tree of columns, as the file has it: before its children.
 struct Node {
   std::optional<std::int64_t> physical;
   std::int64_t size = 0;
@@ -40,7 +40,7 @@ namespace logical {
 constexpr int kString = 1, kMap = 2, kList = 3, kEnum = 4, kDecimal = 5, kDate = 6, kTime = 7, kTimestamp = 8,
               kInteger = 10, kNull = 11, kJson = 12, kUuid = 14, kFloat16 = 15;
 }
-/// Of converted types, which the logical ones came after: what is said by them alone.
+/// Of converted types, which the logical ones came after: what is reported by them alone.
 namespace converted {
 constexpr int kUtf8 = 0, kMap = 1, kMapKeyValue = 2, kList = 3, kEnum = 4, kDecimal = 5, kDate = 6, kTimeMillis = 7,
               kTimeMicros = 8, kTimestampMillis = 9, kTimestampMicros = 10, kUint8 = 11, kUint64 = 14, kJson = 19;
@@ -290,15 +290,34 @@ std::size_t count_leaves(const std::vector<Node>& nodes, std::size_t& next, int 
   return n_leaves;
 }
 
-/// The columns that number the rows, as pandas wrote it; none where that is no JSON of its form.
-std::vector<std::string> index_columns(const std::string& pandas) {
+/// What pandas wrote of the data frame: which columns number the rows, and which are durations, in what unit.
+struct Frame {
+  std::vector<std::string> indices;
+  std::vector<std::pair<std::string, std::int64_t>> durations;  // and how many of the unit a second has
+};
+
+/// Nothing of what is no JSON of pandas' form.
+Frame parse_frame(const std::string& pandas) {
+  Frame frame;
   const auto json = nlohmann::json::parse(pandas, nullptr, false);
-  std::vector<std::string> names;
-  if (!json.is_object() || !json.contains("index_columns")) return names;
-  for (const auto& column : json["index_columns"]) {
-    if (column.is_string()) names.push_back(column.get<std::string>());
+  if (!json.is_object()) return frame;
+  const auto list = [&](const char* name) { return json.value(name, nlohmann::json::array()); };
+  for (const auto& column : list("index_columns")) {
+    if (column.is_string()) frame.indices.push_back(column.get<std::string>());
   }
-  return names;
+  for (const auto& column : list("columns")) {
+    if (!column.is_object()) continue;
+    const auto text = [&](const char* name) {
+      return column.contains(name) && column[name].is_string() ? column[name].get<std::string>() : std::string();
+    };
+    for (const auto& [unit, per_second] :
+         {std::pair("s", 1L), {"ms", 1'000L}, {"us", 1'000'000L}, {"ns", 1'000'000'000L}}) {
+      if (text("numpy_type") == fmt::format("timedelta64[{}]", unit)) {
+        frame.durations.emplace_back(text("field_name"), per_second);
+      }
+    }
+  }
+  return frame;
 }
 
 /// Where the pages of a column are. Throws ThriftFault for a place outside of the file.
@@ -324,7 +343,7 @@ Footer parse_footer(const std::string& name, std::span<const char> bytes, std::u
   if (stored.nodes.empty()) throw ThriftFault{false};
   Footer footer;
   std::vector<std::size_t> leaves;  // of each column the first
-  const std::vector<std::string> indices = index_columns(stored.pandas);
+  const Frame frame = parse_frame(stored.pandas);
   std::size_t next = 1, n_leaves = 0;
   for (std::int64_t i = 0; i < stored.nodes[0].n_children; ++i) {
     if (next >= stored.nodes.size()) throw ThriftFault{false};
@@ -336,7 +355,13 @@ Footer parse_footer(const std::string& name, std::span<const char> bytes, std::u
       column.kind = meaning.kind = Kind::kOther;
       column.type = node.n_children > 0 ? nested_type(node) : "list";
     }
-    column.is_index = std::ranges::find(indices, column.name) != indices.end();
+    column.is_index = std::ranges::find(frame.indices, column.name) != frame.indices.end();
+    const auto duration = std::ranges::find(frame.durations, column.name, [](const auto& d) { return d.first; });
+    if (duration != frame.durations.end() && column.type == "int64") {
+      column.type = "duration";
+      meaning.is_duration = true;
+      meaning.per_second = duration->second;
+    }
     footer.columns.push_back(column);
     footer.meanings.push_back(meaning);
   }

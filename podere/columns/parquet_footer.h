@@ -24,7 +24,8 @@ struct Meaning {
   bool is_unsigned = false;     ///< of whole numbers
   bool is_half = false;         ///< kFixedBytes that are float16
   std::optional<int> scale;     ///< of decimals: digits behind the point
-  std::int64_t per_second = 0;  ///< of timestamps and times of day; 0 of dates: whole days
+  std::int64_t per_second = 0;  ///< of timestamps, times of day and durations; 0 of dates: whole days
+  bool is_duration = false;     ///< whole numbers that are days as numbers
   Kind kind = Kind::kNumber;
 };
 

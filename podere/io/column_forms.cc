@@ -143,7 +143,8 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
       layout.forms[k] = form;
       is_changed = true;
       if (number_forms()[*form].is_date && k < n_features) layout.schema.dates.insert(k);
-    } else if (!form && options.finds_categories && has_many && k < n_features && layout.finds_categories) {
+    } else if (!form && options.finds_categories && has_many && k < n_features && layout.finds_categories &&
+               !layout.schema.dates.contains(k)) {  // what the file says are dates stay dates, or are refused
       const bool has_few = found[k].n_different <= kMostFoundCategories && 2 * found[k].n_different <= found[k].n_texts;
       is_changed = true;
       if (has_few) {

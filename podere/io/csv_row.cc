@@ -58,7 +58,7 @@ void RowParser::set_value(const char* p, std::size_t field, std::string_view con
   try {
     values_.set(field, content, values);
   } catch (const FieldFault& fault) {
-    throw TextFault{p, fault.message};
+    throw TextFault{p, fmt::format("{}: {}", values_.column(field), fault.message)};
   }
 }
 

@@ -54,7 +54,7 @@ void FieldValues::set(std::size_t field, std::string_view content, float* values
     try {
       values[k] = categories_.number(k, content);
     } catch (const CategoryFault& fault) {
-      throw FieldFault{fmt::format("{}: {} {}", column(field), printable(content), fault.message)};
+      throw FieldFault{fmt::format("{} {}", printable(content), fault.message)};
     }
   } else {
     set_values_of_form(content, field, values);
@@ -107,7 +107,7 @@ float FieldValues::take_text(std::string_view content, std::size_t field, const 
     texts_->count(column_of(field), content);
     return kMissing;
   }
-  throw FieldFault{fmt::format("{}: {} {}", column(field), printable(content), fault)};
+  throw FieldFault{fmt::format("{} {}", printable(content), fault)};
 }
 
 std::string FieldValues::column(std::size_t field) const {

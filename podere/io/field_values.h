@@ -14,7 +14,7 @@
 
 namespace podere::io {
 
-/// What is wrong with a field: its column, the field, and why.
+/// What is wrong with a field: the field, and why.
 struct FieldFault {
   std::string message;
 };

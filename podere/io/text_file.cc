@@ -26,7 +26,7 @@ constexpr const char* kOwnFormat = "let its format be found (--format auto)";  /
 /// Sources: the formats' own specifications.
 constexpr std::array kOtherKinds = {
     OtherKind{"PAR1\x15"sv, "a Parquet file", kOwnFormat},
-    OtherKind{"ARROW1\0\0"sv, "an Arrow file", "pandas.read_feather(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"ARROW1\0\0"sv, "an Arrow file", kOwnFormat},
     OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", "pandas.read_hdf(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x93NUMPY"sv, "an array of NumPy", kOwnFormat},

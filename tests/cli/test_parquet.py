@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
-FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows"))
+FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations"))
 
 
 def model_of(podere, data, *options, executors=1):
@@ -16,7 +16,7 @@ def model_of(podere, data, *options, executors=1):
     return hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()
 
 
-OPTIONS = ("--label", "kind", "--categorical", "colour")
+OPTIONS = ("--label", "kind", "--categorical", "color")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def test_a_file_makes_the_model_of_the_same_rows_in_csv(podere, wanted, name):
 
 
 def test_all_of_it_is_as_in_csv_dates_and_labels_too(podere):
-    for options in (("--categorical", "auto", "--label", "kind"), ("--categorical", "auto", "--date-parts", "--label", "flag"), ("--categorical", "whole,flag,colour,kind", "--label", "kind"),
-                    ("--label", "flag", "--drop", "colour,kind"), ("--label", "whole", "--drop", "1,colour,kind", "--rows", "7:33", "--objective", "squared-error"),
+    for options in (("--categorical", "auto", "--label", "kind"), ("--categorical", "auto", "--date-parts", "--label", "flag"), ("--categorical", "whole,flag,color,kind", "--label", "kind"),
+                    ("--label", "flag", "--drop", "color,kind"), ("--label", "whole", "--drop", "1,color,kind", "--rows", "7:33", "--objective", "squared-error"),
                     ("--label", "kind", "--columns", "when,same", "--missing", "7.5")):
         assert len({model_of(podere, DATA / f"{name}", *options) for name in ("table.csv", "zstd.parquet", "encodings.parquet")}) == 1
 
@@ -53,6 +53,8 @@ def test_describe_says_what_the_file_says(podere):
     found = {column["name"]: (column["minimum"], column["maximum"], column["missing"]) for column in facts["columns"]}
     assert found["price"] == (-2.5, 1.25, 1) and found["half"] == (-2, 1.5, 0) and found["large"] == (0, 2.0**63, 0)
     assert found["clock"][1] == 0.5 and found["nothing"][2] == 3
+    wait = json.loads(podere.done("describe", DATA / "durations.parquet", "--json").stdout)["columns"][1]
+    assert (wait["maximum"], wait["missing"], wait["examples"]) == (1.5, 1, ["1.5"])
     assert "when holds dates" in podere.done("describe", DATA / "snappy.parquet").stdout
     assert "the data frame's index" in podere.done("describe", DATA / "pandas.parquet").stdout
 
@@ -101,7 +103,7 @@ def parts(podere):
 
 
 def test_a_folder_is_read_with_what_its_folders_say(podere, parts):
-    options = ("--label", "kind", "--categorical", "colour,site")
+    options = ("--label", "kind", "--categorical", "color,site")
     wanted = model_of(podere, "all.csv", *options)
     assert model_of(podere, parts, *options) == wanted
     assert model_of(podere, parts + "/", *options, executors=3) == wanted

@@ -22,13 +22,13 @@ table = pd.DataFrame({
     "whole": random.integers(-(10**6), 10**6, n),
     "small": random.integers(-(2**31), 2**31 - 1, n).astype("i4"),
     "same": np.full(n, 7.5),
-    "colour": random.choice(["red", "green", "blue", "é"], n),
+    "color": random.choice(["red", "green", "blue", "é"], n),
     "when": pd.date_range("1969-12-30 06:00", periods=n, freq="37h30min").as_unit("us"),
     "flag": random.random(n) > 0.5,
     "kind": random.choice(["cat", "dog", "eel"], n),
 })
-for column in ("real", "single", "colour"):
-    table.loc[random.random(n) < 0.15, column] = None if column == "colour" else np.nan
+for column in ("real", "single", "color"):
+    table.loc[random.random(n) < 0.15, column] = None if column == "color" else np.nan
 table.to_csv(folder / "table.csv", index=False)
 arrow = pa.Table.from_pandas(table, preserve_index=False)
 
@@ -38,7 +38,7 @@ for codec in ("none", "snappy", "gzip", "brotli", "zstd", "lz4"):
                    write_page_checksum=codec in ("none", "zstd"), write_statistics=False, store_schema=False)
 plain = {column: "PLAIN" for column in table}
 others = {"real": "BYTE_STREAM_SPLIT", "single": "BYTE_STREAM_SPLIT", "whole": "DELTA_BINARY_PACKED", "small": "DELTA_BINARY_PACKED",
-          "colour": "DELTA_BYTE_ARRAY", "kind": "DELTA_LENGTH_BYTE_ARRAY", "when": "DELTA_BINARY_PACKED", "flag": "RLE"}
+          "color": "DELTA_BYTE_ARRAY", "kind": "DELTA_LENGTH_BYTE_ARRAY", "when": "DELTA_BINARY_PACKED", "flag": "RLE"}
 for name, encodings in (("plain", plain), ("encodings", {**plain, **others})):
     pq.write_table(arrow, folder / f"{name}.parquet", use_dictionary=False, column_encoding=encodings, compression="none",
                    data_page_size=64, write_batch_size=5, write_statistics=False, store_schema=False)
@@ -56,4 +56,5 @@ pq.write_table(pa.table({
     "clock": pa.array([3600, 43200, None], pa.time32("s")), "half": np.array([1.5, -2, 0.25], "f2"),
     "large": pa.array([2**63, 5, 0], pa.uint64()), "beyond": [1e300, 1.0, 2.0], "nothing": pa.nulls(3),
 }), folder / "kinds.parquet", store_schema=False)
+pd.DataFrame({"x": [1.0, 2.0], "wait": pd.to_timedelta(["36h", None])}).to_parquet(folder / "durations.parquet")
 pq.write_table(pa.table({"x": pa.array([], pa.float64())}), folder / "no_rows.parquet", store_schema=False)

@@ -83,7 +83,8 @@ JobTable table_for_model(const source::SourceSpec& spec, bool needs_label, const
 void check_label_name(const source::SourceSpec& spec, const table::Table& table, const table::Schema& model) {
   const auto& found = table.schema().label;
   const auto& wanted = model.label;
-  if (spec.label || !spec.labels.empty() || source::kept_name(spec.location) || !found || !wanted || *found == *wanted) return;
+  if (spec.label || !spec.labels.empty() || source::kept_name(spec.location) || !found || !wanted || *found == *wanted)
+    return;
   if (!source::column_rules(spec).labels_have_names) return;
   if (table::is_made_up({*found}) || table::is_made_up({*wanted})) return;
   const bool holds_its_classes = !model.classes.empty();  // reading has checked each

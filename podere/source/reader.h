@@ -40,8 +40,8 @@ struct ColumnRules {
 struct Reader {
   std::string_view name;  ///< as --format has it, or the scheme
   Reads reads = Reads::kBytes;
-  // A file is of this format if `is_format`, or else if it begins with one of `first_bytes` once it is unpacked, or else by
-  // its name, with or without .gz behind.
+  // A file is of this format if `is_format`, or else if it begins with one of `first_bytes` once it is unpacked, or
+  // else by its name, with or without .gz behind.
   bool (*is_format)(const std::string& location) = nullptr;
   std::vector<std::string_view> first_bytes = {};
   std::vector<std::string_view> suffixes = {};

@@ -71,7 +71,7 @@ format:  ## rewrite sources as .clang-format says
 lint:  ## check formatting, floors of rooms, words, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
 	@tools/setup.sh build test
 	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
-	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto
+	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto podere_arrow_format_header
 	@tools/lint.sh build/$(if $(LINT_SINCE),release,lint)
 
 hooks:  ## let git check formatting and floors of what is staged before each commit

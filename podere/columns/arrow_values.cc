@@ -72,7 +72,7 @@ void read_arrow_column(const ArrowBytes& bytes, const ArrowArray& array, const A
   if (field.type.storage == ArrowStorage::kNull) return;
   const auto look_up = [&](std::size_t row, const auto& value) {
     if constexpr (std::is_integral_v<std::decay_t<decltype(value)>>) {
-      const auto place = static_cast<std::uint64_t>(value);  // of one below 0: far beyond the end
+      const auto place = static_cast<std::uint64_t>(+value);  // of one below 0: far beyond the end
       if (place >= dictionary->size()) {
         taker.fault(row, fmt::format("is value {} of a dictionary of {}", value, dictionary->size()));
       }

@@ -183,7 +183,8 @@ NpyHeader read_npy_header(const std::string& name, io::ByteCursor& cursor, std::
   if (!std::string_view(begin.data(), begin.size()).starts_with(kMagic)) {
     throw_input_error("{}: byte 0: files of NumPy begin with \\x93NUMPY", name);
   }
-  const int version = begin[kMagic.size()], minor = begin[kMagic.size() + 1];
+  const int version = static_cast<std::uint8_t>(begin[kMagic.size()]);
+  const int minor = static_cast<std::uint8_t>(begin[kMagic.size() + 1]);
   if (version < 1 || version > 3 || minor != 0) {
     throw_input_error("{}: byte {}: the version is {}.{}; those of NumPy are 1.0, 2.0 and 3.0", name, kMagic.size(),
                       version, minor);

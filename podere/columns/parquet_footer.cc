@@ -251,7 +251,8 @@ std::pair<Column, Meaning> mean(const Node& node) {
     if (is_timestamp || is_time) {
       std::int64_t unit = node.time_unit;
       if (node.logical == 0) {
-        unit = node.converted == converted::kTimeMillis || node.converted == converted::kTimestampMillis ? 1 : 2;
+        const std::int64_t type = *node.converted;
+        unit = type == converted::kTimeMillis || type == converted::kTimestampMillis ? 1 : 2;
       }
       if (unit < 1 || unit > 3) return be(Kind::kOther, "a time of an unknown unit");
       meaning.per_second = kPerSecond[static_cast<std::size_t>(unit)];
@@ -274,8 +275,9 @@ std::pair<Column, Meaning> mean(const Node& node) {
 
 /// A column of the table that has columns of its own.
 const char* nested_type(const Node& node) {
-  if (node.logical == logical::kList || node.converted == converted::kList) return "list";
-  const bool is_map = node.converted == converted::kMap || node.converted == converted::kMapKeyValue;
+  const std::int64_t type = node.converted.value_or(-1);
+  if (node.logical == logical::kList || type == converted::kList) return "list";
+  const bool is_map = type == converted::kMap || type == converted::kMapKeyValue;
   return node.logical == logical::kMap || is_map ? "map" : "struct";
 }
 

@@ -119,6 +119,8 @@ class DeltaReader {
 
 [[noreturn]] void fail(const Page& page, const char* message) { throw PageFault{page.offset, message}; }
 
+constexpr const char* kUnknownEncoding = "the page is encoded in an unknown way";
+
 [[noreturn]] void fail_values(const Page& page) { fail(page, "the page does not have the values that it says"); }
 
 /// Differences of lengths, then the bytes of all strings.
@@ -263,14 +265,14 @@ std::span<const Value> PageValues<Value>::decode(const Page& page, std::size_t n
     } else if (is(Encoding::kDeltaBytes)) {
       values_ = read_delta_strings(page, n, bytes_);
     } else {
-      fail(page, "the page is encoded in an unknown way");
+      fail(page, kUnknownEncoding);
     }
     for (const std::string_view text : values_) {
       if (meaning_.physical == Physical::kFixedBytes && text.size() != meaning_.size) fail_values(page);
     }
     return values_;
   } else if constexpr (std::is_same_v<Value, std::uint8_t>) {  // booleans, a bit each
-    if (!is_plain && !is(Encoding::kRle)) fail(page, "the page is encoded in an unknown way");
+    if (!is_plain && !is(Encoding::kRle)) fail(page, kUnknownEncoding);
     if (page.values.size() < (is_plain ? (n + 7) / 8 : 4)) fail_values(page);
     values_.resize(n);
     if (is_plain) {
@@ -290,15 +292,16 @@ std::span<const Value> PageValues<Value>::decode(const Page& page, std::size_t n
       if (page.values.size() / sizeof(Value) < n) fail_values(page);
       values_.resize(n);
       join_streams(page, n, sizeof(Value), reinterpret_cast<char*>(values_.data()));
-    } else if (kIsWhole && is(Encoding::kDeltaBinaryPacked)) {
+    } else {
       if constexpr (kIsWhole) {
+        if (!is(Encoding::kDeltaBinaryPacked)) fail(page, kUnknownEncoding);
         const auto wide = DeltaReader(page.values).read(page.n_values);
         if (!wide || wide->size() < n) fail_values(page);
         values_.resize(n);
         for (std::size_t i = 0; i < n; ++i) values_[i] = static_cast<Value>((*wide)[i]);
+      } else {
+        fail(page, kUnknownEncoding);
       }
-    } else {
-      fail(page, "the page is encoded in an unknown way");
     }
     return values_;
   }

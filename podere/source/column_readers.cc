@@ -86,7 +86,7 @@ Reader npy_reader() {
   Reader reader = column_reader<open_npy_and_labels>("npy");
   reader.first_bytes = {"\x93NUMPY"};
   reader.suffixes = {".npy"};
-  reader.options.push_back("labels");
+  reader.options.emplace_back("labels");
   reader.other_files = [](const SourceSpec& spec) {
     return spec.labels.empty() ? std::vector<std::string>() : std::vector{spec.labels};
   };

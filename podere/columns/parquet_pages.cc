@@ -67,7 +67,7 @@ std::span<const char> PageReader::bytes_at(std::uint64_t offset, std::size_t n) 
 }
 
 PageReader::Header PageReader::read_header() {
-  using Type = ThriftReader::Type;
+  using ThriftType = ThriftReader::Type;
   for (std::size_t n = 1 << 12;; n *= 8) {
     const std::span<const char> bytes =
         bytes_at(next_, static_cast<std::size_t>(std::min<std::uint64_t>(n, end_ - next_)));
@@ -75,15 +75,16 @@ PageReader::Header PageReader::read_header() {
     try {
       ThriftReader reader(bytes);
       const auto read_values = [&](auto&& take) {
-        reader.read_struct([&](int id, Type type) {
-          if (id == 7 && header.type == static_cast<int>(PageType::kDataV2)) header.is_packed = type == Type::kTrue;
+        reader.read_struct([&](int id, ThriftType type) {
+          if (id == 7 && header.type == static_cast<int>(PageType::kDataV2))
+            header.is_packed = type == ThriftType::kTrue;
           if (!is_int(type)) return false;
           take(id, reader.read_int());
           return true;
         });
         return true;
       };
-      reader.read_struct([&](int id, Type type) {
+      reader.read_struct([&](int id, ThriftType type) {
         if (id == 5 || id == 7) {
           return read_values([&](int part, std::int64_t value) {
             if (part == 1) header.n_values = value;

@@ -55,7 +55,6 @@ class Explanation {
   Explanation(const ExplainJob& job, const algorithm::Model& model, const algorithm::Explainable& explainable,
               const table::Table& table, int n_threads)
       : job_(job),
-        model_(model),
         explainable_(explainable),
         table_(table),
         n_threads_(n_threads),
@@ -114,7 +113,6 @@ class Explanation {
   }
 
   const ExplainJob& job_;
-  const algorithm::Model& model_;
   const algorithm::Explainable& explainable_;
   const table::Table& table_;
   int n_threads_;

@@ -21,10 +21,15 @@ def csv_source(path: str | os.PathLike[str], *, rows: slice | None, columns: dic
     """A file of delimited text. `columns` are those with a meaning of their own, `lists` what is given as a list,
     `choices` all else, by the names of the parameters of Session.read_csv; None means the default."""
     source = _file("path", path, "csv")
+    _choose(source, columns, lists, choices)
+    return {**source, **row_numbers(rows)}
+
+
+def _choose(source: dict[str, Any], columns: dict[str, str | int | None],
+            lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> None:
     source.update((name, str(column)) for name, column in columns.items() if column is not None)
     source.update((name, _texts(name, values)) for name, values in lists.items() if values is not None)
     source.update((name, choice) for name, choice in choices.items() if choice is not None)
-    return {**source, **row_numbers(rows)}
 
 
 Columns = Sequence[str | int] | None
@@ -69,14 +74,13 @@ def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> boo
                      "found")
 
 
-def location_source(location: str | os.PathLike[str], *, format: str | None, columns: Sequence[str] | None,
-                    labels: str | os.PathLike[str] | None, n_features: int | None, zero_based: bool,
-                    rows: slice | None) -> dict[str, Any]:
-    """What says itself what is in it, as Session.read has it."""
+def location_source(location: str | os.PathLike[str], *, format: str | None, labels: str | os.PathLike[str] | None,
+                    n_features: int | None, zero_based: bool, rows: slice | None, columns: dict[str, str | int | None],
+                    lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
+    """What says itself what is in it, as Session.read has it; the last as of csv_source."""
     events = isinstance(location, str) and location.startswith("collider:")
     source: dict[str, Any] = {"location": location} if events else _file("location", location, format or "auto")
-    if columns is not None:
-        source["columns"] = _texts("columns", columns)
+    _choose(source, columns, lists, choices)
     if labels is not None:
         source["labels"] = _file("labels", labels, "idx")["location"]
     if n_features is not None:

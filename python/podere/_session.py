@@ -217,24 +217,38 @@ class Session:
                                      "finds_categories": finds_categories or None})
         return self._load(source, name)
 
-    def read(self, location: str | os.PathLike[str], *, format: str | None = None, columns: Sequence[str] | None = None,
+    def read(self, location: str | os.PathLike[str], label: str | int | None = None, *, format: str | None = None,
+             weight: str | int | None = None, columns: Sequence[str | int] | None = None,
+             drop: Sequence[str | int] | None = None, categorical: Sequence[str | int] | str | None = None,
+             missing: Sequence[str] | None = None, date_parts: bool = False,
              labels: str | os.PathLike[str] | None = None, n_features: int | None = None, zero_based: bool = False,
              rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Files are IDX, which MNIST has, of NumPy, or libsvm (SVMlight), plain or packed; of delimited text all columns are
-        features here: use `read_csv`. The label of IDX and libsvm files, and of a .npy file with `labels`, is called
-        "label".
+        Files are Parquet, Arrow (Feather), of NumPy, IDX, which MNIST has, or libsvm (SVMlight). A folder or a pattern such
+        as "runs/*.parquet" is all its files, one after another, with the columns that folders named `name=value` give
+        them. `read_csv` knows more of delimited text. The label of IDX and libsvm files, and of a .npy file with
+        `labels`, is called "label".
 
         Parameters
         ----------
         location : str or path
-            Executors read a file themselves: all must see it.
+            Executors read files themselves: all must see them.
+        label, weight : str, int or None
+            Columns of a file of columns, by name or by position from 0; None: there is none.
         format : "csv", "parquet", "arrow", "idx", "npy", "npz", "libsvm" or None
             None finds out: Parquet, Arrow (Feather), IDX and files of NumPy by the first bytes, libsvm by the names
             .libsvm, .svm and .svmlight, with or without .gz.
         columns : list or None
             Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
+        drop : list or None
+            Columns to leave out, such as lists and structs, which no table can have.
+        categorical : list, "auto" or None
+            Features that are categories. "auto": texts of which few differ, and other texts are left out.
+        missing : list of str or None
+            Texts and numbers that mean missing values; None: empty texts, NA, NaN and the like.
+        date_parts : bool
+            Whether dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour.
         labels : path or None
             Of an IDX or .npy file: the file of its labels; None: of IDX train-labels-idx1-ubyte.gz beside
             train-images-idx3-ubyte.gz and the like, if it is there.
@@ -250,10 +264,15 @@ class Session:
         Raises
         ------
         FileNotFoundError, ValueError
-            The latter with file and line, or byte.
+            The latter with file and line, row or byte, and for what is chosen that the format does not have.
         """
-        return self._load(location_source(location, format=format, columns=columns, labels=labels,
-                                          n_features=n_features, zero_based=zero_based, rows=rows), name)
+        finds_categories = categorical == "auto"
+        source = location_source(location, format=format, labels=labels, n_features=n_features, zero_based=zero_based,
+                                 rows=rows, columns={"label": label, "weight": weight},
+                                 lists={"columns": columns, "drop": drop, "missing": missing,
+                                        "categorical": None if finds_categories else categorical},
+                                 choices={"date_parts": date_parts or None, "finds_categories": finds_categories or None})
+        return self._load(source, name)
 
     def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,
                   label: str | None = None, weight: str | None = None, rows: slice | None = None,

@@ -1,4 +1,6 @@
 """What Session.read_csv takes columns for, and the parameters that decide it."""
+import pathlib
+
 import numpy
 import pandas
 import pytest
@@ -58,3 +60,22 @@ def test_names_are_those_of_a_file_without_any_or_replace_them(session, tmp_path
         assert table.features == ["a", "b"] and table.to_pandas()["b"].tolist() == [2.5, 4.5]
     with pytest.raises(ValueError, match="2 names are given, and the line has 3 fields"):
         session.read_csv(tmp_path / "bare.csv", names=["a", "b"])
+
+
+def test_files_of_columns_say_themselves_what_is_in_them(session, tmp_path):
+    data = pathlib.Path(__file__).parents[1] / "data/columns"
+    text = session.read_csv(data / "table.csv", label="kind", categorical=["color"]).to_pandas()
+    for file in ("zstd.parquet", "pandas.parquet", "enc*.parquet"):
+        table = session.read(data / file, "kind", categorical=["color"])
+        assert table.features == [name for name in text if name != "kind"] and table.read_as["flag"] == "booleans: 1 where true"
+        pandas.testing.assert_frame_equal(table.to_pandas(), text)
+    assert session.read(data / "kinds.parquet", drop=["list", "struct", "map", "bytes", "beyond"]).shape == (3, 6)
+    assert session.read(data / "zstd.parquet", categorical="auto", missing=["7.5"], date_parts=True).to_pandas()["same"].isna().all()
+    with pytest.raises(ValueError, match="'list' .list., 'struct' .struct., .*leave out with drop="):
+        session.read(data / "kinds.parquet")
+    for part in ("a", "b"):
+        (tmp_path / f"part={part}").mkdir()
+        (tmp_path / f"part={part}/x.csv").write_text("u,v\n1,2\n3,4\n")
+    assert session.read(tmp_path, categorical="auto").to_pandas()["part"].tolist() == ["a", "a", "b", "b"]
+    with pytest.raises(ValueError, match="no file fits this pattern"):
+        session.read(tmp_path / "*.parquet")

@@ -326,9 +326,10 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
 
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   const InGroup group(app, kData);
-  app.add_option(
-         name, source.location,
-         "File of delimited text, IDX, NumPy or libsvm, plain or packed; or collider:N?seed=S: N simulated collisions")
+  app.add_option(name, source.location,
+                 "File, folder or pattern: delimited text, Parquet, Arrow, NumPy, IDX or libsvm; or collider:N?seed=S: "
+                 "N simulated "
+                 "collisions")
       ->required()
       ->check(file_name())
       ->type_name("");

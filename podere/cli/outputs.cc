@@ -13,6 +13,7 @@
 #include "podere/base/printable.h"
 #include "podere/cli/metrics.h"
 #include "podere/cli/print.h"
+#include "podere/io/file_list.h"
 
 namespace podere::cli {
 namespace {
@@ -38,6 +39,20 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return place(a) == place(b) && !place(a).empty();
 }
 
+/// Throws InputError for an output that would be one of the files that an input means, when they are looked for again.
+void refuse_among_many(const NamedFile& output, const NamedFile& input) {
+  if (output.path.empty() || !io::may_be_many(input.path)) return;
+  std::error_code unknown;  // what cannot be looked at is found when it is opened
+  const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(output.path), unknown);
+  const auto below = place.lexically_relative(std::filesystem::canonical(input.path, unknown));
+  const bool is_below = std::filesystem::is_directory(input.path) && !below.empty() && *below.begin() != "..";
+  const auto files = is_below ? std::vector<io::ListedFile>() : io::list_files(input.path);
+  const auto is_it = [&](const io::ListedFile& file) { return is_one_file(output.path, file.path); };
+  if (!is_below && std::ranges::none_of(files, is_it)) return;
+  throw_input_error("{} {} would be among the files of {} {}, which are read: choose another place", output.argument,
+                    output.path, input.argument, input.path);
+}
+
 }  // namespace
 
 NamedFile named_file(const std::string& argument, const source::SourceSpec& source) {
@@ -55,6 +70,7 @@ NamedFile labels_file(const std::string& argument, const source::SourceSpec& sou
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     const auto refuse_if_same = [&](const NamedFile& other) {
+      refuse_among_many(*output, other);
       if (!is_one_file(output->path, other.path)) return;
       throw_input_error("{} {} and {} {} are the same file, which would be lost: choose another", output->argument,
                         output->path, other.argument, other.path);

@@ -16,6 +16,9 @@ namespace podere::columns {
 /// What a column holds, as its file says. kOther is what no table can have: lists, structs, binary data.
 enum class Kind { kNumber, kBoolean, kDate, kTimeOfDay, kText, kOther };
 
+/// The type of columns in which no row has a value: files of other rows may have values of any kind in them.
+inline constexpr const char* kNoValues = "null";
+
 struct Column {
   std::string name;
   Kind kind = Kind::kNumber;
@@ -39,6 +42,7 @@ struct ColumnRead {
   std::span<float> numbers = {};
   /// Takes its texts, of rows that rise from 0: numbers and dates as text_of() writes them. Not called for rows without
   /// a value. The text lives until it returns.
+  /// What it throws is not caught.
   std::function<void(std::size_t row, std::string_view text)> take_text = {};
 };
 

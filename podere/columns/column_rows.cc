@@ -55,6 +55,20 @@ std::optional<std::size_t> form_of(Kind kind) {
   }
 }
 
+/// Of a column of texts, in the first group of rows that has one; empty if none has.
+std::string first_text(const ColumnFile& file, std::size_t column) {
+  std::string first;
+  const auto take = [&](std::size_t, std::string_view text) {
+    if (first.empty()) first = text;
+  };
+  const ColumnRead wanted{column, {}, take};
+  const std::vector<std::uint64_t>& begins = file.group_begins();
+  for (std::size_t group = 0; first.empty() && group + 1 < begins.size(); ++group) {
+    file.read({begins[group], begins[group + 1]}, {&wanted, 1});
+  }
+  return first;
+}
+
 /// The first rows as texts, those of columns that no table can have empty.
 std::vector<io::Fields> read_sample(const ColumnFile& file, const std::vector<std::size_t>& fields) {
   const std::uint64_t n_rows = file.n_rows() == 0 ? 0 : std::min(file.group_begins()[1], kSampleRows);
@@ -65,8 +79,17 @@ std::vector<io::Fields> read_sample(const ColumnFile& file, const std::vector<st
     wanted.push_back({fields[i], {}, [&rows, i](std::size_t row, std::string_view text) { rows[row][i] = text; }});
   }
   if (n_rows > 0) file.read({0, n_rows}, wanted);
+  for (std::size_t i = 0; i < fields.size() && n_rows > 0; ++i) {
+    const bool has_none = std::ranges::all_of(rows, [&](const io::Fields& row) { return row[i].empty(); });
+    if (file.columns()[fields[i]].kind == Kind::kText && has_none) rows[0][i] = first_text(file, fields[i]);
+  }
   return rows;
 }
+
+/// A text that is not wanted, on its way through files that number rows and columns in other ways.
+struct RefusedText {
+  ColumnFault fault;
+};
 
 class ColumnRows final : public io::FieldRows {
  public:
@@ -234,7 +257,7 @@ class ColumnRows final : public io::FieldRows {
         try {
           values.set(field, text, row_values.data());
         } catch (const io::FieldFault& fault) {
-          throw ColumnFault{task.rows.begin + row, column, fault.message};
+          throw RefusedText{{task.rows.begin + row, column, fault.message}};
         }
         table.column(k)[begin + row] = row_values[k];
         for (const std::uint32_t part : values.parts()) {
@@ -243,7 +266,11 @@ class ColumnRows final : public io::FieldRows {
       };
       wanted.push_back({column, {}, take});
     }
-    file_->read(task.rows, wanted);
+    try {
+      file_->read(task.rows, wanted);
+    } catch (const RefusedText& refused) {
+      throw ColumnFault(refused.fault);
+    }
     for (const std::size_t field : task.fields) {
       if (!needs_texts(field, values)) finish_numbers(task, field, begin, values, table);
     }

@@ -76,12 +76,12 @@ class ManyFiles final : public ColumnFile {
   }
 
   /// Where the columns of the first file are in another. Throws InputError where they are not the same.
-  std::vector<std::size_t> match(const ColumnFile& file) const {
+  std::vector<std::size_t> match(const ColumnFile& file) {
     const std::vector<Column>& others = file.columns();
     std::vector<std::size_t> places;
     std::vector<std::string> lacking, more;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const Column& column = columns_[i];
+      Column& column = columns_[i];
       const bool is_in_place = i < others.size() && others[i].name == column.name;
       const std::size_t place =
           is_in_place
@@ -89,7 +89,9 @@ class ManyFiles final : public ColumnFile {
               : static_cast<std::size_t>(std::ranges::find(others, column.name, &Column::name) - others.begin());
       if (place == others.size()) {
         lacking.push_back(printable(column.name));
-      } else if (others[place].kind != column.kind) {
+      } else if (column.type == kNoValues) {
+        column = others[place];
+      } else if (others[place].kind != column.kind && others[place].type != kNoValues) {
         throw_input_error("{}: column {} is of type {}, and of type {} in {}", file.name(), printable(column.name),
                           others[place].type, column.type, parts_.front().file->name());
       }

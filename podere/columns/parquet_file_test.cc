@@ -52,7 +52,7 @@ TEST(ParquetFile, SaysWhatItsColumnsAre) {
       {"bytes", {Kind::kOther, "binary"}},   {"price", {Kind::kNumber, "decimal"}},
       {"clock", {Kind::kTimeOfDay, "time"}}, {"half", {Kind::kNumber, "float16"}},
       {"large", {Kind::kNumber, "uint64"}},  {"beyond", {Kind::kNumber, "double"}},
-      {"nothing", {Kind::kNumber, "int32"}}};
+      {"nothing", {Kind::kNumber, "null"}}};
   EXPECT_EQ(found, wanted);
   EXPECT_EQ(file->group_begins(), (std::vector<std::uint64_t>{0, 3}));
 }

@@ -258,6 +258,7 @@ std::pair<Column, Meaning> mean(const Node& node) {
       meaning.per_second = kPerSecond[static_cast<std::size_t>(unit)];
       return be(is_time ? Kind::kTimeOfDay : Kind::kDate, is_time ? "time" : "timestamp");
     }
+    if (node.logical == logical::kNull) return be(Kind::kNumber, kNoValues);
     meaning.is_unsigned =
         node.logical == logical::kInteger ? !node.is_signed : is_converted(converted::kUint8, converted::kUint64);
     return be(Kind::kNumber, (meaning.is_unsigned ? "u" : "") + name);

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
-FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations"))
+FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations", "something", "nothing"))
 
 
 def model_of(podere, data, *options, executors=1):
@@ -124,6 +124,34 @@ def test_parquet_files_in_a_folder_are_one_table(podere):
     wanted = model_of(podere, "all.csv", *OPTIONS)
     for executors in (1, 2, 5):
         assert model_of(podere, "many", *OPTIONS, executors=executors) == wanted
+
+
+def test_what_is_written_is_kept_out_of_what_is_read(podere, parts):
+    for output in ("csv/m.json", "csv/year=2020/new.json", "../" + podere.folder.name + "/csv/m.json"):
+        for data in ("csv", "csv/"):
+            line = podere.refused("train", "gbt", data, "--label", "kind", "--categorical", "auto", "-o", output)
+            assert f"-o {output} would be among the files of DATA {data}" in line or "would be among the files of" in line
+    line = podere.refused("train", "gbt", "csv/*/*/*.csv", "--label", "kind", "-o", "csv/year=2020/site=s%200/part-0.csv")
+    assert "would be among the files of" in line
+    podere.done("train", "gbt", "csv/*/*/*.csv", "--label", "kind", "--categorical", "auto", "--trees", 1, "-o", "csv/m.json")
+
+
+def test_a_column_without_values_in_one_file_may_have_any_kind_in_another(podere):
+    (podere.folder / "many").mkdir()
+    for i, name in enumerate(("kinds", "durations", "kinds")):
+        shutil.copy(DATA / f"{name}.parquet", podere.folder / f"many/{i}.parquet")
+    assert "1.parquet: has not the columns of" in podere.refused("describe", "many", "--columns", "x")
+    shutil.copy(DATA / "nothing.parquet", podere.folder / "many/1.parquet")
+    shutil.copy(DATA / "something.parquet", podere.folder / "many/0.parquet")
+    shutil.copy(DATA / "nothing.parquet", podere.folder / "many/2.parquet")
+    columns = {}
+    for order in ("012", "102"):
+        for i, j in enumerate(order):
+            shutil.copy(podere.folder / f"many/{j}.parquet", podere.folder / f"many/x{i}.parquet")
+        columns = json.loads(podere.done("describe", "many/x*.parquet", "--json").stdout)["columns"]
+        assert [(c["name"], c["kind"], c["missing"]) for c in columns] == [("x", "number", 0), ("note", "text", 4), ("late", "text", 4)]
+        podere.done("train", "gbt", "many/x*.parquet", "--label", "late", "--drop", "note", "--rows", "0:2" if order == "012" else "2:4",
+                    "--trees", 1, "-o", "m.json")
 
 
 def test_files_that_do_not_belong_together_are_refused(podere, parts):

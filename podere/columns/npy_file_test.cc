@@ -104,14 +104,14 @@ TEST(Npy, TextsEndBeforeTheirZeros) {
   io::CsvOptions options;
   options.categorical = {"f0"};
   const auto bytes = read_npy(npy_file(npy_literal("|S3", "(2,)"), std::string("ab\0\0\0\0", 6)), options);
-  EXPECT_EQ(*bytes.schema().categories.at(0), (std::vector<std::string>{"ab"}));
+  EXPECT_EQ(*bytes.schema().categories.at(0), (table::CategoryTexts{"ab"}));
   EXPECT_TRUE(std::isnan(values(bytes, 0)[1]));
   const auto texts = read_npy(
       npy_file(npy_literal(">U2", "(3,)"), std::string("\0\0\0a\0\0\0\0\0\1\xf6\x00\0\0\0b\0\0\x20\xac\0\0\0\0", 24)),
       options);
-  EXPECT_EQ(*texts.schema().categories.at(0), (std::vector<std::string>{"a", "\xe2\x82\xac",
-                                                                        "\xf0\x9f\x98\x80"
-                                                                        "b"}));
+  EXPECT_EQ(*texts.schema().categories.at(0), (table::CategoryTexts{"a", "\xe2\x82\xac",
+                                                                    "\xf0\x9f\x98\x80"
+                                                                    "b"}));
   EXPECT_EQ(npy_refusal(npy_file(npy_literal("<U1", "(1,)"), std::string("\0\xd8\0\0", 4))),
             "row 0, column 'f0': 0xd800 is no character of Unicode");
 }

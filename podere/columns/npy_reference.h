@@ -33,7 +33,7 @@ std::string bytes_of(const std::vector<T>& values) {
 inline std::string zip_file(const std::vector<std::pair<std::string, std::string>>& members) {
   const auto number = [](std::uint64_t value, int n) {
     std::string bytes;
-    for (int i = 0; i < n; ++i) bytes += static_cast<char>(value >> 8 * i & 0xff);
+    for (; n > 0; --n, value >>= 8) bytes += static_cast<char>(value & 0xff);
     return bytes;
   };
   std::string file, directory;

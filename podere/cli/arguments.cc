@@ -328,8 +328,7 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
   const InGroup group(app, kData);
   app.add_option(name, source.location,
                  "File, folder or pattern: delimited text, Parquet, Arrow, NumPy, IDX or libsvm; or collider:N?seed=S: "
-                 "N simulated "
-                 "collisions")
+                 "N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");

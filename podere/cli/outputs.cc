@@ -99,13 +99,19 @@ int prepare_outputs(const std::vector<NamedFile>& outputs, const std::vector<Nam
 
 namespace {
 
-/// A line for each file whose first line was found to be one thing or the other.
+/// A line for each thing that was found in a file and had not been chosen.
 std::string files_text(const Json& result) {
   std::string text;
   const auto files = result.find("files");
   if (files == result.end()) return text;
   for (const auto& file : *files) {
     const std::string name = printable_line(file.at("file").get<std::string>(), kMostShown);
+    if (file.contains("n_files") || file.contains("folder_columns")) {
+      const auto columns = file.value("folder_columns", std::vector<std::string>());
+      const std::size_t n_files = file.value("n_files", std::size_t{1});
+      text += fmt::format("{}: {} file{}, one after another{}\n", name, n_files, n_files == 1 ? "" : "s",
+                          columns.empty() ? "" : "; columns of their folders' names: " + printable_list(columns));
+    }
     if (file.contains("first_line")) {
       text +=
           name + (file["first_line"] == "names" ? ": the first line names the columns (if it is a row: --no-header)\n"

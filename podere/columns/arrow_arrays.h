@@ -217,8 +217,8 @@ void each_arrow_value(const ArrowBytes& bytes, const ArrowArray& array, ArrowSto
     case ArrowStorage::kUint64:
       return each_arrow_number<std::uint64_t>(bytes, array, rows, take);
     case ArrowStorage::kHalf:
-      return each_arrow_number<std::uint16_t>(
-          bytes, array, rows, [&](std::size_t row, std::uint16_t half) { take(row, float_of_half(half)); });
+      return each_arrow_number<std::uint16_t>(bytes, array, rows,
+                                              [&](std::size_t row, std::uint16_t half) { take(row, from_half(half)); });
     case ArrowStorage::kFloat:
       return each_arrow_number<float>(bytes, array, rows, take);
     case ArrowStorage::kDouble:

@@ -133,15 +133,15 @@ TEST(ArrowFileTest, RowsOfAGroupAreReadFromAnywhere) {
 }
 
 TEST(ArrowNumberTest, HalvesAreThoseOfIeee) {
-  EXPECT_EQ(float_of_half(0x3c00), 1.0F);
-  EXPECT_EQ(float_of_half(0xc000), -2.0F);
-  EXPECT_EQ(float_of_half(0x7bff), 65504.0F);
-  EXPECT_EQ(float_of_half(0x0400), std::ldexp(1.0F, -14));
-  EXPECT_EQ(float_of_half(0x0001), std::ldexp(1.0F, -24));
-  EXPECT_EQ(float_of_half(0x7c00), INFINITY);
-  EXPECT_EQ(float_of_half(0xfc00), -INFINITY);
-  EXPECT_TRUE(std::isnan(float_of_half(0x7e00)));
-  EXPECT_TRUE(std::signbit(float_of_half(0x8000)));
+  EXPECT_EQ(from_half(0x3c00), 1.0F);
+  EXPECT_EQ(from_half(0xc000), -2.0F);
+  EXPECT_EQ(from_half(0x7bff), 65504.0F);
+  EXPECT_EQ(from_half(0x0400), std::ldexp(1.0F, -14));
+  EXPECT_EQ(from_half(0x0001), std::ldexp(1.0F, -24));
+  EXPECT_EQ(from_half(0x7c00), INFINITY);
+  EXPECT_EQ(from_half(0xfc00), -INFINITY);
+  EXPECT_TRUE(std::isnan(from_half(0x7e00)));
+  EXPECT_TRUE(std::signbit(from_half(0x8000)));
 }
 
 TEST(ArrowNumberTest, DecimalsAreWrittenWithAllDigitsOfTheirScale) {

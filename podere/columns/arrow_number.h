@@ -9,33 +9,14 @@
 #include <type_traits>
 
 #include "podere/columns/arrow_schema.h"
+#include "podere/columns/number.h"
 #include "podere/columns/value_text.h"
 #include "podere/io/decimal.h"
 
 namespace podere::columns {
 
-/// A float16, as float32 has it too.
-inline float float_of_half(std::uint16_t half) {
-  const int exponent = half >> 10 & 31, fraction = half & 1023;
-  const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31) return fraction == 0 ? sign * INFINITY : NAN;
-  const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                   : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  return sign * size;
-}
-
 /// Digits of a signed integer of any size, little-endian, with the point `scale` digits before the end.
 std::string decimal_text(const std::uint8_t* bytes, std::size_t n_bytes, int scale);
-
-/// Days of a number of units: whole days first, so that no date loses what a product would round.
-inline double days_of(std::int64_t units, std::int64_t units_in_day) {
-  std::int64_t days = units / units_in_day, rest = units % units_in_day;
-  if (rest < 0) {
-    --days;
-    rest += units_in_day;
-  }
-  return static_cast<double>(days) + static_cast<double>(rest) / static_cast<double>(units_in_day);
-}
 
 /// The text of a decimal, which is its value.
 struct ArrowDecimal {

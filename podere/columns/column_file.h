@@ -56,6 +56,9 @@ class ColumnFile {
   /// Where the groups of rows begin that are read in one go, and the end of the last: rising from 0. One number alone
   /// if there are no rows.
   virtual const std::vector<std::uint64_t>& group_begins() const = 0;
+  /// Files, and those columns whose values are in the names of their folders.
+  virtual std::size_t n_files() const { return 1; }
+  virtual std::vector<std::string> folder_columns() const { return {}; }
   std::uint64_t n_rows() const { return group_begins().back(); }
   /// Whether each column is read by itself as fast as with others.
   virtual bool columns_lie_apart() const = 0;

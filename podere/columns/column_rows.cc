@@ -97,6 +97,8 @@ class ColumnRows final : public io::FieldRows {
   ColumnRows(const Open& open, const io::CsvOptions& options, const comm::Communicator& comm) : FieldRows(options) {
     comm.agree([&] {
       file_ = open();
+      n_files = file_->n_files();
+      folder_columns = file_->folder_columns();
       if (file_->n_rows() == 0) throw_input_error("{}: has no rows", name());
       try {
         find_columns(options);

@@ -27,6 +27,12 @@ class ManyFiles final : public ColumnFile {
   const std::string& name() const override { return name_; }
   const std::vector<Column>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& group_begins() const override { return group_begins_; }
+  std::size_t n_files() const override { return parts_.size(); }
+  std::vector<std::string> folder_columns() const override {
+    std::vector<std::string> names;
+    for (std::size_t i = n_stored_; i < columns_.size(); ++i) names.push_back(columns_[i].name);
+    return names;
+  }
   bool columns_lie_apart() const override { return parts_.front().file->columns_lie_apart(); }
   void check_unchanged() const override {
     for (const Part& part : parts_) part.file->check_unchanged();

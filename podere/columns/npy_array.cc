@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/base/file_traffic.h"
 #include "podere/columns/first_fault.h"
 #include "podere/table/features.h"
 
@@ -42,16 +41,7 @@ void NpyArray::check_size() {
     throw_input_error("{}: the header says {}, which no file has", name_, shape());
   }
   total_bytes_ = header_.begin_bytes + n_rows_named() * row_bytes;
-  std::uint64_t size = 0;
-  if (source_->size()) {
-    size = *source_->size();
-  } else {
-    const DecodeTime decoding;
-    const auto cursor = source_->indexing_cursor();
-    std::vector<char> buffer(kNpyPieceBytes);
-    std::size_t n = buffer.size();
-    while (n == buffer.size() && size <= total_bytes_) size += n = cursor->read(buffer);
-  }
+  const std::uint64_t size = io::count_bytes(*source_, total_bytes_);
   if (size < total_bytes_) {
     throw_input_error("{}: byte {}: the file is cut: its header says {}, {} bytes in all", name_, size, shape(),
                       total_bytes_);

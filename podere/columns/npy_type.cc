@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "podere/base/printable.h"
+#include "podere/columns/number.h"
 #include "podere/columns/python_literal.h"
 #include "podere/columns/value_text.h"
 
@@ -31,19 +32,6 @@ T load(const std::byte* from, bool is_big_endian) {
   std::memcpy(bytes.data(), from, sizeof(T));
   if (is_big_endian) std::ranges::reverse(bytes);
   return std::bit_cast<T>(bytes);
-}
-
-/// IEEE 754 binary16.
-float from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f;
-  const int fraction = bits & 0x3ff;
-  float value = std::ldexp(static_cast<float>(fraction), -24);
-  if (exponent == 31) {
-    value = fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent > 0) {
-    value = std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
 }
 
 /// A unit that NumPy counts time in: `divisor` of it are one that is counted, of which a day has `per_day`. Finer ones
@@ -81,7 +69,7 @@ double day_of_month(std::int64_t month) {
 }
 
 /// Days that a value counts; NaN for NaT.
-double days_of(const NpyType& type, std::int64_t value) {
+double days_of_value(const NpyType& type, std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return kMissingDay;
   const TimeUnit& unit = *std::ranges::find(kTimeUnits, type.unit, &TimeUnit::code);
   // So many times more than there are bits for are centuries that no table takes; only the sign matters.
@@ -98,10 +86,7 @@ double days_of(const NpyType& type, std::int64_t value) {
   if (unit.code == 'W') return static_cast<double>(units);
   if (unit.per_day == 0) return day_of_month(units);
   const std::int64_t counted = floor_div(units, unit.divisor);
-  const std::int64_t day = floor_div(counted, unit.per_day);
-  // As text with the same date is read: a whole day, and what is left of it.
-  return static_cast<double>(day) +
-         static_cast<double>(counted - day * unit.per_day) / static_cast<double>(unit.per_day);
+  return days_of(counted, unit.per_day);
 }
 
 /// Calls `body` with a function from a place to its value, of type bool, an integer, float or double.
@@ -129,7 +114,7 @@ auto with_numbers(const NpyType& type, Body&& body) {
       if (type.bytes == 4) return loaded(float{});
       return loaded(double{});
     default:
-      return body([&type, big](const std::byte* from) { return days_of(type, load<std::int64_t>(from, big)); });
+      return body([&type, big](const std::byte* from) { return days_of_value(type, load<std::int64_t>(from, big)); });
   }
 }
 

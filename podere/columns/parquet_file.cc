@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/columns/half.h"
+#include "podere/columns/number.h"
 #include "podere/columns/parquet_footer.h"
 #include "podere/columns/parquet_pages.h"
 #include "podere/columns/parquet_values.h"
@@ -26,14 +26,9 @@ namespace {
 constexpr std::string_view kMark = "PAR1", kEncryptedMark = "PARE";
 constexpr std::int64_t kSecondsPerDay = 86'400;
 
-/// Days of a point in time or a time of day, in units of which there are `per_second`; 0: days.
-double to_days(std::int64_t value, std::int64_t per_second) {
-  if (per_second == 0) return static_cast<double>(value);
-  const std::int64_t per_day = per_second * kSecondsPerDay;
-  const std::int64_t day = value / per_day - (value % per_day < 0 ? 1 : 0);
-  const std::int64_t rest = value - day * per_day;
-  return static_cast<double>(day) +
-         static_cast<double>(rest) / static_cast<double>(per_second) / static_cast<double>(kSecondsPerDay);
+/// Days of a point in time, a time of day or a duration.
+double to_days(const Meaning& meaning, std::int64_t value) {
+  return meaning.per_second == 0 ? static_cast<double>(value) : days_of(value, meaning.per_second * kSecondsPerDay);
 }
 
 /// A signed whole number of any size, its highest byte first.
@@ -52,7 +47,7 @@ bool is_plain(const Meaning& meaning) {
 /// What stored values mean, as numbers.
 double number_of(const Meaning& meaning, std::int64_t value) {
   if (meaning.scale) return static_cast<double>(value) / std::pow(10, *meaning.scale);
-  if (meaning.kind != Kind::kNumber || meaning.is_duration) return to_days(value, meaning.per_second);
+  if (meaning.kind != Kind::kNumber || meaning.is_duration) return to_days(meaning, value);
   return meaning.is_unsigned ? static_cast<double>(static_cast<std::uint64_t>(value)) : static_cast<double>(value);
 }
 double number_of(const Meaning& meaning, std::int32_t value) {
@@ -66,8 +61,8 @@ double number_of(const Meaning& meaning, Int96 value) {
   constexpr std::int64_t kJulianDayOf1970 = 2'440'588;
   constexpr std::uint64_t kMostNanoseconds = std::uint64_t{86'400} * 1'000'000'000;
   const auto day = static_cast<double>(static_cast<std::int64_t>(value.day) - kJulianDayOf1970);
-  return day + to_days(static_cast<std::int64_t>(std::min<std::uint64_t>(value.nanoseconds, kMostNanoseconds)),
-                       meaning.per_second);
+  return day +
+         to_days(meaning, static_cast<std::int64_t>(std::min<std::uint64_t>(value.nanoseconds, kMostNanoseconds)));
 }
 double number_of(const Meaning& meaning, std::string_view bytes) {
   if (!meaning.is_half) return big_endian(bytes) / std::pow(10, meaning.scale.value_or(0));

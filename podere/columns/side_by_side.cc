@@ -72,14 +72,7 @@ class SideBySide final : public ColumnFile {
       piece.numbers = column.numbers.subspan(first, static_cast<std::size_t>(here.size()));
       return piece;
     }
-    piece.take_text = [&column, begin, first](std::size_t row, std::string_view text) {
-      try {
-        column.take_text(first + row, text);
-      } catch (ColumnFault& fault) {
-        fault.column -= begin;  // as if the part had found it
-        throw;
-      }
-    };
+    piece.take_text = [&column, first](std::size_t row, std::string_view text) { column.take_text(first + row, text); };
     return piece;
   }
 

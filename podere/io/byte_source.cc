@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "podere/base/file_traffic.h"
 #include "podere/io/file.h"
 #include "podere/io/gzip.h"
 #include "podere/io/packed.h"
@@ -78,6 +79,16 @@ void skip_bytes(ByteCursor& cursor, std::uint64_t n_bytes) {
     if (n == 0) return;
     n_bytes -= n;
   }
+}
+
+std::uint64_t count_bytes(ByteSource& source, std::uint64_t most) {
+  if (source.size()) return *source.size();
+  const DecodeTime decoding;
+  const auto cursor = source.indexing_cursor();
+  std::vector<char> buffer(1 << 18);
+  std::uint64_t size = 0;
+  for (std::size_t n = buffer.size(); n == buffer.size() && size <= most; size += n) n = cursor->read(buffer);
+  return size;
 }
 
 std::span<const ByteScheme> byte_schemes() { return kSchemes; }

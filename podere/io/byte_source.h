@@ -37,6 +37,12 @@ class ByteCursor {
 /// Reads over the next `n_bytes`, as far as there are.
 void skip_bytes(ByteCursor& cursor, std::uint64_t n_bytes);
 
+class ByteSource;
+
+/// Bytes of a source; of one that does not know them, which is read to its end for it, at most a few more than `most`.
+/// Before any cursor: cursors may start there later.
+std::uint64_t count_bytes(ByteSource& source, std::uint64_t most);
+
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -31,11 +31,14 @@ class CsvRows final : public FieldRows {
     comm.agree([&] {
       std::vector<ListedFile> files = list_files(location);
       const bool are_many = files.size() > 1;
+      allow_open_files(location, files.size());
+      for (const auto& [folder, value] : files.front().values) folder_columns.push_back(folder);
       for (ListedFile& file : files) {
         if (!are_many || !is_empty(file.path)) add(std::move(file), options);
       }
       if (parts_.empty()) throw_input_error("{}: all files are empty", location);
     });
+    n_files = parts_.size();
     std::uint64_t n_rows = 0;
     for (Part& part : parts_) {
       part.text.find_rows(layout.rules, options.chunk_bytes, comm, n_threads);

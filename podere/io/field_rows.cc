@@ -169,6 +169,8 @@ void check_found_categories(const std::string& file, const std::vector<std::stri
 ReadFacts facts_of(const FieldRows& rows) {
   ReadFacts facts;
   const CsvLayout& layout = rows.layout;
+  facts.n_files = rows.n_files;
+  facts.folder_columns = rows.folder_columns;
   if (layout.found_header) facts.found_header = layout.has_header;
   for (const auto& column : layout.renamed) facts.renamed.push_back(layout.names[column.position]);
   if (!layout.schema.label) return facts;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "podere/comm/communicator.h"
 #include "podere/io/column_forms.h"
@@ -31,6 +32,8 @@ class FieldRows {
   /// Throws InputError if the source is not what it was.
   virtual void check_unchanged() const = 0;
 
+  std::size_t n_files = 1;
+  std::vector<std::string> folder_columns;  ///< whose values are in the names of folders
   MissingTokens missing;
   TextCounts* texts = nullptr;  ///< where texts among numbers are counted; null: they are faults
   CsvLayout layout;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <glob.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -137,6 +138,17 @@ std::vector<ListedFile> list_files(const std::string& location) {
     files.push_back({std::move(path), std::move(values)});
   }
   return files;
+}
+
+void allow_open_files(const std::string& name, std::size_t n) {
+  constexpr rlim_t kOthers = 256;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= n + kOthers) return;
+  limit.rlim_cur = std::min(limit.rlim_max, n + kOthers);
+  if (limit.rlim_cur < n + kOthers || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw_input_error("{}: has {} files, and a process may have {} open at once here: join files, or raise ulimit -n",
+                      name, n, limit.rlim_max);
+  }
 }
 
 }  // namespace podere::io

@@ -25,4 +25,7 @@ bool may_be_many(const std::string& location);
 /// InputError if there are none, or if folders do not give values to the same names.
 std::vector<ListedFile> list_files(const std::string& location);
 
+/// Lets this process have so many files open at once, besides others. Throws InputError, with `name`, if it may not.
+void allow_open_files(const std::string& name, std::size_t n);
+
 }  // namespace podere::io

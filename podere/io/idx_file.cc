@@ -87,16 +87,7 @@ std::string IdxFile::shape() const {
 }
 
 void IdxFile::check_size() {
-  std::uint64_t size = 0;
-  if (source_->size()) {
-    size = *source_->size();
-  } else {
-    const DecodeTime decoding;
-    const auto cursor = source_->indexing_cursor();
-    std::vector<char> buffer(kPieceBytes);
-    std::size_t n = buffer.size();
-    while (n == buffer.size() && size <= total_bytes()) size += n = cursor->read(buffer);
-  }
+  const std::uint64_t size = count_bytes(*source_, total_bytes());
   if (size < total_bytes()) {
     throw_input_error("{}: byte {}: the file is cut: its header names {}, {} bytes in all", name_, size, shape(),
                       total_bytes());

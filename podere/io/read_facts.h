@@ -48,8 +48,10 @@ struct ReadAs {
 
 /// What was found in a file while it was read.
 struct ReadFacts {
-  std::optional<bool> found_header;  ///< whether the first line names the columns, where no option says it
-  std::vector<std::string> renamed;  ///< columns whose name another has too: `a` became `a.1`
+  std::size_t n_files = 1;                  ///< of a folder or a pattern
+  std::vector<std::string> folder_columns;  ///< whose values are in the names of folders
+  std::optional<bool> found_header;         ///< whether the first line names the columns, where no option says it
+  std::vector<std::string> renamed;         ///< columns whose name another has too: `a` became `a.1`
   std::vector<LeftOut> left_out;
   std::vector<std::string> doubts;  ///< with counts_texts: about columns that are refused without
   std::vector<ReadAs> read_as;

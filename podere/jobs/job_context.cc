@@ -43,6 +43,8 @@ JobTable with_classes(JobTable table, const source::SourceSpec& spec, const std:
 
 void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const JobContext& context) {
   Json note = Json::object();
+  if (facts.n_files > 1) note["n_files"] = facts.n_files;
+  if (!facts.folder_columns.empty()) note["folder_columns"] = facts.folder_columns;
   if (facts.found_header) note["first_line"] = *facts.found_header ? "names" : "row";
   if (!facts.renamed.empty()) note["renamed"] = facts.renamed;
   for (const auto& [column, reason] : facts.left_out) {

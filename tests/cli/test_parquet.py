@@ -4,8 +4,10 @@ import hashlib
 import json
 import pathlib
 import shutil
+import subprocess
 
 import pytest
+from conftest import PODERE
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
 FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations", "something", "nothing"))
@@ -111,6 +113,19 @@ def test_a_folder_is_read_with_what_its_folders_say(podere, parts):
     assert "year" in podere.done("model", "m.json").stdout
     one = podere.done("describe", "csv/year=202[12]/*/*.csv", "--json").stdout
     assert json.loads(one)["rows"] == 24
+    assert json.loads(one)["files"][0]["n_files"] == 4 and json.loads(one)["files"][0]["folder_columns"] == ["year", "site"]
+    assert "csv: 6 files, one after another; columns of their folders' names: 'year', 'site'" in podere.done("describe", "csv").stdout
+
+
+def test_a_folder_may_have_more_files_than_may_be_open_at_first(podere):
+    (podere.folder / "many").mkdir()
+    for i in range(300):
+        podere.write(f"many/{i:03}.csv", f"a,b\n{i},2\n")
+    run = lambda soft, hard: subprocess.run(["prlimit", f"--nofile={soft}:{hard}", PODERE, "describe", "many", "--json"], cwd=podere.folder,
+                                            capture_output=True, text=True, timeout=120)
+    assert json.loads(run(256, 4096).stdout)["rows"] == 300
+    refused = run(256, 300)
+    assert refused.returncode == 2 and "many: has 300 files, and a process may have 300 open at once here: join files" in refused.stderr
 
 
 def test_parquet_files_in_a_folder_are_one_table(podere):

@@ -76,6 +76,8 @@ def test_files_of_columns_say_themselves_what_is_in_them(session, tmp_path):
     for part in ("a", "b"):
         (tmp_path / f"part={part}").mkdir()
         (tmp_path / f"part={part}/x.csv").write_text("u,v\n1,2\n3,4\n")
-    assert session.read(tmp_path, categorical="auto").to_pandas()["part"].tolist() == ["a", "a", "b", "b"]
+    table = session.read(tmp_path, categorical="auto")
+    assert table.to_pandas()["part"].tolist() == ["a", "a", "b", "b"] and table.read_as["part"] == "categories"
+    assert session.read(tmp_path, drop=["part"]).shape == (4, 2)
     with pytest.raises(ValueError, match="no file fits this pattern"):
         session.read(tmp_path / "*.parquet")

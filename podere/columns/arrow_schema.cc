@@ -279,7 +279,7 @@ class ArrowSchemaReader {
       for (const auto& name : notes["index_columns"]) {
         if (!name.is_string()) continue;
         for (Column& column : schema_.columns) {
-          if (column.name == name.get_ref<const std::string&>()) column.is_index = true;
+          if (column.name == name.get_ref<const std::string&>()) column.left_out = kFrameIndex;
         }
       }
     }

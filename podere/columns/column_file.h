@@ -19,11 +19,17 @@ enum class Kind { kNumber, kBoolean, kDate, kTimeOfDay, kText, kOther };
 /// The type of columns in which no row has a value: files of other rows may have values of any kind in them.
 inline constexpr const char* kNoValues = "null";
 
+/// Why columns are left out: they number or name the rows of a data frame; they are a group of arrays beside those that
+/// are read.
+inline constexpr const char* kFrameIndex = "frame";
+inline constexpr const char* kOtherGroup = "group";
+
 struct Column {
   std::string name;
   Kind kind = Kind::kNumber;
-  std::string type;       ///< as the file calls it, for messages: "list<double>"
-  bool is_index = false;  ///< it numbers or names the rows for pandas: left out unless an option asks for it
+  std::string type;  ///< as the file calls it, for messages: "list<double>"
+  /// Why it is left out unless an option asks for it, as of io::LeftOut. Empty: it is not.
+  std::string left_out = {};
 };
 
 /// What is wrong with the values of a column, and in or behind which row of the file.

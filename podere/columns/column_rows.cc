@@ -151,8 +151,8 @@ class ColumnRows final : public io::FieldRows {
   void find_columns(const io::CsvOptions& options) {
     const std::vector<Column>& columns = file_->columns();
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].is_index && !is_asked_for(options, columns[i].name)) {
-        layout.left_out.push_back({columns[i].name, "frame"});
+      if (!columns[i].left_out.empty() && !is_asked_for(options, columns[i].name)) {
+        layout.left_out.push_back({columns[i].name, columns[i].left_out});
         continue;
       }
       columns_.push_back(i);

@@ -26,6 +26,20 @@ NpyArray::NpyArray(std::string name, std::string location, io::SourceVersion ver
       version_(std::move(version)),
       source_(std::move(source)),
       header_(read_npy_header(name_, *source_->cursor_at(0), source_->size())) {
+  plan();
+}
+
+NpyArray::NpyArray(std::string name, std::string location, io::SourceVersion version,
+                   std::unique_ptr<io::ByteSource> source, NpyHeader header)
+    : name_(std::move(name)),
+      location_(std::move(location)),
+      version_(std::move(version)),
+      source_(std::move(source)),
+      header_(std::move(header)) {
+  plan();
+}
+
+void NpyArray::plan() {
   check_size();
   name_columns();
   find_groups();
@@ -55,7 +69,7 @@ void NpyArray::check_size() {
 void NpyArray::name_columns() {
   if (header_.has_fields) {
     for (const NpyHeader::Field& field : header_.fields) {
-      columns_.push_back({.name = field.name, .kind = kind_of(field.type), .type = field.type.name});
+      columns_.push_back({field.name, kind_of(field.type), field.type.name, field.left_out});
     }
     return;
   }
@@ -76,7 +90,8 @@ void NpyArray::find_groups() {
   std::uint64_t group_rows = std::max<std::uint64_t>(kNpyGroupBytes / run_bytes, 1);
   if (stride == 0) group_rows = std::min(group_rows, kNpyGroupRows);
   // What is packed is read from where a cursor can start.
-  group_rows = std::max(group_rows, stride / run_bytes);
+  const std::uint64_t stride_rows = std::max<std::uint64_t>(stride / run_bytes, 1);
+  group_rows = (group_rows + stride_rows - 1) / stride_rows * stride_rows;
   if (columns_.empty()) group_rows = std::max<std::uint64_t>(n_rows, 1);
   for (std::uint64_t row = 0; row < n_rows; row += std::min(group_rows, n_rows - row)) group_begins_.push_back(row);
   group_begins_.push_back(n_rows);

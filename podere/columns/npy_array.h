@@ -23,6 +23,9 @@ class NpyArray final : public ColumnFile {
   /// which had `version` before it was opened. Throws InputError, with `name`, for a header that is none, values that
   /// no table can have, and if there are not as many as the header says.
   NpyArray(std::string name, std::string location, io::SourceVersion version, std::unique_ptr<io::ByteSource> source);
+  /// Of bytes that another header describes.
+  NpyArray(std::string name, std::string location, io::SourceVersion version, std::unique_ptr<io::ByteSource> source,
+           NpyHeader header);
 
   const std::string& name() const override { return name_; }
   const std::vector<Column>& columns() const override { return columns_; }
@@ -35,6 +38,7 @@ class NpyArray final : public ColumnFile {
   bool has_fields() const { return header_.has_fields; }
 
  private:
+  void plan();
   void name_columns();
   void check_size();
   void find_groups();

@@ -22,7 +22,8 @@ struct NpyHeader {
   struct Field {
     std::string name;  ///< empty of an array without fields
     NpyType type;
-    std::size_t offset = 0;  ///< in the bytes of an element
+    std::size_t offset = 0;     ///< in the bytes of an element
+    std::string left_out = {};  ///< as of Column
   };
   std::vector<Field> fields;  ///< but for padding; of an array without fields one
   bool has_fields = false;

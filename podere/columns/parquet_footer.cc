@@ -358,7 +358,7 @@ Footer parse_footer(const std::string& name, std::span<const char> bytes, std::u
       column.kind = meaning.kind = Kind::kOther;
       column.type = node.n_children > 0 ? nested_type(node) : "list";
     }
-    column.is_index = std::ranges::find(frame.indices, column.name) != frame.indices.end();
+    if (std::ranges::find(frame.indices, column.name) != frame.indices.end()) column.left_out = kFrameIndex;
     const auto duration = std::ranges::find(frame.durations, column.name, [](const auto& d) { return d.first; });
     if (duration != frame.durations.end() && column.type == "int64") {
       column.type = "duration";

@@ -314,6 +314,9 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option("--labels", source.labels, "IDX, npy: file of labels [IDX: train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
+  app.add_option("--key", source.key,
+                 "HDF5: the group, dataset or data frame to read [the only one, or the datasets that are in no group]")
+      ->type_name("NAME");
   app.add_option_function<std::string>(
          "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },
          "libsvm: number of features [the largest index, and those of the model]")
@@ -326,9 +329,10 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
 
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   const InGroup group(app, kData);
-  app.add_option(name, source.location,
-                 "File, folder or pattern: delimited text, Parquet, Arrow, NumPy, IDX or libsvm; or collider:N?seed=S: "
-                 "N simulated collisions")
+  app.add_option(
+         name, source.location,
+         "File, folder or pattern: delimited text, Parquet, Arrow, HDF5, NumPy, IDX or libsvm; or collider:N?seed=S: "
+         "N simulated collisions")
       ->required()
       ->check(file_name())
       ->type_name("");

@@ -138,7 +138,8 @@ std::string files_text(const Json& result) {
           {"index",
            "has no name, and all its values differ: taken for an index and left out (to keep it, name it in the first "
            "line)"},
-          {"frame", "is the data frame's index and is left out (to keep it, name what to keep with --columns)"}};
+          {"frame", "is the data frame's index and is left out (to keep it, name what to keep with --columns)"},
+          {"group", "is a group of arrays beside those that are read, and is left out (to read it instead: --key)"}};
       text +=
           fmt::format("{}: column {} {}\n", name, printable_line(left_out.at("column").get<std::string>(), kMostShown),
                       kReasons.at(left_out.at("reason").get<std::string>()));

@@ -35,6 +35,7 @@ struct LabelColumn {
 struct LeftOut {
   std::string column;
   /// "index": it has no name, and numbers or names the rows; "frame": the file says that it is a data frame's index;
+  /// "group": it is a group of arrays beside those that are read;
   /// "texts": too many differ.
   std::string reason;
 };

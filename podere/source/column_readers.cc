@@ -3,6 +3,7 @@
 #include "podere/base/error.h"
 #include "podere/columns/arrow_file.h"
 #include "podere/columns/column_rows.h"
+#include "podere/columns/hdf5_file.h"
 #include "podere/columns/many_files.h"
 #include "podere/columns/npy_file.h"
 #include "podere/columns/npz_file.h"
@@ -33,6 +34,11 @@ std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec)
 std::unique_ptr<columns::ColumnFile> open_npz_files(const SourceSpec& spec) {
   return columns::open_all(spec.location,
                            [&](const std::string& location) { return columns::open_npz(location, spec.drop); });
+}
+
+std::unique_ptr<columns::ColumnFile> open_hdf5_files(const SourceSpec& spec) {
+  return columns::open_all(
+      spec.location, [&](const std::string& location) { return columns::open_hdf5(location, spec.key, spec.drop); });
 }
 
 io::CsvOptions column_options(const Reading& reading) {
@@ -72,6 +78,14 @@ Reader arrow_reader() {
   Reader reader = column_reader<open_files<columns::open_arrow>>("arrow");
   reader.first_bytes = {"ARROW1\0\0"sv, "FEA1\0"sv, "\xff\xff\xff\xff"};  // a file, one of old Feather, a stream
   reader.suffixes = {".arrow", ".feather", ".ipc", ".arrows"};
+  return reader;
+}
+
+Reader hdf5_reader() {
+  Reader reader = column_reader<open_hdf5_files>("hdf5");
+  reader.is_format = columns::is_hdf5;
+  reader.suffixes = {".h5", ".hdf5", ".hdf", ".nc"};
+  reader.options.emplace_back("key");
   return reader;
 }
 

@@ -6,6 +6,7 @@
 namespace podere::source {
 
 Reader arrow_reader();
+Reader hdf5_reader();
 Reader parquet_reader();
 Reader npy_reader();
 Reader npz_reader();

@@ -71,6 +71,7 @@ std::span<const Reader> readers() {
   static const std::array table = {
       csv_reader(),       //
       arrow_reader(),     //
+      hdf5_reader(),      //
       idx_reader(),       //
       parquet_reader(),   //
       npy_reader(),       //

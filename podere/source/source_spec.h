@@ -37,6 +37,7 @@ struct SourceSpec {
   std::vector<std::string> missing = io::usual_missing_tokens();  ///< read as NaN
   std::string format = kAnyFormat;                                ///< of bytes: the name of a reader, or kAnyFormat
   std::string labels = {};                       ///< a file of the labels; empty: one that the format's naming has
+  std::string key = {};                          ///< of a file with several tables: which; empty: the only one
   std::optional<std::uint64_t> n_features = {};  ///< as of io::LibsvmOptions
   bool zero_based = false;                       ///< as of io::LibsvmOptions
   /// In place of what is at the location, which is then only what messages call them.
@@ -72,6 +73,7 @@ struct SourceSpec {
     visit("classes", self.classes);
     visit("format", self.format);
     visit("labels", self.labels);
+    visit("key", self.key);
     visit("n_features", self.n_features);
     visit("zero_based", self.zero_based);
   }

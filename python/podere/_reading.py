@@ -75,7 +75,7 @@ def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> boo
 
 
 def location_source(location: str | os.PathLike[str], *, format: str | None, labels: str | os.PathLike[str] | None,
-                    n_features: int | None, zero_based: bool, rows: slice | None, columns: dict[str, str | int | None],
+                    key: str | None, n_features: int | None, zero_based: bool, rows: slice | None, columns: dict[str, str | int | None],
                     lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
     """What says itself what is in it, as Session.read has it; the last as of csv_source."""
     events = isinstance(location, str) and location.startswith("collider:")
@@ -83,6 +83,8 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
     _choose(source, columns, lists, choices)
     if labels is not None:
         source["labels"] = _file("labels", labels, "idx")["location"]
+    if key is not None:
+        source["key"] = key
     if n_features is not None:
         source["n_features"] = operator.index(n_features)
     if zero_based:
@@ -93,6 +95,7 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
 def read_as(file: dict[str, Any]) -> dict[str, str]:
     """What a job found columns of a file to be that the caller had not said, as Table.read_as has it."""
     reasons = {"index": "left out, an index without a name", "frame": "left out, the data frame's index",
+               "group": "left out, a group of arrays: key reads it instead",
                "texts": "left out, too many different texts for categories"}
     found = {column["column"]: ": ".join(filter(None, (column["form"], column["meaning"])))
              for column in file.get("read_as", [])}

@@ -221,11 +221,11 @@ class Session:
              weight: str | int | None = None, columns: Sequence[str | int] | None = None,
              drop: Sequence[str | int] | None = None, categorical: Sequence[str | int] | str | None = None,
              missing: Sequence[str] | None = None, date_parts: bool = False,
-             labels: str | os.PathLike[str] | None = None, n_features: int | None = None, zero_based: bool = False,
-             rows: slice | None = None, name: str | None = None) -> Table:
+             labels: str | os.PathLike[str] | None = None, key: str | None = None, n_features: int | None = None,
+             zero_based: bool = False, rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Files are Parquet, Arrow (Feather), of NumPy, IDX, which MNIST has, or libsvm (SVMlight). A folder or a pattern such
+        Files are Parquet, Arrow (Feather), HDF5, of NumPy, IDX, which MNIST has, or libsvm (SVMlight). A folder or a pattern such
         as "runs/*.parquet" is all its files, one after another, with the columns that folders named `name=value` give
         them. `read_csv` knows more of delimited text. The label of IDX and libsvm files, and of a .npy file with
         `labels`, is called "label".
@@ -236,8 +236,8 @@ class Session:
             Executors read files themselves: all must see them.
         label, weight : str, int or None
             Columns of a file of columns, by name or by position from 0; None: there is none.
-        format : "csv", "parquet", "arrow", "idx", "npy", "npz", "libsvm" or None
-            None finds out: Parquet, Arrow (Feather), IDX and files of NumPy by the first bytes, libsvm by the names
+        format : "csv", "parquet", "arrow", "hdf5", "idx", "npy", "npz", "libsvm" or None
+            None finds out: Parquet, Arrow (Feather), HDF5, IDX and files of NumPy by the first bytes, libsvm by the names
             .libsvm, .svm and .svmlight, with or without .gz.
         columns : list or None
             Features to keep, in this order; None: all. "pixel1", ... of images, "f1", ... of libsvm files.
@@ -252,6 +252,9 @@ class Session:
         labels : path or None
             Of an IDX or .npy file: the file of its labels; None: of IDX train-labels-idx1-ubyte.gz beside
             train-images-idx3-ubyte.gz and the like, if it is there.
+        key : str or None
+            Of an HDF5 file: the group, dataset or data frame of pandas to read; None: the only one, or the datasets that
+            are in no group.
         n_features : int or None
             Of a libsvm file; None: as many as its largest index asks for.
         zero_based : bool
@@ -267,8 +270,8 @@ class Session:
             The latter with file and line, row or byte, and for what is chosen that the format does not have.
         """
         finds_categories = categorical == "auto"
-        source = location_source(location, format=format, labels=labels, n_features=n_features, zero_based=zero_based,
-                                 rows=rows, columns={"label": label, "weight": weight},
+        source = location_source(location, format=format, labels=labels, key=key, n_features=n_features,
+                                 zero_based=zero_based, rows=rows, columns={"label": label, "weight": weight},
                                  lists={"columns": columns, "drop": drop, "missing": missing,
                                         "categorical": None if finds_categories else categorical},
                                  choices={"date_parts": date_parts or None, "finds_categories": finds_categories or None})

@@ -62,11 +62,11 @@ def test_the_debian_package_has_what_users_install(deb):
     pages = {name for name in modes if name.startswith("share/man/man1/podere")}
     assert {"share/man/man1/podere.1.gz", "share/man/man1/podere-train-gbt.1.gz"} <= pages
     assert set(modes) - {f"lib/python3/dist-packages/podere/{name}" for name in package} - pages == {
-        "bin/podere", *(f"share/doc/podere/{name}" for name in ("copyright", "CITATION.cff", "SECURITY.md")),
+        "bin/podere", "bin/podere-hdf5", *(f"share/doc/podere/{name}" for name in ("copyright", "CITATION.cff", "SECURITY.md")),
         "share/bash-completion/completions/podere",
         "share/zsh/vendor-completions/_podere", "share/fish/vendor_completions.d/podere.fish"}
-    assert {mode for name, mode in modes.items() if name != "bin/podere"} == {"-rw-r--r--"}
-    assert modes["bin/podere"] == "-rwxr-xr-x"
+    assert {mode for name, mode in modes.items() if not name.startswith("bin/")} == {"-rw-r--r--"}
+    assert modes["bin/podere"] == modes["bin/podere-hdf5"] == "-rwxr-xr-x"
 
 
 def test_the_debian_package_trains_from_where_it_lies(deb, tmp_path):

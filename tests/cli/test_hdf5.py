@@ -1,0 +1,182 @@
+"""HDF5 files of h5py, pandas, netCDF and MATLAB: the same model as from the same rows in CSV; keys; what is no table."""
+
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import PODERE, Podere
+
+DATA = pathlib.Path(__file__).parents[1] / "data/columns"
+FILES = DATA / "hdf5"
+WHOLE = ["plain", "gzip", "lzf", "zstd", "blosc", "lz4", "enumerated", "records", "pandas", "pandas_columns", "pandas_categories",
+         "2_3_3_pandas", "2_3_3_pandas_columns", "2_3_3_pandas_categories"]
+OPTIONS = ("--label", "kind", "--categorical", "color")
+
+
+def trees_of(podere):
+    return json.loads((podere.folder / "m.json").read_text())["model"]["trees"]
+
+
+def model_of(podere, data, *options, executors=1):
+    podere.done("train", "gbt", data, "--trees", 3, "--executors", executors, "-o", "m.json", *options)
+    return hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory):
+    return model_of(Podere(tmp_path_factory.mktemp("wanted")), DATA / "table.csv", *OPTIONS)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_file_makes_the_model_of_the_same_rows_in_csv(podere, wanted, name):
+    for executors in (1, 3):
+        assert model_of(podere, FILES / f"{name}.h5", *OPTIONS, executors=executors) == wanted, executors
+
+
+def test_all_options_of_rows_and_columns_are_as_in_csv(podere):
+    for options in (("--categorical", "auto", "--date-parts", "--label", "flag"), ("--label", "kind", "--columns", "when,same", "--missing", "7.5"),
+                    ("--label", "whole", "--drop", "single,color,kind", "--rows", "7:33", "--objective", "squared-error"),
+                    (*OPTIONS, "--low-memory"), (*OPTIONS, "--cores", 3)):
+        assert len({model_of(podere, data, *options) for data in (DATA / "table.csv", FILES / "gzip.h5", FILES / "pandas.h5")}) == 1, options
+
+
+def test_a_frame_of_numbers_in_the_fixed_format_and_its_group(podere):
+    options = ("--label", "flag", "--drop", "color,kind")
+    in_csv = model_of(podere, DATA / "table.csv", *options)
+    for name in ("pandas_fixed", "2_3_3_pandas_fixed"):
+        assert model_of(podere, FILES / f"{name}.h5", "--label", "flag") == in_csv
+        assert model_of(podere, FILES / f"{name}.h5", "--label", "flag", "--key", "/deep/rows", executors=2) == in_csv
+    assert "the data frame's index" in podere.done("describe", FILES / "pandas_fixed.h5").stdout
+
+
+def test_texts_in_the_fixed_format_are_pickled(podere):
+    import h5py
+    import numpy
+
+    with h5py.File(podere.folder / "texts.h5", "w") as file:  # as pandas 2.3 writes them
+        frame = file.create_group("rows")
+        frame.attrs.update({"pandas_type": numpy.bytes_("frame"), "nblocks": 1})
+        frame.create_dataset("axis0", data=[b"color", b"kind"])
+        frame.create_dataset("axis1", data=numpy.arange(3))
+        frame.create_dataset("block0_items", data=[b"color", b"kind"])
+        values = frame.create_dataset("block0_values", shape=(1,), dtype=h5py.vlen_dtype("u1"))
+        values.attrs["PSEUDOATOM"] = numpy.bytes_("object")
+    line = podere.refused("describe", "texts.h5")
+    assert "the columns color, kind are pickled, as texts are in pandas' fixed format; write it by to_hdf(..., format=\"table\")" in line
+
+
+def test_matrices_with_labels_and_matlab(podere):
+    options = ("--label", "flag", "--columns", "real,single,whole,small,same")
+    podere.done("train", "gbt", DATA / "table.csv", "--trees", 3, "-o", "m.json", *options)
+    trees = trees_of(podere)
+    for name, executors in (("matrix.h5", 1), ("matrix.h5", 3), ("matlab.mat", 1), ("matlab.mat", 3)):
+        podere.done("train", "gbt", FILES / name, "--trees", 3, "-o", "m.json", "--label", "target", "--executors", executors)
+        assert trees_of(podere) == trees, (name, executors)
+    facts = podere.done("describe", FILES / "matrix.h5").stdout
+    assert "meta is a group of arrays beside those that are read, and is left out (to read it instead: --key)" in facts and "single" in facts
+
+
+def test_netcdf_has_missing_and_packed_numbers(podere):
+    columns = {column["name"]: column for column in json.loads(podere.done("describe", FILES / "netcdf.nc", "--json").stdout)["columns"]}
+    in_csv = {column["name"]: column for column in json.loads(podere.done("describe", DATA / "table.csv", "--json").stdout)["columns"]}
+    for name in ("real", "single", "whole", "small", "same"):
+        assert [columns[name][fact] for fact in ("minimum", "maximum", "mean", "missing")] == [in_csv[name][fact] for fact in ("minimum", "maximum", "mean", "missing")]
+    assert in_csv["real"]["missing"] > 0
+    packed = columns["packed"]
+    assert (packed["minimum"], packed["maximum"], packed["missing"]) == (10.5, 29, 14)
+
+
+def test_a_key_names_a_group_or_a_dataset(podere):
+    two = FILES / "two.h5"
+    assert "has arrays in 2 groups: test, train; choose one by --key" in podere.refused("describe", two)
+    for key, n_rows, names in (("train", 30, ["f0", "f1", "f2", "f3", "f4", "y"]), ("/test/", 10, ["f0", "f1", "f2", "f3", "f4", "y"]), ("test/X", 10, ["f0", "f1", "f2", "f3", "f4"])):
+        facts = json.loads(podere.done("describe", two, "--key", key, "--json").stdout)
+        assert facts["rows"] == n_rows and [column["name"] for column in facts["columns"]] == names
+    assert "has no array and no group 'nix'; it has test, train" in podere.refused("describe", two, "--key", "nix")
+    assert "key cannot be chosen" in podere.refused("describe", DATA / "table.csv", "--key", "train")
+    podere.done("train", "gbt", two, "--key", "train", "--label", "y", "--trees", 3, "-o", "m.json")
+    podere.done("predict", "m.json", two, "--key", "test", "--label", "y", "-o", "p.csv")
+    assert len((podere.folder / "p.csv").read_text().splitlines()) == 10
+
+
+def test_a_folder_of_files_is_one_table(podere, wanted):
+    import h5py
+
+    rows = (podere.folder / "rows")
+    rows.mkdir()
+    with h5py.File(FILES / "plain.h5") as whole:
+        for part, chosen in enumerate((slice(0, 13), slice(13, 14), slice(14, 40))):
+            with h5py.File(rows / f"{part}.h5", "w", track_order=True) as file:
+                for name in ("real", "single", "whole", "small", "same", "color", "when", "flag", "kind"):
+                    file.create_dataset(name, data=whole[name][chosen], dtype=whole[name].dtype)
+    for executors in (1, 3):
+        assert model_of(podere, "rows", *OPTIONS, executors=executors) == wanted
+
+
+def test_what_no_table_can_have_is_refused_by_name(podere):
+    line = podere.refused("describe", FILES / "kinds.h5")
+    for words in ("'complex' (holds complex numbers)", "'lists' (holds a list in each row)", "'pairs' (holds fields in 2 dimensions)", "'short' (3 rows, others have 4)",
+                  "'virtual' (is virtual: its values lie in other files; name those)", "'nowhere' (its values lie in another file)"):
+        assert words in line
+    assert "--drop complex,lists,nowhere,pairs,virtual,short" in line
+    columns = json.loads(podere.done("describe", FILES / "kinds.h5", "--columns", "half,large", "--json").stdout)["columns"]
+    assert [(column["minimum"], column["maximum"], column["missing"]) for column in columns] == [(-2, 65504, 1), (0, 2.0**64, 0)]
+    assert "row 2, column 'beyond': 1e+300 is beyond float32" in podere.refused("describe", FILES / "kinds.h5", "--columns", "beyond")
+    assert "real: is packed by bitshuffle (32008), which is not known here" in podere.refused("describe", FILES / "bitshuffle.h5")
+
+
+def test_what_is_no_file_of_this_kind(podere):
+    (podere.folder / "text.h5").write_text("a,b\n1,2\n")
+    assert "text.h5: is no HDF5 file" in podere.refused("describe", "text.h5")
+    subprocess.run(["gzip", "-k", shutil.copy(FILES / "plain.h5", podere.folder / "plain.h5")], check=True)
+    assert "plain.h5.gz: is no HDF5 file; if it is packed, unpack it" in podere.refused("describe", "plain.h5.gz", "--format", "hdf5")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_damage_crashes_or_hangs(podere, seed):
+    chance = random.Random(seed)
+    names = sorted(path.name for path in FILES.iterdir() if path.stat().st_size < 40_000)
+    outcomes = {0: 0, 2: 0}
+    for _ in range(12):
+        content = bytearray((FILES / chance.choice(names)).read_bytes())
+        for _ in range(chance.choice([1, 3, 20])):
+            content[chance.randrange(chance.choice([700, len(content)]))] = chance.randrange(256)
+        (podere.folder / "damaged.h5").write_bytes(content)
+        run = podere.run("describe", "damaged.h5", "--executors", chance.choice([1, 2]))
+        outcomes[run.returncode] += 1
+        assert run.returncode == 0 or len(run.stderr.strip().splitlines()) == 1, run.stderr
+    assert outcomes[2] > 0
+
+
+def test_the_reader_ends_with_its_executor(podere):
+    """Not by a signal to it: it sees that its input has ended."""
+    import h5py
+    import numpy
+
+    with h5py.File(podere.folder / "large.h5", "w") as file:
+        file.create_dataset("X", data=numpy.random.default_rng(1).normal(size=(200_000, 20)), chunks=(1000, 20), compression="gzip")
+    with subprocess.Popen([PODERE, "describe", "large.h5"], cwd=podere.folder, stdout=subprocess.DEVNULL, start_new_session=True) as run:
+        readers = []
+        deadline = time.monotonic() + 60
+        while not readers and run.poll() is None and time.monotonic() < deadline:
+            readers = [int(process) for process in os.listdir("/proc") if process.isdigit() and is_reader(process)]
+        run.send_signal(signal.SIGKILL)
+    assert readers
+    while any(is_reader(reader) for reader in readers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_reader(process):
+    try:
+        command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return command[0].endswith(b"podere-hdf5") and command[1:2] == [b"large.h5"]

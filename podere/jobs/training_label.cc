@@ -107,15 +107,27 @@ std::string guess_text(const std::string& name, const io::LabelColumn& column) {
                     would_do ? "" : " " + wanted.numbers, would_do ? "to insist" : "to predict its numbers");
 }
 
-/// Whether a value is in one row alone, where others are repeated: most likely a mistake. Collective.
+/// Whether beside two values that are repeated a third is in one row alone: most likely a mistake. Of more values some
+/// may well be rare. Collective.
 bool has_stray_label(const table::Table& table, const std::vector<float>& values, const comm::Communicator& comm) {
-  if (table.n_global_rows() <= 2 * values.size()) return false;
+  if (values.size() != 3 || table.n_global_rows() <= 2 * values.size()) return false;
   std::vector<std::uint64_t> counts(values.size());
   for (const float label : table.label()) {
     ++counts[static_cast<std::size_t>(std::ranges::lower_bound(values, label) - values.begin())];
   }
   comm.all_reduce(std::span(counts), comm::Reduction::kSum);
-  return std::ranges::find(counts, 1U) != counts.end();
+  return std::ranges::count(counts, 1U) == 1;
+}
+
+/// Throws InputError, on all ranks, for the first row without a label, by the kind that its column seems to be of.
+/// Collective.
+void refuse_missing_label(const table::Table& table, const LabelRange& range, const comm::Communicator& comm) {
+  const table::LabelRules rules{range.are_whole ? table::LabelKind::kClasses : table::LabelKind::kNumbers, {}, {}, {}};
+  comm.agree([&] {
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      if (std::isnan(table.label()[i])) table::check_label(table.label()[i], table.global({i}), rules, "training");
+    }
+  });
 }
 
 /// As training will.
@@ -177,11 +189,12 @@ Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const
   if (const std::size_t n = table.schema().classes.size(); n > 0) return n > 2 ? with(for_classes) : given;
   const LabelRange range = label_range(table, comm);
   const auto values = table::label_values(table, kFewClasses, comm);
-  // Training refuses a missing label, and one that is a mistake, with its row.
-  if (range.has_missing || table.n_global_rows() == 0) return given;
-  if (values && has_stray_label(table, *values, comm)) return given;
   const bool is_guess_by_place =
       column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
+  if (range.has_missing && !is_guess_by_place) refuse_missing_label(table, range, comm);
+  // Training refuses one that is a mistake, with its row.
+  if (range.has_missing || table.n_global_rows() == 0) return given;
+  if (values && has_stray_label(table, *values, comm)) return given;
   if (!values || !range.are_whole) return is_guess_by_place ? given : with(algorithm.options_for_numbers());
   return values->size() > 2 && !(is_guess_by_place && column->last_may_be) ? with(for_classes) : given;
 }

@@ -44,7 +44,10 @@ void check_label(float label, GlobalRow row, const LabelRules& rules, const char
     throw_input_error("{} data: label of row {} is {}, allowed is {}{}", what, row.value, label, allowed,
                       label == -1 && has_classes(rules) ? kMinusOneAdvice : "");
   };
-  if (std::isnan(label) && has_classes(rules)) refuse("a class: leave out rows whose label is missing");
+  if (std::isnan(label)) {
+    refuse(
+        fmt::format("{}: leave out rows whose label is missing", has_classes(rules) ? "a class" : "a finite number"));
+  }
   switch (rules.kind) {
     case LabelKind::kTwoClasses:
       if (label != 0 && label != 1) refuse("0 or 1: encode two classes so; " + rules.advice);

@@ -192,6 +192,23 @@ def test_a_label_of_one_row_is_taken_for_a_mistake(podere, label):
         assert f"label of row 70 is {label}, allowed is 0 or 1" in line, line
 
 
+@pytest.mark.parametrize("values, objective, kind", [
+    ([1, 2, 3, 4] * 10 + [6, 8], "softmax", "classes"), ([0.5, 1.5, 2.5] * 10 + [9.5], "squared-error", "numbers"),
+    ([0, 1, 2] * 20 + [7], "softmax", "classes"), ([0, 0, 0, 2, 3], "softmax", "classes")])
+def test_rare_values_beside_more_than_two_others_are_no_mistake(podere, values, objective, kind):
+    data = qualities(podere, label=lambda i: values[i], n=len(values))
+    facts = run(podere, "train", "gbt", data, "--label", "quality", "--trees", 2, "-o", "m.json")
+    assert (facts["objective"], facts["label"]["kind"]) == (objective, kind)
+
+
+@pytest.mark.parametrize("label, allowed", [(lambda i: i * 1.5, "a finite number"), (lambda i: i % 7, "a class"), (lambda i: i, "a class")])
+def test_the_first_row_without_a_label_is_named_whatever_the_others_are(podere, label, allowed):
+    data = qualities(podere, label=lambda i: "" if i in (70, 80) else label(i))
+    for executors in (1, 3):
+        line = podere.refused("train", "gbt", data, "--label", "quality", "-o", "m.json", "--executors", executors)
+        assert line.endswith(f"training data: label of row 70 is nan, allowed is {allowed}: leave out rows whose label is missing"), line
+
+
 def test_a_label_that_two_columns_may_be_is_refused(podere):
     data = podere.write("p.csv", "pregnancies,mass,outcome\n" + "".join(f"{i % 5},{i + 0.5},{i % 2}\n" for i in range(90)))
     line = podere.refused("train", "gbt", data, "-o", "m.json")

@@ -18,6 +18,8 @@
 namespace podere::io {
 namespace {
 
+constexpr std::size_t kManyNames = 3;  // of texts over numbers; one or two may be words for missing values
+
 enum class FieldKind { kMissing, kNumber, kText };
 
 FieldKind kind_of(std::string_view field, const MissingTokens& missing) {
@@ -115,6 +117,32 @@ bool names_rows(const ColumnBelow& column, const std::vector<Fields>& below) {
   return below.size() > 1 && different.size() == below.size();
 }
 
+/// Whether a column counts rows up by 1, from 0 or 1: an index.
+bool counts_rows(const std::vector<Fields>& below) {
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    const bool from_0 = below[i][0] == std::to_string(i), from_1 = below[i][0] == std::to_string(i + 1);
+    if (!(below[0][0] == "0" ? from_0 : from_1)) return false;
+  }
+  return below.size() > 1;
+}
+
+/// Whether numbers rise, three or more: what tables of counts have over their columns.
+bool rise(const std::vector<std::string>& numbers) {
+  float last = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    float value = 0;
+    if (!parse_float(numbers[i], value) || (i > 0 && !(value > last))) return false;
+    last = value;
+  }
+  return numbers.size() > 2;
+}
+
+/// Whether a column holds numbers that are all different: what tables of counts have beside their rows.
+bool numbers_rows(const ColumnBelow& column, const std::vector<Fields>& below) {
+  const std::set<std::string> different(column.numbers.begin(), column.numbers.end());
+  return below.size() > 1 && different.size() == below.size();
+}
+
 /// A line of numbers and missing values: a row, unless it is what pandas writes for columns without names.
 HeaderDecision decide_numbers(const Fields& first, const std::vector<Fields>& below,
                               const std::vector<ColumnBelow>& columns) {
@@ -126,7 +154,12 @@ HeaderDecision decide_numbers(const Fields& first, const std::vector<Fields>& be
   std::size_t n_alike = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t j = i + (has_index ? 1 : 0);
-    if (first[j] != std::to_string(i + base)) return {false, {}};
+    if (first[j] != std::to_string(i + base)) {
+      if (!has_index || !rise({first.begin() + 1, first.end()})) return {false, {}};
+      if (counts_rows(below)) return {true, {}};
+      if (numbers_rows(columns[0], below)) return doubtful("numbers that rise, and nothing over the first column");
+      return {false, {}};
+    }
     n_real += columns[j].is_real() ? 1 : 0;
     n_alike += columns[j].counts_like(first[j]) ? 1 : 0;
   }
@@ -193,6 +226,10 @@ HeaderDecision decide_header(const Fields& first, const std::vector<Fields>& bel
     n_row_fields = n_alike;
     ++n_names;
   }
+  const bool has_index = first[0].empty() && counts_rows(below);
+  const bool are_different = std::set<std::string>(first.begin(), first.end()).size() == first.size();
+  const bool are_many = n_names >= kManyNames && n_names > 2 * n_alike && are_different;
+  if (n_names > 0 && numbers.empty() && (has_index || are_many)) return {true, {}};
   if (n_names > 0 && n_row_fields > 0) {
     return doubtful(fmt::format("{} stands over numbers, other fields are like those below", printable(name)));
   }

@@ -47,12 +47,23 @@ TEST(CsvHeader, TextsOverNumbersAreNames) {
 TEST(CsvHeader, NumbersBesideNothingAreNamesOverNamesOfRows) {
   expect_each(FirstLine::kNames, {"\"\",\"1940\",\"1945\"\n\"Food\",22.2,44.5\n\"Rent\",10.5,15.5\n",
                                   "\"\",\"1\",\"2\"\n\"1\",50,19\n\"2\",16,40\n"});
+  expect_each(FirstLine::kNames, {",2019,2020,2021\n0,10,20,30\n1,11,21,31\n"});
+  expect_each(FirstLine::kRefused,
+              {"\"\",\"1.5\",\"1.75\",\"2.5\"\n\"71\",0,0,1\n\"70\",0,4,0\n", ",3,5,9\n7,4,6,8\n8,3,4,5\n"});
+  expect_each(FirstLine::kRow, {",3,5,4\n7,4,6,8\n8,3,4,5\n", ",3,5,9\n7,4,6,8\n7,3,4,5\n"});
   expect_each(FirstLine::kRow, {",1940,1945\nFood,22.2,44.5\nFood,10.5,15.5\n", ",1.5,2\nx,3,4\n"});
 }
 
 TEST(CsvHeader, TextsOverTextsAreNamesUnlessTheyLookAlike) {
   expect_each(FirstLine::kNames, {"name,city\nAnn,Rome\nBob,Bari\n", "name\nAnn\n", "q1,q2\nyes,no\n"});
   expect_each(FirstLine::kRow, {"2020-01-01\n2020-01-02\n", "Ann,Rome\nBob,Rome\n", "5%,$3\n6%,$12\n"});
+}
+
+TEST(CsvHeader, ATextThatIsBelowTooIsANameWhereOthersPlainlyAre) {
+  expect_each(FirstLine::kNames, {"age,kids,hours,married\n39,2,29,married\n35,1,20,divorced\n",
+                                  "\"\",\"y\",\"week\"\n\"1\",\"y\",0\n\"2\",\"n\",2\n", ",y,week\n0,y,0\n1,n,2\n"});
+  expect_each(FirstLine::kRefused, {"age,kids,married\n39,2,married\n35,1,divorced\n", ",y,week\n5,y,0\n3,n,2\n",
+                                    "none yet,none yet,none yet,Bob\n1,2,3,Ann\n1,5,6,Bob\n"});
 }
 
 TEST(CsvHeader, NumbersDatesIdentifiersAndMissingValuesAreARow) {

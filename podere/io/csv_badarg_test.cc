@@ -107,6 +107,13 @@ TEST(CsvBadInput, ARowWithTooFewFieldsIsRefused) {
 }
 
 TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
+  EXPECT_EQ(refusal_of_text("150,4,setosa,virginica\n5,3,1,2,1,3,0\n4,3,1,2,1,3,0\n4,3,1,2,1,2,1\n"),
+            "1: the first line has 4 fields, and the lines below have 7: remove what is above the table");
+  EXPECT_EQ(refusal_of_text("Measured in May\na;b;c\n1;2;3\n4;5;6\n"),
+            "1: the first line has 1 field, and the lines below have 3: remove what is above the table");
+  EXPECT_EQ(refusal_of_text("Series:,LNS1\n\nAge\nYear,Jan,Feb\n1,2,3\n4,5,6\n"),
+            "1: the first 2 lines have other numbers of fields, and the lines below have 3: remove what is above the "
+            "table");
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,4,five\n"), "3: 'five' is one field too many: a row has 2");
   EXPECT_EQ(refusal_of_text("a,b\n1,2,\n1,4,5\n"), "2: '' is one field too many: a row has 2");
   EXPECT_EQ(refusal_of_text("1,2\n1,2,\n"), "2: '' is one field too many: a row has 2");

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,40 @@ void refuse_comment(const std::string& where, const CsvSample& sample, const Csv
   }
 }
 
+/// How many fields each row has, up to one that cannot be split.
+std::vector<std::size_t> count_fields(const std::vector<std::string>& rows, char delimiter) {
+  std::vector<std::size_t> counts;
+  FieldReader reader(delimiter);
+  try {
+    for (const std::string& row : rows) counts.push_back(reader.read_row(row).size());
+  } catch (const TextFault&) {
+    // Reported when the lines are read.
+  }
+  return counts;
+}
+
+/// Throws InputError for first lines that are no part of the table: all rows below agree on another number of fields.
+/// One field more or less may be an index without a name, or nothing behind a delimiter.
+void refuse_title(const std::string& where, const CsvSample& sample, const CsvOptions& options,
+                  const MissingTokens& missing) {
+  constexpr std::size_t kLeastRows = 3;  // that agree
+  if (sample.rows.size() <= kLeastRows) return;
+  const CsvSample end{{sample.rows.end() - kLeastRows, sample.rows.end()}};
+  const char delimiter = options.delimiter ? *options.delimiter : find_delimiter(end, options.comment, missing);
+  const auto counts = count_fields(sample.rows, delimiter);
+  if (counts.size() < sample.rows.size() || counts.back() < 2) return;
+  const std::size_t n = counts.back();
+  const auto last_other = std::find_if(counts.rbegin(), counts.rend(), [&](std::size_t m) { return m != n; });
+  const std::span before(counts.begin(), last_other.base());
+  const auto is_near = [&](std::size_t m) { return m + 1 >= n && n + 1 >= m; };
+  const bool has_room = before.size() + kLeastRows <= counts.size();
+  if (!has_room || std::ranges::find(before, n) != before.end() || std::ranges::all_of(before, is_near)) return;
+  const bool is_one = before.size() == 1;
+  throw_input_error("{}: the first {} {} field{}, and the lines below have {}: remove what is above the table", where,
+                    is_one ? "line has" : fmt::format("{} lines have", before.size()),
+                    is_one ? fmt::format("{}", counts[0]) : "other numbers of", is_one && counts[0] == 1 ? "" : "s", n);
+}
+
 /// The length of the byte order mark. Throws InputError for text that is not UTF-8.
 std::uint64_t skip_byte_order_mark(const ByteSource& source, const std::string& name) {
   std::array<char, 3> bytes{};
@@ -132,6 +167,18 @@ void find_nameless(const std::vector<Fields>& below, const MissingTokens& missin
   if (is_nameless && others_have_names && are_row_names(below, missing) &&
       !is_known(names[0].empty() ? "f0" : names[0])) {
     layout.index = 0;
+  }
+}
+
+/// Calls columns without a name by position: f3, or f3.1 where another is called so.
+void name_nameless(CsvLayout& layout) {
+  const std::set<std::string> given =
+      layout.has_header ? std::set<std::string>(layout.names.begin(), layout.names.end()) : std::set<std::string>();
+  for (std::size_t i = 0; i < layout.names.size(); ++i) {
+    if (layout.has_header && !layout.names[i].empty()) continue;
+    std::string name = fmt::format("f{}", i);
+    for (std::size_t n = 1; given.contains(name); ++n) name = fmt::format("f{}.{}", i, n);
+    layout.names[i] = name;
   }
 }
 
@@ -293,7 +340,10 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
     sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
   }
   const std::string where = fmt::format("{}:{}", name, sample.first_line);
-  if (!options.comment) refuse_comment(where, sample, options, missing);
+  if (!options.comment) {
+    refuse_comment(where, sample, options, missing);
+    refuse_title(where, sample, options, missing);
+  }
   try {
     layout.names = FieldReader(layout.delimiter, options.comment).read_row(sample.rows.front());
   } catch (const TextFault& fault) {
@@ -307,9 +357,7 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   } else {
     below.push_back(layout.names);
   }
-  for (std::size_t i = 0; i < layout.names.size(); ++i) {
-    if (!layout.has_header || layout.names[i].empty()) layout.names[i] = fmt::format("f{}", i);
-  }
+  name_nameless(layout);
   if (!options.names.empty()) take_names(where, options.names, layout);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (is_utf8(layout.names[i])) continue;

@@ -106,3 +106,12 @@ def test_columns_with_the_name_of_another_are_renamed_and_printed(podere):
     assert facts["files"] == [{"file": "twice.csv", "renamed": ["a.1"]}] and facts["accuracy"] == 1
     assert "the weight column 'a' is ambiguous: positions 1 and 2" in podere.refused("train", "gbt", data, "--weight", "a", "-o", "m.json")
     podere.done("train", "gbt", data, "--drop", "a.1", "-o", "m.json")
+
+
+def test_an_index_without_a_name_leaves_others_their_names(podere):
+    data = podere.write("index.csv", '"","f0","f1"\n' + "".join(f'"{i}",{i % 2},{i % 3}\n' for i in range(1, 40)))
+    facts = json.loads(podere.done("describe", data, "--json").stdout)
+    assert [column["name"] for column in facts["columns"]] == ["f0", "f1"]
+    assert facts["files"][0]["left_out"] == [{"column": "f0.1", "reason": "index"}] and "renamed" not in facts["files"][0]
+    facts = json.loads(podere.done("describe", data, "--columns", "0,2", "--json").stdout)
+    assert [column["name"] for column in facts["columns"]] == ["f0.1", "f1"]

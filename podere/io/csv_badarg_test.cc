@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
@@ -107,6 +109,8 @@ TEST(CsvBadInput, ARowWithTooFewFieldsIsRefused) {
 }
 
 TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
+  EXPECT_EQ(refusal_of_text("3,4,setosa,virginica\n5,3,1,2,0\n4,3,1,2,0\n4,3,1,2,1\n"),
+            "1: the line counts rows and features, as in files of scikit-learn: remove it");
   EXPECT_EQ(refusal_of_text("150,4,setosa,virginica\n5,3,1,2,1,3,0\n4,3,1,2,1,3,0\n4,3,1,2,1,2,1\n"),
             "1: the first line has 4 fields, and the lines below have 7: remove what is above the table");
   EXPECT_EQ(refusal_of_text("Measured in May\na;b;c\n1;2;3\n4;5;6\n"),
@@ -202,7 +206,10 @@ TEST(CsvBadInput, ColumnsCanBeDroppedThatAreThereAndNotAskedFor) {
 
 TEST(CsvBadInput, AModelInPlaceOfDataIsReported) {
   const std::string model = R"({"format":"podere-gbt","version":1})" + std::string(1000, ' ');
-  EXPECT_EQ(refusal_of_text(model, {.max_line_bytes = 100}), " is JSON (a model?), and not lines of delimited text");
+  EXPECT_EQ(refusal_of_text(model, {.max_line_bytes = 100}),
+            " is JSON (a model?), and not lines of delimited text: save a table as CSV, as pandas does: "
+            "pandas.read_json(FILE, lines=...).to_csv(CSV, index=False)");
+  EXPECT_NE(refusal_of_text("[{\"a\":1},{\"a\":2}]\n").find("is JSON"), std::string::npos);
 }
 
 TEST(CsvBadInput, ANumberBeyondFloat32IsRefused) {
@@ -371,11 +378,19 @@ TEST(CsvBadInput, AFileThatIsRewrittenWhileItIsReadDoesNoHarm) {
 TEST(ReadCsv, FilesOfOtherKindsAreNamed) {
   const std::string parquet("PAR1\x15\x04\x15\x10", 8);
   EXPECT_NE(refusal_of_text(parquet).find(" is a Parquet file, allowed is text"), std::string::npos);
+  const std::vector<std::pair<std::string, std::string>> tables = {
+      {{"\x72\x02\x01\0 \0", 6}, "a Stata file, allowed is text, plain or packed: save it as CSV, as pandas does: "},
+      {{"\x80\x05\x95\0\1", 5}, "pickled by Python, allowed is text"},
+      {gzip({"X\n\0\0\0\3", 6}), "a file of R, allowed is text, plain or packed: save it as CSV, as R does: "},
+      {"$FL2@(#)", "an SPSS file, allowed is text"}};
+  for (const auto& [text, words] : tables) {
+    EXPECT_NE(refusal_of_text(text).find(" is " + words), std::string::npos) << words << ": " << refusal_of_text(text);
+  }
   for (const char* text : {"PK\x03\x04\x14", "BZh91AY&SY", "\x28\xb5\x2f\xfd"}) {
     EXPECT_NE(refusal_of_text(text).find("the packed data are damaged or cut short"), std::string::npos);
   }
   EXPECT_NE(refusal_of_text(std::string(257, 'x') + "ustar").find("is a tar archive"), std::string::npos);
-  for (const char* text : {"PAR1,x\n1,2\n", "PK,x\n1,2\n", "BZh9\n1\n", "LZIP,x\n1,2\n"}) {
+  for (const char* text : {"PAR1,x\n1,2\n", "PK,x\n1,2\n", "BZh9\n1\n", "LZIP,x\n1,2\n", "X\n1\n", "r,s\n1,2\n"}) {
     EXPECT_EQ(refusal_of_text(text), "not refused") << text;
   }
 }

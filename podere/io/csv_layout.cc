@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 #include "podere/base/printable.h"
 #include "podere/io/csv_columns.h"
 #include "podere/io/csv_field.h"
@@ -88,6 +89,17 @@ std::vector<std::size_t> count_fields(const std::vector<std::string>& rows, char
   return counts;
 }
 
+/// Whether a line has the number of rows, that of features and the names of classes if any, as in files of
+/// scikit-learn.
+bool counts_table(const Fields& first, std::size_t n_fields) {
+  const auto is_name = [](const std::string& field) {
+    float value = 0;
+    return field.empty() || !parse_float(field, value);
+  };
+  return first.size() > 3 && parse_count(first[0]) && parse_count(first[1]) == n_fields - 1 &&
+         std::all_of(first.begin() + 2, first.end(), is_name);
+}
+
 /// Throws InputError for first lines that are no part of the table: all rows below agree on another number of fields.
 /// One field more or less may be an index without a name, or nothing behind a delimiter.
 void refuse_title(const std::string& where, const CsvSample& sample, const CsvOptions& options,
@@ -99,6 +111,9 @@ void refuse_title(const std::string& where, const CsvSample& sample, const CsvOp
   const auto counts = count_fields(sample.rows, delimiter);
   if (counts.size() < sample.rows.size() || counts.back() < 2) return;
   const std::size_t n = counts.back();
+  if (!options.header && counts_table(FieldReader(delimiter).read_row(sample.rows.front()), n)) {
+    throw_input_error("{}: the line counts rows and features, as in files of scikit-learn: remove it", where);
+  }
   const auto last_other = std::find_if(counts.rbegin(), counts.rend(), [&](std::size_t m) { return m != n; });
   const std::span before(counts.begin(), last_other.base());
   const auto is_near = [&](std::size_t m) { return m + 1 >= n && n + 1 >= m; };

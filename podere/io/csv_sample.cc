@@ -82,7 +82,12 @@ CsvSample read_sample(const ByteSource& source, const std::string& name, std::ui
     text.resize(wanted);
     text.resize(had + cursor->read({text.data() + had, wanted - had}));
     const bool is_all = text.size() < wanted;
-    if (text.starts_with("{\"")) throw_input_error("{}: is JSON (a model?), and not lines of delimited text", name);
+    if (text.starts_with("{\"") || text.starts_with("[{\"")) {
+      throw_input_error(
+          "{}: is JSON (a model?), and not lines of delimited text: save a table as CSV, as pandas does: "
+          "pandas.read_json(FILE, lines=...).to_csv(CSV, index=False)",
+          name);
+    }
     if (is_all) text += '\n';
     auto [sample, is_whole] = take_rows(text, static_cast<std::size_t>(text_begin), rules);
     if (is_all && sample.rows.empty()) throw_input_error("{}: is empty", name);

@@ -20,6 +20,8 @@ struct OtherKind {
 };
 
 constexpr const char* kSaveAsText = "save it as CSV, as pandas does: ";
+constexpr const char* kStata = "pandas.read_stata(FILE).to_csv(CSV, index=False)";
+constexpr const char* kReadInR = "save it as CSV, as R does: write.csv(TABLE, CSV, row.names = FALSE)";
 constexpr const char* kUnpack = "unpack it";
 constexpr const char* kOwnFormat = "let its format be found (--format auto)";  // of files that Podere reads
 
@@ -31,6 +33,17 @@ constexpr std::array kOtherKinds = {
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x93NUMPY"sv, "an array of NumPy", kOwnFormat},
     OtherKind{"SQLite format 3\0"sv, "an SQLite database", nullptr},
+    OtherKind{"<stata_dta>"sv, "a Stata file", kStata},
+    OtherKind{"\x72\x02\x01\0"sv, "a Stata file", kStata},
+    OtherKind{"\x73\x02\x01\0"sv, "a Stata file", kStata},
+    OtherKind{"$FL2"sv, "an SPSS file", "pandas.read_spss(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60"sv, "a SAS file",
+              "pandas.read_sas(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\x80\x04\x95"sv, "pickled by Python", "pandas.read_pickle(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\x80\x05\x95"sv, "pickled by Python", "pandas.read_pickle(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"RDX2\nX\n"sv, "a file of R", kReadInR},
+    OtherKind{"RDX3\nX\n"sv, "a file of R", kReadInR},
+    OtherKind{"X\n\0\0\0"sv, "a file of R", kReadInR},
     OtherKind{"PK\x03\x04"sv, "a ZIP archive or an Excel file, packed once more", kUnpack},
     OtherKind{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kUnpack},
     OtherKind{"Rar!\x1a"sv, "a RAR archive", kUnpack},
@@ -45,8 +58,8 @@ constexpr std::array kOtherKinds = {
 void refuse_other_kinds(std::string_view begin, const std::string& name) {
   for (const auto& [magic, words, advice] : kOtherKinds) {
     if (!begin.starts_with(magic)) continue;
-    throw_input_error("{}: is {}, allowed is text, plain or packed: {}{}", name, words,
-                      advice == kUnpack || advice == kOwnFormat ? "" : kSaveAsText,
+    const bool is_whole = advice == kUnpack || advice == kOwnFormat || advice == kReadInR;
+    throw_input_error("{}: is {}, allowed is text, plain or packed: {}{}", name, words, is_whole ? "" : kSaveAsText,
                       advice == nullptr ? "query by query" : advice);
   }
   constexpr std::size_t kTarMagic = 257;

@@ -101,7 +101,7 @@ std::string guess_text(const std::string& name, const io::LabelColumn& column) {
 [[noreturn]] void refuse_guess(const source::SourceSpec& source, const std::string& name, const io::LabelColumn& column,
                                const LabelWanted& wanted, const LabelRange& range, const std::string& why) {
   const bool would_do = wanted.rules.kind == table::LabelKind::kClasses && range.are_whole;
-  throw_input_error("{}: no label is chosen, and the {} holds {}, which is none for {}: {}--label {}{} {}",
+  throw_input_error("{}: no label is chosen, and the {} holds {}, which {} does not learn: {}--label {}{} {}",
                     source.location, guess_text(name, column), why, wanted.objective,
                     column.other.empty() ? "" : "choose one, such as --label " + column.other + ", or ", column.option,
                     would_do ? "" : " " + wanted.numbers, would_do ? "to insist" : "to predict its numbers");
@@ -195,7 +195,8 @@ Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const
   // Training refuses one that is a mistake, with its row.
   if (range.has_missing || table.n_global_rows() == 0) return given;
   if (values && has_stray_label(table, *values, comm)) return given;
-  if (!values || !range.are_whole) return is_guess_by_place ? given : with(algorithm.options_for_numbers());
+  const bool are_repeated = values && (values->size() <= kFewRows || 2 * values->size() <= table.n_global_rows());
+  if (!are_repeated || !range.are_whole) return is_guess_by_place ? given : with(algorithm.options_for_numbers());
   return values->size() > 2 && !(is_guess_by_place && column->last_may_be) ? with(for_classes) : given;
 }
 

@@ -27,8 +27,9 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
                        const comm::Communicator& comm);
 
 /// The options of a training on these labels: those given, and where they do not say what to learn, what fits: classes
-/// for texts and at most 20 different whole numbers, else numbers. A label that was guessed by its place is not taken
-/// for numbers, nor for more than two classes where the last column may be the label. Collective.
+/// for texts and at most 20 different whole numbers, each in two rows on average, else numbers. A label that was
+/// guessed by its place is not taken for numbers, nor for more than two classes where the last column may be the label.
+/// Collective.
 Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Table& table,
                  const std::optional<io::LabelColumn>& column, const comm::Communicator& comm);
 

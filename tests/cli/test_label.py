@@ -68,7 +68,7 @@ def test_a_first_column_that_is_no_label_is_refused_with_what_would_do(podere):
 
     ages = podere.write("ages.csv", "age,income\n" + "".join(f"{18 + i % 60},{i % 2}\n" for i in range(200)))
     line = podere.refused("train", "gbt", ages, "-o", "m.json")
-    assert "'age', holds whole numbers from 18 to 77, which is none for --objective logistic: choose one, such as --label income" in line
+    assert "'age', holds whole numbers from 18 to 77, which --objective logistic does not learn: choose one, such as --label income" in line
 
 
 def test_a_first_column_of_other_classes_is_the_label_unless_the_last_may_be(podere):

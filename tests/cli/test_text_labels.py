@@ -194,7 +194,8 @@ def test_a_label_of_one_row_is_taken_for_a_mistake(podere, label):
 
 @pytest.mark.parametrize("values, objective, kind", [
     ([1, 2, 3, 4] * 10 + [6, 8], "softmax", "classes"), ([0.5, 1.5, 2.5] * 10 + [9.5], "squared-error", "numbers"),
-    ([0, 1, 2] * 20 + [7], "softmax", "classes"), ([0, 0, 0, 2, 3], "softmax", "classes")])
+    ([0, 1, 2] * 20 + [7], "softmax", "classes"), ([0, 0, 0, 2, 3], "softmax", "classes"),
+    (list(range(17)) + [3, 4, 5], "squared-error", "numbers")])
 def test_rare_values_beside_more_than_two_others_are_no_mistake(podere, values, objective, kind):
     data = qualities(podere, label=lambda i: values[i], n=len(values))
     facts = run(podere, "train", "gbt", data, "--label", "quality", "--trees", 2, "-o", "m.json")

@@ -47,7 +47,8 @@ std::string advice_on_label(const CsvLayout& layout, std::size_t field) {
 }
 
 /// All columns that cannot be read as numbers, and what can be done about them [columns of the table].
-std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundTexts>& found, std::uint64_t n_rows) {
+std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundTexts>& found, std::uint64_t n_rows,
+                            const CsvOptions& options) {
   constexpr std::size_t kMaxNames = 40;
   const table::Schema& schema = layout.schema;
   const bool is_guessed = schema.label && layout.label_choice == LabelChoice::kFirst;
@@ -75,9 +76,9 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundText
   } else if (!features.empty()) {
     const std::string list = fmt::format("{}", fmt::join(features, ","));
     advice = fmt::format(
-                 "; leave out with --drop {}, take texts as categories with --categorical {} (or auto), or name a "
+                 "; leave out with --drop {}, take texts as categories with --categorical {}, or name a "
                  "text for missing values with --missing",
-                 list, list) +
+                 list, options.finds_categories ? "auto," + list : list + " (or auto)") +
              advice;
   }
   const std::size_t n_more = columns.size() > kMaxNames ? columns.size() - kMaxNames : 0;
@@ -149,7 +150,7 @@ void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOp
   if (options.counts_texts || !has_texts) return;
   const auto first = find_fault(comm, read);
   if (!first) throw_input_error("{}: changed while it was read", rows.name());
-  throw InputError(*first + advice_on_texts(rows.layout, found, rows.chosen.size()));
+  throw InputError(*first + advice_on_texts(rows.layout, found, rows.chosen.size(), options));
 }
 
 /// Throws InputError where a feature that was taken for categories has more of them than were counted, numbers among

@@ -173,6 +173,14 @@ def test_categories_are_found_where_that_is_wanted(podere):
         assert facts["accuracy"] == 1
 
 
+def test_a_text_among_numbers_is_no_category_until_it_is_named(podere):
+    podere.write("t.csv", "y,cylinders,fuel\n" + "".join(f"{i % 2},{'rotary' if i == 50 else 4 + i % 3},f{i % 2}\n" for i in range(60)))
+    line = podere.refused("train", "gbt", "t.csv", "--categorical", "auto", "-o", "m.json")
+    assert "'rotary' is neither a number" in line and "take texts as categories with --categorical auto,cylinders, or" in line, line
+    trained = podere.done("train", "gbt", "t.csv", "--categorical", "auto,cylinders", "-o", "m.json", "--json")
+    assert json.loads(trained.stdout)["features"] == 2
+
+
 def test_labels_of_every_kind_come_back_as_they_were(podere):
     random = np.random.default_rng(3)
     x = random.normal(size=300).round(4)

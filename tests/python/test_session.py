@@ -264,6 +264,21 @@ def test_arrays_of_numpy_bring_their_labels(session, tmp_path):
     assert session.read(tmp_path / "a.npz", columns=["f1", "y"]).to_pandas()["y"].tolist() == y.tolist()
 
 
+def test_an_hdf5_file_has_tables_by_keys(session, tmp_path):
+    import h5py
+
+    X, y = numpy.arange(60.0).reshape(30, 2), numpy.arange(30) % 3
+    with h5py.File(tmp_path / "jets.h5", "w") as file:
+        file["train/X"], file["train/y"], file["test/X"], file["test/y"] = X[:20], y[:20], X[20:], y[20:]
+    frame = session.read(tmp_path / "jets.h5", label="y", key="test").to_pandas()
+    assert (frame[["f0", "f1"]].to_numpy() == X[20:]).all() and (frame["y"] == y[20:]).all()
+    assert session.read(tmp_path / "jets.h5", key="train/y").to_pandas()["y"].tolist() == y[:20].tolist()
+    with pytest.raises(ValueError, match="has arrays in 2 groups: test, train; choose one by key"):
+        session.read(tmp_path / "jets.h5")
+    with pytest.raises(ValueError, match="key cannot be chosen"):
+        session.read(tmp_path / "jets.h5", key="train", format="csv")
+
+
 def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 3:4.5\n")
@@ -274,7 +289,7 @@ def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
     text.write_bytes(path.read_bytes())
     assert session.read(text, format="libsvm").features == ["f1", "f2", "f3"]
     for kind, match, wrong in ((ValueError, "index 3 is beyond the 2 features", dict(n_features=2)),
-                               (ValueError, "allowed are auto, csv, arrow, idx, parquet, npy, npz, libsvm", dict(format="svm")),
+                               (ValueError, "allowed are auto, csv, arrow, hdf5, idx, parquet, npy, npz, libsvm", dict(format="svm")),
                                (ValueError, "labels cannot be chosen", dict(labels=path)),
                                (TypeError, "columns is 'f1'", dict(columns="f1")),
                                (ValueError, "scheme 's3' is not known", dict(labels="s3://bucket/labels", format="idx")),

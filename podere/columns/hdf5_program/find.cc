@@ -1,5 +1,7 @@
 #include "podere/columns/hdf5_program/find.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -10,7 +12,7 @@ namespace {
 
 constexpr int kMostLevels = 64;
 constexpr std::size_t kMostObjects = 1'000'000;
-constexpr std::size_t kMostGroupsInMessage = 10;
+constexpr std::size_t kMostNamesInMessage = 10;
 
 /// A group with datasets, or a data frame.
 struct Group {
@@ -119,14 +121,20 @@ class Finder {
   std::set<std::pair<unsigned long, haddr_t>> seen_;
 };
 
-std::string path_text(const Group& group) { return group.path.empty() ? "/" : group.path; }
-
+/// Names that a key may have: groups, and the datasets that are in none.
 std::string list_of(const std::vector<Group>& groups) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(groups.size(), kMostGroupsInMessage); ++i) {
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", path_text(groups[i]));
+  std::vector<std::string> names;
+  for (const Group& group : groups) {
+    if (group.path.empty()) {
+      names.insert(names.end(), group.datasets.begin(), group.datasets.end());
+    } else {
+      names.push_back(group.path);
+    }
   }
-  if (groups.size() > kMostGroupsInMessage) text += fmt::format(" and {} more", groups.size() - kMostGroupsInMessage);
+  const std::size_t n_shown = std::min(names.size(), kMostNamesInMessage);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(n_shown), ", "));
+  if (names.size() > n_shown) text += fmt::format(" and {} more", names.size() - n_shown);
   return text;
 }
 

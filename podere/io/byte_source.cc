@@ -21,8 +21,9 @@ constexpr std::string_view kGzipBegin = "\x1f\x8b";
 bool is_packed(std::string_view begin) {
   const bool is_bzip2 = begin.starts_with("BZh") && begin.size() > 4 &&
                         (begin.substr(4).starts_with("1AY&SY") || begin.substr(4).starts_with("\x17\x72\x45"));
-  constexpr std::array kBegins = {"\xfd\x37zXZ\0"sv, "\x28\xb5\x2f\xfd"sv, "\x04\x22\x4d\x18"sv,
-                                  "LZIP\x01"sv,      "PK\x03\x04"sv,       "PK\x05\x06"sv};
+  constexpr std::array kBegins = {
+      "\xfd\x37zXZ\0"sv, "\x28\xb5\x2f\xfd"sv, "\x04\x22\x4d\x18"sv, "LZIP\x01"sv,
+      "PK\x03\x04"sv,    "PK\x05\x06"sv,       "\x5d\0\0"sv};  // the last: .lzma, as all programs write it
   return is_bzip2 || std::ranges::any_of(kBegins, [&](std::string_view packed) { return begin.starts_with(packed); });
 }
 

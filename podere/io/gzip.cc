@@ -21,7 +21,8 @@ class Inflater : public ByteCursor {
       : packed_(other.packed_),
         next_input_(other.next_input_ - other.stream_.avail_in),
         position_(other.position_),
-        in_member_(other.in_member_) {
+        in_member_(other.in_member_),
+        is_behind_member_(other.is_behind_member_) {
     if (inflateCopy(&stream_, const_cast<z_stream*>(&other.stream_)) != Z_OK) throw std::bad_alloc();
     stream_.avail_in = 0;
   }
@@ -41,6 +42,7 @@ class Inflater : public ByteCursor {
       done += room - stream_.avail_out;
       if (result == Z_STREAM_END) {  // another member may follow
         in_member_ = false;
+        is_behind_member_ = true;
         inflateReset(&stream_);
       } else if (result == Z_MEM_ERROR) {
         throw std::bad_alloc();
@@ -54,8 +56,19 @@ class Inflater : public ByteCursor {
   }
 
  private:
-  /// Whether there is something to inflate, or text that still waits inside zlib.
+  /// Whether there is something to inflate, or text that still waits inside zlib. Zeros behind a member, which tapes
+  /// and blocks are filled up with, are nothing, as for gzip itself.
   bool fill_input() {
+    while (take_input()) {
+      for (; is_behind_member_ && stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in) ++stream_.next_in;
+      if (stream_.avail_in == 0) continue;
+      is_behind_member_ = false;
+      return true;
+    }
+    return false;
+  }
+
+  bool take_input() {
     if (stream_.avail_in > 0) return true;
     input_.resize(1 << 16);
     const std::size_t n = packed_.read_at(next_input_, input_);
@@ -72,6 +85,7 @@ class Inflater : public ByteCursor {
   std::uint64_t next_input_ = 0;  // in what is packed, behind input_
   std::uint64_t position_ = 0;    // in the text
   bool in_member_ = false;
+  bool is_behind_member_ = false;  // where zeros count for nothing
 };
 
 class GzipSource::IndexingCursor : public ByteCursor {

@@ -64,9 +64,9 @@ class Unpacker : public ByteCursor {
     next_ = 0;
     archive* const reader = reader_.get();
     for (const auto add :
-         {archive_read_support_filter_bzip2, archive_read_support_filter_xz, archive_read_support_filter_zstd,
-          archive_read_support_filter_lz4, archive_read_support_filter_lzip, archive_read_support_format_raw,
-          archive_read_support_format_tar, archive_read_support_format_zip}) {
+         {archive_read_support_filter_bzip2, archive_read_support_filter_xz, archive_read_support_filter_lzma,
+          archive_read_support_filter_zstd, archive_read_support_filter_lz4, archive_read_support_filter_lzip,
+          archive_read_support_format_raw, archive_read_support_format_tar, archive_read_support_format_zip}) {
       add(reader);
     }
     archive_read_set_callback_data(reader, this);

@@ -13,7 +13,7 @@ namespace podere::io {
 
 class Unpacker;
 
-/// What was packed by bzip2, xz, zstd, lz4 or lzip, or is the only file in a ZIP archive. Unpacking starts at the
+/// What was packed by bzip2, xz, lzma, zstd, lz4 or lzip, or is the only file in a ZIP archive. Unpacking starts at the
 /// begin, or continues where the last cursor stopped if that is before the place wanted: so one thread reads it, and
 /// reading from front to back unpacks it once. Throws InputError for archives of several files, tar archives,
 /// encrypted or damaged data, and for what grows beyond kMostGrowth times its size.

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import lzma
+import pathlib
 import zipfile
 
 import numpy as np
@@ -61,7 +62,11 @@ def test_lines_are_those_of_pandas(podere, kind):
     check(podere, "t.csv", frame, *(["--comment", "#"] if "comment" in options else []))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zipped])
+def lzma_alone(text):
+    return lzma.compress(text, format=lzma.FORMAT_ALONE)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lzma_alone, zipped])
 def test_what_is_packed_is_known_by_its_first_bytes(podere, pack):
     text = "a,b,y\n" + "".join(f"{i},{i * 7 % 11},{i % 2}\n" for i in range(20000))
     podere.write("plain.csv", text)
@@ -215,3 +220,20 @@ BAD = [
 def test_what_cannot_be_read_is_refused_with_what_to_do(podere, text, options, message):
     podere.write("t.csv", text)
     assert message in podere.refused("train", "gbt", "t.csv", "--label", "y", "-o", "m.json", *options)
+
+
+COLUMNS = pathlib.Path(__file__).parents[1] / "data/columns"
+
+
+def test_zeros_behind_gzip_data_count_for_nothing(podere):
+    text = "a,b,y\n" + "".join(f"{i},{i * 7 % 11},{i % 2}\n" for i in range(20000))
+    podere.write("plain.csv", text)
+    half, rest = text[:70000].encode(), text[70000:].encode()
+    (podere.folder / "padded").write_bytes(gzip.compress(half) + bytes(70000) + gzip.compress(rest) + bytes(512))
+    assert gzip.decompress((podere.folder / "padded").read_bytes()) == text.encode()
+    podere.done("train", "gbt", "plain.csv", "--label", "y", "--trees", 2, "-o", "p.json")
+    for executors in (1, 3):
+        podere.done("train", "gbt", "padded", "--label", "y", "--trees", 2, "-o", "q.json", "--executors", executors)
+        assert (podere.folder / "q.json").read_bytes() == (podere.folder / "p.json").read_bytes()
+    (podere.folder / "followed").write_bytes(gzip.compress(text.encode()) + bytes(512) + b"xx")
+    assert "the gzip data are damaged" in podere.refused("describe", "followed")

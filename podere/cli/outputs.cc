@@ -127,6 +127,18 @@ std::string files_text(const Json& result) {
                           printable_line(column.at("column").get<std::string>(), kMostShown),
                           column.at("form").get<std::string>(), meaning.empty() ? "" : ": " + meaning);
     }
+    for (const auto& column : file.value("rounded", Json::array())) {
+      text += fmt::format(
+          "{}: column {} holds whole numbers beyond 2^24, which float32 rounds, here to multiples of up to {:.0f}: "
+          "some "
+          "that differ become equal (to keep them apart as names: --categorical)\n",
+          name, printable_line(column.at("column").get<std::string>(), kMostShown), column.at("step").get<double>());
+    }
+    if (file.contains("unlabeled_rows")) {
+      const auto n = file["unlabeled_rows"].get<std::uint64_t>();
+      text += fmt::format("{}: {} row{} without a label {} left out\n", name, with_commas(n), n == 1 ? "" : "s",
+                          n == 1 ? "is" : "are");
+    }
     if (file.contains("categories")) {
       text += fmt::format("{}: columns of few different texts are taken as categories: {}\n", name,
                           printable_list(file["categories"].get<std::vector<std::string>>()));

@@ -123,7 +123,7 @@ class ColumnRows final : public io::FieldRows {
     parallel_for(n_threads, tasks.size(), [&](std::size_t task, int thread) {
       const DecodeTime decoding;
       auto& own = values[static_cast<std::size_t>(thread)];
-      if (!own) own = std::make_unique<io::FieldValues>(layout, missing, categories, texts);
+      if (!own) own = std::make_unique<io::FieldValues>(layout, missing, categories, texts, rounded);
       try {
         read_task(tasks[task], wanted.begin, *own, table);
       } catch (const ColumnFault& fault) {
@@ -274,7 +274,9 @@ class ColumnRows final : public io::FieldRows {
       throw ColumnFault(refused.fault);
     }
     for (const std::size_t field : task.fields) {
-      if (!needs_texts(field, values)) finish_numbers(task, field, begin, values, table);
+      if (needs_texts(field, values)) continue;
+      finish_numbers(task, field, begin, values, table);
+      check_rounded(task, field, table.column(values.column_of(field)).subspan(begin, n_rows), values);
     }
   }
 
@@ -306,7 +308,26 @@ class ColumnRows final : public io::FieldRows {
     const auto found = std::ranges::find_if(numbers, is_none);
     if (found == numbers.end()) return;
     throw ColumnFault{task.rows.begin + static_cast<std::uint64_t>(found - numbers.begin()), columns_[field],
-                      fmt::format("{} days since 1970 are beyond the years 1000 to 9999", *found)};
+                      fmt::format("{} days since 1970 are beyond the years 1 to 9999", *found)};
+  }
+
+  /// Notes whole numbers that are rounded. What they were is read as text: most likely of the largest alone.
+  void check_rounded(const Task& task, std::size_t field, std::span<const float> numbers,
+                     const io::FieldValues& values) const {
+    const std::size_t k = values.column_of(field);
+    if (rounded == nullptr || column_of_field(field).kind != Kind::kNumber) return;
+    const auto size_of = [](float number) { return std::isfinite(number) ? std::abs(number) : 0; };
+    const auto largest = std::ranges::max_element(numbers, {}, size_of);
+    if (largest == numbers.end() || !rounded->may_be(k, size_of(*largest))) return;
+    const auto read_again = [&](std::size_t first, std::size_t n) {
+      const auto take = [&](std::size_t row, std::string_view text) {
+        values.check_rounded(field, text, numbers[first + row]);
+      };
+      const ColumnRead wanted{columns_[field], {}, take};
+      file_->read({task.rows.begin + first, task.rows.begin + first + n}, {&wanted, 1});
+    };
+    read_again(static_cast<std::size_t>(largest - numbers.begin()), 1);
+    if (rounded->may_be(k, size_of(*largest))) read_again(0, numbers.size());
   }
 
   std::unique_ptr<ColumnFile> file_;

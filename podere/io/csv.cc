@@ -63,8 +63,9 @@ class CsvRows final : public FieldRows {
       const table::RowRange own = {std::max(part.first_row, wanted.begin), std::min(end, wanted.end)};
       if (own.begin >= own.end) return;
       const auto make_reader = [&] {
-        return std::make_unique<RowReader<RowParser>>(RowParser(layout, part.folders, missing, categories, texts),
-                                                      table, static_cast<std::size_t>(own.begin - wanted.begin));
+        return std::make_unique<RowReader<RowParser>>(
+            RowParser(layout, part.folders, missing, categories, texts, rounded), table,
+            static_cast<std::size_t>(own.begin - wanted.begin));
       };
       const std::uint64_t shift = n_header_rows() - part.first_row;
       part.text.read({own.begin + shift, own.end + shift}, make_reader, n_threads_of_part);

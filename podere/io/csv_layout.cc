@@ -20,6 +20,7 @@
 #include "podere/io/csv_sample.h"
 #include "podere/io/decimal.h"
 #include "podere/io/number_form.h"
+#include "podere/io/rounded_wholes.h"
 #include "podere/table/features.h"
 
 namespace podere::io {
@@ -266,6 +267,7 @@ void expect_forms(const std::vector<Fields>& rows, const MissingTokens& missing,
       auto& examples = texts.examples;
       const bool is_new = std::ranges::find(examples, fields[field]) == examples.end();
       if (is_new && examples.size() < SampleTexts::kMostExamples) examples.push_back(fields[field]);
+      texts.are_whole = texts.are_whole && is_whole_number(fields[field]);
       if (parse_float(fields[field], value)) continue;
       ++texts.n;
       const std::uint64_t forms = forms_of(fields[field]);

@@ -25,6 +25,7 @@ struct SampleTexts {
   static constexpr std::size_t kMostExamples = 3;
   std::vector<std::string> examples;  ///< different fields that are not missing, texts or not
   std::size_t n = 0;
+  bool are_whole = true;    ///< no field is anything else than a whole number
   std::uint64_t forms = 0;  ///< of number_forms(): those that most of them are of, and at least half
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
 
@@ -38,9 +40,11 @@ const char* RowParser::parse_plain(const char* p, const char* end, std::size_t f
   p = reader_.skip_blanks(p);
   const char* stop = parse_float_quickly(p, value);
   if (stop != nullptr) {
+    const std::string_view number(p, static_cast<std::size_t>(stop - p));
     stop = reader_.leave_field(stop);
     if (reader_.ends_field(*stop)) {
       if (missing_.holds(value)) value = kMissing;
+      if (std::abs(value) >= kFirstRounded) values_.check_rounded(field, number, value);
       return stop;
     }
   }

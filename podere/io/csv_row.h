@@ -16,11 +16,11 @@ class RowParser {
  public:
   /// As FieldValues; `folders` give the last fields of all rows.
   RowParser(const CsvLayout& layout, const FolderValues& folders, const MissingTokens& missing, Categories& categories,
-            TextCounts* texts)
+            TextCounts* texts, RoundedWholes* rounded)
       : layout_(layout),
         folders_(folders),
         missing_(missing),
-        values_(layout, missing, categories, texts),
+        values_(layout, missing, categories, texts, rounded),
         reader_(layout.delimiter, layout.rules.comment) {}
 
   /// Parses the row at `p` in a text that ends at `end` with a line end, with LineReader::kPadding bytes readable

@@ -88,8 +88,8 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundText
 }
 
 /// What was found out about columns while they were read.
-void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found, const CsvOptions& options,
-                  ReadFacts& facts) {
+void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found, const std::vector<float>& steps,
+                  const CsvOptions& options, ReadFacts& facts) {
   facts.left_out.assign(layout.left_out.begin(), layout.left_out.end());
   if (layout.index) facts.left_out.insert(facts.left_out.begin(), {layout.names[*layout.index], "index"});
   facts.categories = layout.found_categories;
@@ -101,6 +101,10 @@ void note_columns(const CsvLayout& layout, const std::vector<FoundTexts>& found,
       continue;
     const NumberForm& form = number_forms()[*layout.forms[k]];
     facts.read_as.push_back({layout.names[layout.fields[k]], form.name, form.meaning});
+  }
+  facts.rounded.clear();
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k] > 0) facts.rounded.push_back({layout.names[layout.fields[k]], steps[k]});
   }
   if (!options.counts_texts) return;
   facts.columns.clear();
@@ -130,11 +134,16 @@ void refuse_first(FieldRows& rows, const comm::Communicator& comm, const CsvOpti
 void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOptions& options, ReadFacts& facts,
                     const std::function<void()>& read) {
   std::optional<std::string> fault;
+  std::vector<float> steps;
   const auto read_and_count = [&] {
     TextCounts texts(rows.layout.fields.size(), options.finds_categories || options.counts_texts);
+    RoundedWholes rounded(rows.layout);
     rows.texts = &texts;
+    rows.rounded = &rounded;
     fault = find_fault(comm, read);
     rows.texts = nullptr;
+    rows.rounded = nullptr;
+    steps = rounded.join_steps(comm);
     return texts.join(comm);
   };
   std::vector<FoundTexts> found = read_and_count();
@@ -145,7 +154,7 @@ void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOp
   }
   if (fault && !options.counts_texts) refuse_first(rows, comm, options, found, read);
   if (fault) throw InputError(*fault);
-  note_columns(rows.layout, found, options, facts);
+  note_columns(rows.layout, found, steps, options, facts);
   const bool has_texts = std::ranges::any_of(found, [](const FoundTexts& column) { return column.n_texts > 0; });
   if (options.counts_texts || !has_texts) return;
   const auto first = find_fault(comm, read);

@@ -13,6 +13,7 @@
 #include "podere/io/csv_layout.h"
 #include "podere/io/missing_tokens.h"
 #include "podere/io/read_facts.h"
+#include "podere/io/rounded_wholes.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
 
@@ -35,7 +36,8 @@ class FieldRows {
   std::size_t n_files = 1;
   std::vector<std::string> folder_columns;  ///< whose values are in the names of folders
   MissingTokens missing;
-  TextCounts* texts = nullptr;  ///< where texts among numbers are counted; null: they are faults
+  TextCounts* texts = nullptr;       ///< where texts among numbers are counted; null: they are faults
+  RoundedWholes* rounded = nullptr;  ///< where whole numbers that float32 does not hold are noted
   CsvLayout layout;
   table::RowRange chosen;  ///< of the source, that become the table
   table::RowRange rows;    ///< of the table, that this rank holds

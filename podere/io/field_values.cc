@@ -28,11 +28,12 @@ std::string_view trim(std::string_view text) {
 }  // namespace
 
 FieldValues::FieldValues(const CsvLayout& layout, const MissingTokens& missing, Categories& categories,
-                         TextCounts* texts)
+                         TextCounts* texts, RoundedWholes* rounded)
     : layout_(layout),
       missing_(missing),
       categories_(categories, missing),
       texts_(texts),
+      rounded_(rounded),
       columns_(layout.names.size(), kSkipped) {
   for (std::size_t k = 0; k < layout.fields.size(); ++k) {
     if (layout.date_parts[k] != DatePart::kNone) {
@@ -74,6 +75,7 @@ float FieldValues::to_value(std::string_view content, std::size_t field) const {
   if (std::isinf(value) && !says_infinity) {
     return take_text(content, field, "is beyond float32, which ends at 3.4e38");
   }
+  if (std::abs(value) >= kFirstRounded) check_rounded(field, trim(content), value);
   return value;
 }
 

@@ -11,6 +11,7 @@
 #include "podere/io/csv_categories.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/missing_tokens.h"
+#include "podere/io/rounded_wholes.h"
 
 namespace podere::io {
 
@@ -22,8 +23,10 @@ struct FieldFault {
 /// Sets the values of rows of one layout. For one thread; borrows what it is made of.
 class FieldValues {
  public:
-  /// Texts where numbers belong are missing values and counted in `texts`; without it they are faults.
-  FieldValues(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts);
+  /// Texts where numbers belong are missing values and counted in `texts`; without it they are faults. Whole numbers
+  /// that are rounded go to `rounded`, where wanted.
+  FieldValues(const CsvLayout& layout, const MissingTokens& missing, Categories& categories, TextCounts* texts,
+              RoundedWholes* rounded);
 
   /// Whether the field of a row is no column of the table; whether it is a plain number, which belongs to column
   /// column_of(field).
@@ -36,6 +39,12 @@ class FieldValues {
 
   /// Sets what becomes of the field `content` in values [columns of the table]. Throws FieldFault.
   void set(std::size_t field, std::string_view content, float* values);
+
+  /// Notes whether column_of(field) has the whole number `content` as `value`, of at least kFirstRounded.
+  void check_rounded(std::size_t field, std::string_view content, float value) const {
+    const std::size_t k = column_of(field);
+    if (rounded_ != nullptr && rounded_->may_be(k, value) && is_rounded(content, value)) rounded_->note(k, value);
+  }
 
   /// What messages call a column.
   std::string column(std::size_t field) const;
@@ -54,6 +63,7 @@ class FieldValues {
   const MissingTokens& missing_;
   CategoryReader categories_;
   TextCounts* texts_;
+  RoundedWholes* rounded_;
   std::vector<std::uint32_t> columns_;  // of the table, by field; kSkipped if it has none
   std::vector<std::uint32_t> parts_;    // columns that hold parts of dates
 };

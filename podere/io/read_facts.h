@@ -47,6 +47,12 @@ struct ReadAs {
   std::string meaning;  ///< NumberForm::meaning
 };
 
+/// A feature of whole numbers beyond 2^24, some of which float32 does not hold.
+struct Rounded {
+  std::string column;
+  float step;  ///< how far float32 numbers lie apart at the largest of them
+};
+
 /// What was found in a file while it was read.
 struct ReadFacts {
   std::size_t n_files = 1;                  ///< of a folder or a pattern
@@ -56,6 +62,8 @@ struct ReadFacts {
   std::vector<LeftOut> left_out;
   std::vector<std::string> doubts;  ///< with counts_texts: about columns that are refused without
   std::vector<ReadAs> read_as;
+  std::vector<Rounded> rounded;
+  std::uint64_t n_unlabeled = 0;        ///< rows left out by CsvOptions::drop_unlabeled
   std::vector<std::string> categories;  ///< that CsvOptions::finds_categories found
   std::optional<LabelColumn> label;
   UnknownTexts unknown;

@@ -53,6 +53,8 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   for (const auto& [column, form, meaning] : facts.read_as) {
     note["read_as"].push_back({{"column", column}, {"form", form}, {"meaning", meaning}});
   }
+  for (const auto& [column, step] : facts.rounded) note["rounded"].push_back({{"column", column}, {"step", step}});
+  if (facts.n_unlabeled > 0) note["unlabeled_rows"] = facts.n_unlabeled;
   if (!facts.doubts.empty()) note["doubts"] = facts.doubts;
   if (!facts.categories.empty()) note["categories"] = facts.categories;
   if (note.empty()) return;

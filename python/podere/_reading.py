@@ -99,6 +99,8 @@ def read_as(file: dict[str, Any]) -> dict[str, str]:
                "texts": "left out, too many different texts for categories"}
     found = {column["column"]: ": ".join(filter(None, (column["form"], column["meaning"])))
              for column in file.get("read_as", [])}
+    found.update((column["column"], f"whole numbers beyond 2^24, rounded to multiples of up to {column['step']:.0f}")
+                 for column in file.get("rounded", []))
     found.update((column, "in the names of folders") for column in file.get("folder_columns", []) if column not in found)
     found.update((column, "categories") for column in file.get("categories", []))
     found.update((column["column"], reasons[column["reason"]]) for column in file.get("left_out", []))

@@ -237,3 +237,22 @@ def test_zeros_behind_gzip_data_count_for_nothing(podere):
         assert (podere.folder / "q.json").read_bytes() == (podere.folder / "p.json").read_bytes()
     (podere.folder / "followed").write_bytes(gzip.compress(text.encode()) + bytes(512) + b"xx")
     assert "the gzip data are damaged" in podere.refused("describe", "followed")
+
+
+def test_whole_numbers_that_float32_rounds_are_reported(podere):
+    rows = "".join(f"{1700000000 + i},{i},{2**24 - i},{123456789 + i}.5,{'' if i % 3 else 20000001 + 2 * i}.0,{i % 2}\n".replace(",.0,", ",,")
+                   for i in range(3000))
+    podere.write("t.csv", "when,x,near,real,id,y\n" + rows)
+    pd.read_csv(podere.folder / "t.csv").to_csv(podere.folder / "frame.csv", index=False)
+    found = [{"column": "when", "step": 128}, {"column": "id", "step": 2}]
+    for options in ((), ("--executors", 2), ("--executors", 5), ("--low-memory",), ("--executors", 3, "--low-memory")):
+        facts = json.loads(podere.done("train", "gbt", "t.csv", "--label", "y", "--trees", 1, "-o", "m.json", "--json", *options).stdout)
+        assert facts["files"][0]["rounded"] == found, options
+    said = podere.done("describe", "t.csv").stdout
+    assert "t.csv: column when holds whole numbers beyond 2^24, which float32 rounds, here to multiples of up to 128: " in said
+    assert "column real holds" not in said and "column near holds" not in said
+    kept = podere.done("train", "gbt", "t.csv", "--label", "y", "--categorical", "id", "--drop", "when", "--trees", 1, "-o", "m.json").stdout
+    assert "beyond 2^24" not in kept
+    for name in ("table.csv", "zstd.parquet", "plain.parquet"):
+        files = json.loads(podere.done("describe", COLUMNS / name, "--json", "--executors", 2).stdout)["files"]
+        assert files[0]["rounded"] == [{"column": "small", "step": 128}], name

@@ -367,6 +367,7 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
+  app.add_flag("--drop-unlabeled", source.drop_unlabeled, "Leave out rows whose label is missing [refused]");
   app.add_option_function<std::string>(
          "--delimiter", [&source](const std::string& text) { read_delimiter(text, source); },
          "What separates the columns, also | [detected]")

@@ -42,6 +42,7 @@ struct CsvOptions {
   std::vector<std::string> missing = usual_missing_tokens();  ///< read as NaN
   std::optional<char> decimal;                                ///< point or comma of numbers; unset: found out by column
   std::optional<bool> day_first;  ///< of dates such as 01/02/2026; unset: found out by column
+  bool drop_unlabeled = false;    ///< rows whose label is missing are left out
   bool date_parts = false;        ///< dates have their parts as features too: when.year, when.month, ...
   bool counts_texts =
       false;          ///< texts among numbers are missing values and counted; names may stand twice. Else refused

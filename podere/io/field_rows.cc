@@ -13,6 +13,7 @@
 #include "podere/base/printable.h"
 #include "podere/io/number_form.h"
 #include "podere/io/text_file.h"
+#include "podere/io/unlabeled_rows.h"
 #include "podere/table/features.h"
 
 namespace podere::io {
@@ -215,6 +216,7 @@ table::Table read_fields(FieldRows& rows, const CsvOptions& options, const comm:
   categories->agree_on_codes(rows.name(), options.positive, comm, n_threads, *table);
   check_found_categories(rows.name(), rows.layout.found_categories, table->schema());
   found.unknown = categories->sum_unknown(comm);
+  if (options.drop_unlabeled) drop_unlabeled(rows.name(), comm, n_threads, *table, found.n_unlabeled);
   if (facts != nullptr) *facts = std::move(found);
   return std::move(*table);
 }
@@ -246,6 +248,9 @@ std::unique_ptr<table::RowSource> open_fields(const std::shared_ptr<FieldRows>& 
   read_or_refuse(*rows, comm, options, found, [&] {
     source = std::make_unique<table::ReadRows>(layout.schema, rows->chosen.size(), rows->rows, read, window_bytes);
   });
+  if (options.drop_unlabeled) {
+    source = open_labeled(rows->name(), std::move(source), read, comm, window_bytes, found.n_unlabeled);
+  }
   if (facts != nullptr) *facts = std::move(found);
   return source;
 }

@@ -19,6 +19,7 @@ Json run(const EvaluateJob& job, const JobContext& context) {
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
   const algorithm::Model& model = *loaded.model;
+  check_missing_labels(job.table, table, loaded.facts.label, comm);
   const table::LabelRules rules = model.label_rules();
   table::weigh_labels(table, {}, 0, rules, "evaluation", comm);
 

@@ -129,6 +129,7 @@ Json run(const TrainJob& job, const JobContext& context) {
   const Stopwatch load_watch;
   const auto base = load_base(job, *trainer, context);
   TrainingRows rows(job, base.get(), context);
+  check_missing_labels(rows.source(), rows->labels(), rows.facts().label, comm);
   const Json options =
       base ? job.options : options_for(algorithm, job.options, rows->labels(), rows.facts().label, comm);
   trainer = algorithm.trainer(options);
@@ -146,6 +147,7 @@ Json run(const TrainJob& job, const JobContext& context) {
   if (job.validation) {
     io::ReadFacts found;
     validation.emplace(validation_table(*job.validation, job.table, rows->schema(), context, found));
+    check_missing_labels(*job.validation, **validation, found.label, comm);
     for (const auto& [column, n] : found.unknown) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();

@@ -119,17 +119,6 @@ bool has_stray_label(const table::Table& table, const std::vector<float>& values
   return std::ranges::count(counts, 1U) == 1;
 }
 
-/// Throws InputError, on all ranks, for the first row without a label, by the kind that its column seems to be of.
-/// Collective.
-void refuse_missing_label(const table::Table& table, const LabelRange& range, const comm::Communicator& comm) {
-  const table::LabelRules rules{range.are_whole ? table::LabelKind::kClasses : table::LabelKind::kNumbers, {}, {}, {}};
-  comm.agree([&] {
-    for (std::size_t i = 0; i < table.n_rows(); ++i) {
-      if (std::isnan(table.label()[i])) table::check_label(table.label()[i], table.global({i}), rules, "training");
-    }
-  });
-}
-
 /// As training will.
 void check_labels(const table::Table& table, const table::LabelRules& rules, const comm::Communicator& comm) {
   if (rules.kind == table::LabelKind::kClasses && rules.n_classes == 0) {
@@ -144,6 +133,31 @@ void check_labels(const table::Table& table, const table::LabelRules& rules, con
 }
 
 }  // namespace
+
+void check_missing_labels(const source::SourceSpec& source, const table::Table& table,
+                          const std::optional<io::LabelColumn>& column, const comm::Communicator& comm) {
+  std::uint64_t n_missing = 0, first = table.n_global_rows();
+  for (std::size_t i = 0; i < table.label().size(); ++i) {
+    if (!std::isnan(table.label()[i])) continue;
+    ++n_missing;
+    first = std::min(first, table.global({i}).value);
+  }
+  n_missing = comm.all_reduce(n_missing, comm::Reduction::kSum);
+  first = comm.all_reduce(first, comm::Reduction::kMin);
+  if (n_missing == 0) return;
+  const std::string name = table.schema().label.value_or("");
+  const bool is_guess =
+      column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
+  const char* const advice = source.arrays ? ""
+                             : source::kept_name(source.location)
+                                 ? " where they are read, by drop_unlabeled=True"
+                                 : " with --drop-unlabeled, in Python drop_unlabeled=True";
+  throw_input_error("{}: the label {} is missing in {} of {} rows, first in row {} (from 0): leave out such rows{}{}",
+                    source.location, printable(name), n_missing, table.n_global_rows(), first, advice,
+                    is_guess ? fmt::format("; no label is chosen, so the {} is used: choose another with --label",
+                                           guess_text(name, *column))
+                             : "");
+}
 
 void check_label_guess(const source::SourceSpec& source, const table::Table& table,
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
@@ -191,7 +205,6 @@ Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const
   const auto values = table::label_values(table, kFewClasses, comm);
   const bool is_guess_by_place =
       column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
-  if (range.has_missing && !is_guess_by_place) refuse_missing_label(table, range, comm);
   // Training refuses one that is a mistake, with its row.
   if (range.has_missing || table.n_global_rows() == 0) return given;
   if (values && has_stray_label(table, *values, comm)) return given;

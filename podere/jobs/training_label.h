@@ -19,6 +19,10 @@ struct LabelWanted {
   std::string numbers;    ///< the option by which numbers are learned
 };
 
+/// Throws InputError, on all ranks, for labels that are missing: in how many rows, and the first. Collective.
+void check_missing_labels(const source::SourceSpec& source, const table::Table& table,
+                          const std::optional<io::LabelColumn>& column, const comm::Communicator& comm);
+
 /// Throws InputError, on all ranks, for a column that was not chosen and that plainly holds no classes where some are
 /// wanted: numbers that are not whole, all of them different, or more of them than two classes are; or that holds other
 /// labels than are allowed. `column` is what was found in delimited text. Collective.

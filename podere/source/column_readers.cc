@@ -65,7 +65,7 @@ template <OpenSource kOpen>
 Reader column_reader(std::string_view name) {
   return {.name = name,
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
-                      "date_parts", "positive", "missing"},
+                      "date_parts", "positive", "missing", "drop_unlabeled"},
           .reason = "it is a file of columns, which has their names and kinds in it; see --format",
           .takes_many = true,
           .load = load_columns<kOpen>,

@@ -22,6 +22,7 @@ io::CsvOptions csv_options(const Reading& reading) {
           .missing = spec.missing,
           .decimal = spec.decimal,
           .day_first = spec.day_first,
+          .drop_unlabeled = spec.drop_unlabeled,
           .date_parts = spec.date_parts,
           .counts_texts = spec.counts_texts,
           .rows = spec.rows};
@@ -43,7 +44,7 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 Reader csv_reader() {
   return {.name = "csv",
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
-                      "date_parts", "positive", "delimiter", "comment", "header", "names", "missing"},
+                      "date_parts", "positive", "delimiter", "comment", "header", "names", "missing", "drop_unlabeled"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
           .takes_many = true,
           .load = load_csv,

@@ -27,6 +27,7 @@ struct SourceSpec {
   std::vector<std::string> categorical = {};                      ///< columns whose fields are texts
   bool finds_categories = false;                                  ///< as of io::CsvOptions
   std::optional<char> decimal = {};                               ///< as of io::CsvOptions
+  bool drop_unlabeled = false;                                    ///< as of io::CsvOptions
   bool date_parts = false;                                        ///< as of io::CsvOptions
   std::optional<bool> day_first = {};                             ///< as of io::CsvOptions
   std::optional<std::string> positive = {};                       ///< as of io::CsvOptions
@@ -59,6 +60,7 @@ struct SourceSpec {
     visit("categorical", self.categorical);
     visit("finds_categories", self.finds_categories);
     visit("decimal", self.decimal);
+    visit("drop_unlabeled", self.drop_unlabeled);
     visit("date_parts", self.date_parts);
     visit("day_first", self.day_first);
     visit("positive", self.positive);

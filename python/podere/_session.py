@@ -158,7 +158,7 @@ class Session:
                  drop: Sequence[str | int] | None = None, comment: str | None = None, decimal: str | None = None,
                  day_first: bool | None = None, date_parts: bool = False,
                  usecols: Sequence[str | int] | None = None, dtype: Any = None,
-                 names: Sequence[str] | None = None) -> Table:
+                 names: Sequence[str] | None = None, drop_unlabeled: bool = False) -> Table:
         """Read a file of delimited text, plain or packed, into the executors' memory.
 
         Columns of dates, booleans, percentages and other forms of numbers are found out, see `Table.read_as`.
@@ -201,6 +201,8 @@ class Session:
         names : list of str or None
             Of all columns, as in pandas, for a file without a line of names; where the first line has some, these replace
             them. If `header` is None and the first line leaves doubt, it is a row.
+        drop_unlabeled : bool
+            Whether rows whose label is missing are left out; they are refused where the label is needed.
 
         Raises
         ------
@@ -214,13 +216,14 @@ class Session:
                                    "categorical": None if finds_categories else categorical},
                             choices={"header": header, "delimiter": delimiter, "comment": comment, "decimal": decimal,
                                      "day_first": day_first, "date_parts": date_parts or None,
+                                     "drop_unlabeled": drop_unlabeled or None,
                                      "finds_categories": finds_categories or None})
         return self._load(source, name)
 
     def read(self, location: str | os.PathLike[str], label: str | int | None = None, *, format: str | None = None,
              weight: str | int | None = None, columns: Sequence[str | int] | None = None,
              drop: Sequence[str | int] | None = None, categorical: Sequence[str | int] | str | None = None,
-             missing: Sequence[str] | None = None, date_parts: bool = False,
+             missing: Sequence[str] | None = None, date_parts: bool = False, drop_unlabeled: bool = False,
              labels: str | os.PathLike[str] | None = None, key: str | None = None, n_features: int | None = None,
              zero_based: bool = False, rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
@@ -249,6 +252,8 @@ class Session:
             Texts and numbers that mean missing values; None: empty texts, NA, NaN and the like.
         date_parts : bool
             Whether dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour.
+        drop_unlabeled : bool
+            Whether rows whose label is missing are left out; they are refused where the label is needed.
         labels : path or None
             Of an IDX or .npy file: the file of its labels; None: of IDX train-labels-idx1-ubyte.gz beside
             train-images-idx3-ubyte.gz and the like, if it is there.
@@ -274,7 +279,8 @@ class Session:
                                  zero_based=zero_based, rows=rows, columns={"label": label, "weight": weight},
                                  lists={"columns": columns, "drop": drop, "missing": missing,
                                         "categorical": None if finds_categories else categorical},
-                                 choices={"date_parts": date_parts or None, "finds_categories": finds_categories or None})
+                                 choices={"date_parts": date_parts or None, "drop_unlabeled": drop_unlabeled or None,
+                                          "finds_categories": finds_categories or None})
         return self._load(source, name)
 
     def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,

@@ -120,7 +120,8 @@ class StoredTable:
         values = self.run("describe", label_values=MOST_CLASSES)["label_values"]
         if values is None:
             raise ValueError(f"the label {label!r} has more than {MOST_CLASSES} different values, or missing ones: "
-                             "for numbers there are GBTRegressor and NNRegressor")
+                             "for numbers there are GBTRegressor and NNRegressor; rows without a label are left out where "
+                             "they are read, by drop_unlabeled=True")
         if not all(value.is_integer() for value in map(float, values)):
             fraction = next(value for value in values if not float(value).is_integer())
             raise ValueError(f"the label {label!r} has values such as {fraction:g}: allowed for classes are whole "

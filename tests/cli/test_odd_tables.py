@@ -256,3 +256,47 @@ def test_whole_numbers_that_float32_rounds_are_reported(podere):
     for name in ("table.csv", "zstd.parquet", "plain.parquet"):
         files = json.loads(podere.done("describe", COLUMNS / name, "--json", "--executors", 2).stdout)["files"]
         assert files[0]["rounded"] == [{"column": "small", "step": 128}], name
+
+
+def test_rows_without_a_label_are_left_out_where_that_is_wanted(podere):
+    labels = [("", "yes", "no")[0 if i % 7 == 3 or 1000 <= i < 3500 else 1 + i % 2] for i in range(6000)]
+    lines = [f"{i * 37 % 101},{label}\n" for i, label in enumerate(labels)]
+    podere.write("some.csv", "x,y\n" + "".join(lines))
+    podere.write("kept.csv", "x,y\n" + "".join(line for line, label in zip(lines, labels) if label))
+    n = labels.count("")
+    line = podere.refused("train", "gbt", "some.csv", "--label", "y", "-o", "m.json", "--executors", 2)
+    assert line.endswith(f"some.csv: the label 'y' is missing in {n} of 6000 rows, first in row 3 (from 0): leave out such "
+                         "rows with --drop-unlabeled, in Python drop_unlabeled=True"), line
+    options = ("--label", "y", "--trees", 3)
+    podere.done("train", "gbt", "kept.csv", *options, "-o", "kept.json")
+    wanted = (podere.folder / "kept.json").read_bytes()
+    for executors in (1, 2, 3, 5):
+        for low in ((), ("--low-memory",)):
+            printed = podere.done("train", "gbt", "some.csv", *options, "--drop-unlabeled", *low, "--executors", executors, "-o", "m.json").stdout
+            assert f"some.csv: {n:,} rows without a label are left out\n" in printed
+            assert (podere.folder / "m.json").read_bytes() == wanted, (executors, low)
+    facts = json.loads(podere.done("evaluate", "kept.json", "some.csv", "--drop-unlabeled", "--json").stdout)
+    assert facts["rows"] == 6000 - n and facts["files"][0]["unlabeled_rows"] == n
+    line = podere.refused("evaluate", "kept.json", "some.csv")
+    assert f"the label 'y' is missing in {n} of 6000 rows" in line
+    facts = json.loads(podere.done("train", "gbt", "kept.csv", *options, "--validation", "some.csv", "--drop-unlabeled", "-o", "m.json", "--json").stdout)
+    assert facts["validation_rows"] == 6000 - n
+
+
+def test_rows_without_a_label_are_those_of_files_of_columns_too(podere):
+    options = ("--label", "color", "--drop", "kind", "--trees", 2, "--drop-unlabeled")
+    models = set()
+    for name in ("table.csv", "zstd.parquet", "encodings.parquet"):
+        for extra in ((), ("--executors", 3), ("--low-memory", "--executors", 2)):
+            facts = json.loads(podere.done("train", "gbt", COLUMNS / name, *options, *extra, "-o", "m.json", "--json").stdout)
+            assert facts["rows"] == 33 and facts["files"][0]["unlabeled_rows"] == 7
+            models.add((podere.folder / "m.json").read_bytes())
+    assert len(models) == 1
+    numbers = podere.write("n.csv", "x,price\n1,2.5\n2,\n3,4.5\n")
+    line = podere.refused("train", "gbt", numbers, "--label", "price", "-o", "m.json")
+    assert "the label 'price' is missing in 1 of 3 rows, first in row 1 (from 0)" in line
+    nothing = podere.write("nothing.csv", "x,y\n1,\n2,\n")
+    for low in ((), ("--low-memory",)):
+        line = podere.refused("train", "gbt", nothing, "--label", "y", "--drop-unlabeled", *low, "-o", "m.json")
+        assert line.endswith("nothing.csv: no row has a label in column 'y': choose another with --label")
+    assert "there is no label by which rows could be left out" in podere.refused("describe", numbers, "--drop-unlabeled")

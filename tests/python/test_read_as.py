@@ -81,3 +81,17 @@ def test_files_of_columns_say_themselves_what_is_in_them(session, tmp_path):
     assert session.read(tmp_path, drop=["part"]).shape == (4, 2)
     with pytest.raises(ValueError, match="no file fits this pattern"):
         session.read(tmp_path / "*.parquet")
+
+
+def test_rows_without_a_label_and_rounded_numbers_are_reported(session, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,x,y\n" + "".join(f"{123456789 + i},{i % 2},{'' if i % 5 == 3 else i % 2}\n" for i in range(50)))
+    table = session.read_csv(path, label="y", drop_unlabeled=True)
+    assert table.n_rows == 40 and session.read(path, "y", drop_unlabeled=True).n_rows == 40
+    assert table.read_as == {"id": "whole numbers beyond 2^24, rounded to multiples of up to 8"}
+    some = session.read_csv(path, label="y")
+    with pytest.raises(ValueError, match="or missing ones: .*rows without a label are left out where they are read, by drop_unlabeled=True"):
+        session.fit(podere.GBTClassifier(n_estimators=2), some)
+    with pytest.raises(ValueError, match=r"'y' is missing in 10 of 50 rows, first in row 3 \(from 0\): leave out such rows where they are read, by"):
+        session.fit(podere.GBTRegressor(n_estimators=2), some)
+    session.fit(podere.GBTClassifier(n_estimators=2), table)

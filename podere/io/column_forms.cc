@@ -117,6 +117,18 @@ void add_date_parts(const std::string& file, CsvLayout& layout) {
   }
 }
 
+std::vector<std::size_t> commas_in_doubt(const CsvOptions& options, const std::vector<FoundTexts>& found,
+                                         const CsvLayout& layout) {
+  std::vector<std::size_t> columns;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::uint64_t forms = found[k].forms & allowed_forms(options, layout, k);
+    const bool is_group = (forms & bit(kGroups)) != 0;
+    const bool may_be_both = (forms & bit(kDecimalComma)) != 0 && (forms & bit(kThousands)) != 0;
+    if (found[k].n_texts > 0 && may_be_both && !is_group) columns.push_back(k);
+  }
+  return columns;
+}
+
 bool choose_forms(const std::string& file, const CsvOptions& options, const std::vector<FoundTexts>& found,
                   std::uint64_t n_rows, CsvLayout& layout) {
   const std::size_t n_features = layout.schema.features.size();

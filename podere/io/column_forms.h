@@ -52,6 +52,11 @@ class TextCounts {
 /// there are no dates.
 void add_date_parts(const std::string& file, CsvLayout& layout);
 
+/// Columns whose texts may all be numbers with a decimal comma, or with a comma every three digits: plain numbers among
+/// them may decide.
+std::vector<std::size_t> commas_in_doubt(const CsvOptions& options, const std::vector<FoundTexts>& found,
+                                         const CsvLayout& layout);
+
 /// Sets the forms of `layout` by what was found in `n_rows` rows; where options say so, makes features categories or
 /// leaves them out. False if nothing is another way than before. Throws InputError, with `file`, for texts that may
 /// stand for different numbers.

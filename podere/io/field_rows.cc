@@ -149,6 +149,14 @@ void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOp
   };
   std::vector<FoundTexts> found = read_and_count();
   const CsvLayout before = rows.layout;
+  if (const auto commas = commas_in_doubt(options, found, rows.layout); !fault && !commas.empty()) {
+    for (const std::size_t k : commas) rows.layout.forms[k] = kDecimalComma;
+    const std::vector<FoundTexts> with_comma = read_and_count();
+    rows.layout = before;
+    for (const std::size_t k : commas) {
+      if (with_comma[k].n_texts > 0) found[k].forms &= ~(std::uint64_t{1} << kDecimalComma);
+    }
+  }
   if (!fault && choose_forms(rows.name(), options, found, rows.chosen.size(), rows.layout)) {
     const std::vector<FoundTexts> at_first = std::exchange(found, read_and_count());
     if (restore_forms(at_first, found, before, rows.layout)) found = read_and_count();

@@ -300,3 +300,13 @@ def test_rows_without_a_label_are_those_of_files_of_columns_too(podere):
         line = podere.refused("train", "gbt", nothing, "--label", "y", "--drop-unlabeled", *low, "-o", "m.json")
         assert line.endswith("nothing.csv: no row has a label in column 'y': choose another with --label")
     assert "there is no label by which rows could be left out" in podere.refused("describe", numbers, "--drop-unlabeled")
+
+
+def test_a_plain_number_decides_what_a_comma_means(podere):
+    podere.write("t.csv", 'a,b\n1.5,0\n2,1\n"1,234",0\n')
+    check(podere, "t.csv", pd.DataFrame({"a": [1.5, 2, 1234], "b": [0, 1, 0]}))
+    assert "column a holds numbers with a comma every three digits\n" in podere.done("describe", "t.csv", "--executors", 2).stdout
+    podere.write("u.csv", 'a,b\n2,0\n3,1\n"1,234",0\n')
+    assert "none of its fields decides: choose --decimal , or --decimal ." in podere.done("describe", "u.csv").stdout
+    podere.write("v.csv", 'a,b\n1.5,0\n"1,25",1\n"1,234",0\n')
+    assert "not numbers: 'a' (1 of 3 rows)" in podere.refused("train", "gbt", "v.csv", "--label", "b", "-o", "m.json")

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/columns/arrow_durations.h"
 #include "podere/columns/thrift.h"
 
 namespace podere::columns {
@@ -167,6 +168,7 @@ struct Stored {
   std::vector<StoredGroup> groups;
   std::int64_t n_rows = -1;
   std::string pandas;  // what it says of its indices
+  std::string arrow;   // what it says of its columns
 };
 
 void read_pair(ThriftReader& reader, Stored& stored) {
@@ -178,6 +180,7 @@ void read_pair(ThriftReader& reader, Stored& stored) {
     return false;
   });
   if (key == "pandas") stored.pandas = value;
+  if (key == "ARROW:schema") stored.arrow = value;
 }
 
 Stored read_footer(ThriftReader& reader) {
@@ -293,7 +296,7 @@ std::size_t count_leaves(const std::vector<Node>& nodes, std::size_t& next, int 
   return n_leaves;
 }
 
-/// What pandas wrote of the data frame: which columns number the rows, and which are durations, in what unit.
+/// What pandas and Arrow wrote of the data frame: which columns number the rows, and which are durations, in what unit.
 struct Frame {
   std::vector<std::string> indices;
   std::vector<std::pair<std::string, std::int64_t>> durations;  // and how many of the unit a second has
@@ -346,7 +349,8 @@ Footer parse_footer(const std::string& name, std::span<const char> bytes, std::u
   if (stored.nodes.empty()) throw ThriftFault{false};
   Footer footer;
   std::vector<std::size_t> leaves;  // of each column the first
-  const Frame frame = parse_frame(stored.pandas);
+  Frame frame = parse_frame(stored.pandas);
+  for (auto& duration : arrow_durations(stored.arrow)) frame.durations.push_back(std::move(duration));
   std::size_t next = 1, n_leaves = 0;
   for (std::int64_t i = 0; i < stored.nodes[0].n_children; ++i) {
     if (next >= stored.nodes.size()) throw ThriftFault{false};

@@ -10,7 +10,7 @@ import pytest
 from conftest import PODERE
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
-FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations", "something", "nothing"))
+FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations", "arrow_durations", "something", "nothing"))
 
 
 def model_of(podere, data, *options, executors=1):
@@ -55,8 +55,9 @@ def test_describe_says_what_the_file_says(podere):
     found = {column["name"]: (column["minimum"], column["maximum"], column["missing"]) for column in facts["columns"]}
     assert found["price"] == (-2.5, 1.25, 1) and found["half"] == (-2, 1.5, 0) and found["large"] == (0, 2.0**63, 0)
     assert found["clock"][1] == 0.5 and found["nothing"][2] == 3
-    wait = json.loads(podere.done("describe", DATA / "durations.parquet", "--json").stdout)["columns"][1]
-    assert (wait["maximum"], wait["missing"], wait["examples"]) == (1.5, 1, ["1.5"])
+    for name in ("durations", "arrow_durations"):
+        wait = json.loads(podere.done("describe", DATA / f"{name}.parquet", "--json").stdout)["columns"][1]
+        assert (wait["maximum"], wait["missing"], wait["examples"]) == (1.5, 1, ["1.5"])
     assert "when holds dates" in podere.done("describe", DATA / "snappy.parquet").stdout
     assert "the data frame's index" in podere.done("describe", DATA / "pandas.parquet").stdout
 

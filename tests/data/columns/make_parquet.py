@@ -57,6 +57,7 @@ pq.write_table(pa.table({
     "large": pa.array([2**63, 5, 0], pa.uint64()), "beyond": [1e300, 1.0, 2.0], "nothing": pa.nulls(3),
 }), folder / "kinds.parquet", store_schema=False)
 pd.DataFrame({"x": [1.0, 2.0], "wait": pd.to_timedelta(["36h", None])}).to_parquet(folder / "durations.parquet")
+pq.write_table(pa.table({"x": [1.0, 2.0], "wait": pa.array([36 * 3_600_000_000, None], pa.duration("us"))}), folder / "arrow_durations.parquet")
 pd.DataFrame({"x": [1.0, 2.0], "note": ["a", "b"], "late": ["c", "d"]}).to_parquet(folder / "something.parquet")
 pd.DataFrame({"x": [1.0, 2.0], "note": [None, None], "late": [None, None]}).to_parquet(folder / "nothing.parquet")
 pq.write_table(pa.table({"x": pa.array([], pa.float64())}), folder / "no_rows.parquet", store_schema=False)

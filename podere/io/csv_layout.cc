@@ -26,6 +26,8 @@
 namespace podere::io {
 namespace {
 
+constexpr std::string_view kDelimiters = ",;\t |";
+
 /// Whether the first line names the columns. Throws InputError where that is in doubt.
 bool find_header(const std::string& where, const std::vector<Fields>& below, const CsvLayout& layout,
                  const MissingTokens& missing, const CsvOptions& options) {
@@ -134,6 +136,21 @@ std::uint64_t skip_byte_order_mark(const ByteSource& source, const std::string& 
     throw_input_error("{}: is UTF-16 text; save it as UTF-8", name);
   }
   return begin == "\xef\xbb\xbf" ? 3 : 0;
+}
+
+/// Excel's own first line, "sep=;", behind the byte order mark: steps over it and returns the delimiter it names.
+std::optional<char> take_delimiter_line(const ByteSource& source, std::uint64_t& text_begin) {
+  constexpr std::string_view kBegin = "sep=";
+  std::array<char, 10> bytes{};
+  std::string_view begin(bytes.data(), source.cursor_at(0)->read(bytes));
+  begin.remove_prefix(std::min(static_cast<std::size_t>(text_begin), begin.size()));
+  if (!begin.starts_with(kBegin)) return std::nullopt;
+  const char delimiter = begin.size() > kBegin.size() ? begin[kBegin.size()] : '\0';
+  begin.remove_prefix(std::min(kBegin.size() + 1, begin.size()));
+  const std::size_t n_end = begin.starts_with("\r\n") ? 2 : begin.starts_with('\n') || begin.starts_with('\r') ? 1 : 0;
+  if (n_end == 0 || kDelimiters.find(delimiter) == kDelimiters.npos) return std::nullopt;
+  text_begin += kBegin.size() + 1 + n_end;
+  return delimiter;
 }
 
 /// Whether a column without a name holds the names or numbers of rows: all different, no real numbers.
@@ -340,7 +357,7 @@ void leave_out_features(const std::set<std::size_t>& places, CsvLayout& layout) 
 
 CsvLayout find_layout(const ByteSource& source, const std::string& name, const CsvOptions& options,
                       const FolderValues& folders) {
-  if (options.delimiter && std::string_view(",;\t |").find(*options.delimiter) == std::string_view::npos) {
+  if (options.delimiter && kDelimiters.find(*options.delimiter) == kDelimiters.npos) {
     throw_input_error("the delimiter {} is not allowed; comma, semicolon, tab, space and | are",
                       printable({&*options.delimiter, 1}));
   }
@@ -349,9 +366,11 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   const MissingTokens missing(options.missing);
   CsvLayout layout;
   layout.text_begin = skip_byte_order_mark(source, name);
-  layout.rules = {.tab_is_blank = options.delimiter != '\t', .comment = options.comment};
+  const auto named_delimiter = take_delimiter_line(source, layout.text_begin);
+  const auto chosen = options.delimiter ? options.delimiter : named_delimiter;
+  layout.rules = {.tab_is_blank = chosen != '\t', .comment = options.comment};
   CsvSample sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
-  layout.delimiter = options.delimiter ? *options.delimiter : find_delimiter(sample, options.comment, missing);
+  layout.delimiter = chosen ? *chosen : find_delimiter(sample, options.comment, missing);
   if (layout.delimiter == '\t' && layout.rules.tab_is_blank) {
     layout.rules.tab_is_blank = false;
     sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);

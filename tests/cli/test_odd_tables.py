@@ -310,3 +310,10 @@ def test_a_plain_number_decides_what_a_comma_means(podere):
     assert "none of its fields decides: choose --decimal , or --decimal ." in podere.done("describe", "u.csv").stdout
     podere.write("v.csv", 'a,b\n1.5,0\n"1,25",1\n"1,234",0\n')
     assert "not numbers: 'a' (1 of 3 rows)" in podere.refused("train", "gbt", "v.csv", "--label", "b", "-o", "m.json")
+
+
+def test_the_line_that_names_the_delimiter_for_excel_is_no_row(podere):
+    for line in ("sep=;\n", "sep=;\r\n", "\ufeffsep=;\r\n"):
+        podere.write("t.csv", line + "a;b\n1,5;2\n3;x\n")
+        check(podere, "t.csv", pd.DataFrame({"a": [1.5, 3]}), "--columns", "a")
+        assert "t.csv:4: column 'b' (position 1): 'x' is neither" in podere.refused("train", "gbt", "t.csv", "--label", "a", "-o", "m.json")

@@ -219,8 +219,8 @@ class ColumnRows final : public io::FieldRows {
 
   std::vector<Task> plan(table::RowRange wanted) const {
     std::vector<std::size_t> fields;
-    for (const std::size_t field : layout.fields) {
-      if (std::ranges::find(fields, field) == fields.end()) fields.push_back(field);
+    for (std::size_t k = 0; k < layout.fields.size(); ++k) {
+      if (layout.date_parts[k] == io::DatePart::kNone) fields.push_back(layout.fields[k]);
     }
     const std::vector<std::uint64_t>& begins = file_->group_begins();
     std::vector<Task> tasks;
@@ -242,7 +242,7 @@ class ColumnRows final : public io::FieldRows {
     const auto begin = static_cast<std::size_t>(task.rows.begin - first_row);
     const auto n_rows = static_cast<std::size_t>(task.rows.size());
     std::vector<ColumnRead> wanted;
-    std::vector<float> row_values(table.n_columns());
+    std::vector<float> row_values;  // of all columns, where texts give several of them their values
     for (const std::size_t field : task.fields) {
       const std::size_t k = values.column_of(field);
       const std::size_t column = columns_[field];
@@ -251,6 +251,7 @@ class ColumnRows final : public io::FieldRows {
         wanted.push_back({column, numbers});
         continue;
       }
+      row_values.resize(table.n_columns());
       std::ranges::fill(numbers, io::kMissing);
       for (const std::uint32_t part : parts_of(field, values)) {
         std::ranges::fill(table.column(part).subspan(begin, n_rows), io::kMissing);

@@ -103,9 +103,11 @@ class ManyFiles final : public ColumnFile {
       }
       places.push_back(place);
     }
-    for (const Column& other : others) {
-      if (std::ranges::find(columns_, other.name, &Column::name) == columns_.end())
-        more.push_back(printable(other.name));
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const std::string& other = others[i].name;
+      const bool is_in_place = i < columns_.size() && columns_[i].name == other;
+      if (is_in_place || std::ranges::find(columns_, other, &Column::name) != columns_.end()) continue;
+      more.push_back(printable(other));
     }
     if (lacking.empty() && more.empty()) return places;
     throw_input_error("{}: has not the columns of {}:{}{}{}; read files with other columns by themselves", file.name(),

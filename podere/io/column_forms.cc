@@ -170,8 +170,9 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
   leave_out_features(left_out, layout);
   // The columns of a model's parts follow the form of the dates.
   for (std::size_t k = 0; k < layout.forms.size(); ++k) {
+    if (layout.date_parts[k] == DatePart::kNone) continue;
     const auto date = std::ranges::find(layout.fields, layout.fields[k]) - layout.fields.begin();
-    if (layout.date_parts[k] != DatePart::kNone) layout.forms[k] = layout.forms[static_cast<std::size_t>(date)];
+    layout.forms[k] = layout.forms[static_cast<std::size_t>(date)];
   }
   if (options.date_parts && !options.coded_as) add_date_parts(file, layout);
   return is_changed;

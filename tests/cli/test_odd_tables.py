@@ -317,3 +317,10 @@ def test_the_line_that_names_the_delimiter_for_excel_is_no_row(podere):
         podere.write("t.csv", line + "a;b\n1,5;2\n3;x\n")
         check(podere, "t.csv", pd.DataFrame({"a": [1.5, 3]}), "--columns", "a")
         assert "t.csv:4: column 'b' (position 1): 'x' is neither" in podere.refused("train", "gbt", "t.csv", "--label", "a", "-o", "m.json")
+
+
+def test_a_million_columns_take_seconds(podere):
+    n = 300_000
+    podere.write("wide.csv", "\n".join((",".join(f"c{i}" for i in range(n)), ",".join(["1"] * n), ",".join(["0"] * n))) + "\n")
+    facts = json.loads(podere.done("train", "gbt", "wide.csv", "--label", "c0", "--trees", 1, "-o", "m.json", "--json", timeout=60).stdout)
+    assert facts["features"] == n - 1

@@ -167,6 +167,14 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
       }
     }
   }
+  if (!left_out.empty() && left_out.size() == n_features) {
+    std::vector<std::string> names;
+    for (const std::size_t k : left_out) names.push_back(layout.names[layout.fields[k]]);
+    throw_input_error(
+        "{}: no feature is left: too many texts differ for categories in {}; to take a column all the same: "
+        "--categorical with its name",
+        file, printable_list(names));
+  }
   leave_out_features(left_out, layout);
   // The columns of a model's parts follow the form of the dates.
   for (std::size_t k = 0; k < layout.forms.size(); ++k) {

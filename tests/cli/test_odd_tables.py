@@ -324,3 +324,10 @@ def test_a_million_columns_take_seconds(podere):
     podere.write("wide.csv", "\n".join((",".join(f"c{i}" for i in range(n)), ",".join(["1"] * n), ",".join(["0"] * n))) + "\n")
     facts = json.loads(podere.done("train", "gbt", "wide.csv", "--label", "c0", "--trees", 1, "-o", "m.json", "--json", timeout=60).stdout)
     assert facts["features"] == n - 1
+
+
+def test_a_message_has_the_reason_why_no_feature_is_left(podere):
+    podere.write("t.csv", "id,y\n" + "".join(f"n{i},{i % 2}\n" for i in range(50)))
+    line = podere.refused("train", "gbt", "t.csv", "--label", "y", "--categorical", "auto", "-o", "m.json")
+    assert line.endswith("no feature is left: too many texts differ for categories in 'id'; to take a column all the same: "
+                         "--categorical with its name")

@@ -311,7 +311,7 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option("--format", source.format, format_help())
       ->check(CLI::IsMember(source::format_names()).description(""))
       ->type_name(choices(source::format_names()));
-  app.add_option("--labels", source.labels, "IDX, npy: file of labels [IDX: train-labels... beside train-images...]")
+  app.add_option("--labels", source.labels, "IDX, NumPy: file of labels [IDX: train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
   app.add_option("--key", source.key,

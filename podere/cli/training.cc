@@ -98,7 +98,7 @@ void add_data_options(CLI::App& app, TrainingOptions& options) {
                          ->check(file_name())
                          ->type_name("DATA");
   app.add_option("--validation-labels", options.validation_labels,
-                 "IDX, npy: file of the validation labels [IDX: found by name, as that of DATA]")
+                 "IDX, NumPy: file of the validation labels [IDX: found by name, as that of DATA]")
       ->needs(validation)
       ->check(file_name())
       ->type_name("FILE");

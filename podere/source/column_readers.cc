@@ -24,16 +24,23 @@ std::unique_ptr<columns::ColumnFile> open_files(const SourceSpec& spec) {
 }
 
 /// With the labels that are in a file of their own.
-std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec) {
-  auto file = columns::open_all(spec.location, columns::open_npy);
+std::unique_ptr<columns::ColumnFile> add_labels(const SourceSpec& spec, std::unique_ptr<columns::ColumnFile> file) {
   if (spec.labels.empty()) return file;
   if (spec.label) throw_input_error("{}: label and labels are both chosen; choose one of them", spec.location);
   return columns::with_labels(std::move(file), columns::open_npy(spec.labels));
 }
 
-std::unique_ptr<columns::ColumnFile> open_npz_files(const SourceSpec& spec) {
-  return columns::open_all(spec.location,
-                           [&](const std::string& location) { return columns::open_npz(location, spec.drop); });
+std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec) {
+  return add_labels(spec, columns::open_all(spec.location, columns::open_npy));
+}
+
+std::unique_ptr<columns::ColumnFile> open_npz_and_labels(const SourceSpec& spec) {
+  const auto open = [&](const std::string& location) { return columns::open_npz(location, spec.drop); };
+  return add_labels(spec, columns::open_all(spec.location, open));
+}
+
+std::vector<std::string> labels_of(const SourceSpec& spec) {
+  return spec.labels.empty() ? std::vector<std::string>() : std::vector{spec.labels};
 }
 
 std::unique_ptr<columns::ColumnFile> open_hdf5_files(const SourceSpec& spec) {
@@ -101,14 +108,14 @@ Reader npy_reader() {
   reader.first_bytes = {"\x93NUMPY"};
   reader.suffixes = {".npy"};
   reader.options.emplace_back("labels");
-  reader.other_files = [](const SourceSpec& spec) {
-    return spec.labels.empty() ? std::vector<std::string>() : std::vector{spec.labels};
-  };
+  reader.other_files = labels_of;
   return reader;
 }
 
 Reader npz_reader() {
-  Reader reader = column_reader<open_npz_files>("npz");
+  Reader reader = column_reader<open_npz_and_labels>("npz");
+  reader.options.emplace_back("labels");
+  reader.other_files = labels_of;
   reader.is_format = columns::is_npz;
   return reader;
 }

@@ -222,3 +222,15 @@ def test_archives_that_are_damaged(podere):
     assert "has no array for a table" in podere.refused("describe", "other.npz")
     (podere.folder / "no.npz").write_bytes(b"1,2\n")
     assert "is no archive of NumPy" in podere.refused("describe", "no.npz", "--format", "npz")
+
+
+def test_labels_may_lie_beside_an_archive(podere):
+    X = RANDOM.normal(size=(N, 3)) + Y[:, None]
+    numpy.savez(podere.folder / "a.npz", X=X, extra=Y * 2.0)
+    numpy.save(podere.folder / "y.npy", Y)
+    numpy.savez(podere.folder / "b.npz", X=X, extra=Y * 2.0, label=Y)
+    podere.done(*LEARN, "a.npz", "--labels", "y.npy", "-o", "a.json", "--executors", 2)
+    podere.done(*LEARN, "b.npz", "--label", "label", "-o", "b.json")
+    assert (podere.folder / "a.json").read_bytes() == (podere.folder / "b.json").read_bytes()
+    assert "b.npz: has a column 'label', and labels are in y.npy: choose one of them" in podere.refused(*LEARN, "b.npz", "--labels", "y.npy", "-o", "c.json")
+    assert "are the same file" in podere.refused(*LEARN, "a.npz", "--labels", "y.npy", "-o", "y.npy")

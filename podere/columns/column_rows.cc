@@ -29,7 +29,7 @@ namespace podere::columns {
 namespace {
 
 constexpr std::uint64_t kSampleRows = 16;
-constexpr float kFirstDay = -354'285;  // 1000-01-01
+constexpr float kFirstDay = -719'162;  // 0001-01-01
 constexpr float kLastDay = 2'932'897;  // behind 9999-12-31
 
 /// Whether an option names a column, by its name.

@@ -319,6 +319,14 @@ def test_the_line_that_names_the_delimiter_for_excel_is_no_row(podere):
         assert "t.csv:4: column 'b' (position 1): 'x' is neither" in podere.refused("train", "gbt", "t.csv", "--label", "a", "-o", "m.json")
 
 
+def test_dates_of_the_first_thousand_years_are_those_of_files_that_say_so(podere):
+    np.savez(podere.folder / "t.npz", when=np.array(["0001-01-01", "2026-02-03"], "M8[D]"), y=np.array([0, 1]))
+    when = described(podere, "t.npz")["when"]
+    assert when["kind"] == "date" and when["minimum"] == -719162 and when["maximum"] == 20487
+    podere.write("t.csv", "when,y\n2026-02-03,1\n0026-02-03,0\n")
+    assert "t.csv:3: column 'when' (position 0): '0026-02-03' is none of the dates" in podere.refused("train", "gbt", "t.csv", "--label", "y", "-o", "m.json")
+
+
 def test_a_million_columns_take_seconds(podere):
     n = 300_000
     podere.write("wide.csv", "\n".join((",".join(f"c{i}" for i in range(n)), ",".join(["1"] * n), ",".join(["0"] * n))) + "\n")

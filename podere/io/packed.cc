@@ -108,6 +108,12 @@ class Unpacker : public ByteCursor {
           "index=False)",
           name());
     }
+    if (any_of([](const std::string& file) { return file == "content.xml"; })) {
+      throw_input_error(
+          "{}: is an OpenDocument file: save it as CSV, as pandas does: pandas.read_excel(FILE).to_csv(CSV, "
+          "index=False)",
+          name());
+    }
     if (any_of([](const std::string& file) { return file.ends_with(".npy"); })) {
       throw_input_error("{}: is an archive of NumPy arrays: read with --format npz", name());
     }

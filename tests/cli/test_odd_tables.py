@@ -339,3 +339,14 @@ def test_a_message_has_the_reason_why_no_feature_is_left(podere):
     line = podere.refused("train", "gbt", "t.csv", "--label", "y", "--categorical", "auto", "-o", "m.json")
     assert line.endswith("no feature is left: too many texts differ for categories in 'id'; to take a column all the same: "
                          "--categorical with its name")
+
+
+@pytest.mark.parametrize(("begin", "words"), [
+    (b"root\0\0\xf3\x14" + bytes(60), "a ROOT file, allowed is text, plain or packed: save it as CSV, as pandas does: podere.read_root"),
+    (b"MATLAB 5.0 MAT-file, Platform: GLNXA64" + bytes(90), "a MATLAB file"),
+    (b"Obj\x01" + bytes(50), "an Avro file"), (b"\x1f\x9d\x90" + bytes(50), "packed with compress"),
+    (b"@relation x\n@attribute a numeric\n@data\n1\n", "an ARFF file"), (b"<?xml version='1.0'?><a/>", "an XML file"),
+    (b"<table border=1><tr><td>1</td></tr></table>", "an HTML file"), (b"%PDF-1.4\n", "a PDF file"), (b'[{"a":1}]', "JSON")])
+def test_files_of_other_programs_are_named(podere, begin, words):
+    (podere.folder / "other").write_bytes(begin)
+    assert f"other: is {words}" in podere.refused("describe", "other")

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 #include <span>
+#include <type_traits>
+#include <vector>
 
-#include "podere/base/error.h"
-#include "podere/base/printable.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/onnx_graph.h"
+#include "podere/neural/inputs.h"
 
 namespace podere::exchange {
 namespace {
@@ -27,13 +30,16 @@ class Graph {
     set_attribute(add("Cast", {input}, output), "to", static_cast<std::int64_t>(type));
   }
 
-  /// A constant of floats or doubles.
+  /// A constant of floats, doubles, whole numbers or bytes.
   template <typename T>
   void constant(const std::string& name, std::initializer_list<std::size_t> shape, std::span<const T> values) {
     static_assert(std::endian::native == std::endian::little);  // as raw data are
     onnx::TensorProto& tensor = *graph_.add_initializer();
     tensor.set_name(name);
-    tensor.set_data_type(sizeof(T) == sizeof(float) ? onnx::TensorProto::FLOAT : onnx::TensorProto::DOUBLE);
+    tensor.set_data_type(std::is_same_v<T, float>          ? onnx::TensorProto::FLOAT
+                         : std::is_same_v<T, double>       ? onnx::TensorProto::DOUBLE
+                         : std::is_same_v<T, std::int64_t> ? onnx::TensorProto::INT64
+                                                           : onnx::TensorProto::UINT8);
     for (const std::size_t n : shape) tensor.add_dims(static_cast<std::int64_t>(n));
     tensor.set_raw_data(values.data(), values.size_bytes());
   }
@@ -79,6 +85,71 @@ std::string add_imputation(Graph& graph, const std::string& input) {
   return "imputed";
 }
 
+/// [n_rows x n_columns] of some columns of another, or [n_rows] of one.
+std::string add_columns(Graph& graph, const std::string& input, std::span<const std::int64_t> columns, bool is_one,
+                        const std::string& output) {
+  if (is_one) {
+    graph.constant<std::int64_t>(output + "_place", {}, columns);
+  } else {
+    graph.constant<std::int64_t>(output + "_places", {columns.size()}, columns);
+  }
+  set_attribute(graph.add("Gather", {input, output + (is_one ? "_place" : "_places")}, output), "axis", 1);
+  return output;
+}
+
+/// The inputs that a category sets: a row for each code of a table of zeros and ones, and one of zeros for what is no
+/// code, such as NaN. Comes from the features as they are, where a missing value is not yet 0.
+std::string add_category(Graph& graph, const neural::Inputs& inputs, std::size_t feature) {
+  const std::string name = "category_" + std::to_string(feature);
+  const auto [begin, end] = inputs.inputs_of(feature);
+  const auto categories = inputs.inputs_of_categories(feature);
+  const std::size_t width = end - begin;
+  std::vector<std::uint8_t> table((categories.size() + 1) * width);
+  for (std::size_t code = 0; code < categories.size(); ++code) {
+    for (const std::uint32_t input : categories[code]) table[code * width + (input - begin)] = 1;
+  }
+  const auto place = static_cast<std::int64_t>(feature);
+  const auto n = static_cast<float>(categories.size());
+  const float zero = 0;
+  graph.constant<float>(name + "_first", {}, {&zero, 1});
+  graph.constant<float>(name + "_end", {}, {&n, 1});
+  graph.constant<std::uint8_t>(name + "_table", {categories.size() + 1, width}, table);
+  add_columns(graph, "features", {&place, 1}, /*is_one=*/true, name);
+  graph.add("GreaterOrEqual", {name, name + "_first"}, name + "_is_not_below");
+  graph.add("Less", {name, name + "_end"}, name + "_is_not_above");
+  graph.add("And", {name + "_is_not_below", name + "_is_not_above"}, name + "_is_code");
+  graph.add("Where", {name + "_is_code", name, name + "_end"}, name + "_row");
+  graph.cast(name + "_row", onnx::TensorProto::INT64, name + "_row_number");
+  set_attribute(graph.add("Gather", {name + "_table", name + "_row_number"}, name + "_bytes"), "axis", 0);
+  graph.cast(name + "_bytes", onnx::TensorProto::FLOAT, name + "_inputs");
+  return name + "_inputs";
+}
+
+/// The inputs of the first layer, of which `numbers` has those that are numbers. Returns the name of the result.
+std::string add_categories(Graph& graph, const neural::Inputs& inputs, const std::string& numbers) {
+  if (!inputs.has_categories()) return numbers;
+  std::vector<std::string> pieces;
+  std::vector<std::int64_t> run;  // of numbers beside each other
+  const auto end_run = [&] {
+    if (run.empty()) return;
+    pieces.push_back(add_columns(graph, numbers, run, /*is_one=*/false, "numbers_from_" + std::to_string(run[0])));
+    run.clear();
+  };
+  for (std::size_t j = 0; j < inputs.n_features(); ++j) {
+    if (!inputs.is_category(j)) {
+      run.push_back(static_cast<std::int64_t>(j));
+      continue;
+    }
+    end_run();
+    pieces.push_back(add_category(graph, inputs, j));
+  }
+  end_run();
+  onnx::NodeProto& all = graph.add("Concat", {}, "inputs");
+  for (const std::string& piece : pieces) all.add_input(piece);
+  set_attribute(all, "axis", 1);
+  return "inputs";
+}
+
 /// W x + b.
 std::string add_layer(Graph& graph, const Layer& layer, std::span<const float> all_weights, std::size_t l,
                       const std::string& input) {
@@ -121,16 +192,11 @@ void add_classes(Graph& graph, Loss loss, const std::string& outputs) {
 }  // namespace
 
 std::string to_onnx(const neural::Model& model) {
-  if (!model.schema.categories.empty()) {
-    throw_input_error(
-        "the feature {} has categories, which Podere does not write into ONNX networks: train on numbers "
-        "that stand for them",
-        printable(model.schema.features[model.schema.categories.begin()->first]));
-  }
   onnx::ModelProto file = begin_onnx(model.schema);
   Graph graph(*file.mutable_graph());
   std::string values = add_scaling(graph, model.scaling);
   if (model.options.impute) values = add_imputation(graph, values);
+  values = add_categories(graph, neural::Inputs(model.schema, model.options.one_hot), values);
   for (std::size_t l = 0; l < model.layout.n_layers(); ++l) {
     if (l > 0) values = add_activation(graph, model.options.activation, values);
     values = add_layer(graph, model.layout.layer(l), model.weights, l, values);

@@ -57,8 +57,11 @@ class NetworkEvaluator {
     Matrix matrix;
     if (tensor.dims_size() > 0) matrix.n_columns = static_cast<std::size_t>(tensor.dims(tensor.dims_size() - 1));
     if (tensor.dims_size() > 1) matrix.n_rows = static_cast<std::size_t>(tensor.dims(0));
-    matrix.values = tensor.data_type() == onnx::TensorProto::DOUBLE ? numbers<double>(tensor.raw_data())
-                                                                    : numbers<float>(tensor.raw_data());
+    const auto type = tensor.data_type();
+    matrix.values = type == onnx::TensorProto::DOUBLE  ? numbers<double>(tensor.raw_data())
+                    : type == onnx::TensorProto::INT64 ? numbers<std::int64_t>(tensor.raw_data())
+                    : type == onnx::TensorProto::UINT8 ? numbers<std::uint8_t>(tensor.raw_data())
+                                                       : numbers<float>(tensor.raw_data());
     EXPECT_EQ(matrix.values.size(), matrix.n_rows * matrix.n_columns);
     return matrix;
   }
@@ -107,8 +110,31 @@ class NetworkEvaluator {
     });
   }
 
+  /// Columns of x (axis 1), or a row of x for each of the places (axis 0).
+  static Matrix gather(const Matrix& x, const Matrix& places, std::int64_t axis) {
+    const auto place = [&](std::size_t i, std::size_t j) { return static_cast<std::size_t>(places.at(i, j)); };
+    if (axis == 1)
+      return each(x.n_rows, places.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, place(0, j)); });
+    EXPECT_EQ(places.n_columns, 1U);
+    for (std::size_t i = 0; i < places.n_rows; ++i) EXPECT_LT(place(i, 0), x.n_rows);
+    return each(places.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(place(i, 0), j); });
+  }
+
+  Matrix concat(const onnx::NodeProto& op) const {
+    EXPECT_EQ(attribute(op, "axis"), 1);
+    Matrix all = values_.at(op.input(0));
+    for (int k = 1; k < op.input_size(); ++k) {
+      const Matrix& next = values_.at(op.input(k));
+      all = each(all.n_rows, all.n_columns + next.n_columns, [&](std::size_t i, std::size_t j) {
+        return j < all.n_columns ? all.at(i, j) : next.at(i, j - all.n_columns);
+      });
+    }
+    return all;
+  }
+
   Matrix evaluate(const onnx::NodeProto& op) {
     const std::string& type = op.op_type();
+    if (type == "Concat") return concat(op);
     const auto input = [&](int k) -> const Matrix& { return values_.at(op.input(k)); };
     const Matrix& x = input(0);
     const auto of_each = [&](auto function) {
@@ -120,6 +146,7 @@ class NetworkEvaluator {
     }
     if (type == "Cast") {
       if (attribute(op, "to") == onnx::TensorProto::DOUBLE) return x;
+      if (attribute(op, "to") == onnx::TensorProto::INT64) return of_each([](double v) { return std::trunc(v); });
       EXPECT_EQ(attribute(op, "to"), onnx::TensorProto::FLOAT);
       return of_each([](double v) { return static_cast<double>(static_cast<float>(v)); });
     }
@@ -135,6 +162,13 @@ class NetworkEvaluator {
       return arg_max(x, attribute(op, "select_last_index") != 0);
     }
     const Matrix& y = input(1);
+    if (type == "Gather") return gather(x, y, attribute(op, "axis"));
+    if (type == "GreaterOrEqual")
+      return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) >= y.at(i, j); });
+    if (type == "Less")
+      return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) < y.at(i, j); });
+    if (type == "And")
+      return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) * y.at(i, j); });
     if (type == "Sub")
       return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) - y.at(i, j); });
     if (type == "Mul")
@@ -143,12 +177,6 @@ class NetworkEvaluator {
       return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) + y.at(i, j); });
     if (type == "Div")
       return each(x.n_rows, x.n_columns, [&](std::size_t i, std::size_t j) { return x.at(i, j) / y.at(i, j); });
-    if (type == "Concat") {
-      EXPECT_EQ(attribute(op, "axis"), 1);
-      return each(x.n_rows, x.n_columns + y.n_columns, [&](std::size_t i, std::size_t j) {
-        return j < x.n_columns ? x.at(i, j) : y.at(i, j - x.n_columns);
-      });
-    }
     if (type == "Where") {
       const Matrix& otherwise = input(2);
       return each(x.n_rows, x.n_columns,
@@ -296,6 +324,48 @@ TEST(OnnxNetwork, AMissingValueIsImputedWhereTheModelDoes) {
 
   const auto strict = parse(some_model({.loss = Loss::kSquaredError, .hidden = {}}));
   EXPECT_TRUE(std::isnan(NetworkEvaluator(strict.graph()).run({1, kFeatures, {NAN, 1, 1, 1}}, "prediction").at(0, 0)));
+}
+
+/// Categories at x1, of as many texts as have an input each, and at x3, of more.
+neural::Model model_with_categories(bool impute) {
+  constexpr int kOneHot = 6;
+  neural::Model model = some_model({.loss = Loss::kSquaredError, .hidden = {5}, .one_hot = kOneHot, .impute = impute});
+  for (const std::size_t feature : {1, 3}) {
+    table::CategoryTexts texts;
+    for (int k = 0; k < (feature == 1 ? 3 : 20); ++k) texts.push_back("town " + std::to_string(100 + k));
+    model.schema.categories.emplace(feature, texts);
+    model.scaling.mean[feature] = 0;
+    model.scaling.scale[feature] = 1;
+  }
+  model.layout = neural::Layout(1 + 3 + 1 + kOneHot, std::vector<int>{5}, 1);
+  RandomSequence random(9, 0, 0);
+  model.weights.resize(model.layout.size());
+  std::ranges::generate(model.weights, [&] { return static_cast<float>(random.uniform() - 0.5); });
+  validate(model);
+  return model;
+}
+
+TEST(OnnxNetwork, CategoriesAreCodesAndWhatIsNoCodeSetsNoInput) {
+  for (const bool impute : {false, true}) {
+    const neural::Model model = model_with_categories(impute);
+    table::Table table({.features = model.schema.features, .categories = model.schema.categories}, 70, {0, 70});
+    const table::Table numbers = some_rows(model);
+    for (const std::size_t j : {0, 2}) std::ranges::copy(numbers.feature(j), table.feature(j).begin());
+    for (std::size_t i = 0; i < table.n_rows(); ++i) {
+      table.feature(1)[i] = i % 5 == 4 ? NAN : static_cast<float>(i % 5);  // 3 is no code
+      table.feature(3)[i] = i % 7 == 6 ? NAN : static_cast<float>(i % 21);
+    }
+    const auto file = parse(model);
+    Matrix rows = matrix_of(table);
+    for (std::size_t i = 0; i < table.n_rows(); i += 10) rows.values[i * kFeatures + 1] = -1;
+    for (std::size_t i = 0; i < table.n_rows(); i += 10) table.feature(1)[i] = NAN;
+    const Matrix found = NetworkEvaluator(file.graph()).run(rows, "prediction");
+    const std::vector<float> expected = neural::predict(model, table, 1);
+    for (std::size_t i = 0; i < table.n_rows(); ++i) EXPECT_NEAR(found.at(i, 0), expected[i], 2e-6) << "row " << i;
+    const auto& categories = file.metadata_props(1);
+    EXPECT_EQ(categories.key(), "categories");
+    EXPECT_TRUE(categories.value().starts_with(R"({"x1":["town 100","town 101","town 102"],"x3":[)"));
+  }
 }
 
 TEST(OnnxNetwork, FeaturesThatAreNotScaledGoInAsTheyAre) {

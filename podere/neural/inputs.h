@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "podere/table/table.h"
@@ -23,6 +24,15 @@ class Inputs {
   std::size_t n_inputs() const { return n_inputs_; }
   bool has_categories() const { return !places_.empty(); }
   bool is_category(std::size_t feature) const { return features_[feature].n_categories > 0; }
+  /// The inputs of a feature: [begin, end).
+  std::array<std::size_t, 2> inputs_of(std::size_t feature) const {
+    const bool is_last = feature + 1 == features_.size();
+    return {features_[feature].first_input, is_last ? n_inputs_ : features_[feature + 1].first_input};
+  }
+  /// For each category of a feature, the inputs that it sets: two, or one of them twice.
+  std::span<const std::array<std::uint32_t, 2>> inputs_of_categories(std::size_t feature) const {
+    return std::span(places_).subspan(features_[feature].first_place, features_[feature].n_categories);
+  }
 
   /// Sets `inputs` [n_inputs] from `features` [n_features], of which numbers are taken as they are and categories are
   /// codes; what is no code counts as missing.

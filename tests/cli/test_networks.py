@@ -9,7 +9,7 @@ import signal
 import numpy
 import pytest
 
-from conftest import wait_until
+from conftest import needed, wait_until
 from test_bad_input import limited_files
 from test_loss import sha256
 from test_session import session  # noqa: F401, a fixture
@@ -568,11 +568,22 @@ def test_a_network_of_categories_is_continued_and_resumed(podere):
     assert "v.csv:1: there is no categorical column 'kind'; there are 'x', 'y'" in line, line
 
 
+@pytest.mark.parametrize("one_hot", [64, 8])  # of 20 towns: an input each, hashed
+def test_onnx_of_a_network_with_categories_has_their_codes(podere, one_hot):
+    onnx = needed("onnx")
+    podere.done("train", "nn", towns(podere), *OF_TOWNS[:2], "--epochs", 1, "--one-hot", one_hot, "-o", "network.json")
+    facts = json.loads(podere.done("convert", "network.json", "--to", "onnx", "-o", "n.onnx", "--json").stdout)
+    graph = onnx.load(podere.folder / "n.onnx")
+    onnx.checker.check_model(graph, full_check=True)  # the shapes of all operators too
+    assert graph.graph.input[0].type.tensor_type.shape.dim[1].dim_value == 3
+    named = {entry.key: json.loads(entry.value) for entry in graph.metadata_props}
+    assert named["feature_names"] == ["x", "kind", "town"]
+    assert named["categories"] == {"kind": ["a", "b", "c"], "town": sorted(f"t{town}" for town in range(20))}
+    assert facts["categories"] == named["categories"]
+
+
 def test_categories_that_a_network_cannot_take_are_refused(podere):
     data = towns(podere)
-    podere.done("train", "nn", data, *OF_TOWNS, "-o", "network.json")
-    line = podere.refused("convert", "network.json", "--to", "onnx", "-o", "n.onnx")
-    assert "the feature 'kind' has categories, which Podere does not write into ONNX networks" in line
     assert "town" in podere.refused("train", "nn", data, "--categorical", "kind", "-o", "m.json")
     wide = podere.write("wide.csv", "a,x,y\n" + "".join(f"t{i},0,{i % 2}\n" for i in range(5000)))
     train = ["train", "nn", wide, "--categorical", "a", "--epochs", 1, "-o", "m.json"]

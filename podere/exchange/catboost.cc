@@ -181,17 +181,36 @@ CatboostObjective read_loss(const SortedJson& model_info) {
   return result;
 }
 
+/// Names of classes, which old versions wrote at other places. Null if there are none.
+const SortedJson& class_names(const SortedJson& model_info) {
+  static const SortedJson kNone;
+  for (const char* const path :
+       {"/class_params/class_names", "/multiclass_params/class_names", "/params/data_processing_options/class_names"}) {
+    const SortedJson::json_pointer place(path);
+    if (model_info.contains(place) && !model_info.at(place).empty()) return model_info.at(place);
+  }
+  return kNone;
+}
+
 /// Texts and numbers that are not the places of the classes themselves.
 std::vector<std::string> read_classes(const SortedJson& model_info) {
-  const SortedJson classes = model_info.value("class_params", SortedJson::object()).value("class_names", SortedJson());
+  const SortedJson& classes = class_names(model_info);
   std::vector<std::string> texts;
   if (!classes.is_array()) return texts;
   bool are_places = true;
   for (std::size_t k = 0; k < classes.size(); ++k) {
-    are_places = are_places && classes[k].is_number() && classes[k].get<double>() == static_cast<double>(k);
     texts.push_back(classes[k].is_string() ? classes[k].get<std::string>() : classes[k].dump());
+    are_places = are_places && parse_real(texts.back()) == static_cast<double>(k);
   }
   return are_places ? std::vector<std::string>() : texts;
+}
+
+/// A margin for each output; old versions have one number for all.
+std::vector<double> read_bias(const SortedJson& json, const SortedJson& model_info, bool is_softmax) {
+  std::vector<double> biases;
+  for (const SortedJson& bias : json) biases.push_back(bias.get<double>());
+  if (is_softmax && json.is_number()) biases.resize(class_names(model_info).size(), biases[0]);
+  return biases;
 }
 
 tree::Model read_file(const SortedJson& file) {
@@ -199,9 +218,9 @@ tree::Model read_file(const SortedJson& file) {
   tree::Model model;
   const FeaturesRead features = read_features(file.at("features_info"), model);
   const double scale = file.at("scale_and_bias").at(0).get<double>();
-  for (const SortedJson& bias : file["scale_and_bias"].at(1)) model.base_margin.push_back(bias.get<double>());
-  const std::size_t n_outputs = model.base_margin.size();
   const bool is_softmax = tree::traits_of(objective.objective).link == tree::Link::kSoftmax;
+  model.base_margin = read_bias(file["scale_and_bias"].at(1), file["model_info"], is_softmax);
+  const std::size_t n_outputs = model.base_margin.size();
   if (is_softmax ? n_outputs < 2 || n_outputs > static_cast<std::size_t>(tree::kMaxClasses) : n_outputs != 1)
     throw_input_error("has {} outputs, which does not fit the objective", n_outputs);
   const bool is_symmetric = file.contains("oblivious_trees");

@@ -59,6 +59,25 @@ TEST(Catboost, TreesThatAreNotSymmetricAreRead) {
   EXPECT_NE(catboost_refusal(with(text, "\"value\":5", "\"value\":[5,6]")), "read");
 }
 
+TEST(Catboost, OldVersionsHaveOneBiasForAllClassesAndNamesOfClassesElsewhere) {
+  std::string text = with(with(kCatboost, "[2,[10]]", "[2,1]"), "\"RMSE\"}", R"("MultiClass"})");
+  text = with(text, "\"model_info\":{", R"("model_info":{"multiclass_params":{"class_names":["ash","elm","fir"]},)");
+  text = with(text, "[1,2,3,4]", "[1,0,5, 2,0,6, 3,0,7, 4,0,8]");
+  const auto read = read_model(text, "c");
+  const tree::Model& model = *tree::trees_of(*read.model);
+  EXPECT_EQ(model.schema.classes, (std::vector<std::string>{"ash", "elm", "fir"}));
+  table::Table table(model.schema, 1, {0, 1});
+  table.feature(0)[0] = 2;
+  table.feature(1)[0] = 0;
+  EXPECT_EQ(tree::predict_margins(model, table, 1), (std::vector<float>{5, 1, 13}));
+
+  text = with(kCatboost, "\"params\":{", R"("params":{"data_processing_options":{"class_names":["no","yes"]},)");
+  const auto two = read_model(with(text, "RMSE", "Logloss"), "c");
+  EXPECT_EQ(tree::trees_of(*two.model)->schema.classes, (std::vector<std::string>{"no", "yes"}));
+  const auto places = read_model(with(with(text, "RMSE", "Logloss"), R"(["no","yes"])", R"(["0","1"])"), "c");
+  EXPECT_TRUE(tree::trees_of(*places.model)->schema.classes.empty());
+}
+
 TEST(CatboostBadarg, WhatIsNotWholeOrNotInPodereIsRefused) {
   const std::string text = kCatboost;
   const auto expect_refused = [&](const char* old, const char* replacement, const char* reason) {

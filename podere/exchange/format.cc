@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
@@ -83,13 +84,24 @@ decltype(auto) with_name(const std::string& name, Act act) {
   }
 }
 
+std::unique_ptr<const algorithm::Model> checked(tree::Model model) {
+  tree::validate(model);
+  return tree::as_model(std::move(model));
+}
+
+std::unique_ptr<const algorithm::Model> checked(neural::Model model) {
+  neural::validate(model);
+  return neural::as_model(std::move(model));
+}
+
 template <tree::Model (*from)(const std::string&)>
 std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, const std::string& name) {
-  return with_name(name, [&] {
-    tree::Model model = from(text);
-    tree::validate(model);
-    return tree::as_model(std::move(model));
-  });
+  return with_name(name, [&] { return checked(from(text)); });
+}
+
+std::unique_ptr<const algorithm::Model> read_xgboost(const std::string& text, const std::string& name) {
+  return with_name(
+      name, [&] { return std::visit([](auto&& model) { return checked(std::move(model)); }, any_from_xgboost(text)); });
 }
 
 std::string write_podere(const algorithm::Model& model) { return model.to_text(); }
@@ -126,8 +138,8 @@ const std::vector<Format>& formats() {
       {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, write_trees<to_lightgbm>},
       {"catboost", "CatBoost", "JSON", is_catboost, read_trees<from_catboost>, nullptr},
-      {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_trees<from_xgboost>, write_trees<to_xgboost_ubjson>},
-      {"xgboost", "XGBoost", "JSON", is_xgboost, read_trees<from_xgboost>, write_trees<to_xgboost>},
+      {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_xgboost, write_trees<to_xgboost_ubjson>},
+      {"xgboost", "XGBoost", "JSON", is_xgboost, read_xgboost, write_trees<to_xgboost>},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},
   };
   return kFormats;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
+#include "podere/neural/model.h"
 #include "podere/tree/model.h"
 
 namespace podere::exchange {
@@ -11,9 +13,13 @@ namespace podere::exchange {
 /// values with float32 thresholds as Podere does, so rows take the same way, and sums of leaf values differ by rounding
 /// of the base score at most. Of a model that early stopping ended, the rounds up to the best one are read, as
 /// XGBoost's scikit-learn classes do. Throws InputError for text that is not a whole model, for numbers that lead out
-/// of bounds, and, by name, for what Podere does not have: gblinear, other objectives, several targets, vector leaves.
+/// of bounds, and, by name, for what Podere does not have: other objectives, several targets, vector leaves.
 /// The weights of dart are multiplied into its leaves. Source:
 /// https://xgboost.readthedocs.io/en/stable/tutorials/saving_model.html and doc/model.schema there.
+/// A linear model (gblinear) becomes a network without hidden layers (xgboost_linear.h).
+using XgboostModel = std::variant<tree::Model, neural::Model>;
+XgboostModel any_from_xgboost(const std::string& text);
+/// The same of trees. Throws InputError for a linear model.
 tree::Model from_xgboost(const std::string& text);
 
 /// Inverse of from_xgboost: JSON as XGBoost 1.7 writes it, which later versions read too. Base margins are added to the

@@ -16,6 +16,7 @@
 #include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
+#include "podere/exchange/xgboost_linear.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
@@ -238,7 +239,7 @@ Booster read_booster(const SortedJson& json) {
   const auto name = json.at("name").get<std::string>();
   if (name == "gbtree") return {json.at("model")};
   if (name != "dart")
-    throw_input_error("has the booster '{}', which Podere does not have: train with gbtree or dart", name);
+    throw_input_error("has the booster '{}', which Podere does not have: train with gbtree, dart or gblinear", name);
   Booster booster{json.at("gbtree").at("model")};
   for (const SortedJson& weight : json.at("weight_drop"))
     booster.weights.push_back(element<float>(weight, "weight_drop"));
@@ -324,7 +325,7 @@ table::Schema read_schema(const SortedJson& learner) {
   return schema;
 }
 
-tree::Model read_model(const SortedJson& file) {
+XgboostModel read_file(const SortedJson& file) {
   if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
   const SortedJson& learner = file.at("learner");
   const SortedJson& parameters = learner.at("learner_model_param");
@@ -340,12 +341,14 @@ tree::Model read_model(const SortedJson& file) {
   tree::Model model;
   model.schema = read_schema(learner);
   model.base_margin = base_margins(parameters.at("base_score"), objective.base_link, n_outputs);
+  const SortedJson& booster = learner.at("gradient_booster");
+  if (booster.at("name") == "gblinear")
+    return linear_from_xgboost(booster, model.schema, objective.objective, model.base_margin);
   model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
   const std::vector<std::string> types = read_types(learner, model.schema.features.size());
   find_empty_sets(types, model.trees);
   model.schema.categories = read_categories(types, model.trees);
-  if (const auto categories = categories_from_xgboost(read_booster(learner.at("gradient_booster")).model, model.schema);
-      !categories.empty())
+  if (const auto categories = categories_from_xgboost(read_booster(booster).model, model.schema); !categories.empty())
     name_categories(model, categories);
   model.options = options_of(objective.objective, static_cast<int>(n_classes), model.trees);
   model.options.quantile = objective.quantile;
@@ -354,14 +357,20 @@ tree::Model read_model(const SortedJson& file) {
 
 }  // namespace
 
-tree::Model from_xgboost(const std::string& text) {
+XgboostModel any_from_xgboost(const std::string& text) {
   const SortedJson file = is_ubjson(text) ? from_ubjson(text) : parse_json(text);
   try {
-    return read_model(file);
+    return read_file(file);
   } catch (const SortedJson::exception& error) {
     const std::string_view cause = error.what();  // "[json.exception...] key 'name' not found"
     throw_input_error("is not a whole XGBoost model ({})", cause.substr(cause.find("] ") + 2));
   }
+}
+
+tree::Model from_xgboost(const std::string& text) {
+  XgboostModel model = any_from_xgboost(text);
+  if (auto* const trees = std::get_if<tree::Model>(&model)) return std::move(*trees);
+  throw InputError("is a linear model (gblinear), not one of trees");
 }
 
 }  // namespace podere::exchange

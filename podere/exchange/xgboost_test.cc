@@ -8,6 +8,8 @@
 #include "podere/base/json.h"
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
+#include "podere/neural/algorithm.h"
+#include "podere/neural/predict.h"
 
 namespace podere::exchange {
 namespace {
@@ -121,13 +123,58 @@ TEST(Xgboost, TakesTheRoundsUpToTheBestOfEarlyStopping) {
   EXPECT_THROW(with_best("18446744073709551615"), InputError);
 }
 
+/// A file of two features, as XGBoost 3.2 writes it.
+std::string linear(const std::string& objective, const std::string& n_classes, const std::string& base_score,
+                   const std::string& weights) {
+  return R"({"learner":{"attributes":{},"feature_names":["a","b"],"feature_types":[],"gradient_booster":{"model":)"
+         R"({"boosted_rounds":8,"weights":[)" +
+         weights + R"(]},"name":"gblinear"},"learner_model_param":{"base_score":")" + base_score +
+         R"(","num_class":")" + n_classes + R"(","num_feature":"2","num_target":"1"},"objective":{"name":")" +
+         objective + R"("}},"version":[3,2,0]})";
+}
+
+/// Outputs of a row, one after another.
+std::vector<float> linear_predictions(const std::string& text, float a, float b) {
+  const ReadModel read = read_model(text, "x");
+  const neural::Model& model = *neural::network_of(*read.model);
+  table::Table table(model.schema, 1, {0, 1});
+  table.feature(0)[0] = a;
+  table.feature(1)[0] = b;
+  return neural::predict_outputs(model, table, 1);
+}
+
+TEST(Xgboost, ALinearModelIsANetworkWithoutHiddenLayersWhereMissingValuesAddNothing) {
+  const std::string number = linear("reg:squarederror", "0", "[1E1]", "2,-3,5");
+  EXPECT_EQ(linear_predictions(number, 1, 100), std::vector<float>{10 + 5 + 2 - 300});
+  EXPECT_EQ(linear_predictions(number, NAN, 1), std::vector<float>{10 + 5 - 3});
+  EXPECT_EQ(linear_predictions(linear("binary:logistic", "0", "5E-1", "2,-3,5"), 1, 1), std::vector<float>{4});
+  // The first score is that of all classes.
+  const std::string classes = linear("multi:softprob", "3", "[1,7,9]", "2,4,8, -3,0,1, 5,6,7");
+  EXPECT_EQ(linear_predictions(classes, 1, 2), (std::vector<float>{2 - 6 + 5 + 1, 4 + 6 + 1, 8 + 2 + 7 + 1}));
+}
+
+TEST(XgboostBadarg, LinearModelsThatAreNotWholeOrPredictExponentialsAreRefused) {
+  const auto refusal_of = [](const std::string& text) -> std::string {
+    try {
+      read_model(text, "x");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_NE(refusal_of(linear("count:poisson", "0", "5E-1", "2,-3,5")).find("exponentials"), std::string::npos);
+  EXPECT_NE(refusal_of(linear("reg:squarederror", "0", "5E-1", "2,-3")).find("2 weights"), std::string::npos);
+  EXPECT_NE(refusal_of(linear("reg:squarederror", "0", "5E-1", "2,-3,1e39")).find("'weights'"), std::string::npos);
+  EXPECT_NE(refusal_of(linear("reg:squarederror", "0", "5E-1", "2,-3,\"x\"")).find("not a whole"), std::string::npos);
+}
+
 TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
   const std::string text = model_text(kCases[0]);
   const auto expect_refused = [&](const char* old, const char* replacement, const char* name) {
     EXPECT_NE(refusal(with(text, old, replacement)).find(name), std::string::npos)
         << refusal(with(text, old, replacement));
   };
-  expect_refused(R"("name":"gbtree")", R"("name":"gblinear")", "'gblinear'");
+  expect_refused(R"("name":"gbtree")", R"("name":"other")", "'other'");
   expect_refused("binary:logistic", "binary:hinge", "binary:logitraw");
   expect_refused("binary:logistic", "own:objective", "'own:objective'");
   expect_refused(R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")", "vector leaves");

@@ -312,6 +312,10 @@ tree::Model from_lightgbm(const std::string& text) {
     objective.objective = objective_called("regression", "regression", lightgbm_objectives());
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
+  if (n_outputs > 1 && !header.contains("objective"))
+    throw_input_error(
+        "has a custom objective of {} outputs, of which Podere has one: train a model for each, or with multiclass",
+        n_outputs);
   const bool is_softmax = traits_of(objective.objective).link == tree::Link::kSoftmax;
   if (n_outputs != n_classes || (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,

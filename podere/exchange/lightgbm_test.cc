@@ -112,6 +112,10 @@ TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
   expect_refused("objective=binary sigmoid:1", "objective=binary sigmoid:0", "sigmoid:0");
   expect_refused("objective=binary sigmoid:1", "objective=binary", "sigmoid");
   expect_refused("objective=binary sigmoid:1", "objective=regression sqrt", "sqrt");
+  EXPECT_NE(lightgbm_refusal(with(with(text, "objective=binary sigmoid:1\n", ""), "num_tree_per_iteration=1",
+                                  "num_tree_per_iteration=3"))
+                .find("custom objective of 3 outputs"),
+            std::string::npos);
   expect_refused("version=v4", "version=v2\naverage_output", "random forest");
   expect_refused("version=v4", "version=v1", "v1");
   // Zeros are missing and go left, numbers up to 0.1 below zero and all above go right, or the other way round.

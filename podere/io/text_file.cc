@@ -29,7 +29,7 @@ constexpr const char* kOwnFormat = "let its format be found (--format auto)";  /
 constexpr std::array kOtherKinds = {
     OtherKind{"PAR1\x15"sv, "a Parquet file", kOwnFormat},
     OtherKind{"ARROW1\0\0"sv, "an Arrow file", kOwnFormat},
-    OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", "pandas.read_hdf(FILE).to_csv(CSV, index=False)"},
+    OtherKind{"\x89HDF\r\n"sv, "an HDF5 file", kOwnFormat},
     OtherKind{"\xd0\xcf\x11\xe0"sv, "an Excel file", "pandas.read_excel(FILE).to_csv(CSV, index=False)"},
     OtherKind{"\x93NUMPY"sv, "an array of NumPy", kOwnFormat},
     OtherKind{"SQLite format 3\0"sv, "an SQLite database", nullptr},

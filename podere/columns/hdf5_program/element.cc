@@ -246,7 +246,7 @@ void make_packed(Element& element, Packing packing) {
 std::string_view long_text(const Field& field, const std::byte* element) {
   const char* text;
   std::memcpy(&text, element + field.from, sizeof text);
-  return text == nullptr ? std::string_view() : std::string_view(text);
+  return text == nullptr ? "" : text;
 }
 
 void convert(const Field& field, const std::byte* from, std::byte* to) {
@@ -258,7 +258,7 @@ void convert(const Field& field, const std::byte* from, std::byte* to) {
       return put_text(long_text(field, from), field, to);
     case Field::Form::kNames: {
       const auto named = field.names.find(key_at(field, from));
-      return put_text(named == field.names.end() ? std::string_view() : std::string_view(named->second), field, to);
+      return put_text(named == field.names.end() ? std::string_view("") : std::string_view(named->second), field, to);
     }
     case Field::Form::kPacked: {
       const double read = number_at(field, from);

@@ -60,7 +60,7 @@ TEST_F(FormatTest, IsTheOneThatIsChosen) {
     if (name == kAnyFormat) continue;
     EXPECT_EQ(find_reader({.location = path, .format = name}).name, name);
   }
-  EXPECT_THROW(find_reader({.location = path, .format = "hdf5"}), InputError);
+  EXPECT_THROW(find_reader({.location = path, .format = "excel"}), InputError);
 }
 
 TEST(Readers, HaveDifferentNamesAndOptionsThatThereAre) {

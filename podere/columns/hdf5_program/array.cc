@@ -157,7 +157,7 @@ void for_each_run(const Part& part, std::uint64_t first, std::uint64_t n,
     read_selected(part, selected, n_values, read.data());
     take(read.data(), n_values / step);
     if (!has_long_texts(part)) return;
-    // Gives back what the library took for texts.
+    // Releases what the library took for texts.
     const hsize_t size = n_values;
     const Handle memory(whole(H5Screate_simple(1, &size, nullptr), "it"), H5Sclose);
     H5Dvlen_reclaim(part.element.type.get(), memory.get(), H5P_DEFAULT, read.data());

@@ -29,7 +29,7 @@ bool read_all(std::span<std::byte> bytes) {
   return true;
 }
 
-/// Ends the program if nobody reads any more.
+/// Ends the program if its output is closed.
 void write_all(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(STDOUT_FILENO, bytes.data(), bytes.size());

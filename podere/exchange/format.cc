@@ -101,7 +101,7 @@ std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, cons
 
 std::unique_ptr<const algorithm::Model> read_xgboost(const std::string& text, const std::string& name) {
   return with_name(
-      name, [&] { return std::visit([](auto&& model) { return checked(std::move(model)); }, any_from_xgboost(text)); });
+      name, [&] { return std::visit([](auto model) { return checked(std::move(model)); }, any_from_xgboost(text)); });
 }
 
 std::string write_podere(const algorithm::Model& model) { return model.to_text(); }

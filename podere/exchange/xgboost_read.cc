@@ -325,7 +325,7 @@ table::Schema read_schema(const SortedJson& learner) {
   return schema;
 }
 
-XgboostModel read_file(const SortedJson& file) {
+XgboostModel read_xgboost_file(const SortedJson& file) {
   if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
   const SortedJson& learner = file.at("learner");
   const SortedJson& parameters = learner.at("learner_model_param");
@@ -360,7 +360,7 @@ XgboostModel read_file(const SortedJson& file) {
 XgboostModel any_from_xgboost(const std::string& text) {
   const SortedJson file = is_ubjson(text) ? from_ubjson(text) : parse_json(text);
   try {
-    return read_file(file);
+    return read_xgboost_file(file);
   } catch (const SortedJson::exception& error) {
     const std::string_view cause = error.what();  // "[json.exception...] key 'name' not found"
     throw_input_error("is not a whole XGBoost model ({})", cause.substr(cause.find("] ") + 2));

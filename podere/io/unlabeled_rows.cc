@@ -76,7 +76,7 @@ void drop_unlabeled(const std::string& name, const comm::Communicator& comm, int
 }
 
 std::unique_ptr<table::RowSource> open_labeled(const std::string& name, std::unique_ptr<table::RowSource> all,
-                                               table::ReadRows::Fill read, const comm::Communicator& comm,
+                                               const table::ReadRows::Fill& read, const comm::Communicator& comm,
                                                std::size_t window_bytes, std::uint64_t& n_left_out) {
   const table::Schema schema = all->schema();
   check_label_column(name, schema);

@@ -20,7 +20,7 @@ void drop_unlabeled(const std::string& name, const comm::Communicator& comm, int
 /// The same of rows that are read again each time they are needed: of `all` that `read` reads, for any range of them.
 /// Memory: as ReadRows, another window, and 16 bytes for 64 rows of the source. Collective; throws as drop_unlabeled.
 std::unique_ptr<table::RowSource> open_labeled(const std::string& name, std::unique_ptr<table::RowSource> all,
-                                               table::ReadRows::Fill read, const comm::Communicator& comm,
+                                               const table::ReadRows::Fill& read, const comm::Communicator& comm,
                                                std::size_t window_bytes, std::uint64_t& n_left_out);
 
 }  // namespace podere::io

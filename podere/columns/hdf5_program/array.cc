@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,12 @@ constexpr std::uint64_t kMostRequestBytes = std::uint64_t{1} << 31;
 constexpr std::size_t kUsualCacheBytes = std::size_t{1} << 20, kMostCacheBytes = std::size_t{1} << 28;
 constexpr std::uint64_t kTextPieceBytes = std::uint64_t{1} << 16;
 // What netCDF has where nothing was written. Source: netCDF C library, netcdf.h, NC_FILL_*.
-constexpr std::array<double, 6> kNetcdfFills = {
-    9.9692099683868690e+36, static_cast<double>(9.9692099683868690e+36f), -2147483647, 4294967295, -32767, 65535};
+const std::map<std::string, double> kNetcdfFills = {{"<f8", 9.9692099683868690e+36},
+                                                    {"<f4", 9.9692099683868690e+36},
+                                                    {"<i2", -32767},
+                                                    {"<u2", 65535},
+                                                    {"<i4", -2147483647},
+                                                    {"<u4", 4294967295}};
 
 std::uint64_t product(std::span<const hsize_t> sizes) {
   std::uint64_t result = 1;
@@ -307,9 +312,12 @@ void Array::adapt_to_netcdf(bool is_netcdf) {
   for (const char* name : {"_FillValue", "missing_value"}) {
     for (const double missing : number_attribute(dataset, name)) packing.missing.push_back(missing);
   }
-  const bool has_usual_fill = field.type.starts_with("<f") || field.to_bytes == 2 || field.to_bytes == 4;
-  if (packing.missing.empty() && is_netcdf && has_usual_fill) {
-    packing.missing.assign(kNetcdfFills.begin(), kNetcdfFills.end());
+  const auto usual_fill = kNetcdfFills.find(field.type);
+  if (packing.missing.empty() && is_netcdf && usual_fill != kNetcdfFills.end()) {
+    packing.missing.push_back(usual_fill->second);
+  }
+  if (field.type == "<f4") {  // as values of this type have it
+    for (double& missing : packing.missing) missing = static_cast<double>(static_cast<float>(missing));
   }
   const auto scale = number_attribute(dataset, "scale_factor"), offset = number_attribute(dataset, "add_offset");
   if (scale.size() == 1) packing.scale = scale[0];

@@ -9,6 +9,8 @@
 
 namespace podere::exchange {
 
+using XgboostModel = std::variant<tree::Model, neural::Model>;
+
 /// The model in XGBoost's JSON or UBJSON `text` (versions 1.0 to 3), with the same margins. XGBoost compares float32
 /// values with float32 thresholds as Podere does, so rows take the same way, and sums of leaf values differ by rounding
 /// of the base score at most. Of a model that early stopping ended, the rounds up to the best one are read, as
@@ -17,7 +19,6 @@ namespace podere::exchange {
 /// The weights of dart are multiplied into its leaves. Source:
 /// https://xgboost.readthedocs.io/en/stable/tutorials/saving_model.html and doc/model.schema there.
 /// A linear model (gblinear) becomes a network without hidden layers (xgboost_linear.h).
-using XgboostModel = std::variant<tree::Model, neural::Model>;
 XgboostModel any_from_xgboost(const std::string& text);
 /// The same of trees. Throws InputError for a linear model.
 tree::Model from_xgboost(const std::string& text);

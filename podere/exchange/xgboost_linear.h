@@ -10,9 +10,8 @@
 namespace podere::exchange {
 
 /// The network without hidden layers that predicts what gblinear does: a missing value adds nothing. `booster` is the
-/// "gradient_booster", `base_margins` [n_outputs], of
-/// which XGBoost takes the first. Throws InputError or Json::exception for weights that are not whole,
-/// and for objectives whose predictions are exponentials, which networks do not have.
+/// "gradient_booster"; of `base_margins` [n_outputs] XGBoost takes the first. Throws InputError or Json::exception if
+/// weights are absent or too many, and for objectives whose predictions are exponentials, which networks do not have.
 neural::Model linear_from_xgboost(const SortedJson& booster, const table::Schema& schema, tree::Objective objective,
                                   std::span<const double> base_margins);
 

@@ -20,7 +20,7 @@ bool is_whole_number(std::string_view text);
 /// Whether it is, and is not `rounded`, its nearest float32.
 bool is_rounded(std::string_view text, float rounded);
 
-/// Finds it out while rows are read, for all threads of a rank.
+/// Finds such numbers while rows are read, for all threads of a rank.
 class RoundedWholes {
  public:
   explicit RoundedWholes(const CsvLayout& layout);

@@ -205,7 +205,7 @@ Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const
   const auto values = table::label_values(table, kFewClasses, comm);
   const bool is_guess_by_place =
       column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
-  // Training refuses one that is a mistake, with its row.
+  // Training refuses a label that is missing or a mistake, with its row.
   if (range.has_missing || table.n_global_rows() == 0) return given;
   if (values && has_stray_label(table, *values, comm)) return given;
   const bool are_repeated = values && (values->size() <= kFewRows || 2 * values->size() <= table.n_global_rows());

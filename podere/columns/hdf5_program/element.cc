@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostMembers = std::size_t{1} << 20;
 
-/// Types close what is equal to an Id of the library; a constant of the library must not be closed.
+/// A copy, which may be closed: a constant of the library must not be.
 Handle copy_of(hid_t type) { return {H5Tcopy(type), H5Tclose}; }
 
 Handle type_of(hid_t id) { return {id, H5Tclose}; }
@@ -71,7 +71,7 @@ Value text(hid_t type) {
   return as_read(std::move(here), fmt::format("|S{}", bytes));
 }
 
-/// Of 0 and 1, called as h5py calls them, or of names.
+/// An enumeration: a boolean where its names are those that h5py gives 0 and 1, else a text.
 Value names(hid_t type) {
   const int n = whole(H5Tget_nmembers(type), "a type");
   Value value = as_read(type_of(H5Tget_native_type(type, H5T_DIR_ASCEND)), "");

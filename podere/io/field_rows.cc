@@ -129,38 +129,49 @@ void refuse_first(FieldRows& rows, const comm::Communicator& comm, const CsvOpti
   throw_input_error("{}: changed while it was read", rows.name());
 }
 
+/// What reading through all rows found.
+struct Pass {
+  std::optional<std::string> fault;
+  std::vector<FoundTexts> found = {};  ///< [fields]
+  std::vector<float> steps = {};       ///< as of RoundedWholes
+};
+
 /// Runs `read`, which goes through the rows; once more where it had found texts that are numbers of some form,
 /// or categories. Throws InputError, on all ranks, for rows that do not split, or, unless they are counted, for texts
 /// among numbers: the first in the file, and all columns that hold any. Collective.
 void read_or_refuse(FieldRows& rows, const comm::Communicator& comm, const CsvOptions& options, ReadFacts& facts,
                     const std::function<void()>& read) {
-  std::optional<std::string> fault;
-  std::vector<float> steps;
   const auto read_and_count = [&] {
     TextCounts texts(rows.layout.fields.size(), options.finds_categories || options.counts_texts);
     RoundedWholes rounded(rows.layout);
     rows.texts = &texts;
     rows.rounded = &rounded;
-    fault = find_fault(comm, read);
+    Pass pass{.fault = find_fault(comm, read)};
     rows.texts = nullptr;
     rows.rounded = nullptr;
-    steps = rounded.join_steps(comm);
-    return texts.join(comm);
+    pass.steps = rounded.join_steps(comm);
+    pass.found = texts.join(comm);
+    return pass;
   };
-  std::vector<FoundTexts> found = read_and_count();
+  Pass pass = read_and_count();
   const CsvLayout before = rows.layout;
-  if (const auto commas = commas_in_doubt(options, found, rows.layout); !fault && !commas.empty()) {
+  const std::vector<std::size_t> commas =
+      pass.fault ? std::vector<std::size_t>() : commas_in_doubt(options, pass.found, rows.layout);
+  if (!commas.empty()) {
     for (const std::size_t k : commas) rows.layout.forms[k] = kDecimalComma;
-    const std::vector<FoundTexts> with_comma = read_and_count();
+    const Pass trial = read_and_count();
     rows.layout = before;
     for (const std::size_t k : commas) {
-      if (with_comma[k].n_texts > 0) found[k].forms &= ~(std::uint64_t{1} << kDecimalComma);
+      if (trial.fault || trial.found[k].n_texts > 0) pass.found[k].forms &= ~(std::uint64_t{1} << kDecimalComma);
     }
   }
-  if (!fault && choose_forms(rows.name(), options, found, rows.chosen.size(), rows.layout)) {
-    const std::vector<FoundTexts> at_first = std::exchange(found, read_and_count());
-    if (restore_forms(at_first, found, before, rows.layout)) found = read_and_count();
+  const bool are_chosen =
+      !pass.fault && choose_forms(rows.name(), options, pass.found, rows.chosen.size(), rows.layout);
+  if (are_chosen || !commas.empty()) {  // the values that were read are others
+    const Pass at_first = std::exchange(pass, read_and_count());
+    if (are_chosen && restore_forms(at_first.found, pass.found, before, rows.layout)) pass = read_and_count();
   }
+  const auto& [fault, found, steps] = pass;
   if (fault && !options.counts_texts) refuse_first(rows, comm, options, found, read);
   if (fault) throw InputError(*fault);
   note_columns(rows.layout, found, steps, options, facts);

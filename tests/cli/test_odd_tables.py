@@ -308,6 +308,8 @@ def test_a_plain_number_decides_what_a_comma_means(podere):
     assert "column a holds numbers with a comma every three digits\n" in podere.done("describe", "t.csv", "--executors", 2).stdout
     podere.write("u.csv", 'a,b\n2,0\n3,1\n"1,234",0\n')
     assert "none of its fields decides: choose --decimal , or --decimal ." in podere.done("describe", "u.csv").stdout
+    facts = json.loads(podere.done("describe", "u.csv", "--json").stdout)["columns"][0]
+    assert (facts["kind"], facts["minimum"], facts["maximum"], facts["missing"], facts["texts"]) == ("text", 2, 3, 0, 1)
     podere.write("v.csv", 'a,b\n1.5,0\n"1,25",1\n"1,234",0\n')
     assert "not numbers: 'a' (1 of 3 rows)" in podere.refused("train", "gbt", "v.csv", "--label", "b", "-o", "m.json")
 

@@ -21,7 +21,6 @@ namespace podere::columns {
 namespace {
 
 constexpr int kSocketBytes = 1 << 20;
-constexpr std::uint64_t kMostContentsBytes = std::uint64_t{1} << 30;
 
 /// Beside the program that runs.
 std::string find_hdf5_program() {
@@ -35,6 +34,7 @@ std::string find_hdf5_program() {
 class Hdf5Processes::Process {
  public:
   Process(const std::string& path, const std::string& key) {
+    std::string program = find_hdf5_program(), file = path, name = key;
     // A socket, not pipes: writing to a process that is gone need not raise SIGPIPE.
     std::array<int, 2> ends;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -51,7 +51,6 @@ class Hdf5Processes::Process {
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    std::string program = find_hdf5_program(), file = path, name = key;
     std::array<char*, 4> argv = {program.data(), file.data(), name.data(), nullptr};
     const int error = posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
     posix_spawnattr_destroy(&attributes);
@@ -86,7 +85,7 @@ class Hdf5Processes::Process {
   Hdf5Answer receive_head(const std::string& path) {
     Hdf5Answer head;
     receive(path, std::as_writable_bytes(std::span(&head, 1)));
-    if (head.n_bytes > kMostContentsBytes) refuse_crash(path);
+    if (head.n_bytes > kHdf5MostAnswerBytes) refuse_crash(path);
     if (head.is_refused == 0) return head;
     std::string words(static_cast<std::size_t>(head.n_bytes), '\0');
     receive(path, std::as_writable_bytes(std::span(words)));
@@ -104,11 +103,13 @@ class Hdf5Processes::Process {
 
  private:
   [[noreturn]] void refuse_crash(const std::string& path) {
+    shutdown(socket_, SHUT_RDWR);  // it may still want to write
     int status = 0;
     if (waitpid(std::exchange(pid_, -1), &status, 0) > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
       throw_input_error(
-          "{}: the file is damaged: the library of HDF5 computes for more than {} seconds on a part of it", path,
-          kHdf5SecondsPerAnswer);
+          "{}: the file is damaged, or a part of it too large: the library of HDF5 computes on it for more than {} "
+          "seconds",
+          path, kHdf5SecondsPerAnswer);
     }
     throw_input_error("{}: the file is damaged: the library of HDF5 crashes on it", path);
   }

@@ -28,6 +28,9 @@ struct Hdf5Answer {
 /// Computes for this long on one answer, then ends by SIGPROF: a damaged file can lead the library around in circles.
 inline constexpr int kHdf5SecondsPerAnswer = 120;
 
+/// The most bytes of an answer.
+inline constexpr std::uint64_t kHdf5MostAnswerBytes = std::uint64_t{1} << 30;
+
 /// Takes no more memory than this: a damaged file can ask for any size of chunk.
 inline constexpr std::uint64_t kHdf5MemoryBytes = std::uint64_t{8} << 30;
 

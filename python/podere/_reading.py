@@ -75,7 +75,8 @@ def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> boo
 
 
 def location_source(location: str | os.PathLike[str], *, format: str | None, labels: str | os.PathLike[str] | None,
-                    key: str | None, n_features: int | None, zero_based: bool, rows: slice | None, columns: dict[str, str | int | None],
+                    key: str | None, n_features: int | None, zero_based: bool, rows: slice | None,
+                    columns: dict[str, str | int | None],
                     lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
     """What says itself what is in it, as Session.read has it; the last as of csv_source."""
     events = isinstance(location, str) and location.startswith("collider:")

@@ -1,6 +1,5 @@
 """HDF5 files of h5py, pandas, netCDF and MATLAB: the same model as from the same rows in CSV; keys; what is no table."""
 
-import hashlib
 import json
 import os
 import pathlib
@@ -11,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PODERE, Podere
+from conftest import PODERE, Podere, model_of
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
 FILES = DATA / "hdf5"
@@ -22,11 +21,6 @@ OPTIONS = ("--label", "kind", "--categorical", "color")
 
 def trees_of(podere):
     return json.loads((podere.folder / "m.json").read_text())["model"]["trees"]
-
-
-def model_of(podere, data, *options, executors=1):
-    podere.done("train", "gbt", data, "--trees", 3, "--executors", executors, "-o", "m.json", *options)
-    return hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +85,60 @@ def test_netcdf_has_missing_and_packed_numbers(podere):
     assert in_csv["real"]["missing"] > 0
     packed = columns["packed"]
     assert (packed["minimum"], packed["maximum"], packed["missing"]) == (10.5, 29, 14)
+
+
+def test_netcdf_has_a_fill_value_for_each_type_and_unsigned_numbers(podere):
+    import h5py
+    import numpy
+
+    with h5py.File(podere.folder / "fill.nc", "w") as file:
+        file.attrs["_NCProperties"] = "version=2"
+        file["whole"] = numpy.array([65535, -32767, -2147483647, 4], "i4")
+        file["real"] = numpy.array([65535, -32767, 9.9692099683868690e36, 4])
+        file["named"] = numpy.array([1, 2, 3, 1e20], "f4")
+        file["named"].attrs["missing_value"] = 1e20
+        file["bytes"] = numpy.array([-1, 0, 1, -2], "i1")
+        file["bytes"].attrs.update({"_Unsigned": "true", "_FillValue": numpy.int8(-2), "scale_factor": 2.0})
+    facts = json.loads(podere.done("describe", "fill.nc", "--json").stdout)["columns"]
+    found = {column["name"]: (column["minimum"], column["maximum"], column["missing"]) for column in facts}
+    assert found == {"whole": (-32767, 65535, 1), "real": (-32767, 65535, 1), "named": (1, 3, 1), "bytes": (0, 510, 1)}
+
+
+def test_a_frame_of_many_blocks(podere):
+    """Of block 10 and of the first column of block 1 the names begin alike."""
+    import h5py
+    import numpy
+
+    rows = numpy.zeros(3, [("index", "i8"), ("values_block_1", "f8", 2), ("values_block_10", "i1", (1,))])
+    rows["values_block_1"], rows["values_block_10"] = [[1, 2], [3, 4], [5, 6]], [[0], [1], [-1]]
+    texts = numpy.zeros(2, [("index", "i8"), ("values", "S4")])
+    texts["values"] = [b"one", b"two"]
+    with h5py.File(podere.folder / "blocks.h5", "w") as file:  # as pandas writes it
+        file["rows/table"] = rows
+        file["rows/meta/values_block_10/meta/table"] = texts
+        file["rows"].attrs.update({"pandas_type": numpy.bytes_("frame_table"), "non_index_axes": numpy.bytes_(b"(lp0\n(I1\n(lp1\nVc\np2\naVa\np3\naVb\np4\natp5\na.")})
+        file["rows/table"].attrs.update({name: numpy.bytes_(value) for name, value in (
+            ("values_block_1_kind", b"(lp0\nVa\np1\naVb\np2\na."), ("values_block_10_kind", b"(lp0\nVc\np1\na."), ("values_block_10_meta", b"category"))})
+    facts = json.loads(podere.done("describe", "blocks.h5", "--json").stdout)["columns"]
+    assert [column["name"] for column in facts] == ["c", "a", "b"]
+    assert facts[0]["missing"] == 1 and [(column["minimum"], column["maximum"]) for column in facts[1:]] == [(1, 5), (2, 6)]
+    assert podere.done("describe", "blocks.h5").stdout.count("one, two") == 1
+    with h5py.File(podere.folder / "blocks.h5", "r+") as file:
+        file["rows/table"].attrs["values_block_1_kind"] = numpy.bytes_(b"(lp0\n(Va\nVb\ntp1\nag1\na.")
+    assert "name its columns by texts: frame.columns = [str(name) for name in frame.columns]" in podere.refused("describe", "blocks.h5")
+
+
+def test_links_to_elsewhere_are_refused_by_name(podere):
+    import h5py
+
+    with h5py.File(podere.folder / "links.h5", "w") as file:
+        file["x"] = [1.0, 2.0, 3.0]
+        file["again"] = h5py.SoftLink("/x")
+        file["gone"] = h5py.SoftLink("/nowhere")
+        file["far"] = h5py.ExternalLink("other.h5", "/x")
+    line = podere.refused("describe", "links.h5")
+    assert "'far' (is a link into another file), 'gone' (is a link that leads nowhere)" in line
+    assert [column["name"] for column in json.loads(podere.done("describe", "links.h5", "--drop", "far,gone", "--json").stdout)["columns"]] == ["again", "x"]
 
 
 def test_a_key_names_a_group_or_a_dataset(podere):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -10,12 +11,13 @@
 #include <string_view>
 #include <utility>
 
+#include "podere/columns/hdf5_protocol.h"
+
 namespace podere::columns::hdf5 {
 namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{1} << 16;
-constexpr std::uint64_t kMostRequestBytes = std::uint64_t{1} << 31;
-constexpr std::size_t kUsualCacheBytes = std::size_t{1} << 20, kMostCacheBytes = std::size_t{1} << 28;
+constexpr std::size_t kUsualCacheBytes = std::size_t{1} << 20, kMostCacheBytes = std::size_t{1} << 30;
 constexpr std::uint64_t kTextPieceBytes = std::uint64_t{1} << 16;
 // What netCDF has where nothing was written. Source: netCDF C library, netcdf.h, NC_FILL_*.
 const std::map<std::string, double> kNetcdfFills = {{"<f8", 9.9692099683868690e+36},
@@ -99,7 +101,9 @@ Handle open_dataset(hid_t file, const std::string& path) {
     n_chunks *= static_cast<double>(n);
     bytes *= static_cast<double>(n) * static_cast<double>(chunk[d]);
   }
-  const auto needed = static_cast<std::size_t>(std::min(2 * bytes, static_cast<double>(kMostCacheBytes)));
+  static std::size_t n_left = kMostCacheBytes;  // of all datasets that are open
+  const auto needed = static_cast<std::size_t>(std::min(2 * bytes, static_cast<double>(n_left)));
+  n_left -= needed;
   const auto slots = static_cast<std::size_t>(std::clamp(20 * n_chunks, 521.0, 1e6)) | 1;
   const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(access.get(), slots, std::max(needed, kUsualCacheBytes), 1.0);
@@ -116,7 +120,8 @@ void read_selected(const Part& part, hid_t selected, std::uint64_t n, std::byte*
   if (!unknown.empty()) {
     refuse("is packed by {}, which is not known here; write it with compression=\"gzip\"", unknown);
   }
-  refuse("its values cannot be read: the file is damaged");
+  refuse("its values cannot be read: the file is damaged, or a chunk of it does not fit into {} GB of memory",
+         kHdf5MemoryBytes >> 30);
 }
 
 /// Values first, ..., first + n - 1 in C order, in pieces: whole rows, or runs of the last dimension.
@@ -292,11 +297,12 @@ void Array::adapt_to_matlab() {
   const auto kind = text_attribute(part.dataset.get(), "MATLAB_class");
   if (!kind) return;
   if (!number_attribute(part.dataset.get(), "MATLAB_empty").empty()) refuse("is empty");
+  if (part.element.fields.size() != 1) refuse("holds records, which MATLAB does not write");
   Field& field = part.element.fields.front();
   if (*kind == "logical" && field.type == "<u1") field.type = "|b1";
   const bool is_number = *kind == "logical" || *kind == "double" || *kind == "single" || kind->starts_with("int") ||
                          kind->starts_with("uint");
-  if (!is_number || part.element.fields.size() != 1) refuse("holds {} of MATLAB", *kind);
+  if (!is_number) refuse("holds {} of MATLAB", *kind);
   is_fortran_ = true;
 }
 
@@ -312,6 +318,9 @@ void Array::adapt_to_netcdf(bool is_netcdf) {
   for (const char* name : {"_FillValue", "missing_value"}) {
     for (const double missing : number_attribute(dataset, name)) packing.missing.push_back(missing);
   }
+  const bool is_unsigned = field.type.starts_with("<i") && text_attribute(dataset, "_Unsigned") == "true";
+  if (is_unsigned) packing.wrap = std::ldexp(1.0, static_cast<int>(8 * field.to_bytes));
+  for (double& missing : packing.missing) missing += missing < 0 ? packing.wrap : 0;
   const auto usual_fill = kNetcdfFills.find(field.type);
   if (packing.missing.empty() && is_netcdf && usual_fill != kNetcdfFills.end()) {
     packing.missing.push_back(usual_fill->second);
@@ -322,7 +331,7 @@ void Array::adapt_to_netcdf(bool is_netcdf) {
   const auto scale = number_attribute(dataset, "scale_factor"), offset = number_attribute(dataset, "add_offset");
   if (scale.size() == 1) packing.scale = scale[0];
   if (offset.size() == 1) packing.offset = offset[0];
-  if (packing.missing.empty() && scale.size() != 1 && offset.size() != 1) return;
+  if (packing.missing.empty() && scale.size() != 1 && offset.size() != 1 && !is_unsigned) return;
   make_packed(part.element, std::move(packing));
 }
 
@@ -361,7 +370,7 @@ void Array::read_part(std::size_t index, std::uint64_t first, std::uint64_t n, s
 
 std::vector<std::byte> Array::read(std::uint64_t first_byte, std::uint64_t n_bytes) const {
   const std::uint64_t n_all = n_elements() * element_bytes_;
-  if (n_bytes > kMostRequestBytes || first_byte > n_all || n_bytes > n_all - first_byte) {
+  if (n_bytes > kHdf5MostAnswerBytes || first_byte > n_all || n_bytes > n_all - first_byte) {
     refuse("bytes were asked for that it does not have");
   }
   if (n_bytes == 0) return {};

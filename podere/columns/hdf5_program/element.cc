@@ -181,7 +181,7 @@ Element make_record(hid_t type) {
     const Handle& here = members.back().second.type;
     for (Field& field : members.back().second.fields) {
       field.from += element.bytes;
-      field.name = members.back().first;
+      field.name = field.member = members.back().first;
       if (members.back().second.fields.size() > 1) field.name += fmt::format("{}", field.column);
       if (element.fields.size() == kMostMembers) refuse("a row has more than {} values", kMostMembers);
       element.fields.push_back(field);
@@ -261,7 +261,8 @@ void convert(const Field& field, const std::byte* from, std::byte* to) {
       return put_text(named == field.names.end() ? std::string_view("") : std::string_view(named->second), field, to);
     }
     case Field::Form::kPacked: {
-      const double read = number_at(field, from);
+      const double stored = number_at(field, from);
+      const double read = stored < 0 ? stored + field.packing.wrap : stored;
       const bool is_missing = std::ranges::find(field.packing.missing, read) != field.packing.missing.end();
       const double value =
           is_missing ? std::numeric_limits<double>::quiet_NaN() : read * field.packing.scale + field.packing.offset;

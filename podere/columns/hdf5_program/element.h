@@ -16,6 +16,7 @@ namespace podere::columns::hdf5 {
 /// Numbers that netCDF packs, or that stand for a missing one.
 struct Packing {
   double scale = 1, offset = 0;
+  double wrap = 0;  ///< added to negative numbers: signed ones that stand for unsigned ones
   std::vector<double> missing;
 };
 
@@ -35,7 +36,8 @@ struct Field {
   std::size_t to = 0, to_bytes = 0;      ///< in the element that is made
   std::map<std::int64_t, std::string> names = {};
   Packing packing = {};
-  std::size_t column = 0;  ///< among the values of a member that is an array
+  std::string member = {};  ///< of a record, of which it is a value
+  std::size_t column = 0;   ///< among the values of a member that is an array
 
   bool has_values() const { return to_bytes > 0; }
 };

@@ -36,10 +36,11 @@ std::vector<std::string> names_in(hid_t group) {
   const bool is_kept = (order & H5P_CRT_ORDER_INDEXED) != 0;
   std::vector<std::string> names;
   const auto take = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
-    auto& all = *static_cast<std::vector<std::string>*>(to);
-    all.emplace_back(name);
-    return all.size() < kMostObjects ? 0 : -1;
+    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+    return 0;
   };
+  if (facts.nlinks > kMostObjects)
+    refuse("has a group of {} names, of which {} are allowed", facts.nlinks, kMostObjects);
   whole(H5Literate(group, is_kept ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, nullptr, take, &names), "a group");
   return names;
 }
@@ -99,10 +100,16 @@ class Finder {
   static void sort_out(hid_t group, const std::string& name, Group& here, std::vector<std::string>& inner) {
     H5L_info_t link;
     whole(H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT), "a link");
-    if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) return;
+    if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) {
+      here.others.push_back({name, "is a link into another file"});
+      return;
+    }
     const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {
-      if (link.type == H5L_TYPE_SOFT) return;  // which leads nowhere
+      if (link.type == H5L_TYPE_SOFT) {
+        here.others.push_back({name, "is a link that leads nowhere"});
+        return;
+      }
       refuse("'{}' cannot be opened: the file is damaged", name);
     }
     const H5I_type_t type = H5Iget_type(object.get());
@@ -143,9 +150,11 @@ bool is_netcdf(hid_t file) {
   return H5Aexists(root.get(), "_NCProperties") > 0;
 }
 
-void add(hid_t file, const std::string& path, const std::string& name, Contents& contents) {
+/// Called as the last name of its path.
+void add(hid_t file, const std::string& path, bool of_netcdf, Contents& contents) {
+  const std::string name = path.substr(path.rfind('/') + 1);
   try {
-    contents.arrays.emplace_back(name, open_part(file, path), is_netcdf(file));
+    contents.arrays.emplace_back(name, open_part(file, path), of_netcdf);
   } catch (const Refusal& refusal) {
     contents.others.push_back({name, refusal.message});
   }
@@ -157,7 +166,8 @@ Contents contents_of(hid_t file, const Group& group) {
     contents.arrays.push_back(read_frame(file, group.path));
     return contents;
   }
-  for (const std::string& name : group.datasets) add(file, joined(group.path, name), name, contents);
+  const bool of_netcdf = is_netcdf(file);
+  for (const std::string& name : group.datasets) add(file, joined(group.path, name), of_netcdf, contents);
   contents.others.insert(contents.others.end(), group.others.begin(), group.others.end());
   return contents;
 }
@@ -186,8 +196,7 @@ Contents find_arrays(hid_t file, const std::string& key) {
   const H5I_type_t type = object ? H5Iget_type(object.get()) : H5I_BADID;
   if (type == H5I_DATASET) {
     Contents contents;
-    const std::size_t slash = path.rfind('/');
-    add(file, path, slash == std::string::npos ? path : path.substr(slash + 1), contents);
+    add(file, path, is_netcdf(file), contents);
     return contents;
   }
   if (type == H5I_GROUP) {

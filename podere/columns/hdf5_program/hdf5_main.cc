@@ -101,7 +101,7 @@ void run(const char* path, const char* key) {
     try {
       answer(false, array.read(request.first_byte, request.n_bytes));
     } catch (const Refusal& refusal) {
-      answer(true, array.name() + ": " + refusal.message);
+      throw Refusal{array.name() + ": " + refusal.message};
     }
   }
 }

@@ -7,12 +7,14 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace podere::columns::hdf5 {
 namespace {
 
 constexpr const char* kWriteTable = "write it by to_hdf(..., format=\"table\")";
+constexpr const char* kNameByTexts = "name its columns by texts: frame.columns = [str(name) for name in frame.columns]";
 constexpr std::size_t kMostBlocks = 4096;
 constexpr std::uint64_t kMostNames = std::uint64_t{1} << 24;
 
@@ -51,7 +53,7 @@ std::vector<std::string> pickled_texts(std::string_view pickle) {
     pickle.remove_prefix(1);
     const bool has_line = code == 'V' || code == 'I' || code == 'p';
     if (!has_line && std::string_view("(lat.N").find(code) == std::string_view::npos) {
-      refuse("the names of its columns are pickled in a way that is not known; {}", kWriteTable);
+      refuse("the names of its columns are neither texts nor whole numbers; {}", kNameByTexts);
     }
     if (!has_line) continue;
     const std::size_t end = std::min(pickle.find('\n'), pickle.size());
@@ -72,7 +74,7 @@ std::string text_of(const Field& field, const std::byte* element) {
   if (field.type == "<i8") return number(std::int64_t{});
   if (field.type == "<f8") return number(double{});
   if (field.type == "|b1") return *from != 0 ? "True" : "False";
-  refuse("names of the type {} are not known; {}", field.type, kWriteTable);
+  refuse("names of the type {} are not known; {}", field.type, kNameByTexts);
 }
 
 /// The texts of one field of all elements of an array of one dimension.
@@ -80,7 +82,7 @@ std::vector<std::string> texts_of(const Array& array, const std::string& field_n
   const auto field = std::ranges::find(array.fields(), field_name, &Field::name);
   const std::vector<std::uint64_t> shape = array.shape();
   if (field == array.fields().end() || shape.size() != 1 || shape[0] > kMostNames) {
-    refuse("{} is no list of names; {}", array.name(), kWriteTable);
+    refuse("{} is no list of names; {}", array.name(), kNameByTexts);
   }
   const std::vector<std::byte> bytes = array.read(0, shape[0] * array.element_bytes());
   std::vector<std::string> texts;
@@ -118,17 +120,16 @@ Part open_block(hid_t file, const std::string& path, const std::vector<std::stri
     refuse("the columns {} are pickled, as texts are in pandas' fixed format; {}", fmt::join(names, ", "), kWriteTable);
   }
   if (H5Aexists(part.dataset.get(), "shape") > 0) refuse("the data frame has no rows");
-  const Field value = part.element.fields.front();
   if (part.sizes.size() != 2 || part.sizes[1] != names.size() || part.element.fields.size() != 1) {
     refuse("{} does not have the {} columns that it should: the file is damaged", path, names.size());
   }
+  Field value = part.element.fields.front();
+  name_type(value, text_attribute(part.dataset.get(), "value_type").value_or(""));
   part.element.fields.clear();
   for (std::size_t j = 0; j < names.size(); ++j) {
-    Field field = value;
-    field.name = names[j];
-    field.from = j * value.from_bytes;
-    name_type(field, text_attribute(part.dataset.get(), "value_type").value_or(""));
-    part.element.fields.push_back(std::move(field));
+    part.element.fields.push_back(value);
+    part.element.fields.back().name = names[j];
+    part.element.fields.back().from = j * value.from_bytes;
   }
   part.values_per_element = names.size();
   part.element.bytes *= names.size();
@@ -148,12 +149,14 @@ Part open_index(hid_t file, const std::string& path) {
 
 /// Places in the order of `names`; what is not named comes first, as the index does.
 std::vector<Array::Place> in_order(const std::vector<Part>& parts, const std::vector<std::string>& names) {
+  std::unordered_map<std::string, std::size_t> order;
+  for (std::size_t i = 0; i < names.size(); ++i) order.emplace(names[i], i + 1);
   std::vector<std::pair<std::size_t, Array::Place>> places;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     for (std::size_t f = 0; f < parts[p].element.fields.size(); ++f) {
-      const auto found = std::ranges::find(names, parts[p].element.fields[f].name);
-      const bool is_named = found != names.end() && !parts[p].element.fields[f].is_index;
-      places.emplace_back(is_named ? found - names.begin() + 1 : 0, Array::Place{p, f});
+      const Field& field = parts[p].element.fields[f];
+      const auto found = order.find(field.name);
+      places.emplace_back(field.is_index || found == order.end() ? 0 : found->second, Array::Place{p, f});
     }
   }
   std::ranges::stable_sort(places, {}, &std::pair<std::size_t, Array::Place>::first);
@@ -164,7 +167,7 @@ std::vector<Array::Place> in_order(const std::vector<Part>& parts, const std::ve
 
 Array read_fixed(hid_t file, hid_t group, const std::string& path) {
   if (text_attribute(group, "axis0_variety").value_or("regular") != "regular") {
-    refuse("the names of its columns have levels; {}", kWriteTable);
+    refuse("the names of its columns have levels; {}", kNameByTexts);
   }
   const std::vector<std::string> names = texts_of(file, path + "/axis0");
   const std::vector<double> n_blocks = number_attribute(group, "nblocks");
@@ -189,7 +192,7 @@ Array read_fixed(hid_t file, hid_t group, const std::string& path) {
 
 /// Categories that the codes of a field stand for.
 void name_categories(hid_t file, const std::string& path, Field& field) {
-  const std::string categories = fmt::format("{}/meta/{}/meta/table", path, field.name);
+  const std::string categories = fmt::format("{}/meta/{}/meta/table", path, field.member);
   const std::vector<std::string> texts = texts_of(Array(categories, open_part(file, categories), false), "values");
   std::size_t longest = 1;
   field.names.clear();
@@ -207,22 +210,16 @@ Array read_table(hid_t file, hid_t group, const std::string& path) {
   if (!columns.empty()) columns.erase(columns.begin());  // the number of the axis
   const std::vector<std::string> levels = pickled_texts(text_attribute(group, "levels").value_or(""));
   for (Field& field : part.element.fields) {
-    // A member that is an array is called with a number behind.
-    std::string member = field.name;
-    if (H5Aexists(table, (member + "_kind").c_str()) <= 0) {
-      member.resize(member.size() - fmt::format("{}", field.column).size());
-    }
-    if (field.name == "index" || std::ranges::find(levels, field.name) != levels.end()) {
+    if (field.name == "index" || std::ranges::find(levels, field.member) != levels.end()) {
       field.is_index = true;
       const std::string kind = text_attribute(table, field.name + "_kind").value_or("");
       name_type(field, kind == "datetime64" ? "datetime64[ns]" : kind);
       continue;
     }
-    const std::vector<std::string> names = pickled_texts(text_attribute(table, member + "_kind").value_or(""));
-    if (field.column >= names.size()) refuse("the column {} has no name: the file is damaged", member);
-    name_type(field, text_attribute(table, member + "_dtype").value_or(""));
-    if (text_attribute(table, member + "_meta").value_or("") == "category") {
-      field.name = member;
+    const std::vector<std::string> names = pickled_texts(text_attribute(table, field.member + "_kind").value_or(""));
+    if (field.column >= names.size()) refuse("the column {} has no name: the file is damaged", field.member);
+    name_type(field, text_attribute(table, field.member + "_dtype").value_or(""));
+    if (text_attribute(table, field.member + "_meta").value_or("") == "category") {
       name_categories(file, path, field);
     }
     field.name = names[field.column];

@@ -10,14 +10,12 @@ median of each and the ratio of the other's time to Podere's.
 import argparse
 import json
 import os
-import statistics
-import subprocess
-import sys
 import tempfile
 
 import h5py
 import numpy as np
 import pandas as pd
+from reading_peers import compare
 
 H5PY = """
 import sys, time
@@ -60,12 +58,6 @@ KINDS = {
 }
 
 
-def on_cores(n: int, command: list[str]) -> str:
-    cores = sorted(os.sched_getaffinity(0))[:n]
-    return subprocess.run(command, check=True, capture_output=True, text=True,
-                          preexec_fn=lambda: os.sched_setaffinity(0, cores)).stdout
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("podere")
@@ -79,15 +71,7 @@ def main() -> None:
             path = f"{folder}/table.h5"
             write(path, values)
             for cores in (1, 2):
-                podere, others = [], []
-                for run in range(options.runs + 1):  # the first brings the file into memory
-                    facts = json.loads(on_cores(cores, [options.podere, "describe", path, "--json"]))
-                    assert facts["rows"] == options.rows and abs(facts["columns"][0]["mean"] - values[:, 0].mean()) < 1e-4
-                    seconds = float(on_cores(cores, [sys.executable, "-c", program, path]))
-                    if run > 0:
-                        podere.append(facts["load_seconds"])
-                        others.append(seconds)
-                own, other = statistics.median(podere), statistics.median(others)
+                own, other = compare(options.podere, path, values[:, 0].mean(), program, cores, options.runs)
                 print(json.dumps({"bench": "hdf5", "kind": kind, "cores": cores, "podere_seconds": round(own, 4),
                                   "other": "h5py" if program == H5PY else "pandas", "other_seconds": round(other, 4),
                                   "ratio": round(other / own, 2)}), flush=True)

@@ -9,15 +9,12 @@ lines of JSON with the median of each and the ratio of pyarrow's time to Podere'
 """
 import argparse
 import json
-import os
-import statistics
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from reading_peers import compare
 
 PYARROW = """
 import sys, time
@@ -47,12 +44,6 @@ KINDS = {  # values, whether to use a dictionary, codec
 }
 
 
-def on_cores(n: int, command: list[str]) -> str:
-    cores = sorted(os.sched_getaffinity(0))[:n]
-    return subprocess.run(command, check=True, capture_output=True, text=True,
-                          preexec_fn=lambda: os.sched_setaffinity(0, cores)).stdout
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("podere")
@@ -68,15 +59,7 @@ def main() -> None:
             pq.write_table(table, path, use_dictionary=use_dictionary, compression=codec)
             mean = pa.compute.mean(table.column(0)).as_py()
             for cores in (1, 2):
-                podere, pyarrow = [], []
-                for run in range(options.runs + 1):  # the first brings the file into memory
-                    facts = json.loads(on_cores(cores, [options.podere, "describe", path, "--json"]))
-                    assert abs(facts["columns"][0]["mean"] - mean) < 1e-4 * max(1, abs(mean)), facts["columns"][0]
-                    seconds = float(on_cores(cores, [sys.executable, "-c", PYARROW, path, str(cores)]))
-                    if run > 0:
-                        podere.append(facts["load_seconds"])
-                        pyarrow.append(seconds)
-                own, other = statistics.median(podere), statistics.median(pyarrow)
+                own, other = compare(options.podere, path, mean, PYARROW, cores, options.runs)
                 megabytes = 4e-6 * options.rows * options.columns
                 print(json.dumps({"bench": "parquet", "kind": kind, "codec": codec, "cores": cores,
                                   "podere_seconds": round(own, 4), "pyarrow_seconds": round(other, 4),

@@ -1,5 +1,6 @@
 """Runs `podere` as a user does: a program, its output, its exit code and the files it leaves."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -164,3 +165,9 @@ def wait_until(condition, seconds=60.0):
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.02)
+
+
+def model_of(podere, data, *options, executors=1):
+    """The SHA-256 of a small model of a table."""
+    podere.done("train", "gbt", data, "--trees", 3, "--executors", executors, "-o", "m.json", *options)
+    return hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()

@@ -1,30 +1,20 @@
 """Parquet files of many programs: the same model as from the same rows in CSV; folders of files; what is no table."""
 
-import hashlib
 import json
 import pathlib
 import shutil
 import subprocess
 
 import pytest
-from conftest import PODERE
+from conftest import PODERE, Podere, model_of
 
 DATA = pathlib.Path(__file__).parents[1] / "data/columns"
 FILES = sorted(path.stem for path in DATA.glob("*.parquet") if path.stem not in ("kinds", "no_rows", "durations", "arrow_durations", "something", "nothing"))
-
-
-def model_of(podere, data, *options, executors=1):
-    podere.done("train", "gbt", data, "--trees", 3, "--executors", executors, "-o", "m.json", *options)
-    return hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()
-
-
 OPTIONS = ("--label", "kind", "--categorical", "color")
 
 
 @pytest.fixture(scope="module")
 def wanted(tmp_path_factory):
-    from conftest import Podere
-
     return model_of(Podere(tmp_path_factory.mktemp("wanted")), DATA / "table.csv", *OPTIONS)
 
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -69,9 +70,23 @@ def test_none_runs_as_root_in_them():
         assert users[-1] == "1000:1000", stage
 
 
+def test_what_is_copied_is_enough_to_configure_the_build(tmp_path):
+    copied = [shlex.split(arguments) for name, arguments in stages()["build"][1] if name == "COPY"]
+    for *sources, _ in copied:
+        for source in (ROOT / source for source in sources):
+            place = tmp_path / source.relative_to(ROOT)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copytree(source, place) if source.is_dir() else shutil.copy(source, place)
+    [commands] = [command for name, command in stages()["build"][1] if name == "RUN" and "cmake --build" in command]
+    configure = commands.split("&&")[0]
+    done = subprocess.run(["sh", "-c", configure], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif("PODERE" not in os.environ, reason="PODERE does not name the program")
-def test_the_libraries_of_the_program_are_in_each():
-    program = os.environ["PODERE"]
+@pytest.mark.parametrize("suffix", ["", "-hdf5"])
+def test_the_libraries_of_the_programs_are_in_each(suffix):
+    program = os.environ["PODERE"] + suffix
     needed = re.findall(r"NEEDED.*\[(.+)\]", subprocess.check_output(["readelf", "-d", program], text=True))
     places = dict(re.findall(r"(\S+) => (\S+)", subprocess.check_output(["ldd", program], text=True)))
     for library in set(needed) & set(places):

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "podere/base/number.h"
@@ -19,6 +20,8 @@ namespace podere::io {
 namespace {
 
 constexpr std::size_t kManyNames = 3;  // of texts over numbers; one or two may be words for missing values
+
+constexpr bool kNames = true, kRow = false;  // what a line is
 
 enum class FieldKind { kMissing, kNumber, kText };
 
@@ -117,17 +120,28 @@ bool names_rows(const ColumnBelow& column, const std::vector<Fields>& below) {
   return below.size() > 1 && different.size() == below.size();
 }
 
-/// Whether a column counts rows up by 1, from 0 or 1: an index.
-bool counts_rows(const std::vector<Fields>& below) {
-  for (std::size_t i = 0; i < below.size(); ++i) {
-    const bool from_0 = below[i][0] == std::to_string(i), from_1 = below[i][0] == std::to_string(i + 1);
-    if (!(below[0][0] == "0" ? from_0 : from_1)) return false;
+/// Whether numbers count up by 1 from `base`.
+bool count_up(std::span<const std::string> numbers, std::size_t base) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != std::to_string(i + base)) return false;
   }
-  return below.size() > 1;
+  return true;
+}
+
+std::vector<std::string> first_column(const std::vector<Fields>& rows) {
+  std::vector<std::string> fields;
+  for (const Fields& row : rows) fields.push_back(row[0]);
+  return fields;
+}
+
+/// Whether the first column counts rows up by 1, from 0 or 1: an index.
+bool counts_rows(const std::vector<Fields>& below) {
+  const std::vector<std::string> fields = first_column(below);
+  return below.size() > 1 && (count_up(fields, 0) || count_up(fields, 1));
 }
 
 /// Whether numbers rise, three or more: what tables of counts have over their columns.
-bool rise(const std::vector<std::string>& numbers) {
+bool rise(std::span<const std::string> numbers) {
   float last = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     float value = 0;
@@ -143,32 +157,40 @@ bool numbers_rows(const ColumnBelow& column, const std::vector<Fields>& below) {
   return below.size() > 1 && different.size() == below.size();
 }
 
-/// A line of numbers and missing values: a row, unless it is what pandas writes for columns without names.
-HeaderDecision decide_numbers(const Fields& first, const std::vector<Fields>& below,
+/// A line that counts up from `base`, behind an empty field over an index, or not: names, as pandas and R write them
+/// for columns without any, unless the numbers are like those below.
+HeaderDecision decide_counted(const Fields& first, std::size_t base, bool has_index, const std::vector<Fields>& below,
                               const std::vector<ColumnBelow>& columns) {
-  const bool has_index = first[0].empty() && first.size() > 1;
-  if (has_index && names_rows(columns[0], below)) return {true, {}};
-  const std::size_t n = first.size() - (has_index ? 1 : 0);
-  const std::size_t base = has_index && first[1] == "1" ? 1 : 0;  // R counts from 1
-  std::size_t n_real = 0;
-  std::size_t n_alike = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t j = i + (has_index ? 1 : 0);
-    if (first[j] != std::to_string(i + base)) {
-      if (!has_index || !rise({first.begin() + 1, first.end()})) return {false, {}};
-      if (counts_rows(below)) return {true, {}};
-      if (numbers_rows(columns[0], below)) return doubtful("numbers that rise, and nothing over the first column");
-      return {false, {}};
-    }
+  if (below.empty() || std::ranges::find(below, first) != below.end()) return {kRow, {}};
+  if (has_index && count_up(first_column(below), base)) return {kNames, {}};
+  const std::size_t n_index = has_index ? 1 : 0, n = first.size() - n_index;
+  std::size_t n_real = 0, n_alike = 0;
+  for (std::size_t j = n_index; j < first.size(); ++j) {
     n_real += columns[j].is_real() ? 1 : 0;
     n_alike += columns[j].counts_like(first[j]) ? 1 : 0;
   }
-  if (below.empty() || std::ranges::find(below, first) != below.end()) return {false, {}};
-  bool is_counting = has_index;
-  for (std::size_t i = 0; i < below.size(); ++i) is_counting = is_counting && below[i][0] == std::to_string(i + base);
-  if (is_counting || (n > 2 && n_real > 0) || (n > 1 && n_real == n)) return {true, {}};
-  if (n_alike == n && n < 3 && columns[0].texts.empty()) return {false, {}};
+  if ((n > 2 && n_real > 0) || (n > 1 && n_real == n)) return {kNames, {}};
+  if (n < 3 && n_alike == n && columns[0].texts.empty()) return {kRow, {}};
   return doubtful("0, 1, 2, ... are how pandas numbers columns without names");
+}
+
+/// A line of numbers that rise, behind an empty field: names, as tables of counts have, if an index is below.
+HeaderDecision decide_rising(const std::vector<Fields>& below, const ColumnBelow& index) {
+  if (counts_rows(below)) return {kNames, {}};
+  if (numbers_rows(index, below)) return doubtful("numbers that rise, and nothing over the first column");
+  return {kRow, {}};
+}
+
+/// A line of numbers and missing values.
+HeaderDecision decide_numbers(const Fields& first, const std::vector<Fields>& below,
+                              const std::vector<ColumnBelow>& columns) {
+  const bool has_index = first[0].empty() && first.size() > 1;
+  if (has_index && names_rows(columns[0], below)) return {kNames, {}};
+  const auto numbers = std::span(first).subspan(has_index ? 1 : 0);
+  const std::size_t base = has_index && numbers[0] == "1" ? 1 : 0;  // R counts from 1
+  if (count_up(numbers, base)) return decide_counted(first, base, has_index, below, columns);
+  if (has_index && rise(numbers)) return decide_rising(below, columns[0]);
+  return {kRow, {}};
 }
 
 }  // namespace

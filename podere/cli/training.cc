@@ -102,6 +102,10 @@ void add_data_options(CLI::App& app, TrainingOptions& options) {
       ->needs(validation)
       ->check(file_name())
       ->type_name("FILE");
+  app.add_option("--validation-key", options.validation_key,
+                 "HDF5: --key of the validation data, which may be in the same file [that of DATA]")
+      ->needs(validation)
+      ->type_name("NAME");
 }
 
 void add_long_run_options(CLI::App& app, TrainingOptions& options, double& validation_fraction) {
@@ -154,6 +158,7 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
     job.validation = options.source;
     job.validation->location = options.validation;
     job.validation->labels = options.validation_labels;
+    if (!options.validation_key.empty()) job.validation->key = options.validation_key;
     job.validation->rows = {};
   }
   return job;

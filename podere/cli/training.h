@@ -18,6 +18,7 @@ struct TrainingOptions {
   source::SourceSpec source;
   std::string validation;
   std::string validation_labels;
+  std::string validation_key;
   std::string from;
   std::string checkpoint;
   double checkpoint_seconds = jobs::TrainJob().checkpoint_seconds;

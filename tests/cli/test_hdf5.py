@@ -154,6 +154,26 @@ def test_a_key_names_a_group_or_a_dataset(podere):
     assert len((podere.folder / "p.csv").read_text().splitlines()) == 10
 
 
+def test_groups_of_one_file_may_be_training_and_validation(podere):
+    import h5py
+
+    for name, groups in (("two.h5", ("train", "test")), ("other.h5", ("test",))):
+        with h5py.File(podere.folder / name, "w") as file:
+            for group, n in (("train", 40), ("test", 10)):
+                if group in groups:
+                    file[f"{group}/x"], file[f"{group}/y"] = range(n), [i % 2 for i in range(n)]
+    learn = ("train", "gbt", "two.h5", "--key", "train", "--label", "y", "--trees", 3, "-o", "m.json")
+    for validation in ("two.h5", "other.h5"):
+        facts = json.loads(podere.done(*learn, "--validation", validation, "--validation-key", "test", "--json").stdout)
+        assert (facts["training_rows"], facts["validation_rows"]) == (40, 10)
+    assert json.loads(podere.done(*learn, "--validation", "two.h5", "--json").stdout)["validation_rows"] == 40
+    assert "other.h5: has no array and no group 'train'; it has test" in podere.refused(*learn, "--validation", "other.h5")
+    assert "--validation-key requires --validation" in podere.refused(*learn, "--validation-key", "test")
+    podere.write("t.csv", "x,y\n1,0\n2,1\n")
+    assert "t.csv: key cannot be chosen" in podere.refused("train", "gbt", "t.csv", "--label", "y", "--validation", "t.csv",
+                                                           "--validation-key", "test", "-o", "n.json")
+
+
 def test_a_folder_of_files_is_one_table(podere, wanted):
     import h5py
 

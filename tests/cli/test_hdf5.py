@@ -188,6 +188,20 @@ def test_a_folder_of_files_is_one_table(podere, wanted):
         assert model_of(podere, "rows", *OPTIONS, executors=executors) == wanted
 
 
+def test_links_into_other_files_lead_nowhere(podere):
+    import h5py
+
+    with h5py.File(podere.folder / "there.h5", "w") as file:
+        file["deep/x"] = range(9)
+    with h5py.File(podere.folder / "here.h5", "w") as file:
+        file["y"], file["there"] = range(9), h5py.ExternalLink("there.h5", "/deep")
+        file["soft"], file["nowhere"] = h5py.SoftLink("/there/x"), h5py.SoftLink("/nowhere")
+    assert "'nowhere' (is a link that leads nowhere), 'soft' (is a link that leads nowhere), 'there' (is a link into another file)" in \
+        podere.refused("describe", "here.h5")
+    for key in ("there", "there/x", "soft"):
+        assert f"here.h5: has no array and no group '{key}'; it has y" in podere.refused("describe", "here.h5", "--key", key)
+
+
 def test_what_no_table_can_have_is_refused_by_name(podere):
     line = podere.refused("describe", FILES / "kinds.h5")
     for words in ("'complex' (holds complex numbers)", "'lists' (holds a list in each row)", "'pairs' (holds fields in 2 dimensions)", "'short' (3 rows, others have 4)",

@@ -78,6 +78,7 @@ Handle open_file(const char* path) {
   // Locks fail on file systems that are shared and read only, and protect nothing here.
   setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5Lunregister(H5L_TYPE_EXTERNAL);  // links into other files lead nowhere, also in the middle of a path
   register_filters();
   Handle file(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file) refuse("is no HDF5 file, or its begin is damaged, or it is cut");

@@ -91,7 +91,8 @@ NpyHeader read_header(const std::string& name, const Json& array) {
 
 bool is_hdf5(const std::string& location) {
   const auto bytes = io::open_raw(location);
-  for (std::uint64_t place = 0; place <= std::min(bytes->size(), kLastPlace);
+  const bool is_remote = location.find("://") != std::string::npos;  // each place is a request
+  for (std::uint64_t place = 0; place <= std::min(bytes->size(), is_remote ? kFirstPlace : kLastPlace);
        place = place == 0 ? kFirstPlace : 2 * place) {
     std::array<char, kFirstBytes.size()> begin{};
     if (bytes->read_at(place, begin) == begin.size() && std::string_view(begin.data(), begin.size()) == kFirstBytes) {

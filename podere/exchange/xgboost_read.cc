@@ -122,6 +122,8 @@ CategorySets read_category_sets(const SortedJson& json, std::size_t n_nodes) {
   return result;
 }
 
+constexpr std::int32_t kNoChild = -1;  // of a leaf
+
 tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
   const std::size_t n = json.at("left_children").size();
   const auto at = [&](const char* name) -> const SortedJson& { return column(json, name, n); };
@@ -135,7 +137,8 @@ tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
     loose.left = element<std::int32_t>(left[i], "left_children");
     loose.right = element<std::int32_t>(right[i], "right_children");
     loose.node.cover = element<float>(cover[i], "sum_hessian");
-    if (loose.left < 0) {
+    if (loose.left < kNoChild) throw_input_error("a node's child is node {} of {}", loose.left, n);
+    if (loose.left == kNoChild) {
       loose.node.value = element<float>(threshold[i], "split_conditions");
       continue;
     }

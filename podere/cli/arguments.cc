@@ -348,6 +348,11 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "Columns to ignore, by name or position [none]")
       ->excludes("--columns")
       ->type_name("A,B,...");
+  app.add_option_function<std::string>(
+         "--skip", [&source](const std::string& text) { source.skip = std::stoull(text); },
+         "Delimited text: lines above the table to leave out, blank ones too [0]")
+      ->transform(count())
+      ->type_name("N");
   const auto set_header = [&source](bool is_there) {
     return [&source, is_there](std::int64_t) { source.header = is_there; };
   };

@@ -21,6 +21,7 @@ namespace podere::io {
 struct CsvOptions {
   std::optional<char> delimiter;  ///< , ; tab space or |; unset: found from the first lines
   std::optional<char> comment;    ///< begins a comment up to the end of the line; unset: nothing does
+  std::uint64_t skip = 0;         ///< lines above the table, blank or not, that are no part of it
   std::optional<bool> header;     ///< the first line names the columns; unset: found out, as decide_header does
   /// Of all columns, in place of those in the first line if it has any; empty: none are given. Where `header` is unset
   /// and the first line leaves doubt, it is a row.

@@ -108,16 +108,31 @@ TEST(CsvBadInput, ARowWithTooFewFieldsIsRefused) {
             "2: the row ends after 2 of 3 fields: column 'f2' (position 2) is missing");
 }
 
+TEST(CsvBadInput, LinesAreCountedFromTheBeginWhereSomeAreSkipped) {
+  EXPECT_EQ(refusal_of_text("Title\n\na,b\n1,2\n4\n", {.skip = 2}),
+            "5: the row ends after 1 of 2 fields: column 'b' (position 1) is missing");
+  EXPECT_EQ(refusal_of_text("Title\n\n7,5,x\n1,2,3\n", {.skip = 2}).substr(0, 46),
+            "3: the line may name the columns or be a row: ");
+  const std::string none = "which --skip leaves out: name how many lines are above the table";
+  EXPECT_EQ(refusal_of_text("a,b\n1,2\n", {.skip = 2}), " has no line behind the first 2, " + none);
+  EXPECT_EQ(refusal_of_text("a,b\n1,2", {.skip = 1'000'000'000}), " has no line behind the first 1000000000, " + none);
+  EXPECT_EQ(refusal_of_text("a,b\n\n\n", {.skip = 1}), " is empty");
+}
+
 TEST(CsvBadInput, ARowWithTooManyFieldsIsRefused) {
   EXPECT_EQ(refusal_of_text("3,4,setosa,virginica\n5,3,1,2,0\n4,3,1,2,0\n4,3,1,2,1\n"),
-            "1: the line counts rows and features, as in files of scikit-learn: remove it");
+            "1: the line counts rows and features, as in files of scikit-learn: leave out what is above the table "
+            "with --skip 1");
   EXPECT_EQ(refusal_of_text("150,4,setosa,virginica\n5,3,1,2,1,3,0\n4,3,1,2,1,3,0\n4,3,1,2,1,2,1\n"),
-            "1: the first line has 4 fields, and the lines below have 7: remove what is above the table");
+            "1: the first line has 4 fields, and the lines below have 7: leave out what is above the table with "
+            "--skip 1");
   EXPECT_EQ(refusal_of_text("Measured in May\na;b;c\n1;2;3\n4;5;6\n"),
-            "1: the first line has 1 field, and the lines below have 3: remove what is above the table");
-  EXPECT_EQ(refusal_of_text("Series:,LNS1\n\nAge\nYear,Jan,Feb\n1,2,3\n4,5,6\n"),
-            "1: the first 2 lines have other numbers of fields, and the lines below have 3: remove what is above the "
-            "table");
+            "1: the first line has 1 field, and the lines below have 3: leave out what is above the table with "
+            "--skip 1");
+  EXPECT_EQ(
+      refusal_of_text("Series:,LNS1\n\nAge\nYear,Jan,Feb\n1,2,3\n4,5,6\n"),
+      "1: the first 2 lines have other numbers of fields, and the lines below have 3: leave out what is above the "
+      "table with --skip 3");
   EXPECT_EQ(refusal_of_text("a,b\n1,2\n3,4,five\n"), "3: 'five' is one field too many: a row has 2");
   EXPECT_EQ(refusal_of_text("a,b\n1,2,\n1,4,5\n"), "2: '' is one field too many: a row has 2");
   EXPECT_EQ(refusal_of_text("1,2\n1,2,\n"), "2: '' is one field too many: a row has 2");

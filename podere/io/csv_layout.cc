@@ -103,6 +103,10 @@ bool counts_table(const Fields& first, std::size_t n_fields) {
          std::all_of(first.begin() + 2, first.end(), is_name);
 }
 
+std::string advice_to_skip(std::uint64_t n_lines) {
+  return fmt::format("leave out what is above the table with --skip {}", n_lines);
+}
+
 /// Throws InputError for first lines that are no part of the table: all rows below agree on another number of fields.
 /// One field more or less may be an index without a name, or nothing behind a delimiter.
 void refuse_title(const std::string& where, const CsvSample& sample, const CsvOptions& options,
@@ -115,7 +119,8 @@ void refuse_title(const std::string& where, const CsvSample& sample, const CsvOp
   if (counts.size() < sample.rows.size() || counts.back() < 2) return;
   const std::size_t n = counts.back();
   if (!options.header && counts_table(FieldReader(delimiter).read_row(sample.rows.front()), n)) {
-    throw_input_error("{}: the line counts rows and features, as in files of scikit-learn: remove it", where);
+    throw_input_error("{}: the line counts rows and features, as in files of scikit-learn: {}", where,
+                      advice_to_skip(sample.lines[1] - 1));
   }
   const auto last_other = std::find_if(counts.rbegin(), counts.rend(), [&](std::size_t m) { return m != n; });
   const std::span before(counts.begin(), last_other.base());
@@ -123,9 +128,10 @@ void refuse_title(const std::string& where, const CsvSample& sample, const CsvOp
   const bool has_room = before.size() + kLeastRows <= counts.size();
   if (!has_room || std::ranges::find(before, n) != before.end() || std::ranges::all_of(before, is_near)) return;
   const bool is_one = before.size() == 1;
-  throw_input_error("{}: the first {} {} field{}, and the lines below have {}: remove what is above the table", where,
+  throw_input_error("{}: the first {} {} field{}, and the lines below have {}: {}", where,
                     is_one ? "line has" : fmt::format("{} lines have", before.size()),
-                    is_one ? fmt::format("{}", counts[0]) : "other numbers of", is_one && counts[0] == 1 ? "" : "s", n);
+                    is_one ? fmt::format("{}", counts[0]) : "other numbers of", is_one && counts[0] == 1 ? "" : "s", n,
+                    advice_to_skip(sample.lines[before.size()] - 1));
 }
 
 /// The length of the byte order mark. Throws InputError for text that is not UTF-8.
@@ -151,6 +157,30 @@ std::optional<char> take_delimiter_line(const ByteSource& source, std::uint64_t&
   if (n_end == 0 || kDelimiters.find(delimiter) == kDelimiters.npos) return std::nullopt;
   text_begin += kBegin.size() + 1 + n_end;
   return delimiter;
+}
+
+/// Behind the first `n` lines of what follows the first `begin` bytes. Throws InputError if there is nothing.
+std::uint64_t skip_lines(const ByteSource& source, const std::string& name, std::uint64_t begin, std::uint64_t n) {
+  const auto cursor = source.cursor_at(begin);
+  std::vector<char> buffer(1 << 16);
+  std::uint64_t n_left = n;
+  for (std::uint64_t offset = begin;;) {
+    const std::string_view text(buffer.data(), cursor->read(buffer));
+    if (text.empty()) {
+      throw_input_error(
+          "{}: has no line behind the first {}, which --skip leaves out: name how many lines are "
+          "above the table",
+          name, n);
+    }
+    std::size_t at = 0;
+    for (; n_left > 0 && at < text.size(); --n_left) {
+      const std::size_t line_end = text.find('\n', at);
+      at = std::min(line_end, text.size() - 1) + 1;
+      if (line_end == text.npos) break;
+    }
+    if (at < text.size()) return offset + at;
+    offset += text.size();
+  }
 }
 
 /// Whether a column without a name holds the names or numbers of rows: all different, no real numbers.
@@ -366,16 +396,18 @@ CsvLayout find_layout(const ByteSource& source, const std::string& name, const C
   const MissingTokens missing(options.missing);
   CsvLayout layout;
   layout.text_begin = skip_byte_order_mark(source, name);
-  const auto named_delimiter = take_delimiter_line(source, layout.text_begin);
+  if (options.skip > 0) layout.text_begin = skip_lines(source, name, layout.text_begin, options.skip);
+  const auto named_delimiter = options.skip > 0 ? std::nullopt : take_delimiter_line(source, layout.text_begin);
+  const std::uint64_t n_lines_before = named_delimiter ? 1 : options.skip;
   const auto chosen = options.delimiter ? options.delimiter : named_delimiter;
   layout.rules = {.tab_is_blank = chosen != '\t', .comment = options.comment};
-  CsvSample sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
+  CsvSample sample = read_sample(source, name, layout.text_begin, n_lines_before, layout.rules, options.max_line_bytes);
   layout.delimiter = chosen ? *chosen : find_delimiter(sample, options.comment, missing);
   if (layout.delimiter == '\t' && layout.rules.tab_is_blank) {
     layout.rules.tab_is_blank = false;
-    sample = read_sample(source, name, layout.text_begin, layout.rules, options.max_line_bytes);
+    sample = read_sample(source, name, layout.text_begin, n_lines_before, layout.rules, options.max_line_bytes);
   }
-  const std::string where = fmt::format("{}:{}", name, sample.first_line);
+  const std::string where = fmt::format("{}:{}", name, sample.lines.front());
   if (!options.comment) {
     refuse_comment(where, sample, options, missing);
     refuse_title(where, sample, options, missing);

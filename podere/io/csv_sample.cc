@@ -16,19 +16,25 @@ namespace {
 constexpr std::size_t kSampleRows = 16;
 constexpr std::size_t kSampleBytes = 1 << 16;
 
-/// Up to kSampleRows rows of the begin of a file, and whether the last of them ends in it.
-std::pair<CsvSample, bool> take_rows(std::string_view text, std::size_t text_begin, const LineRules& rules) {
+/// Up to kSampleRows rows of a text whose first line is `line`, and whether the last of them ends in it.
+std::pair<CsvSample, bool> take_rows(std::string_view text, std::uint64_t line, const LineRules& rules) {
   CsvSample sample;
   const char* const end = text.data() + text.size();
-  const char* const begin = text.data() + std::min(text_begin, text.size());
-  const char* p = find_row(begin, end, LinePlace::kBlank, rules);
-  sample.first_line += static_cast<std::uint64_t>(std::count(text.data(), p, '\n'));
+  const char* counted = text.data();
+  const auto note_line_of = [&](const char* row) {
+    line += static_cast<std::uint64_t>(std::count(counted, row, '\n'));
+    counted = row;
+    sample.lines.push_back(line);
+  };
+  const char* p = find_row(text.data(), end, LinePlace::kBlank, rules);
+  note_line_of(p);
   while (p != end && sample.rows.size() < kSampleRows) {
     const char* const row_end = find_row_end(p, end, LinePlace::kRow, rules);
-    while (p != begin && p[-1] != '\n') --p;  // blanks before a row may be tabs between fields
+    while (p != text.data() && p[-1] != '\n') --p;  // blanks before a row may be tabs between fields
     sample.rows.emplace_back(p, row_end == nullptr ? end : row_end);
     if (row_end == nullptr) return {std::move(sample), false};
     p = find_row(row_end, end, LinePlace::kBlank, rules);
+    note_line_of(p);
   }
   return {std::move(sample), true};
 }
@@ -74,9 +80,9 @@ bool lacks_a_name(const CsvSample& sample, std::optional<char> comment, const Mi
 }  // namespace
 
 CsvSample read_sample(const ByteSource& source, const std::string& name, std::uint64_t text_begin,
-                      const LineRules& rules, std::size_t max_line_bytes) {
+                      std::uint64_t n_lines_before, const LineRules& rules, std::size_t max_line_bytes) {
   std::string text;
-  const auto cursor = source.cursor_at(0);
+  const auto cursor = source.cursor_at(text_begin);
   for (std::size_t wanted = kSampleBytes;; wanted *= 2) {
     const std::size_t had = text.size();
     text.resize(wanted);
@@ -89,7 +95,7 @@ CsvSample read_sample(const ByteSource& source, const std::string& name, std::ui
           name);
     }
     if (is_all) text += '\n';
-    auto [sample, is_whole] = take_rows(text, static_cast<std::size_t>(text_begin), rules);
+    auto [sample, is_whole] = take_rows(text, n_lines_before + 1, rules);
     if (is_all && sample.rows.empty()) throw_input_error("{}: is empty", name);
     // A quote that stays open takes in the end: the fault is reported when the row is read.
     if (!is_whole && (!is_all || sample.rows.size() > 1)) sample.rows.pop_back();
@@ -102,7 +108,7 @@ CsvSample read_sample(const ByteSource& source, const std::string& name, std::ui
     }
     if (is_last_try) {
       throw_input_error("{}:{}: the line is longer than {} bytes; is this text, with a line for each row?", name,
-                        sample.first_line, max_line_bytes);
+                        sample.lines.front(), max_line_bytes);
     }
   }
 }

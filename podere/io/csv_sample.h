@@ -15,15 +15,15 @@
 namespace podere::io {
 
 struct CsvSample {
-  std::vector<std::string> rows;  ///< each with its line end
-  std::uint64_t first_line = 1;   ///< where the first of them is in the file, from 1
+  std::vector<std::string> rows;     ///< each with its line end
+  std::vector<std::uint64_t> lines;  ///< where each begins in the file, from 1; maybe one more
 };
 
-/// The first rows behind the first `text_begin` bytes: up to 16 of them, and two where there are and neither is too
-/// long. The last may have a quote that is not closed. Throws InputError, with `name` for the file, where a row is
-/// longer than `max_line_bytes`, or there is none.
+/// The first rows behind the first `text_begin` bytes, which hold `n_lines_before`: up to 16 of them, and two where
+/// there are and neither is too long. The last may have a quote that is not closed. Throws InputError, with `name` for
+/// the file, where a row is longer than `max_line_bytes`, or there is none.
 CsvSample read_sample(const ByteSource& source, const std::string& name, std::uint64_t text_begin,
-                      const LineRules& rules, std::size_t max_line_bytes);
+                      std::uint64_t n_lines_before, const LineRules& rules, std::size_t max_line_bytes);
 
 /// The candidate that does best at splitting every row into the same number of fields, more than one. Where none does,
 /// one that splits the first (a row further down is at fault, which is reported when it is read), or there is one

@@ -67,6 +67,21 @@ TEST(Csv, NamesThatAreGivenReplaceThoseInTheFile) {
   EXPECT_EQ(read_text(",x\n7,1\n9,3\n", {.names = given}).schema().features, given);
 }
 
+TEST(Csv, LinesAboveTheTableAreSkipped) {
+  const std::string table = "a,b,c\n1,2,3\n4,5,6\n";
+  for (const std::string above : {"Title\n", "\n", "x,\"\n", "1,2,3,4\r\n", "sep=;\n"}) {
+    EXPECT_EQ(rows_of_text(above + table, {.skip = 1}), kSix) << above;
+    EXPECT_EQ(rows_of_text("\xef\xbb\xbf" + above + table, {.skip = 1}), kSix) << above;
+    EXPECT_EQ(rows_of_text(gzip(above + "\n\n" + above + table), {.skip = 4, .chunk_bytes = 8}), kSix) << above;
+  }
+  EXPECT_EQ(rows_of_text("Title\ra,b\r1,2\r3,4\r", {.skip = 1}), (std::vector<Values>{{1, 2}, {3, 4}}));
+  EXPECT_EQ(rows_of_text("Title\n1,2,3\n4,5,6", {.skip = 1}), kSix);
+  EXPECT_EQ(rows_of_text("Title\n7,8,9\n1,2,3\n4,5,6", {.skip = 2}), kSix);
+  std::string many;
+  for (int i = 0; i < 40000; ++i) many += "line\n";  // more than are read at once
+  EXPECT_EQ(rows_of_text(many + table, {.skip = 40000, .chunk_bytes = 1000}), kSix);
+}
+
 TEST(Csv, NamesMayBeQuotedOrAbsent) {
   EXPECT_EQ(read_text("\"a,\"\"1\"\"\", b ,\n1,2,3\n").schema().features,
             (std::vector<std::string>{"a,\"1\"", "b", "f2"}));

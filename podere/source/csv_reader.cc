@@ -8,6 +8,7 @@ io::CsvOptions csv_options(const Reading& reading) {
   const SourceSpec& spec = reading.spec;
   return {.delimiter = spec.delimiter,
           .comment = spec.comment,
+          .skip = spec.skip,
           .header = spec.header,
           .names = spec.names,
           .label = spec.label,
@@ -44,7 +45,8 @@ std::unique_ptr<table::RowSource> open_csv(const Reading& reading) {
 Reader csv_reader() {
   return {.name = "csv",
           .options = {"label", "weight", "columns", "drop", "categorical", "finds_categories", "decimal", "day_first",
-                      "date_parts", "positive", "delimiter", "comment", "header", "names", "missing", "drop_unlabeled"},
+                      "date_parts", "positive", "delimiter", "comment", "skip", "header", "names", "missing",
+                      "drop_unlabeled"},
           .reason = "it is delimited text, by its name and its first bytes; see --format",
           .takes_many = true,
           .load = load_csv,

@@ -33,6 +33,7 @@ struct SourceSpec {
   std::optional<std::string> positive = {};                       ///< as of io::CsvOptions
   std::optional<char> delimiter = {};                             ///< as of io::CsvOptions
   std::optional<char> comment = {};                               ///< as of io::CsvOptions
+  std::uint64_t skip = 0;                                         ///< as of io::CsvOptions
   std::optional<bool> header = {};                                ///< as of io::CsvOptions
   std::vector<std::string> names = {};                            ///< as of io::CsvOptions
   std::vector<std::string> missing = io::usual_missing_tokens();  ///< read as NaN
@@ -66,6 +67,7 @@ struct SourceSpec {
     visit("positive", self.positive);
     visit("delimiter", self.delimiter);
     visit("comment", self.comment);
+    visit("skip", self.skip);
     visit("header", self.header);
     visit("names", self.names);
     visit("missing", self.missing);

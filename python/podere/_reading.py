@@ -59,6 +59,17 @@ def columns_of_pandas(columns: Columns, categorical: Columns | str, usecols: Any
     return columns, [*named, *(column for column in found if column not in named)]
 
 
+def n_skipped(skiprows: Any) -> int | None:
+    """`skip` of a source, as the parameter of pandas has it."""
+    if skiprows is None:
+        return None
+    if isinstance(skiprows, bool) or not isinstance(skiprows, Integral):
+        raise TypeError(f"skiprows is {skiprows!r}, allowed is how many lines there are above the table, a whole number")
+    if skiprows < 0:
+        raise ValueError(f"skiprows is {skiprows!r}, allowed are whole numbers from 0")
+    return int(skiprows)
+
+
 def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> bool:
     """Whether a type of pandas is that of categories and not of numbers. Others are refused."""
     if can_be_category and str(kind) == "category":

@@ -19,7 +19,7 @@ from ._jobs import JobRunner
 from ._models import Run
 from ._parameters import absolute, whole
 from ._progress import make_progress
-from ._reading import columns_of_pandas, csv_source, location_source, put_arrays, read_as
+from ._reading import columns_of_pandas, csv_source, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
@@ -158,7 +158,8 @@ class Session:
                  drop: Sequence[str | int] | None = None, comment: str | None = None, decimal: str | None = None,
                  day_first: bool | None = None, date_parts: bool = False,
                  usecols: Sequence[str | int] | None = None, dtype: Any = None,
-                 names: Sequence[str] | None = None, drop_unlabeled: bool = False) -> Table:
+                 names: Sequence[str] | None = None, drop_unlabeled: bool = False,
+                 skiprows: int | None = None) -> Table:
         """Read a file of delimited text, plain or packed, into the executors' memory.
 
         Columns of dates, booleans, percentages and other forms of numbers are found out, see `Table.read_as`.
@@ -203,6 +204,8 @@ class Session:
             them. If `header` is None and the first line leaves doubt, it is a row.
         drop_unlabeled : bool
             Whether rows whose label is missing are left out; they are refused where the label is needed.
+        skiprows : int or None
+            How many lines to leave out at the begin of the file, such as a title above the table; None: none.
 
         Raises
         ------
@@ -216,7 +219,7 @@ class Session:
                                    "categorical": None if finds_categories else categorical},
                             choices={"header": header, "delimiter": delimiter, "comment": comment, "decimal": decimal,
                                      "day_first": day_first, "date_parts": date_parts or None,
-                                     "drop_unlabeled": drop_unlabeled or None,
+                                     "skip": n_skipped(skiprows), "drop_unlabeled": drop_unlabeled or None,
                                      "finds_categories": finds_categories or None})
         return self._load(source, name)
 

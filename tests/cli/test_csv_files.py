@@ -96,6 +96,24 @@ def test_dropped_columns_count_for_no_command(podere):
     assert "drop cannot be chosen" in podere.refused("describe", "collider:10", "--drop", "0")
 
 
+def test_lines_above_the_table_are_skipped(podere):
+    rows = "x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(50))
+    podere.write("plain.csv", rows)
+    podere.write("titled.csv", "Measured in May,,,\n\n" + rows)
+    line = podere.refused("train", "gbt", "titled.csv", "-o", "m.json")
+    assert line.endswith("titled.csv:1: the first line has 4 fields, and the lines below have 2: leave out what is above the table with --skip 2")
+    skip = ("--skip", 2)
+    for options in ((), ("--executors", 3), ("--low-memory",)):
+        podere.done("train", "gbt", "titled.csv", *skip, *options, "--trees", 2, "-o", "m.json", "--validation", "titled.csv")
+        podere.done("train", "gbt", "plain.csv", *options, "--trees", 2, "-o", "p.json", "--validation", "plain.csv")
+        assert (podere.folder / "m.json").read_bytes() == (podere.folder / "p.json").read_bytes(), options
+    podere.done("evaluate", "m.json", "titled.csv", *skip)
+    assert "has no line behind the first 53" in podere.refused("describe", "titled.csv", "--skip", 53)
+    assert "has a header but no rows" in podere.refused("describe", "titled.csv", "--skip", 52, "--header")
+    assert "is not a whole number from 0" in podere.refused("describe", "titled.csv", "--skip", "-1")
+    assert "skip cannot be chosen" in podere.refused("describe", "collider:10", *skip)
+
+
 def test_columns_with_the_name_of_another_are_renamed_and_printed(podere):
     data = podere.write("twice.csv", "y,a,a\n" + "".join(f"{i % 2},{i},{i % 2}\n" for i in range(40)))
     for options in ([], ["--executors", 2], ["--low-memory"]):

@@ -75,4 +75,5 @@ def test_a_known_table_trains_with_no_option_but_the_label(podere, name):
 def test_the_line_of_counts_in_files_of_scikit_learn_is_refused(podere, name):
     podere.write(name, "\n".join(shipped(name)) + "\n")
     line = podere.refused("train", "gbt", name, "-o", "m.json")
-    assert line == f"podere: {name}:1: the line counts rows and features, as in files of scikit-learn: remove it"
+    assert line == f"podere: {name}:1: the line counts rows and features, as in files of scikit-learn: leave out what is above the table with --skip 1"
+    podere.done("describe", name, "--skip", 1)

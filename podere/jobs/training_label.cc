@@ -11,6 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/jobs/kept_tables.h"
+#include "podere/source/readers.h"
 #include "podere/table/labels.h"
 
 namespace podere::jobs {
@@ -119,6 +120,17 @@ bool has_stray_label(const table::Table& table, const std::vector<float>& values
   return std::ranges::count(counts, 1U) == 1;
 }
 
+/// How rows without a label can be left out. Nothing where Podere cannot do it.
+const char* advice_on_unlabeled(const source::SourceSpec& source) {
+  if (source.arrays) return "";
+  if (source::kept_name(source.location)) {
+    return " where they are read, by drop_unlabeled=True; of IDX and libsvm in the file";
+  }
+  const auto options = source::find_reader(source).options;
+  const bool has_option = std::ranges::find(options, "drop_unlabeled") != options.end();
+  return has_option ? " with --drop-unlabeled, in Python drop_unlabeled=True" : " in the file";
+}
+
 /// As training will.
 void check_labels(const table::Table& table, const table::LabelRules& rules, const comm::Communicator& comm) {
   if (rules.kind == table::LabelKind::kClasses && rules.n_classes == 0) {
@@ -148,12 +160,9 @@ void check_missing_labels(const source::SourceSpec& source, const table::Table& 
   const std::string name = table.schema().label.value_or("");
   const bool is_guess =
       column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
-  const char* const advice = source.arrays ? ""
-                             : source::kept_name(source.location)
-                                 ? " where they are read, by drop_unlabeled=True"
-                                 : " with --drop-unlabeled, in Python drop_unlabeled=True";
   throw_input_error("{}: the label {} is missing in {} of {} rows, first in row {} (from 0): leave out such rows{}{}",
-                    source.location, printable(name), n_missing, table.n_global_rows(), first, advice,
+                    source.location, printable(name), n_missing, table.n_global_rows(), first,
+                    advice_on_unlabeled(source),
                     is_guess ? fmt::format("; no label is chosen, so the {} is used: choose another with --label",
                                            guess_text(name, *column))
                              : "");

@@ -183,6 +183,13 @@ def test_a_file_of_scikit_learn_is_what_it_wrote(podere):
     assert models[0] == models[1]
 
 
+def test_rows_without_a_label_are_left_out_in_the_file(podere):
+    podere.write("some.svm", "1 1:2\nnan 1:3\n0 1:4\n")
+    line = podere.refused("train", "gbt", "some.svm", "-o", "m.json")
+    assert line.endswith("some.svm: the label 'label' is missing in 1 of 3 rows, first in row 1 (from 0): leave out such rows in the file")
+    assert "drop-unlabeled cannot be chosen" in podere.refused("train", "gbt", "some.svm", "--drop-unlabeled", "-o", "m.json")
+
+
 def test_a_model_takes_files_of_fewer_and_of_more_features(podere):
     random = numpy.random.default_rng(6)
     X = (random.random((3000, 12)) < 0.4) * random.normal(size=(3000, 12))

@@ -130,9 +130,9 @@ std::string files_text(const Json& result) {
     for (const auto& column : file.value("rounded", Json::array())) {
       text += fmt::format(
           "{}: column {} holds whole numbers beyond 2^24, which float32 rounds, here to multiples of up to {:.0f}: "
-          "some "
-          "that differ become equal (to keep them apart as names: --categorical)\n",
-          name, printable_line(column.at("column").get<std::string>(), kMostShown), column.at("step").get<double>());
+          "some that differ become equal{}\n",
+          name, printable_line(column.at("column").get<std::string>(), kMostShown), column.at("step").get<double>(),
+          column.contains("only_numbers") ? "" : " (to keep them apart as names: --categorical)");
     }
     if (file.contains("unlabeled_rows")) {
       const auto n = file["unlabeled_rows"].get<std::uint64_t>();

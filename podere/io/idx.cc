@@ -12,6 +12,7 @@
 #include "podere/base/printable.h"
 #include "podere/io/idx_file.h"
 #include "podere/io/memory_room.h"
+#include "podere/io/rounded_wholes.h"
 #include "podere/io/text_file.h"
 #include "podere/table/features.h"
 
@@ -62,14 +63,14 @@ class OpenIdx {
   std::uint64_t n_global_rows() const { return chosen_.size(); }
   table::RowRange rows() const { return rows_; }
 
-  /// Sets the values of `table`, which has some of the rows. Throws InputError. Local.
-  void read(table::Table& table, int n_threads) const {
+  /// Sets the values of `table`, which has some of the rows, and notes which are `rounded`. Throws InputError. Local.
+  void read(table::Table& table, RoundedWholes& rounded, int n_threads) const {
     const table::RowRange wanted = {chosen_.begin + table.rows().begin, chosen_.begin + table.rows().end};
     const auto place = [&](const IdxFile::Piece& piece) {
       return static_cast<std::size_t>(piece.rows.begin - wanted.begin);
     };
     file_->read(
-        wanted, [&](const IdxFile::Piece& piece) { fill(piece.values, table, {place(piece)}); }, n_threads);
+        wanted, [&](const IdxFile::Piece& piece) { fill(piece.values, table, {place(piece)}, rounded); }, n_threads);
     if (!labels_) return;
     const auto take = [&](const IdxFile::Piece& piece) {
       table::fill_column(piece.values, labels_->name(), table.label().subspan(place(piece), piece.values.n_rows), 1,
@@ -110,13 +111,18 @@ class OpenIdx {
     }
   }
 
-  void fill(const table::StridedMatrix& values, table::Table& table, table::LocalRow first_row) const {
-    if (places_.empty()) return fill_features(values, file_->name(), table, first_row, 0, 1);
+  void fill(const table::StridedMatrix& values, table::Table& table, table::LocalRow first_row,
+            RoundedWholes& rounded) const {
+    const auto fill_and_note = [&](const table::StridedMatrix& from, std::size_t first_column) {
+      fill_features(from, file_->name(), table, first_row, first_column, 1);
+      note_rounded(from, table, first_row, first_column, rounded);
+    };
+    if (places_.empty()) return fill_and_note(values, 0);
     for (std::size_t j = 0; j < places_.size(); ++j) {
       table::StridedMatrix column = values;
       column.begin += static_cast<std::ptrdiff_t>(places_[j]) * values.column_stride;
       column.n_columns = 1;
-      fill_features(column, file_->name(), table, first_row, j, 1);
+      fill_and_note(column, j);
     }
   }
 
@@ -137,28 +143,33 @@ std::string with_last(std::string text, std::string_view from, std::string_view 
 }  // namespace
 
 table::Table read_idx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm,
-                      int n_threads) {
+                      int n_threads, ReadFacts* facts) {
   const OpenIdx idx(location, options, comm);
   check_room(idx.name(), idx.rows().size(), idx.schema().features.size(), comm);
   std::optional<table::Table> table;
+  RoundedWholes rounded(idx.schema().features.size());
   comm.agree([&] {
     table.emplace(idx.schema(), idx.n_global_rows(), idx.rows());
-    idx.read(*table, n_threads);
+    idx.read(*table, rounded, n_threads);
   });
+  if (facts != nullptr) facts->rounded = rounded.join(table->schema().features, comm);
   return std::move(*table);
 }
 
 std::unique_ptr<table::RowSource> open_idx(const std::string& location, const IdxOptions& options,
-                                           const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
+                                           const comm::Communicator& comm, int n_threads, std::size_t window_bytes,
+                                           ReadFacts* facts) {
   const auto idx = std::make_shared<OpenIdx>(location, options, comm);
-  const auto read = [idx, n_threads](table::Table& window) {
-    idx->read(window, n_threads);
+  const auto rounded = std::make_shared<RoundedWholes>(idx->schema().features.size());
+  const auto read = [idx, rounded, n_threads](table::Table& window) {
+    idx->read(window, *rounded, n_threads);
     idx->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
   comm.agree([&] {
     rows = std::make_unique<table::ReadRows>(idx->schema(), idx->n_global_rows(), idx->rows(), read, window_bytes);
   });
+  if (facts != nullptr) facts->rounded = rounded->join(idx->schema().features, comm);
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "podere/comm/communicator.h"
+#include "podere/io/read_facts.h"
 #include "podere/io/row_selection.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
@@ -31,13 +32,13 @@ struct IdxOptions {
 /// Throws InputError, on all ranks: as IdxFile; for labels that are not as many as the rows; for rows or columns that
 /// are not there; for a table beyond the memory of a host.
 table::Table read_idx(const std::string& location, const IdxOptions& options, const comm::Communicator& comm,
-                      int n_threads);
+                      int n_threads, ReadFacts* facts = nullptr);
 
 /// The same rows without holding their features: the file is read again each time they are needed.
 /// Collective; throws as read_idx.
 std::unique_ptr<table::RowSource> open_idx(const std::string& location, const IdxOptions& options,
                                            const comm::Communicator& comm, int n_threads,
-                                           std::size_t window_bytes = table::kWindowBytes);
+                                           std::size_t window_bytes = table::kWindowBytes, ReadFacts* facts = nullptr);
 
 /// Where MNIST's naming has the labels of a file whose name has "images" in it: train-images-idx3-ubyte.gz has them in
 /// train-labels-idx1-ubyte.gz, or in that without .gz. The likelier first; empty for other names.

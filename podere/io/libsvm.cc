@@ -89,11 +89,11 @@ class OpenLibsvm {
   std::uint64_t n_global_rows() const { return chosen_.size(); }
   table::RowRange rows() const { return rows_; }
 
-  /// Sets the values of `table`, which has some of the rows. Throws TextFileFault for the first that cannot be read.
-  /// Local.
-  void read(table::Table& table, int n_threads) const {
+  /// Sets the values of `table`, which has some of the rows, and notes which are `rounded`. Throws TextFileFault for
+  /// the first that cannot be read. Local.
+  void read(table::Table& table, RoundedWholes& rounded, int n_threads) const {
     const auto make_reader = [&] {
-      return std::make_unique<RowReader<LibsvmParser>>(LibsvmParser(layout_, missing_), table);
+      return std::make_unique<RowReader<LibsvmParser>>(LibsvmParser(layout_, missing_, rounded), table);
     };
     text_->read({chosen_.begin + table.rows().begin, chosen_.begin + table.rows().end}, make_reader, n_threads);
   }
@@ -169,24 +169,28 @@ class OpenLibsvm {
 }  // namespace
 
 table::Table read_libsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm,
-                         int n_threads) {
+                         int n_threads, ReadFacts* facts) {
   const OpenLibsvm libsvm(location, options, comm, n_threads);
   check_room(libsvm.name(), libsvm.rows().size(), libsvm.schema().features.size(), comm);
   std::optional<table::Table> table;
+  RoundedWholes rounded(libsvm.schema().features.size());
   agree_on_fault(comm, [&] {
     table.emplace(libsvm.schema(), libsvm.n_global_rows(), libsvm.rows());
-    libsvm.read(*table, n_threads);
+    libsvm.read(*table, rounded, n_threads);
   });
+  if (facts != nullptr) facts->rounded = rounded.join(table->schema().features, comm);
   return std::move(*table);
 }
 
 std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const LibsvmOptions& options,
-                                              const comm::Communicator& comm, int n_threads, std::size_t window_bytes) {
+                                              const comm::Communicator& comm, int n_threads, std::size_t window_bytes,
+                                              ReadFacts* facts) {
   const auto libsvm = std::make_shared<OpenLibsvm>(location, options, comm, n_threads);
   check_room(libsvm->name(), std::min(libsvm->rows().size(), table::kBlockRows), libsvm->schema().features.size(),
              comm);
-  const auto read = [libsvm, n_threads](table::Table& window) {
-    libsvm->read(window, n_threads);
+  const auto rounded = std::make_shared<RoundedWholes>(libsvm->schema().features.size());
+  const auto read = [libsvm, rounded, n_threads](table::Table& window) {
+    libsvm->read(window, *rounded, n_threads);
     libsvm->check_unchanged();
   };
   std::unique_ptr<table::RowSource> rows;
@@ -194,6 +198,7 @@ std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const
     rows = std::make_unique<table::ReadRows>(libsvm->schema(), libsvm->n_global_rows(), libsvm->rows(), read,
                                              window_bytes);
   });
+  if (facts != nullptr) facts->rounded = rounded->join(libsvm->schema().features, comm);
   return rows;
 }
 

@@ -11,6 +11,7 @@
 #include "podere/comm/communicator.h"
 #include "podere/io/load_lines.h"
 #include "podere/io/missing_tokens.h"
+#include "podere/io/read_facts.h"
 #include "podere/io/row_selection.h"
 #include "podere/table/row_source.h"
 #include "podere/table/table.h"
@@ -45,12 +46,13 @@ struct LibsvmOptions {
 /// read; an index beyond kMostFeatures comes before all others, whether its row is asked for or not. Throws it too for
 /// a table beyond the memory of a host.
 table::Table read_libsvm(const std::string& location, const LibsvmOptions& options, const comm::Communicator& comm,
-                         int n_threads);
+                         int n_threads, ReadFacts* facts = nullptr);
 
 /// The same rows without holding their features: the file is read again each time they are needed.
 /// Collective; throws as read_libsvm.
 std::unique_ptr<table::RowSource> open_libsvm(const std::string& location, const LibsvmOptions& options,
                                               const comm::Communicator& comm, int n_threads,
-                                              std::size_t window_bytes = table::kWindowBytes);
+                                              std::size_t window_bytes = table::kWindowBytes,
+                                              ReadFacts* facts = nullptr);
 
 }  // namespace podere::io

@@ -86,13 +86,21 @@ const char* LibsvmParser::parse(const char* p, const char* end, float* values) c
     std::uint64_t index = 0;
     p = parse_index(p, end, previous, index);
     float number = 0;
+    const char* const text = p;
     p = parse_number(p, index, number);
     const std::uint32_t column = layout_.columns[index - layout_.first_index];
-    if (column != LibsvmLayout::kSkipped) values[column] = number;
+    if (column != LibsvmLayout::kSkipped) {
+      values[column] = number;
+      if (std::abs(number) >= kFirstRounded) note_if_rounded(column, {text, p}, number);
+    }
     previous = index;
   }
   if (*p == '#') p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
   return step_over_line_end(p);
+}
+
+void LibsvmParser::note_if_rounded(std::uint32_t column, std::string_view text, float number) const {
+  if (rounded_.may_be(column, number) && is_rounded(text, number)) rounded_.note(column, number);
 }
 
 /// Behind the number at `p`, the value of `index`, or the label.

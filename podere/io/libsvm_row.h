@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "podere/io/csv_layout.h"
+#include "podere/io/rounded_wholes.h"
 
 namespace podere::io {
 
@@ -24,19 +26,22 @@ std::optional<std::uint64_t> last_index(const char* p, const char* end, const ch
 /// Parses rows of one layout. For one thread; borrows what it is made of.
 class LibsvmParser {
  public:
-  LibsvmParser(const LibsvmLayout& layout, const MissingTokens& missing) : layout_(layout), missing_(missing) {}
+  LibsvmParser(const LibsvmLayout& layout, const MissingTokens& missing, RoundedWholes& rounded)
+      : layout_(layout), missing_(missing), rounded_(rounded) {}
 
-  /// Parses the row at `p`, as LineReader::read. Sets values [features of the table, label]; returns the begin of the
-  /// next line. Throws TextFault for a row that is none.
+  /// Parses the row at `p`, as LineReader::read. Sets values [features of the table, label], and notes those that are
+  /// rounded; returns the begin of the next line. Throws TextFault for a row that is none.
   const char* parse(const char* p, const char* end, float* values) const;
 
  private:
+  void note_if_rounded(std::uint32_t column, std::string_view text, float number) const;
   const char* parse_number(const char* p, std::optional<std::uint64_t> index, float& value) const;
   const char* parse_index(const char* p, const char* end, std::optional<std::uint64_t> previous,
                           std::uint64_t& index) const;
 
   const LibsvmLayout& layout_;
   const MissingTokens& missing_;
+  RoundedWholes& rounded_;
 };
 
 }  // namespace podere::io

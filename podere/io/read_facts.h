@@ -50,7 +50,8 @@ struct ReadAs {
 /// A feature of whole numbers beyond 2^24, some of which float32 does not hold.
 struct Rounded {
   std::string column;
-  float step;  ///< how far float32 numbers lie apart at the largest of them
+  float step;                   ///< how far float32 numbers lie apart at the largest of them
+  bool may_be_category = true;  ///< the format has categories
 };
 
 /// What was found in a file while it was read.

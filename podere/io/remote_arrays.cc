@@ -8,6 +8,7 @@
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 #include "podere/io/http_range.h"
+#include "podere/io/rounded_wholes.h"
 #include "podere/table/row.h"
 #include "podere/table/schema_json.h"
 #include "podere/table/strided.h"
@@ -53,7 +54,7 @@ std::vector<Piece> cut(const RemoteArray& array, const table::Table& table, std:
 
 }  // namespace
 
-table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& comm, int n_threads) {
+table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& comm, int n_threads, ReadFacts* facts) {
   Json columns = arrays.kinds;
   columns.update({{"features", arrays.features}, {"label", ""}, {"weight", ""}});
   table::Schema schema = table::schema_from_json(columns);
@@ -62,6 +63,7 @@ table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& c
   if (arrays.weight) schema.weight = arrays.weight_name;
   if (arrays.n_rows == 0 || arrays.features.empty()) throw_input_error("X has no rows, or no columns");
   table::Table table(std::move(schema), arrays.n_rows, table::rows_of(arrays.n_rows, comm.rank(), comm.size()));
+  RoundedWholes rounded(table.n_features());
   comm.agree([&] {
     struct Hand {
       HttpRangeReader reader;
@@ -87,11 +89,14 @@ table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& c
       });
     };
     read(arrays.values, table.n_features(), [&](const Piece& piece) {
-      table::fill_features(piece.matrix, "X", table, table::LocalRow{piece.first_row}, piece.first_column, 1);
+      const table::LocalRow first_row{piece.first_row};
+      table::fill_features(piece.matrix, "X", table, first_row, piece.first_column, 1);
+      note_rounded(piece.matrix, table, first_row, piece.first_column, rounded);
     });
     if (arrays.label) read_column(*arrays.label, "y", table.label());
     if (arrays.weight) read_column(*arrays.weight, "sample_weight", table.weight());
   });
+  if (facts != nullptr) facts->rounded = rounded.join(table.schema().features, comm);
   return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include "podere/base/json.h"
 #include "podere/comm/communicator.h"
+#include "podere/io/read_facts.h"
 #include "podere/table/table.h"
 
 namespace podere::io {
@@ -55,6 +56,7 @@ struct RemoteArrays {
 /// Each rank reads the bytes of its own rows, on several threads, and receives its rows_of() the table. Collective.
 /// Memory: the table, and a few MiB per thread. Throws InputError, on all ranks, as HttpRangeReader::read and
 /// table::fill_features, which call the arrays X, y and sample_weight.
-table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& comm, int n_threads);
+table::Table read_arrays(const RemoteArrays& arrays, const comm::Communicator& comm, int n_threads,
+                         ReadFacts* facts = nullptr);
 
 }  // namespace podere::io

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <system_error>
@@ -38,6 +39,10 @@ RoundedWholes::RoundedWholes(const CsvLayout& layout) : columns_(layout.fields.s
   }
 }
 
+RoundedWholes::RoundedWholes(std::size_t n_columns) : columns_(n_columns) {
+  for (Column& column : columns_) column.is_wanted = true;
+}
+
 std::vector<float> RoundedWholes::join_steps(const comm::Communicator& comm) const {
   std::vector<float> steps;
   for (const Column& column : columns_) steps.push_back(column.largest);
@@ -45,6 +50,48 @@ std::vector<float> RoundedWholes::join_steps(const comm::Communicator& comm) con
   constexpr int kDigits = std::numeric_limits<float>::digits;
   for (float& step : steps) step = step >= kFirstRounded ? std::ldexp(1.0F, std::ilogb(step) - kDigits + 1) : 0;
   return steps;
+}
+
+std::vector<Rounded> RoundedWholes::join(const std::vector<std::string>& names, const comm::Communicator& comm) const {
+  const std::vector<float> steps = join_steps(comm);
+  std::vector<Rounded> found;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k] > 0) found.push_back({.column = names[k], .step = steps[k], .may_be_category = false});
+  }
+  return found;
+}
+
+namespace {
+
+/// Whether numbers of `n` rows are whole where they are large; those that are not `filled` go to `rounded`.
+template <typename T>
+void note_rounded_values(const std::byte* from, std::ptrdiff_t stride, std::span<const float> filled,
+                         std::size_t column, RoundedWholes& rounded) {
+  for (std::size_t i = 0; i < filled.size(); ++i) {
+    if (!rounded.may_be(column, filled[i])) continue;
+    T value;
+    std::memcpy(&value, from + static_cast<std::ptrdiff_t>(i) * stride, sizeof value);
+    const auto exact = static_cast<long double>(value);  // holds 64 bits
+    if (exact == std::floor(exact) && exact != static_cast<long double>(filled[i])) rounded.note(column, filled[i]);
+  }
+}
+
+}  // namespace
+
+void note_rounded(const table::StridedMatrix& from, const table::Table& to, table::LocalRow first_row,
+                  std::size_t first_column, RoundedWholes& rounded) {
+  using table::Element;
+  for (std::size_t j = 0; j < from.n_columns; ++j) {
+    const std::byte* const begin = from.begin + static_cast<std::ptrdiff_t>(j) * from.column_stride;
+    const std::size_t column = first_column + j;
+    const auto filled = to.feature(column).subspan(first_row.value, from.n_rows);
+    const auto note = [&]<typename T>(T) { note_rounded_values<T>(begin, from.row_stride, filled, column, rounded); };
+    if (from.element == Element::kInt32) note(std::int32_t{});
+    if (from.element == Element::kInt64) note(std::int64_t{});
+    if (from.element == Element::kUint32) note(std::uint32_t{});
+    if (from.element == Element::kUint64) note(std::uint64_t{});
+    if (from.element == Element::kFloat64) note(double{});
+  }
 }
 
 }  // namespace podere::io

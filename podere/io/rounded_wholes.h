@@ -5,11 +5,15 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "podere/comm/communicator.h"
 #include "podere/io/csv_layout.h"
+#include "podere/io/read_facts.h"
+#include "podere/table/strided.h"
+#include "podere/table/table.h"
 
 namespace podere::io {
 
@@ -24,6 +28,8 @@ bool is_rounded(std::string_view text, float rounded);
 class RoundedWholes {
  public:
   explicit RoundedWholes(const CsvLayout& layout);
+  /// Of columns in which every number is looked at.
+  explicit RoundedWholes(std::size_t n_columns);
 
   /// Whether `value` would be the largest of a column of the table, if its first fields are whole numbers.
   bool may_be(std::size_t column, float value) const {
@@ -39,6 +45,8 @@ class RoundedWholes {
   /// Over all ranks: how far float32 numbers lie apart at the largest that was rounded, by column; 0: none was.
   /// Collective.
   std::vector<float> join_steps(const comm::Communicator& comm) const;
+  /// The same, of a format that has numbers alone. Collective.
+  std::vector<Rounded> join(const std::vector<std::string>& names, const comm::Communicator& comm) const;
 
  private:
   struct Column {
@@ -47,5 +55,10 @@ class RoundedWholes {
   };
   std::vector<Column> columns_;
 };
+
+/// Notes what fill_features rounded where it copied `from` to the columns from `first_column` on of rows from
+/// `first_row` on of `to`. Thread-safe.
+void note_rounded(const table::StridedMatrix& from, const table::Table& to, table::LocalRow first_row,
+                  std::size_t first_column, RoundedWholes& rounded);
 
 }  // namespace podere::io

@@ -53,7 +53,10 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   for (const auto& [column, form, meaning] : facts.read_as) {
     note["read_as"].push_back({{"column", column}, {"form", form}, {"meaning", meaning}});
   }
-  for (const auto& [column, step] : facts.rounded) note["rounded"].push_back({{"column", column}, {"step", step}});
+  for (const auto& [column, step, may_be_category] : facts.rounded) {
+    note["rounded"].push_back({{"column", column}, {"step", step}});
+    if (!may_be_category) note["rounded"].back()["only_numbers"] = true;
+  }
   if (facts.n_unlabeled > 0) note["unlabeled_rows"] = facts.n_unlabeled;
   if (!facts.doubts.empty()) note["doubts"] = facts.doubts;
   if (!facts.categories.empty()) note["categories"] = facts.categories;

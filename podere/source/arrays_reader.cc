@@ -6,7 +6,7 @@ namespace podere::source {
 namespace {
 
 table::Table load_arrays(const Reading& reading) {
-  return io::read_arrays(*reading.spec.arrays, reading.comm, reading.n_threads);
+  return io::read_arrays(*reading.spec.arrays, reading.comm, reading.n_threads, reading.facts);
 }
 
 std::unique_ptr<table::RowSource> open_arrays(const Reading& reading) {

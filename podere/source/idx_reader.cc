@@ -49,11 +49,12 @@ io::IdxOptions idx_options(const Reading& reading) {
 }
 
 table::Table load_idx(const Reading& reading) {
-  return io::read_idx(reading.spec.location, idx_options(reading), reading.comm, reading.n_threads);
+  return io::read_idx(reading.spec.location, idx_options(reading), reading.comm, reading.n_threads, reading.facts);
 }
 
 std::unique_ptr<table::RowSource> open_idx(const Reading& reading) {
-  return io::open_idx(reading.spec.location, idx_options(reading), reading.comm, reading.n_threads);
+  return io::open_idx(reading.spec.location, idx_options(reading), reading.comm, reading.n_threads, table::kWindowBytes,
+                      reading.facts);
 }
 
 }  // namespace

@@ -16,11 +16,13 @@ io::LibsvmOptions libsvm_options(const Reading& reading) {
 }
 
 table::Table load_libsvm(const Reading& reading) {
-  return io::read_libsvm(reading.spec.location, libsvm_options(reading), reading.comm, reading.n_threads);
+  return io::read_libsvm(reading.spec.location, libsvm_options(reading), reading.comm, reading.n_threads,
+                         reading.facts);
 }
 
 std::unique_ptr<table::RowSource> open_libsvm(const Reading& reading) {
-  return io::open_libsvm(reading.spec.location, libsvm_options(reading), reading.comm, reading.n_threads);
+  return io::open_libsvm(reading.spec.location, libsvm_options(reading), reading.comm, reading.n_threads,
+                         table::kWindowBytes, reading.facts);
 }
 
 }  // namespace

@@ -234,6 +234,55 @@ def warn_of_dates(X: Any, names: Sequence[str], categories: Categories, callers:
                           f"hold{'' if len(found) > 1 else 's'} {meaning}", UserWarning, stacklevel=2 + callers)
 
 
+# Whole numbers that float32 does not hold ------------------------------------------------------------------------------
+
+_FIRST_ROUNDED = 2.0**24
+
+
+def find_rounded(X: Any, names: Sequence[str], categories: Categories) -> dict[str, float]:
+    """Features with whole numbers that float32 does not hold: how far float32 numbers lie apart at the largest."""
+    if is_frame(X):
+        columns = ((names[place], X.iloc[:, place]) for place in range(X.shape[1]) if place not in categories)
+        steps = {name: _rounded_step(numbers_of_column(column, name)) for name, column in columns if _is_number(column)}
+    elif scipy.sparse.issparse(X):
+        large = np.unique(X.tocoo().col[np.abs(X.tocoo().data) >= _FIRST_ROUNDED])
+        steps = {names[place]: _rounded_step(X[:, [place]].tocoo().data) for place in large.tolist()}
+    else:
+        large = np.flatnonzero(_largest(X) >= _FIRST_ROUNDED) if _may_be_rounded(X) else np.array([], np.intp)
+        steps = {names[place]: _rounded_step(X[:, place]) for place in large.tolist()}
+    return {name: step for name, step in steps.items() if step > 0}
+
+
+def warn_of_rounded(X: Any, names: Sequence[str], categories: Categories, callers: int = 1) -> None:
+    """As warn_of_dates."""
+    for name, step in find_rounded(X, names, categories).items():
+        warnings.warn(f"feature {name!r} of X holds whole numbers beyond 2^24, which float32 rounds, here to multiples of "
+                      f"up to {step:.0f}: some that differ become equal", UserWarning, stacklevel=2 + callers)
+
+
+def _may_be_rounded(values: NDArray[Any]) -> bool:
+    return values.size > 0 and values.dtype.kind in "iuf" and values.dtype.itemsize >= 4 and values.dtype != np.float32
+
+
+def _largest(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest absolute value by column, or of a column; missing ones do not count."""
+    with np.errstate(invalid="ignore"):
+        largest: NDArray[np.float64] = np.fmax(-np.fmin.reduce(values, axis=0).astype(np.float64),
+                                               np.fmax.reduce(values, axis=0).astype(np.float64))
+    return largest
+
+
+def _rounded_step(values: NDArray[Any]) -> float:
+    if not _may_be_rounded(values) or not _largest(values) >= _FIRST_ROUNDED:
+        return 0.0
+    exact = values.astype(np.longdouble)  # holds 64 bits
+    exact = exact[np.abs(exact) >= _FIRST_ROUNDED]
+    with np.errstate(over="ignore"):  # infinity, which is refused
+        nearest = exact.astype(np.float32)
+    rounded = nearest[(exact == np.floor(exact)) & (exact != nearest) & np.isfinite(nearest)]
+    return float(np.spacing(np.abs(rounded).max())) if rounded.size else 0.0
+
+
 def _set_frame(rows: _core.Rows, X: Any, names: Sequence[str], categories: Categories, n_threads: int) -> None:
     if not categories and _is_one_array(X):
         rows.set_features(X.to_numpy(), 0, n_threads)

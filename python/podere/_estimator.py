@@ -108,6 +108,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             options = self._make_options(names, validation is not None)
             categories = self._find_categories(X, names)
             _arrays.warn_of_dates(X, names, categories)
+            _arrays.warn_of_rounded(X, names, categories)
             labels = self._learn_target(y)
             objective = self._choose_objective(options)
             self._check_target(objective, labels)

@@ -232,6 +232,7 @@ class _GradientDescent(_Network):
             options["loss"] = self._choose_objective(options)
             categories = _arrays.find_categories(X, names, None) if base is None else base.categories
             _arrays.warn_of_dates(X, names, categories)
+            _arrays.warn_of_rounded(X, names, categories)
             rows = self._make_rows(X, labels, weight, names, categories, threads, y, sample_weight)
             del X, y, weight, labels
             kept = getattr(self, "_optimiser", None)  # and whose it is: fit and load_model make other models

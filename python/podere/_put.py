@@ -22,6 +22,7 @@ from ._arrays import (
     check_different,
     classes_of,
     find_categories,
+    find_rounded,
     find_dates,
     numbers_of_column,
     warn_of_dates,
@@ -138,6 +139,7 @@ class Features:
         X = as_rows(X)
         self.categories: Categories = {}
         self.dates: set[int] = set()
+        self.rounded: dict[str, float] = {}
         if is_frame(X):
             columns = list(X.columns)
             texts = [name for name in columns if isinstance(name, str)]
@@ -149,6 +151,8 @@ class Features:
             self.dates = find_dates(X, self.names, self.categories)
             warn_of_dates(X, self.names, self.categories, callers=3)
             self.values = _numbers_of_frame(X, self.names, self.categories)
+            if self.values.dtype == np.float32:  # of others executors see it
+                self.rounded = find_rounded(X, self.names, self.categories)
             return
         self.values = _by_rows(X) if scipy.sparse.issparse(X) else numbers_of(X, "X", 2)
         self.names = _names(_made_up(self.values.shape[1]), feature_names)

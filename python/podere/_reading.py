@@ -125,6 +125,7 @@ class PutArrays:
 
     description: dict[str, Any]  # for the job that makes a table of them
     origin: Origin
+    rounded: dict[str, float]  # as of find_rounded, of what was made float32 here
 
 
 def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None) -> PutArrays:
@@ -152,7 +153,7 @@ def put_arrays(X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] 
         description["weight_name"] = free_name(getattr(sample_weight, "name", None), "weight", used)
     server = array_server(os.getpid())
     description.update({part: server.serve(array) for part, array in served.items()}, token=server.token)
-    return PutArrays(description, Origin(classes, label_dtype, tuple(served.values())))
+    return PutArrays(description, Origin(classes, label_dtype, tuple(served.values())), put.rounded)
 
 
 def _texts(name: str, values: Sequence[str | int]) -> list[str]:

@@ -334,7 +334,11 @@ class Session:
         arrays = put_arrays(X, y, sample_weight, feature_names)
         table_name = self._jobs.table_name(name)
         source = {"location": f"put:{table_name}", "arrays": arrays.description}
-        facts, = self._jobs.run({"kind": "load", "table": source, "name": table_name})["tables"]
+        result = self._jobs.run({"kind": "load", "table": source, "name": table_name})
+        facts, = result["tables"]
+        made_here = {"rounded": [{"column": column, "step": step} for column, step in arrays.rounded.items()]}
+        for file in result.get("files", [made_here]):
+            facts["read_as"] = read_as(file)
         if name is not None:
             self._jobs.keep_arrays(table_name, arrays.origin.arrays)
         return self._table(facts, arrays.origin, is_temporary=name is None)

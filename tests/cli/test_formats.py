@@ -190,6 +190,22 @@ def test_rows_without_a_label_are_left_out_in_the_file(podere):
     assert "drop-unlabeled cannot be chosen" in podere.refused("train", "gbt", "some.svm", "--drop-unlabeled", "-o", "m.json")
 
 
+def test_whole_numbers_that_float32_rounds_are_printed(podere):
+    ids = numpy.arange(16777216, 16777246)
+    podere.write("ids.svm", "".join(f"{i % 2} 1:{i % 3} 2:{number} 3:{number}.5\n" for i, number in enumerate(ids)))
+    (podere.folder / "ids-idx2").write_bytes(bytes([0, 0, 12, 2]) + numpy.array([30, 2], ">u4").tobytes()
+                                             + numpy.stack([ids % 3, ids], axis=1).astype(">i4").tobytes())
+    for name, column in (("ids.svm", "f2"), ("ids-idx2", "f1")):
+        for options in ((), ("--executors", 2)):
+            facts = json.loads(podere.done("describe", name, *options, "--json").stdout)
+            assert facts["files"] == [{"file": name, "rounded": [{"column": column, "step": 2, "only_numbers": True}]}]
+        assert podere.done("describe", name).stdout.splitlines()[0] == (
+            f"{name}: column {column} holds whole numbers beyond 2^24, which float32 rounds, here to multiples of up to 2: some that differ become equal")
+    for options in ((), ("--low-memory",)):
+        facts = json.loads(podere.done("train", "gbt", "ids.svm", "--trees", 1, *options, "-o", "m.json", "--json").stdout)
+        assert [column["column"] for column in facts["files"][0]["rounded"]] == ["f2"], options
+
+
 def test_a_model_takes_files_of_fewer_and_of_more_features(podere):
     random = numpy.random.default_rng(6)
     X = (random.random((3000, 12)) < 0.4) * random.normal(size=(3000, 12))

@@ -1,9 +1,11 @@
 """What Session.read_csv takes columns for, and the parameters that decide it."""
 import pathlib
+import warnings
 
 import numpy
 import pandas
 import pytest
+import scipy.sparse
 
 import podere
 
@@ -81,6 +83,22 @@ def test_files_of_columns_say_themselves_what_is_in_them(session, tmp_path):
     assert session.read(tmp_path, drop=["part"]).shape == (4, 2)
     with pytest.raises(ValueError, match="no file fits this pattern"):
         session.read(tmp_path / "*.parquet")
+
+
+def test_whole_numbers_that_float32_rounds_are_reported_of_arrays_too(session):
+    ids, y = numpy.arange(123456789, 123456839), numpy.arange(50) % 2
+    words = "whole numbers beyond 2^24, rounded to multiples of up to 8"
+    frame = pandas.DataFrame({"x": y / 7, "id": ids})
+    for X, name in ((frame, "id"), (frame[["id"]], "id"), (frame.to_numpy(), "f1"), (frame.astype({"id": "Int64"}), "id"),
+                    (numpy.asfortranarray(frame), "f1"), (scipy.sparse.csr_matrix(frame.to_numpy()), "f1")):
+        assert session.put(X, y).read_as == {name: words}
+        with pytest.warns(UserWarning, match=f"feature '{name}' of X holds whole numbers beyond 2.24, which float32 rounds, here to multiples of up to 8"):
+            podere.GBTClassifier(n_estimators=1).fit(X, y)
+    for X in (frame.assign(id=ids + 0.5), frame.assign(id=ids.astype("float32")), frame.assign(id=ids // 16 * 16)):
+        assert session.put(X, y).read_as == {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            podere.GBTClassifier(n_estimators=1).fit(X, y)
 
 
 def test_rows_without_a_label_and_rounded_numbers_are_reported(session, tmp_path):

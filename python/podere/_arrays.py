@@ -22,6 +22,7 @@ from ._table import Table
 
 #: Texts of the categories of a feature, sorted; None where its values are their codes.
 Categories = dict[int, "list[str] | None"]
+_MOST_FOUND_CATEGORIES = 1000  # of a feature, as io::kMostFoundCategories
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -135,12 +136,15 @@ def are_among(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
 # Categories -----------------------------------------------------------------------------------------------------------
 
 def find_categories(X: Any, names: Sequence[str], chosen: Any) -> Categories:
-    """The features of categories: those `chosen` by name, position or mask, and columns of pandas' category dtype."""
-    places = set() if chosen is None else find_places(chosen, names)
+    """The features of categories: those `chosen` by name, position or mask, and columns of pandas' category dtype;
+    "auto": those, and columns of texts of which few differ."""
+    is_auto = isinstance(chosen, str) and chosen == "auto"
+    places = set() if chosen is None or is_auto else find_places(chosen, names)
     if not is_frame(X):
         return dict.fromkeys(sorted(places))
     columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
-    places |= {place for place, column in columns.items() if _is_category(column)}
+    places |= {place for place, column in columns.items()
+               if _is_category(column) or (is_auto and _is_of_texts(column) and _are_few_texts(column, names[place]))}
     return {place: None if _is_number(columns[place]) else _texts(columns[place], names[place])
             for place in sorted(places)}
 
@@ -148,7 +152,7 @@ def find_categories(X: Any, names: Sequence[str], chosen: Any) -> Categories:
 def find_places(chosen: Any, names: Sequence[str]) -> set[int]:
     """Where the features stand that are chosen by name, position or mask."""
     if isinstance(chosen, str) or not hasattr(chosen, "__iter__"):
-        raise TypeError(f"categorical_features is {chosen!r}, allowed is a list of names or positions, or a mask")
+        raise TypeError(f"categorical_features is {chosen!r}, allowed is a list of names or positions, a mask, or 'auto'")
     chosen = list(chosen)
     if chosen and all(isinstance(value, (bool, np.bool_)) for value in chosen):
         if len(chosen) != len(names):
@@ -159,6 +163,24 @@ def find_places(chosen: Any, names: Sequence[str]) -> set[int]:
 
 def _is_category(column: Any) -> bool:
     return getattr(column.dtype, "name", "") == "category"
+
+
+def _is_of_texts(column: Any) -> bool:
+    """Whether all values that are there are texts, one at least."""
+    if getattr(column.dtype, "kind", "O") in "biufcmM":
+        return False
+    values = column.dropna()
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
+
+
+def _are_few_texts(column: Any, name: str) -> bool:
+    """As --categorical auto has it: else they are refused, since fit leaves no column out."""
+    n_different, n = column.nunique(), column.count()
+    if n_different <= _MOST_FOUND_CATEGORIES and 2 * n_different <= n:
+        return True
+    raise ValueError(f"column {name!r} of X has {n_different} different texts in {n} rows, too many for "
+                     f"categorical_features='auto': leave it out by X.drop(columns={name!r}), or name what to take as "
+                     "categories")
 
 
 def _is_number(column: Any) -> bool:
@@ -324,7 +346,7 @@ def numbers_of_column(column: Any, name: str, texts: Sequence[str] | None = None
     except (TypeError, ValueError):
         pass
     raise ValueError(f"column {name!r} of X is of {column.dtype}, allowed are numbers; boosted trees take texts as "
-                     "categories where the column's dtype is category or categorical_features names it")
+                     "categories where the column's dtype is category or categorical_features names it or is 'auto'")
 
 
 def _holds_numbers_as_texts(column: Any) -> bool:

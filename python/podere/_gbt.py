@@ -60,9 +60,10 @@ _PARAMETERS = """
     interaction_constraints : list of lists or None, default=None
         Sets of features, by name or position, that may meet on a path of a tree; those in none meet no other.
         `--interactions`.
-    categorical_features : list, mask of shape (n_features,) or None, default=None
+    categorical_features : list, mask of shape (n_features,), "auto" or None, default=None
         Features of categories, by name or position, besides the columns of pandas' category dtype. Numbers are codes
-        0, 1, 2, ...; texts need a DataFrame, and texts that were not there in training are missing values.
+        0, 1, 2, ...; texts need a DataFrame, and texts that were not there in training are missing values. "auto": all
+        columns of texts of which few differ, at most 1,000, and each in two rows on average; others are refused.
         `--categorical`.
     warm_start : bool, default=False
         Whether fit keeps the trees that there are and adds others, up to n_estimators in all, as scikit-learn has it. On
@@ -128,10 +129,11 @@ class _GBT(WithHistory):
 
     def _check_categories(self, table: StoredTable) -> None:
         """Whether a table has the categories that this estimator asks for, if it asks."""
-        if self.categorical_features is None:
+        chosen = self.categorical_features
+        if chosen is None or (isinstance(chosen, str) and chosen == "auto"):
             return
         names, categorical = table.facts["features"], table.facts["categorical"]
-        asked = {names[place] for place in _arrays.find_places(self.categorical_features, names)}
+        asked = {names[place] for place in _arrays.find_places(chosen, names)}
         if asked != set(categorical):
             raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "
                              f"{sorted(categorical)}: choose columns of categories when you make a table")

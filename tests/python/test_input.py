@@ -280,6 +280,26 @@ def test_columns_that_are_no_numbers_are_refused(column, message):
         GBTClassifier().fit(pandas.DataFrame({"good": GOOD_X[:, 0], "x": column}), GOOD_Y)
 
 
+def test_texts_of_which_few_differ_are_categories_where_that_is_asked_for():
+    pandas = pytest.importorskip("pandas")
+    rng = numpy.random.default_rng(3)
+    town, remark = rng.choice(["Bari", "Pisa", "Rome"], 90), [f"remark {i}" for i in range(90)]
+    frame = pandas.DataFrame({"x": rng.normal(size=90), "town": town, "kind": [None, "a", "b"] * 30})
+    y = (town == "Rome").astype(int)
+    as_categories = frame.astype({"town": "category", "kind": "category"})
+    wanted = GBTClassifier(n_estimators=20).fit(as_categories, y)
+    found = GBTClassifier(n_estimators=20, categorical_features="auto").fit(frame, y)
+    assert found.predict_proba(frame).tolist() == wanted.predict_proba(as_categories).tolist()
+    assert found.score(frame, y) == 1
+    GBTClassifier(n_estimators=1, categorical_features="auto").fit(GOOD_X, GOOD_Y)
+    with pytest.raises(ValueError, match="column 'remark' of X has 90 different texts in 90 rows, too many for categorical_features='auto'"):
+        GBTClassifier(categorical_features="auto").fit(frame.assign(remark=remark), y)
+    with pytest.raises(ValueError, match="column 'mixed' of X is of object"):
+        GBTClassifier(categorical_features="auto").fit(frame.assign(mixed=[1, "a", "b"] * 30), y)
+    with pytest.raises(TypeError, match="allowed is a list of names or positions, a mask, or 'auto'"):
+        GBTClassifier(categorical_features="all").fit(frame, y)
+
+
 def test_frames_with_names_that_do_not_fit_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="two columns named 'a'"):

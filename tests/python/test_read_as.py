@@ -85,6 +85,20 @@ def test_files_of_columns_say_themselves_what_is_in_them(session, tmp_path):
         session.read(tmp_path / "*.parquet")
 
 
+def test_skiprows_leaves_out_what_is_above_the_table(session, tmp_path):
+    path = tmp_path / "titled.csv"
+    path.write_text("Measured in May,,,\n\na,b\n" + "".join(f"{i},{i % 2}\n" for i in range(9)))
+    wanted = pandas.read_csv(path, skiprows=2)
+    pandas.testing.assert_frame_equal(session.read_csv(path, skiprows=2).to_pandas(), wanted.astype("float32"), check_dtype=False)
+    assert session.read_csv(path, skiprows=numpy.int64(3), names=["x", "y"]).shape == (9, 2)
+    for skiprows in (None, 0):
+        with pytest.raises(ValueError, match="titled.csv:1: .* leave out what is above the table with skiprows=2$"):
+            session.read_csv(path, skiprows=skiprows)
+    for skiprows, error in ((-1, ValueError), ([0, 1], TypeError), (True, TypeError), (12, ValueError)):
+        with pytest.raises(error, match="skiprows"):
+            session.read_csv(path, skiprows=skiprows)
+
+
 def test_whole_numbers_that_float32_rounds_are_reported_of_arrays_too(session):
     ids, y = numpy.arange(123456789, 123456839), numpy.arange(50) % 2
     words = "whole numbers beyond 2^24, rounded to multiples of up to 8"

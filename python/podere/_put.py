@@ -22,8 +22,8 @@ from ._arrays import (
     check_different,
     classes_of,
     find_categories,
-    find_rounded,
     find_dates,
+    find_rounded,
     numbers_of_column,
     warn_of_dates,
 )

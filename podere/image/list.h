@@ -1,0 +1,57 @@
+// Which pictures a location means, and their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podere/image/picture_fault.h"
+
+namespace podere::image {
+
+/// Where pictures lie together: a folder of the disk, or an archive.
+class PictureStore;
+
+/// Pictures in a fixed order, by their names as bytes; of a list in its order.
+class PictureList {
+ public:
+  PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
+              std::shared_ptr<const PictureStore> store);
+
+  const std::string& location() const { return location_; }
+  std::size_t size() const { return names_.size(); }
+  /// Below the folder or in the archive, with / between folders: "tips/a.tif". Of patterns and lists the path as it was
+  /// found there. Bytes, which may not be UTF-8.
+  const std::string& name(std::size_t i) const { return names_[i]; }
+  /// What messages call it: fit to be printed.
+  std::string title(std::size_t i) const;
+  /// The folder that it lies in: "tips" of "tips/a.tif"; empty where there is none.
+  std::string folder(std::size_t i) const;
+  /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes.
+  std::vector<std::uint8_t> read(std::size_t i) const;
+  /// Files that are left out since they are not called as pictures are.
+  std::size_t n_others() const { return n_others_; }
+
+ private:
+  std::string location_;
+  std::vector<std::string> names_;
+  std::size_t n_others_;
+  std::shared_ptr<const PictureStore> store_;
+};
+
+/// Larger files are no pictures that fit into memory.
+inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 30;
+
+/// The pictures of
+///   a folder     all in it and below whose names end as those of pictures do, but for names that begin with a point;
+///                links are followed, but not back up
+///   a pattern    with *, ? or [...]: what fits, whatever it is called
+///   a list       a text file (.txt, .lst, .list or .csv), one path a line, beside the list or absolute
+///   an archive   .tar, also packed (.tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), read in place
+///   a picture
+/// Local. Throws InputError if there are none.
+PictureList list_pictures(const std::string& location);
+
+}  // namespace podere::image

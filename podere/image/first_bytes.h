@@ -1,0 +1,16 @@
+// What a file is by its first bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "podere/image/decode.h"
+
+namespace podere::image {
+
+enum class Format { kTiff, kJpeg, kPng };
+
+/// Throws PictureFault for any other file, and names what it is where that is known.
+Format find_format(Bytes bytes, const std::string& name);
+
+}  // namespace podere::image

@@ -1,0 +1,98 @@
+#include "podere/image/samples.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace podere::image {
+namespace {
+
+template <typename T>
+T load_sample(const std::uint8_t* row, std::size_t i) {
+  T value;
+  std::memcpy(&value, row + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// IEEE 754 binary16.
+double half_to_double(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 0x1f;
+  const int fraction = bits & 0x3ff;
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 0x1f) return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(0x400 + fraction, exponent - 25));
+}
+
+double load_real(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
+  if (n_bits == 16) return half_to_double(load_sample<std::uint16_t>(row, i));
+  return n_bits == 32 ? load_sample<float>(row, i) : load_sample<double>(row, i);
+}
+
+std::uint32_t load_bits(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
+  std::uint64_t bits = 0;
+  const std::size_t first = i * n_bits, last = first + n_bits - 1;
+  for (std::size_t byte = first / 8; byte <= last / 8; ++byte) bits = bits << 8 | row[byte];
+  bits >>= 7 - last % 8;
+  return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << n_bits) - 1));
+}
+
+std::uint32_t load_whole(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
+  switch (n_bits) {
+    case 16:
+      return load_sample<std::uint16_t>(row, i);
+    case 24: {
+      const std::uint8_t* at = row + 3 * i;
+      const bool is_little = std::endian::native == std::endian::little;
+      return static_cast<std::uint32_t>(at[is_little ? 2 : 0] << 16 | at[1] << 8 | at[is_little ? 0 : 2]);
+    }
+    case 32:
+      return load_sample<std::uint32_t>(row, i);
+    default:
+      return load_bits(row, i, n_bits);
+  }
+}
+
+}  // namespace
+
+void unpack_samples(const std::uint8_t* row, std::size_t n, SampleType type, const SampleRange& range,
+                    std::uint8_t* out) {
+  const unsigned n_bits = type.n_bits;
+  if (type.kind == SampleKind::kFloat) {
+    const double width = range.largest - range.least;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double share = width > 0 ? (load_real(row, i, n_bits) - range.least) / width : 0;
+      out[i] = share > 0 ? static_cast<std::uint8_t>(std::min(share, 1.0) * 255 + 0.5) : 0;
+    }
+  } else if (type.kind == SampleKind::kSigned) {
+    const unsigned sign = n_bits - 1;  // bits before it
+    const std::uint32_t most = (1U << sign) - 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t value = load_whole(row, i, n_bits);
+      const bool is_black = (value >> sign & 1U) != 0 || most == 0;
+      out[i] = is_black    ? 0
+               : sign >= 8 ? static_cast<std::uint8_t>(value >> (sign - 8))
+                           : static_cast<std::uint8_t>((value * 255 + most / 2) / most);
+    }
+  } else if (n_bits == 8) {
+    std::memcpy(out, row, n);
+  } else if (n_bits < 8) {
+    const std::uint32_t most = (1U << n_bits) - 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = static_cast<std::uint8_t>((load_bits(row, i, n_bits) * 255 + most / 2) / most);
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(load_whole(row, i, n_bits) >> (n_bits - 8));
+  }
+}
+
+void widen_range(const std::uint8_t* row, std::size_t n, SampleType type, SampleRange& range) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = load_real(row, i, type.n_bits);
+    if (!std::isfinite(value)) continue;
+    range.least = std::min(range.least, value);
+    range.largest = std::max(range.largest, value);
+  }
+}
+
+}  // namespace podere::image

@@ -14,7 +14,7 @@ namespace podere::image {
 /// Where pictures lie together: a folder of the disk, or an archive.
 class PictureStore;
 
-/// Pictures in a fixed order, by their names as bytes; of a list in its order.
+/// Pictures in a fixed order: by their names as bytes; of a list or an archive in its order.
 class PictureList {
  public:
   PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
@@ -29,6 +29,8 @@ class PictureList {
   std::string title(std::size_t i) const;
   /// The folder that it lies in: "tips" of "tips/a.tif"; empty where there is none.
   std::string folder(std::size_t i) const;
+  /// The file that it is in: itself, or the archive.
+  std::string file(std::size_t i) const;
   /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes.
   std::vector<std::uint8_t> read(std::size_t i) const;
   /// Files that are left out since they are not called as pictures are.
@@ -48,7 +50,7 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 30;
 ///   a folder     all in it and below whose names end as those of pictures do, but for names that begin with a point;
 ///                links are followed, but not back up
 ///   a pattern    with *, ? or [...]: what fits, whatever it is called
-///   a list       a text file (.txt, .lst, .list or .csv), one path a line, beside the list or absolute
+///   a list       a text file (.txt, .lst or .list), one path a line, beside the list or absolute
 ///   an archive   .tar, also packed (.tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), read in place
 ///   a picture
 /// Local. Throws InputError if there are none.

@@ -1,70 +1,23 @@
 #include "podere/io/file_list.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 #include <system_error>
 
 #include "podere/base/error.h"
-#include "podere/base/printable.h"
+#include "podere/base/find_files.h"
 
 namespace podere::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 100'000;
-
-bool is_folder(const fs::path& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown);
-}
-
-bool is_hidden(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with('.') || name.starts_with('_');
-}
-
-void add_folder(const fs::path& folder, std::vector<std::string>& paths) {
-  try {
-    for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
-         entry != fs::recursive_directory_iterator(); ++entry) {
-      constexpr int kDeepest = 64;  // links may lead in a circle
-      if (entry.depth() > kDeepest)
-        throw_input_error("{}: its folders are more than {} deep", folder.string(), kDeepest);
-      if (is_hidden(entry->path())) {
-        entry.disable_recursion_pending();
-      } else if (!entry->is_directory()) {
-        paths.push_back(entry->path().string());
-        if (paths.size() > kMostFiles) throw_input_error("{}: has more than {} files", folder.string(), kMostFiles);
-      }
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw_input_error("{}: cannot be read: {}", error.path1().string(), error.code().message());
-  }
-}
-
-bool is_pattern(std::string_view location) { return location.find_first_of("*?[") != location.npos; }
-
-std::vector<std::string> find_fitting(const std::string& pattern) {
-  if (pattern.find("**") != pattern.npos) {
-    throw_input_error("{}: ** is not known; name the folder itself for all files in and below it", pattern);
-  }
-  glob_t found{};
-  const int result = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  const std::unique_ptr<glob_t, decltype(&globfree)> owner(&found, globfree);
-  std::vector<std::string> paths;
-  if (result != 0) return paths;
-  for (const std::string& path : std::vector<std::string>(found.gl_pathv, found.gl_pathv + found.gl_pathc)) {
-    is_folder(path) ? add_folder(path, paths) : paths.push_back(path);
-  }
-  return paths;
-}
+/// Names that begin with _ are those of what Spark and Hive write beside the data.
+constexpr FindRules kDataFiles = {.most_files = 100'000, .skips_underscores = true};
 
 /// The character of two hexadecimal digits; nothing else changes.
 std::string without_escapes(std::string_view text) {
@@ -115,10 +68,10 @@ std::vector<ListedFile> list_files(const std::string& location) {
   std::vector<std::string> paths;
   std::size_t root_size = location.size();
   if (is_folder(location)) {
-    add_folder(location, paths);
+    find_files_in(location, kDataFiles, paths);
     if (paths.empty()) throw_input_error("{}: the folder has no files", location);
   } else {
-    paths = find_fitting(location);
+    paths = find_fitting_files(location, kDataFiles);
     if (paths.empty()) throw_input_error("{}: no file fits this pattern", location);
     root_size = location.rfind('/', location.find_first_of("*?[")) + 1;  // 0 where there is none
   }

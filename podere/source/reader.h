@@ -56,6 +56,8 @@ struct Reader {
   std::unique_ptr<table::RowSource> (*open)(const Reading& reading);
   /// Where else bytes of this source may be if they are there, the likeliest first; null: nowhere. Local.
   std::vector<std::string> (*other_files)(const SourceSpec& spec) = nullptr;
+  /// Of a scheme whose locations name files: makes these paths absolute. Local.
+  void (*make_absolute)(SourceSpec& spec) = nullptr;
 };
 
 }  // namespace podere::source

@@ -15,6 +15,7 @@
 #include "podere/source/column_readers.h"
 #include "podere/source/csv_reader.h"
 #include "podere/source/idx_reader.h"
+#include "podere/source/images_reader.h"
 #include "podere/source/libsvm_reader.h"
 #include "podere/source/location.h"
 
@@ -78,6 +79,7 @@ std::span<const Reader> readers() {
       npz_reader(),       //
       libsvm_reader(),    //
       collider_reader(),  //
+      images_reader(),    //
       arrays_reader(),    //
   };
   return table;

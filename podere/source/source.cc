@@ -32,6 +32,8 @@ void make_absolute(SourceSpec& spec) {
     if (!path.empty()) path = std::filesystem::absolute(path).string();
   };
   if (is_path(spec)) change(spec.location);
+  const Reader* const scheme = spec.arrays ? nullptr : reader_of_scheme(parse_location(spec.location).scheme);
+  if (scheme != nullptr && scheme->make_absolute != nullptr) scheme->make_absolute(spec);
   if (!spec.labels.empty() && parse_location(spec.labels).scheme == kFileScheme) change(spec.labels);
 }
 
@@ -74,9 +76,9 @@ std::vector<std::string> other_files(const SourceSpec& spec) {
 }
 
 std::vector<std::string> files_of(const SourceSpec& spec) {
-  if (kept_name(spec.location) || is_made_in_memory(spec)) return {};
+  if (kept_name(spec.location) || spec.arrays) return {};
   std::vector<std::string> files = other_files(spec);
-  files.push_back(spec.location);
+  if (!is_made_in_memory(spec)) files.push_back(spec.location);
   return files;
 }
 

@@ -1,0 +1,281 @@
+#include "podere/image/tar_archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "podere/base/file_traffic.h"
+#include "podere/base/printable.h"
+
+namespace podere::image {
+namespace {
+
+/// A file that an archive is read from, at any place.
+class ArchiveFile {
+ public:
+  explicit ArchiveFile(std::string path)
+      : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw_input_error("{}: cannot be read: {}", printable_line(path_, 400), std::strerror(errno));
+  }
+  ~ArchiveFile() { close(descriptor_); }
+  ArchiveFile(const ArchiveFile&) = delete;
+  ArchiveFile& operator=(const ArchiveFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  /// Up to the size of `bytes`; less than 0 if it fails, with errno.
+  ssize_t read_at(std::uint64_t offset, std::span<char> bytes) const {
+    CountedFileCall call(CountedFileCall::Kind::kRead);
+    ssize_t n;
+    do {
+      n = pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    } while (n < 0 && errno == EINTR);
+    if (n > 0) call.add(static_cast<std::size_t>(n));
+    return n;
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+/// The members of an archive, one after another, from a place on where one begins. For one thread.
+class ArchiveStream {
+ public:
+  ArchiveStream(const ArchiveFile& file, std::uint64_t begin) : file_(file), at_(begin) {
+    archive* const a = archive_.get();
+    if (a == nullptr) throw std::bad_alloc();
+    archive_read_support_format_tar(a);
+    archive_read_support_filter_gzip(a);
+    archive_read_support_filter_bzip2(a);
+    archive_read_support_filter_xz(a);
+    archive_read_support_filter_zstd(a);
+    archive_read_support_filter_lz4(a);
+    archive_read_set_read_callback(a, &ArchiveStream::read_more);
+    archive_read_set_skip_callback(a, &ArchiveStream::skip);
+    archive_read_set_callback_data(a, this);
+    if (archive_read_open1(a) != ARCHIVE_OK) fail();
+  }
+  ArchiveStream(const ArchiveStream&) = delete;
+  ArchiveStream& operator=(const ArchiveStream&) = delete;
+
+  bool is_packed() const { return archive_filter_code(archive_.get(), 0) != ARCHIVE_FILTER_NONE; }
+
+  /// The next member, which lives until the one behind it; null at the end. Throws InputError.
+  archive_entry* next() {
+    archive_entry* entry = nullptr;
+    const int result = archive_read_next_header(archive_.get(), &entry);
+    if (result == ARCHIVE_EOF) return nullptr;
+    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
+    return entry;
+  }
+
+  /// Where the header of the member begins, in the text of the archive.
+  std::uint64_t header_begin() const {
+    return static_cast<std::uint64_t>(archive_read_header_position(archive_.get()));
+  }
+
+  /// The content of the member. Throws PictureFault.
+  std::vector<std::uint8_t> read(archive_entry* entry, const std::string& title) {
+    const auto n_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
+    check_file_size(title, n_bytes);
+    std::vector<std::uint8_t> bytes;
+    std::array<std::uint8_t, 1 << 16> piece;
+    while (true) {  // as they come: a damaged header may promise anything
+      const auto n = archive_read_data(archive_.get(), piece.data(), piece.size());
+      if (n == 0) return bytes;
+      if (n < 0) {
+        throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}; make the archive again", title,
+                    printable_line(error_text(), 200));
+      }
+      bytes.insert(bytes.end(), piece.data(), piece.data() + n);
+    }
+  }
+
+ private:
+  static la_ssize_t read_more(archive* a, void* stream, const void** bytes) {
+    auto& self = *static_cast<ArchiveStream*>(stream);
+    const ssize_t n = self.file_.read_at(self.at_, self.buffer_);
+    if (n < 0) {
+      archive_set_error(a, errno, "%s", std::strerror(errno));
+      return ARCHIVE_FATAL;
+    }
+    self.at_ += static_cast<std::uint64_t>(n);
+    *bytes = self.buffer_.data();
+    return n;
+  }
+
+  static la_int64_t skip(archive*, void* stream, la_int64_t n_bytes) {
+    static_cast<ArchiveStream*>(stream)->at_ += static_cast<std::uint64_t>(n_bytes);
+    return n_bytes;
+  }
+
+  const char* error_text() const {
+    const char* const text = archive_error_string(archive_.get());
+    return text == nullptr ? "it is damaged" : text;
+  }
+  [[noreturn]] void fail() const {
+    throw_input_error("{}: cannot be read as a tar archive: {}; make it again", printable_line(file_.path(), 400),
+                      printable_line(error_text(), 200));
+  }
+
+  const ArchiveFile& file_;
+  std::uint64_t at_;
+  std::vector<char> buffer_ = std::vector<char>(1 << 18);
+  std::unique_ptr<archive, decltype(&archive_read_free)> archive_{archive_read_new(), &archive_read_free};
+};
+
+/// Members of a plain archive: each at its place.
+class PlainTar : public PictureStore {
+ public:
+  PlainTar(std::unique_ptr<ArchiveFile> file, std::vector<std::uint64_t> places)
+      : file_(std::move(file)), places_(std::move(places)) {}
+
+  const std::string& file(std::size_t) const override { return file_->path(); }
+  std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const override {
+    ArchiveStream stream(*file_, places_[i]);
+    archive_entry* const entry = stream.next();
+    if (entry == nullptr) throw_fault(FaultKind::kUnreadable, "{}: is not there any more", title);
+    return stream.read(entry, title);
+  }
+
+ private:
+  std::unique_ptr<ArchiveFile> file_;
+  std::vector<std::uint64_t> places_;
+};
+
+/// Members of a packed archive. Threads that ask for pictures near each other find what others came across on their
+/// way.
+class PackedTar : public PictureStore {
+ public:
+  /// `places`: which member of the archive each picture is, rising.
+  PackedTar(std::unique_ptr<ArchiveFile> file, std::vector<std::uint64_t> places)
+      : file_(std::move(file)), places_(std::move(places)) {}
+
+  const std::string& file(std::size_t) const override { return file_->path(); }
+  std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const override {
+    const std::lock_guard lock(mutex_);
+    if (const auto kept = passed_.find(i); kept != passed_.end()) {
+      std::vector<std::uint8_t> bytes = std::move(kept->second);
+      n_passed_bytes_ -= bytes.size();
+      passed_.erase(kept);
+      return bytes;
+    }
+    if (!stream_ || i < next_) start();
+    while (true) {
+      archive_entry* const entry = stream_->next();
+      if (entry == nullptr) throw_fault(FaultKind::kUnreadable, "{}: is not there any more", title);
+      if (next_member_++ != places_[next_]) continue;
+      const std::size_t found = next_++;
+      if (found == i) return stream_->read(entry, title);
+      pass(found, entry, title);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostPassedBytes = std::size_t{256} << 20;
+
+  void start() const {
+    stream_.emplace(*file_, 0);
+    next_member_ = 0;
+    next_ = 0;
+    passed_.clear();
+    n_passed_bytes_ = 0;
+  }
+
+  /// Keeps a picture that another thread is likely to ask for: one of the last before the one that is wanted.
+  void pass(std::size_t i, archive_entry* entry, const std::string& title) const {
+    constexpr std::size_t kKept = 64;
+    const auto n_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
+    if (n_bytes > kMostPassedBytes) return;
+    passed_[i] = stream_->read(entry, title);
+    n_passed_bytes_ += passed_[i].size();
+    while (passed_.size() > kKept || n_passed_bytes_ > kMostPassedBytes) {
+      n_passed_bytes_ -= passed_.begin()->second.size();
+      passed_.erase(passed_.begin());
+    }
+  }
+
+  std::unique_ptr<ArchiveFile> file_;
+  std::vector<std::uint64_t> places_;
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::optional<ArchiveStream> stream_;
+  mutable std::uint64_t next_member_ = 0;
+  mutable std::size_t next_ = 0;  // picture that the stream comes to next
+  mutable std::map<std::size_t, std::vector<std::uint8_t>> passed_;
+  mutable std::size_t n_passed_bytes_ = 0;
+};
+
+/// A name without what means the folder itself; empty: not wanted.
+std::string_view plain_name(const char* name) {
+  std::string_view plain = name == nullptr ? "" : name;
+  while (plain.starts_with("./")) plain.remove_prefix(2);
+  while (plain.starts_with('/')) plain.remove_prefix(1);
+  const bool is_hidden = plain.starts_with('.') || plain.find("/.") != plain.npos;
+  return is_hidden ? std::string_view() : plain;
+}
+
+}  // namespace
+
+bool is_tar_name(const std::string& path) {
+  constexpr std::array<std::string_view, 11> kEndings = {
+      ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.lz4"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+TarPictures open_tar(const std::string& path) {
+  auto file = std::make_unique<ArchiveFile>(path);
+  TarPictures pictures;
+  std::vector<std::uint64_t> places;
+  std::unordered_map<std::string, std::size_t> known;
+  std::vector<bool> is_replaced;
+  bool is_packed = false;
+  {
+    ArchiveStream stream(*file, 0);
+    is_packed = stream.is_packed();
+    std::uint64_t member = 0;
+    for (archive_entry* entry; (entry = stream.next()) != nullptr; ++member) {
+      const std::string name(plain_name(archive_entry_pathname(entry)));
+      if (name.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
+      const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+      if (!is_file || !has_picture_name(name)) {
+        ++pictures.n_others;
+        continue;
+      }
+      const auto [before, is_new] = known.try_emplace(name, pictures.names.size());
+      if (!is_new) is_replaced[std::exchange(before->second, pictures.names.size())] = true;
+      pictures.names.push_back(name);
+      places.push_back(is_packed ? member : stream.header_begin());
+      is_replaced.push_back(false);
+    }
+  }
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (is_replaced[i]) continue;
+    pictures.names[n] = pictures.names[i];
+    places[n++] = places[i];
+  }
+  pictures.names.resize(n);
+  places.resize(n);
+  if (is_packed) {
+    pictures.store = std::make_shared<PackedTar>(std::move(file), std::move(places));
+  } else {
+    pictures.store = std::make_shared<PlainTar>(std::move(file), std::move(places));
+  }
+  return pictures;
+}
+
+}  // namespace podere::image

@@ -1,0 +1,26 @@
+// Pictures in tar archives, read where they lie.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podere/image/list.h"
+#include "podere/image/picture_store.h"
+
+namespace podere::image {
+
+struct TarPictures {
+  std::vector<std::string> names;  ///< in the order of the archive; of a name that comes twice the last
+  std::size_t n_others = 0;
+  std::shared_ptr<const PictureStore> store;
+};
+
+/// Whether a file's name ends as that of a tar archive.
+bool is_tar_name(const std::string& path);
+
+/// The pictures of an archive: of a plain one each is read at its place; a packed one is unpacked from its begin on, as
+/// far as the picture, and from there to the next. Throws InputError.
+TarPictures open_tar(const std::string& path);
+
+}  // namespace podere::image

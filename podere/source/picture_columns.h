@@ -1,0 +1,37 @@
+// Pictures as a file of columns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podere/columns/column_file.h"
+#include "podere/source/picture_query.h"
+#include "podere/source/reader.h"
+
+namespace podere::source {
+
+/// Pictures in an order, wherever they come from.
+struct PictureRows {
+  std::string name;  ///< what messages call them all
+  std::uint64_t n = 0;
+  /// Decodes or draws one. Thread-safe. Throws InputError.
+  std::function<image::Picture(std::uint64_t i)> picture;
+  /// The class of one, empty where it is not known; null: there are no labels.
+  std::function<std::string(std::uint64_t i)> label = nullptr;
+};
+
+inline constexpr const char* kPictureLabel = "label";
+
+/// Columns pixel1, pixel2, ... [height][width][n_channels] of values 0 to 255, and "label" if there are labels.
+std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows, const PictureShape& shape);
+
+/// Opens pictures for a job. Local. Throws InputError.
+using OpenPictures = std::unique_ptr<columns::ColumnFile> (*)(const Reading& reading);
+
+table::Table load_pictures(const Reading& reading, OpenPictures open);
+std::unique_ptr<table::RowSource> open_pictures(const Reading& reading, OpenPictures open);
+
+}  // namespace podere::source

@@ -1,0 +1,36 @@
+// What "images:FOLDER?size=32&channels=3" says behind the question mark.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "podere/image/picture.h"
+#include "podere/image/resize.h"
+
+namespace podere::source {
+
+/// How pictures become rows: all of one size, whose values are the features.
+struct PictureShape {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  int n_channels = image::kGray;
+  image::Fit fit = image::Fit::kStretch;
+  std::size_t n_values() const { return std::size_t{width} * height * static_cast<std::size_t>(n_channels); }
+};
+
+struct PictureQuery {
+  PictureShape shape;
+  std::string labels;      ///< labels=FILE; empty: none
+  std::uint64_t seed = 0;  ///< seed=S
+};
+
+/// Of a location whose scheme is that of `example`. `keys` are those that it may have. Throws InputError that names
+/// what is allowed.
+PictureQuery parse_picture_query(const std::string& location, const std::vector<std::string_view>& keys,
+                                 std::string_view example);
+
+/// The values of the picture in this shape [height][width][n_channels].
+image::Picture to_shape(image::Picture picture, const PictureShape& shape);
+
+}  // namespace podere::source

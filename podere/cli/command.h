@@ -15,6 +15,8 @@ inline constexpr int kInterrupted = 130;
 using Command = std::function<int()>;
 
 void add_generate(CLI::App& app, Command& chosen);
+/// Subcommand of `generate`.
+void add_generate_sem(CLI::App& generate, Command& chosen);
 void add_describe(CLI::App& app, Command& chosen);
 void add_train(CLI::App& app, Command& chosen);
 /// "nn" and "mlp" of train.

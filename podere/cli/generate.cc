@@ -1,4 +1,5 @@
-// podere generate higgs: simulated collisions as a file.
+// podere generate higgs: simulated collisions as a file. What else is generated is added from here.
+
 #include <fmt/format.h>
 
 #include "podere/base/clock.h"
@@ -63,6 +64,7 @@ void add_generate(CLI::App& app, Command& chosen) {
   CLI::App* generate = app.add_subcommand("generate", "Make data to train on")->require_subcommand(1);
   add_command<GenerateOptions>(*generate, chosen, "higgs", "Simulate collisions, with the columns of the UCI HIGGS set",
                                define_generate, run_generate);
+  add_generate_sem(*generate, chosen);
 }
 
 }  // namespace podere::cli

@@ -54,7 +54,7 @@ bool has(std::string_view text, const OtherKind& kind) {
   return text.size() > kind.offset && text.substr(kind.offset).starts_with(kind.begin);
 }
 
-/// Whether the file goes on as text does.
+/// Whether the file has the bytes of text.
 bool is_text(std::string_view text) {
   return std::ranges::none_of(text.substr(0, 512), [](unsigned char c) {
     return c == 0x7f || (c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f');

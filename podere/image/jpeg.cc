@@ -1,10 +1,12 @@
 // JPEG by libjpeg.
+// clang-format off
+#include <cstdio>    // which the next one needs
+#include <jpeglib.h>
 #include <jerror.h>
-#include <jpeglib.h>  // needs <cstdio> before it
+// clang-format on
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>
 
 #include "podere/base/printable.h"
 #include "podere/image/cmyk.h"

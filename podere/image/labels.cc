@@ -20,11 +20,11 @@ std::size_t common_folders(const PictureList& pictures) {
   const std::string& first = pictures.name(0);
   std::size_t begin = 0;
   for (std::size_t end; (end = first.find('/', begin)) != first.npos; begin = end + 1) {
-    const auto goes_on = [&](const std::string& name) {
+    const auto has_more = [&](const std::string& name) {
       return name.compare(0, end + 1, first, 0, end + 1) == 0 && folder_end(name) > end + 1;
     };
     for (std::size_t i = 0; i < pictures.size(); ++i) {
-      if (!goes_on(pictures.name(i))) return begin;
+      if (!has_more(pictures.name(i))) return begin;
     }
   }
   return begin;

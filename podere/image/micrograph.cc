@@ -83,8 +83,8 @@ std::vector<float> count_electrons(Dice& dice, Relief& relief) {
   return electrons;
 }
 
-/// A bell-shaped number of mean 0 and deviation 1, of four of 16 bits.
-float bell(std::uint64_t bits) {
+/// A nearly normal number of mean 0 and deviation 1, of four of 16 bits.
+float normal_deviate(std::uint64_t bits) {
   const auto sum = static_cast<float>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
   return (sum - 131070.0F) * (1 / 37837.0F);  // 2 * 65535 and sqrt(4 / 12) * 65536
 }
@@ -99,7 +99,8 @@ void expose(Dice& dice, std::uint64_t noise_key, const std::vector<float>& elect
   const auto n = static_cast<double>(electrons.size());
   const double mean = sum / n, deviation = std::sqrt(std::max(squares / n - mean * mean, 1e-9));
   const float gain = dice.between(22, 48) / static_cast<float>(deviation), level = dice.between(75, 150);
-  const Point tilt = dice.between(0, 35) * dice.direction();  // across the picture
+  const float tilted = dice.between(0, 35);  // across the picture
+  const Point tilt = tilted * dice.direction();
   const float noise = dice.between(3, 15);
   for (std::uint32_t y = 0; y < picture.height; ++y) {
     std::uint8_t* const row = picture.row(y);
@@ -109,7 +110,7 @@ void expose(Dice& dice, std::uint64_t noise_key, const std::vector<float>& elect
                           tilt.x * (static_cast<float>(x) / static_cast<float>(picture.width) - 0.5F) +
                           tilt.y * (static_cast<float>(y) / static_cast<float>(picture.height) - 0.5F);
       const float deviates = noise * std::sqrt(std::max(value, 4.0F) * (1 / 128.0F));
-      const float seen = value + deviates * bell(mix64(row_key + (x + 1) * kGoldenGamma));
+      const float seen = value + deviates * normal_deviate(mix64(row_key + (x + 1) * kGoldenGamma));
       row[x] = static_cast<std::uint8_t>(std::clamp(seen + 0.5F, 0.0F, 255.0F));
     }
   }

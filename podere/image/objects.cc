@@ -8,23 +8,30 @@ namespace podere::image {
 namespace {
 
 /// A line that wanders: pieces of a rod whose direction turns a little at each.
-void add_thread(Dice& dice, Relief& relief, Point at, Point direction, int n_pieces, float piece, float bend,
-                float radius, float taper, float z, float albedo) {
-  float turn = dice.between(-bend, bend);
-  for (int i = 0; i < n_pieces; ++i) {
-    turn = 0.8F * turn + 0.2F * dice.between(-bend, bend);
-    direction = direction + turn * across(direction);
-    direction = (1 / length(direction)) * direction;
-    const Point next = at + piece * direction;
-    const float next_radius = radius * taper;
-    relief.add_rod(at, next, radius, next_radius, z, albedo);
-    at = next;
-    radius = next_radius;
+struct Thread {
+  Point begin, direction;
+  int n_pieces;
+  float piece, bend;  // how long a piece is, how far it turns
+  float radius, taper;
+  float z, albedo;
+};
+
+void add_thread(Dice& dice, Relief& relief, Thread thread) {
+  float turn = dice.between(-thread.bend, thread.bend);
+  for (int i = 0; i < thread.n_pieces; ++i) {
+    turn = 0.8F * turn + 0.2F * dice.between(-thread.bend, thread.bend);
+    thread.direction = thread.direction + turn * across(thread.direction);
+    thread.direction = (1 / length(thread.direction)) * thread.direction;
+    const Point next = thread.begin + thread.piece * thread.direction;
+    const float next_radius = thread.radius * thread.taper;
+    relief.add_rod({thread.begin, next, thread.radius, next_radius, thread.z, thread.albedo});
+    thread.begin = next;
+    thread.radius = next_radius;
   }
 }
 
 void draw_biological(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), 200, 3, 12);
+  relief.add_noise({dice.next(), 200, 3, 12});
   const int n = dice.whole(2, 9);
   const float size = dice.between(50, 170);
   const bool has_pores = dice.happens(0.4F);
@@ -54,23 +61,24 @@ void draw_biological(Dice& dice, Relief& relief) {
       }
     });
   }
-  relief.add_noise(dice.next(), dice.between(14, 50), 3, dice.between(1.5F, 5));  // wrinkles
-  for (int i = dice.whole(0, 14); i > 0; --i) {                                   // hairs
-    add_thread(dice, relief, relief.random_point(dice), dice.direction(), dice.whole(10, 30), 8, 0.25F,
-               dice.between(2, 4), 0.985F, dice.between(10, 60), 1.1F);
+  relief.add_noise({dice.next(), dice.between(14, 50), 3, dice.between(1.5F, 5)});  // wrinkles
+  for (int i = dice.whole(0, 14); i > 0; --i) {                                     // hairs
+    add_thread(dice, relief,
+               {relief.random_point(dice), dice.direction(), dice.whole(10, 30), 8, 0.25F, dice.between(2, 4), 0.985F,
+                dice.between(10, 60), 1.1F});
   }
 }
 
 void draw_devices(Dice& dice, Relief& relief) {
   const Point along = dice.happens(0.7F) ? Point{1, 0} : dice.direction();
-  const auto place = [&](float x, float y) { return Point{512, 360} + x * along + y * across(along); };
+  const auto place = [&](Point p) { return Point{512, 360} + p.x * along + p.y * across(along); };
   const float flank = dice.between(2, 5);
   for (int i = dice.whole(2, 6); i > 0; --i) {  // pads and leads
     const float z = dice.between(8, 30), x = dice.between(-450, 450), y = dice.between(-320, 320);
     const float albedo = dice.between(0.6F, 1.5F);
-    relief.add_box(place(x, y), along, dice.between(50, 200), dice.between(30, 130), z, flank, albedo);
+    relief.add_box({place({x, y}), along, dice.between(50, 200), dice.between(30, 130), z, flank, albedo});
     if (dice.happens(0.6F))
-      relief.add_box(place(x, y), across(along), dice.between(200, 500), dice.between(4, 14), z, flank, albedo);
+      relief.add_box({place({x, y}), across(along), dice.between(200, 500), dice.between(4, 14), z, flank, albedo});
   }
   if (dice.happens(0.75F)) {  // two combs whose fingers lie between each other
     const int n = dice.whole(5, 14);
@@ -79,18 +87,19 @@ void draw_devices(Dice& dice, Relief& relief) {
     const float albedo = dice.between(0.8F, 1.5F), half = 0.5F * pitch * static_cast<float>(n);
     for (int i = 0; i < n; ++i) {
       const float side = i % 2 == 0 ? -1.0F : 1.0F;
-      const Point middle = place(x + side * 0.12F * reach, y - half + (static_cast<float>(i) + 0.5F) * pitch);
-      relief.add_box(middle, along, reach, finger, z, flank, albedo);
+      const Point middle = place({x + side * 0.12F * reach, y - half + (static_cast<float>(i) + 0.5F) * pitch});
+      relief.add_box({middle, along, reach, finger, z, flank, albedo});
     }
     for (const float side : {-1.0F, 1.0F}) {
-      relief.add_box(place(x + side * 1.15F * reach, y), along, 0.12F * reach, half, z, flank, albedo);
+      relief.add_box({place({x + side * 1.15F * reach, y}), along, 0.12F * reach, half, z, flank, albedo});
     }
   }
   for (int i = dice.whole(0, 3); i > 0; --i) {  // beams above
-    relief.add_box(place(dice.between(-400, 400), dice.between(-300, 300)), dice.happens(0.5F) ? along : across(along),
-                   dice.between(100, 350), dice.between(8, 26), dice.between(40, 70), flank, dice.between(0.8F, 1.3F));
+    relief.add_box({place({dice.between(-400, 400), dice.between(-300, 300)}),
+                    dice.happens(0.5F) ? along : across(along), dice.between(100, 350), dice.between(8, 26),
+                    dice.between(40, 70), flank, dice.between(0.8F, 1.3F)});
   }
-  relief.add_noise(dice.next(), 40, 3, 0.5F);
+  relief.add_noise({dice.next(), 40, 3, 0.5F});
 }
 
 void draw_fibers(Dice& dice, Relief& relief) {
@@ -102,14 +111,15 @@ void draw_fibers(Dice& dice, Relief& relief) {
     const Point direction = is_aligned ? common + 0.25F * dice.direction() : dice.direction();
     const Point unit = (1 / length(direction)) * direction;
     const Point begin = relief.random_point(dice) - 700.0F * unit;
-    add_thread(dice, relief, begin, unit, 60, 25, bend, radius * dice.between(0.7F, 1.3F), 1,
-               6.0F * static_cast<float>(i), dice.between(0.85F, 1.15F));
+    add_thread(dice, relief,
+               {begin, unit, 60, 25, bend, radius * dice.between(0.7F, 1.3F), 1, 6.0F * static_cast<float>(i),
+                dice.between(0.85F, 1.15F)});
   }
-  relief.add_noise(dice.next(), 12, 2, dice.between(0.2F, 1.2F));
+  relief.add_noise({dice.next(), 12, 2, dice.between(0.2F, 1.2F)});
 }
 
 void draw_films(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), dice.between(10, 70), 4, dice.between(0.8F, 4));
+  relief.add_noise({dice.next(), dice.between(10, 70), 4, dice.between(0.8F, 4)});
   const bool has_edge = dice.happens(0.45F), has_cracks = dice.happens(0.6F);
   const Point normal = dice.direction(), middle{dice.between(250, 770), dice.between(180, 560)};
   if (has_edge) {  // of a layer that ends
@@ -139,12 +149,12 @@ void draw_films(Dice& dice, Relief& relief) {
       }
     }
   }
-  for (int i = dice.whole(0, 25); i > 0; --i) relief.take_ball(relief.random_point(dice), dice.size(2, 10), 0);
-  for (int i = dice.whole(0, 12); i > 0; --i) relief.add_ball(relief.random_point(dice), dice.size(2, 9), 0, 1.2F);
+  for (int i = dice.whole(0, 25); i > 0; --i) relief.take_ball({relief.random_point(dice), dice.size(2, 10), 0});
+  for (int i = dice.whole(0, 12); i > 0; --i) relief.add_ball({relief.random_point(dice), dice.size(2, 9), 0, 1.2F});
 }
 
 void draw_nanowires(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), 60, 3, 2);
+  relief.add_noise({dice.next(), 60, 3, 2});
   const float radius = dice.between(2.2F, 6), wire = dice.between(120, 420);
   const bool is_aligned = dice.happens(0.4F), has_drops = dice.happens(0.4F);
   const Point common = dice.direction();
@@ -153,22 +163,23 @@ void draw_nanowires(Dice& dice, Relief& relief) {
     const Point a = relief.random_point(dice, 60);
     const Point b = a + (wire * dice.between(0.5F, 1.3F) / length(direction)) * direction;
     const float own = radius * dice.between(0.7F, 1.3F), z = dice.between(0, 60);
-    relief.add_rod(a, b, own, own, z, dice.between(0.9F, 1.2F));
-    if (has_drops) relief.add_ball(b, own * 1.8F, z, 1.5F);
+    relief.add_rod({a, b, own, own, z, dice.between(0.9F, 1.2F)});
+    if (has_drops) relief.add_ball({b, own * 1.8F, z, 1.5F});
   }
 }
 
 void draw_particles(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), 120, 4, dice.between(1, 5));
+  relief.add_noise({dice.next(), 120, 4, dice.between(1, 5)});
   const float radius = dice.between(12, 44), spread = dice.between(0.05F, 0.45F);
   const int n_clusters = dice.whole(1, 8);
   for (int cluster = 0; cluster < n_clusters; ++cluster) {
     const Point center = relief.random_point(dice);
     const float wide = dice.between(40, 260);
     for (int i = dice.whole(4, 30); i > 0; --i) {
-      const Point p = center + (wide * std::sqrt(dice.between(0, 1))) * dice.direction();
+      const float far = wide * std::sqrt(dice.between(0, 1));
+      const Point p = center + far * dice.direction();
       const float own = radius * dice.between(1 - spread, 1 + spread);
-      relief.add_ball(p, own, own * dice.between(0, 0.8F), dice.between(0.9F, 1.25F));
+      relief.add_ball({p, own, own * dice.between(0, 0.8F), dice.between(0.9F, 1.25F)});
     }
   }
 }
@@ -198,17 +209,17 @@ void draw_patterned(Dice& dice, Relief& relief) {
     height += is_hole ? -z * level : z * level;
     if (level > 0.5F) here = albedo;
   });
-  for (int i = dice.whole(0, 6); i > 0; --i) relief.add_ball(relief.random_point(dice), dice.size(4, 20), 10, 1.2F);
-  relief.add_noise(dice.next(), 30, 3, dice.between(0.3F, 1.5F));
+  for (int i = dice.whole(0, 6); i > 0; --i) relief.add_ball({relief.random_point(dice), dice.size(4, 20), 10, 1.2F});
+  relief.add_noise({dice.next(), 30, 3, dice.between(0.3F, 1.5F)});
 }
 
 void draw_porous(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), 90, 4, 8);
+  relief.add_noise({dice.next(), 90, 4, 8});
   const float most = dice.between(28, 85), least = most * dice.between(0.15F, 0.6F);
   const int n = static_cast<int>(dice.between(1.6F, 3.2F) * 786432.0F / (3.1F * least * most));
   for (int i = 0; i < n; ++i) {
     const float radius = dice.size(least, most);
-    relief.take_ball(relief.random_point(dice, 30), radius, dice.between(-1.0F, 0.5F) * radius);
+    relief.take_ball({relief.random_point(dice, 30), radius, dice.between(-1.0F, 0.5F) * radius});
   }
 }
 
@@ -226,8 +237,10 @@ void draw_powder(Dice& dice, Relief& relief) {
       float top;
     };
     std::array<Facet, 9> facets;  // a grain is what lies below all of these planes
-    for (Facet& facet : facets)
-      facet = {dice.between(0.3F, 1.8F) * dice.direction(), radius * dice.between(0.5F, 0.9F)};
+    for (Facet& facet : facets) {
+      const float steepness = dice.between(0.3F, 1.8F);
+      facet = {steepness * dice.direction(), radius * dice.between(0.5F, 0.9F)};
+    }
     facets[0].slope = 0.15F * facets[0].slope;
     const float albedo = dice.between(0.85F, 1.15F);
     relief.around(center, radius, [&](Point p, float& height, float& here) {
@@ -240,11 +253,11 @@ void draw_powder(Dice& dice, Relief& relief) {
       here = albedo;
     });
   }
-  relief.add_noise(dice.next(), 16, 3, dice.between(0.5F, 2.5F));
+  relief.add_noise({dice.next(), 16, 3, dice.between(0.5F, 2.5F)});
 }
 
 void draw_tips(Dice& dice, Relief& relief) {
-  relief.add_noise(dice.next(), 300, 3, dice.between(2, 10));
+  relief.add_noise({dice.next(), 300, 3, dice.between(2, 10)});
   relief.everywhere([&](Point, float&, float& here) { here = 0.6F; });
   const int n = dice.happens(0.7F) ? 1 : dice.whole(2, 3);
   const Point common = dice.direction();
@@ -255,10 +268,10 @@ void draw_tips(Dice& dice, Relief& relief) {
     const float sharp = dice.between(1.5F, 7), angle = dice.between(0.08F, 0.42F), z = dice.between(20, 60);
     const float shoulder = dice.between(120, 420), wider = angle * dice.between(0.3F, 1.6F);
     const Point neck = apex + shoulder * direction, end = apex + 1400.0F * direction;
-    relief.add_rod(apex, neck, sharp, sharp + angle * shoulder, z, 1.15F);
-    relief.add_rod(neck, end, sharp + angle * shoulder, sharp + angle * shoulder + wider * 900, z, 1.15F);
+    relief.add_rod({apex, neck, sharp, sharp + angle * shoulder, z, 1.15F});
+    relief.add_rod({neck, end, sharp + angle * shoulder, sharp + angle * shoulder + wider * 900, z, 1.15F});
   }
-  relief.add_noise(dice.next(), 20, 3, dice.between(0.3F, 1.5F));
+  relief.add_noise({dice.next(), 20, 3, dice.between(0.3F, 1.5F)});
 }
 
 }  // namespace

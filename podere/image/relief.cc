@@ -22,50 +22,51 @@ float smooth(float t) { return t * t * (3 - 2 * t); }
 
 }  // namespace
 
-void Relief::add_ball(Point center, float radius, float z, float albedo) {
-  around(center, radius, [&](Point p, float& height, float& here) {
-    const float rest = radius * radius - dot(p - center, p - center);
-    if (rest > 0) put(z + std::sqrt(rest), albedo, height, here);
+void Relief::add_ball(const Ball& ball) {
+  around(ball.center, ball.radius, [&](Point p, float& height, float& here) {
+    const float rest = ball.radius * ball.radius - dot(p - ball.center, p - ball.center);
+    if (rest > 0) put(ball.z + std::sqrt(rest), ball.albedo, height, here);
   });
 }
 
-void Relief::take_ball(Point center, float radius, float z) {
-  around(center, radius, [&](Point p, float& height, float&) {
-    const float rest = radius * radius - dot(p - center, p - center);
-    if (rest > 0) height = std::min(height, z - std::sqrt(rest));
+void Relief::take_ball(const Ball& ball) {
+  around(ball.center, ball.radius, [&](Point p, float& height, float&) {
+    const float rest = ball.radius * ball.radius - dot(p - ball.center, p - ball.center);
+    if (rest > 0) height = std::min(height, ball.z - std::sqrt(rest));
   });
 }
 
-void Relief::add_rod(Point a, Point b, float radius_a, float radius_b, float z, float albedo) {
-  const Point axis = b - a;
+void Relief::add_rod(const Rod& rod) {
+  const Point axis = rod.b - rod.a;
   const float squared = std::max(dot(axis, axis), 1e-6F);
-  const float most = std::max(radius_a, radius_b);
+  const float most = std::max(rod.radius_a, rod.radius_b);
   const auto cross = [&](Point p, float& height, float& here) {
-    const float along = std::clamp(dot(p - a, axis) / squared, 0.0F, 1.0F);
-    const Point off = p - (a + along * axis);
-    const float radius = radius_a + along * (radius_b - radius_a);
+    const float along = std::clamp(dot(p - rod.a, axis) / squared, 0.0F, 1.0F);
+    const Point off = p - (rod.a + along * axis);
+    const float radius = rod.radius_a + along * (rod.radius_b - rod.radius_a);
     const float rest = radius * radius - dot(off, off);
-    if (rest > 0) put(z + std::sqrt(rest), albedo, height, here);
+    if (rest > 0) put(rod.z + std::sqrt(rest), rod.albedo, height, here);
   };
   // In pieces, whose boxes hold little else.
   const float n = std::ceil(std::sqrt(squared) / std::max(4 * most, 24.0F));
   const float reach = 0.5F * std::sqrt(squared) / n + most;
-  for (float i = 0; i < n; ++i) around(a + ((i + 0.5F) / n) * axis, reach, cross);
+  for (int i = 0; i < static_cast<int>(n); ++i)
+    around(rod.a + ((static_cast<float>(i) + 0.5F) / n) * axis, reach, cross);
 }
 
-void Relief::add_box(Point center, Point along, float half_length, float half_width, float z, float flank,
-                     float albedo) {
-  around(center, half_length + half_width + flank, [&](Point p, float& height, float& here) {
-    const Point off = p - center;
-    const float inside =
-        std::min(half_length - std::abs(dot(off, along)), half_width - std::abs(dot(off, across(along))));
-    if (inside > -flank) put(z * std::min(1 + inside / flank, 1.0F), albedo, height, here);
+void Relief::add_box(const Box& box) {
+  around(box.center, box.half_length + box.half_width + box.flank, [&](Point p, float& height, float& here) {
+    const Point off = p - box.center;
+    const float inside = std::min(box.half_length - std::abs(dot(off, box.along)),
+                                  box.half_width - std::abs(dot(off, across(box.along))));
+    if (inside > -box.flank) put(box.z * std::min(1 + inside / box.flank, 1.0F), box.albedo, height, here);
   });
 }
 
-void Relief::add_noise(std::uint64_t key, float wavelength, int n_octaves, float amplitude) {
-  for (int octave = 0; octave < n_octaves; ++octave, wavelength /= 2, amplitude /= 2) {
-    const std::uint64_t octave_key = mix64(key + static_cast<std::uint64_t>(octave));
+void Relief::add_noise(const Noise& noise) {
+  float wavelength = noise.wavelength, amplitude = noise.amplitude;
+  for (int octave = 0; octave < noise.n_octaves; ++octave, wavelength /= 2, amplitude /= 2) {
+    const std::uint64_t octave_key = mix64(noise.key + static_cast<std::uint64_t>(octave));
     for (int y = 0; y < height_; ++y) {
       const float fy = static_cast<float>(y) / wavelength;
       const auto cell_y = static_cast<std::int64_t>(fy);

@@ -47,6 +47,36 @@ class Dice {
   RandomSequence random_;
 };
 
+// Shapes. They are made with braces, in which random numbers are drawn from left to right: the order of a function's
+// arguments is the compiler's choice.
+
+/// Its middle lies at height `z`.
+struct Ball {
+  Point center;
+  float radius, z;
+  float albedo = 1;
+};
+
+/// From `a` to `b` the radius goes from `radius_a` to `radius_b`; the axis lies at height `z`.
+struct Rod {
+  Point a, b;
+  float radius_a, radius_b, z, albedo;
+};
+
+/// `along` (of length 1) is the direction of its length; its top lies at `z`, its flanks are as wide as `flank`.
+struct Box {
+  Point center, along;
+  float half_length, half_width, z, flank, albedo;
+};
+
+/// Waves of chance: value noise of wavelengths from `wavelength` down, each half as high as the one before.
+struct Noise {
+  std::uint64_t key;
+  float wavelength;
+  int n_octaves;
+  float amplitude;
+};
+
 /// Heights in pixels, and how bright the material is, of width x height pixels.
 class Relief {
  public:
@@ -81,16 +111,12 @@ class Relief {
     around({0, 0}, static_cast<float>(width_ + height_), change);
   }
 
-  /// A ball whose middle lies at height `z`.
-  void add_ball(Point center, float radius, float z, float albedo);
-  /// What a ball leaves where it is taken away from a solid whose surface is at 0 and above.
-  void take_ball(Point center, float radius, float z);
-  /// A rod from `a` to `b` whose radius goes from `radius_a` to `radius_b`, its axis at height `z`.
-  void add_rod(Point a, Point b, float radius_a, float radius_b, float z, float albedo);
-  /// A box with `along` (of length 1) as the direction of its length; its top at `z`, its flanks as wide as `flank`.
-  void add_box(Point center, Point along, float half_length, float half_width, float z, float flank, float albedo);
-  /// Waves of chance: value noise of wavelengths from `wavelength` down, each half as high as the one before.
-  void add_noise(std::uint64_t key, float wavelength, int n_octaves, float amplitude);
+  void add_ball(const Ball& ball);
+  /// What a ball leaves where it is taken away from a solid.
+  void take_ball(const Ball& ball);
+  void add_rod(const Rod& rod);
+  void add_box(const Box& box);
+  void add_noise(const Noise& noise);
 
  private:
   static int clip(float at, int end) {

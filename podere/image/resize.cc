@@ -98,7 +98,7 @@ Picture resize_to_fit(const Picture& picture, std::uint32_t width, std::uint32_t
   // The side that sets the scale comes to its length, the other one to the nearest in proportion.
   const bool by_width = (fit == Fit::kCrop) == (wide > high);
   const auto scaled = [](std::uint32_t side, double scale) {
-    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(side * scale + 0.5));
+    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::floor(side * scale + 0.5)));
   };
   const std::uint32_t new_width = by_width ? width : scaled(picture.width, high);
   const std::uint32_t new_height = by_width ? scaled(picture.height, wide) : height;

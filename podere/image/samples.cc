@@ -62,7 +62,7 @@ void unpack_samples(const std::uint8_t* row, std::size_t n, SampleType type, con
     const double width = range.largest - range.least;
     for (std::size_t i = 0; i < n; ++i) {
       const double share = width > 0 ? (load_real(row, i, n_bits) - range.least) / width : 0;
-      out[i] = share > 0 ? static_cast<std::uint8_t>(std::min(share, 1.0) * 255 + 0.5) : 0;
+      out[i] = share > 0 ? static_cast<std::uint8_t>(std::floor(std::min(share, 1.0) * 255 + 0.5)) : 0;
     }
   } else if (type.kind == SampleKind::kSigned) {
     const unsigned sign = n_bits - 1;  // bits before it

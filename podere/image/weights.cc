@@ -61,8 +61,8 @@ Weights find_weights(std::uint32_t n_old, std::uint32_t n_new, Filter filter) {
   std::size_t most = 1;
   for (std::uint32_t place = 0; place < n_new; ++place) {
     const double center = (place + 0.5) * scale;
-    const auto first = static_cast<std::uint32_t>(std::max(static_cast<int>(center - support + 0.5), 0));
-    const auto end = std::min(static_cast<std::uint32_t>(center + support + 0.5), n_old);
+    const auto first = static_cast<std::uint32_t>(std::max(std::floor(center - support + 0.5), 0.0));
+    const auto end = std::min(static_cast<std::uint32_t>(std::floor(center + support + 0.5)), n_old);
     std::vector<double>& weights = all[place];
     double sum = 0;
     for (std::uint32_t i = first; i < end; ++i) {

@@ -15,11 +15,11 @@
 namespace podere::source {
 namespace {
 
-constexpr std::string_view kExample = "images:FOLDER?size=32";
+constexpr std::string_view kImagesExample = "images:FOLDER?size=32";
 
 PictureQuery query_of(const SourceSpec& spec) {
   const std::vector<std::string_view> keys = {"size", "channels", "fit", "labels"};
-  PictureQuery query = parse_picture_query(spec.location, keys, kExample);
+  PictureQuery query = parse_picture_query(spec.location, keys, kImagesExample);
   if (!spec.labels.empty() && !query.labels.empty()) {
     throw_input_error("{}: labels= and --labels are both chosen; choose one of them", spec.location);
   }
@@ -31,7 +31,7 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   const SourceSpec& spec = reading.spec;
   const PictureQuery query = query_of(spec);
   const std::string path = parse_location(spec.location).path;
-  if (path.empty()) throw_input_error("{}: names no pictures; they are asked for as {}", spec.location, kExample);
+  if (path.empty()) throw_input_error("{}: names no pictures; they are asked for as {}", spec.location, kImagesExample);
   const auto pictures = std::make_shared<const image::PictureList>(image::list_pictures(path));
   PictureRows rows;
   rows.name = spec.location;

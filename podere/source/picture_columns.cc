@@ -61,10 +61,22 @@ class PictureColumns : public columns::ColumnFile {
   std::vector<std::uint64_t> begins_;
 };
 
+/// Throws InputError where a model learned whole pictures of another size: their first pixels have the same names.
+void check_size(const std::string& name, const table::Schema& model, std::size_t n_values) {
+  const std::size_t n_learned = model.features.size();
+  for (std::size_t i = 0; i < n_learned; ++i) {
+    if (model.features[i] != table::pixel_name(i)) return;
+  }
+  if (n_learned == n_values) return;
+  throw_input_error("{}: pictures of {} values, and the model learned {}: give the size and channels of its training",
+                    name, n_values, n_learned);
+}
+
 /// Pictures that a model is applied to need no labels, and may lie in folders that are no classes.
 io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile& file) {
   io::CsvOptions options = csv_options(reading);
   const bool has_labels = file.columns().back().name == kPictureLabel;
+  if (options.coded_as) check_size(file.name(), *options.coded_as, file.columns().size() - (has_labels ? 1 : 0));
   if (reading.needs_label && !has_labels) {
     throw_input_error(
         "{}: has no labels: put the pictures of each class into a folder of its own, or give their labels "
@@ -74,7 +86,7 @@ io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile
   const bool keeps_label = has_labels && (reading.needs_label || !reading.spec.coded_as);
   if (keeps_label) options.label = kPictureLabel;
   if (keeps_label) options.categorical = {kPictureLabel};  // names of classes, digits or not
-  if (has_labels && !keeps_label && options.columns.empty()) options.drop.push_back(kPictureLabel);
+  if (has_labels && !keeps_label && options.columns.empty()) options.drop.emplace_back(kPictureLabel);
   return options;
 }
 

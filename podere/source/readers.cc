@@ -18,6 +18,7 @@
 #include "podere/source/images_reader.h"
 #include "podere/source/libsvm_reader.h"
 #include "podere/source/location.h"
+#include "podere/source/sem_reader.h"
 
 namespace podere::source {
 namespace {
@@ -80,6 +81,7 @@ std::span<const Reader> readers() {
       libsvm_reader(),    //
       collider_reader(),  //
       images_reader(),    //
+      sem_reader(),       //
       arrays_reader(),    //
   };
   return table;

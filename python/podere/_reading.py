@@ -90,8 +90,8 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
                     columns: dict[str, str | int | None],
                     lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
     """What says itself what is in it, as Session.read has it; the last as of csv_source."""
-    events = isinstance(location, str) and location.startswith("collider:")
-    source: dict[str, Any] = {"location": location} if events else _file("location", location, format or "auto")
+    scheme = isinstance(location, str) and location.startswith(("collider:", "images:", "sem:"))
+    source: dict[str, Any] = {"location": location} if scheme else _file("location", location, format or "auto")
     _choose(source, columns, lists, choices)
     if labels is not None:
         source["labels"] = _file("labels", labels, "idx")["location"]

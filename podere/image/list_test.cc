@@ -1,0 +1,194 @@
+#include "podere/image/list.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "podere/base/temporary_folder.h"
+#include "podere/image/labels.h"
+
+namespace podere::image {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+class PictureLists : public testing::Test {
+ protected:
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  void make(const std::string& name, const std::string& text = "bytes") const {
+    fs::create_directories(path(name).parent_path());
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  static Names names(const PictureList& pictures) {
+    Names all;
+    for (std::size_t i = 0; i < pictures.size(); ++i) all.push_back(pictures.name(i));
+    return all;
+  }
+  static std::string text(const PictureList& pictures, std::size_t i) {
+    const auto bytes = pictures.read(i);
+    return {bytes.begin(), bytes.end()};
+  }
+  std::string refusal(const std::string& name) const {
+    try {
+      list_pictures(path(name));
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  }
+  /// Names and contents, one after another.
+  void make_archive(const std::string& name, const std::vector<std::pair<std::string, std::string>>& members,
+                    bool is_packed) const {
+    archive* a = archive_write_new();
+    archive_write_set_format_pax_restricted(a);
+    if (is_packed) archive_write_add_filter_gzip(a);
+    ASSERT_EQ(archive_write_open_filename(a, path(name).c_str()), ARCHIVE_OK);
+    for (const auto& [member, content] : members) {
+      archive_entry* entry = archive_entry_new();
+      archive_entry_set_pathname(entry, member.c_str());
+      archive_entry_set_filetype(entry, AE_IFREG);
+      archive_entry_set_perm(entry, 0644);
+      archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
+      ASSERT_EQ(archive_write_header(a, entry), ARCHIVE_OK);
+      archive_write_data(a, content.data(), content.size());
+      archive_entry_free(entry);
+    }
+    archive_write_close(a);
+    archive_write_free(a);
+  }
+
+  TemporaryFolder folder_{fs::temp_directory_path()};
+};
+
+TEST_F(PictureLists, OfFoldersAreInTheOrderOfBytes) {
+  for (const char* const name : {"d/b.tif", "d/a/z.TIFF", "d/a/c.jpeg", "d/Z.png", "d/notes.txt", "d/LABELS.csv",
+                                 "d/.hidden.tif", "d/.git/x.tif", "d/_a.gif"}) {
+    make(name);
+  }
+  const PictureList pictures = list_pictures(path("d"));
+  EXPECT_EQ(names(pictures), (Names{"Z.png", "_a.gif", "a/c.jpeg", "a/z.TIFF", "b.tif"}));
+  EXPECT_EQ(pictures.n_others(), 2);
+  EXPECT_EQ(pictures.title(2), (path("d") / "a/c.jpeg").string());
+  EXPECT_EQ(pictures.folder(2), "a");
+  EXPECT_EQ(pictures.folder(0), "");
+  EXPECT_EQ(text(pictures, 3), "bytes");
+  EXPECT_EQ(names(list_pictures(path("d/"))), names(pictures));
+  EXPECT_EQ(names(list_pictures(path("d/*.*"))).size(), 5);  // whatever they are called
+}
+
+TEST_F(PictureLists, LinksInCirclesAndOddNamesDoNoHarm) {
+  make("d/a\xff\n.tif", "odd");
+  fs::create_directory_symlink("..", path("d/up"));
+  fs::create_directory_symlink(".", path("d/here"));
+  fs::create_directory_symlink("none", path("d/none.tif"));
+  fs::create_directory_symlink("loop.tif", path("d/loop.tif"));
+  ASSERT_EQ(mkfifo(path("d/pipe.tif").c_str(), 0600), 0);
+  const PictureList pictures = list_pictures(path("d"));
+  EXPECT_EQ(names(pictures), (Names{"a\xff\n.tif", "loop.tif", "none.tif", "pipe.tif"}));
+  EXPECT_EQ(pictures.title(0).find('\n'), std::string::npos);
+  EXPECT_EQ(text(pictures, 0), "odd");
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_THROW(pictures.read(i), PictureFault) << i;
+}
+
+TEST_F(PictureLists, MayBeWrittenDown) {
+  make("d/b.tif", "b");
+  make("d/a.tif", "a");
+  make("d/list.txt", "b.tif\r\n\nmissing.tif\n" + path("d/a.tif").string());
+  const PictureList pictures = list_pictures(path("d/list.txt"));
+  ASSERT_EQ(pictures.size(), 3);
+  EXPECT_EQ(text(pictures, 0), "b");
+  EXPECT_EQ(text(pictures, 2), "a");
+  try {
+    pictures.read(1);
+    FAIL();
+  } catch (const PictureFault& fault) {
+    EXPECT_EQ(fault.kind(), FaultKind::kUnreadable);
+    EXPECT_STREQ(fault.what(), "missing.tif: cannot be read: No such file or directory");
+  }
+}
+
+TEST_F(PictureLists, OfArchivesAreReadInPlace) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (int i = 0; i < 200; ++i) {
+    members.emplace_back("./sem/tips/" + std::string(i % 7 == 0 ? 150 : 1, 'n') + std::to_string(i) + ".tif",
+                         std::string(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i % 26)));
+  }
+  members.emplace_back("sem/README", "text");
+  members.emplace_back("./sem/tips/._n1.tif", "of another system");
+  members.emplace_back("./sem/tips/n1.tif", "anew");
+  for (const bool is_packed : {false, true}) {
+    const std::string file = is_packed ? "p.tar.gz" : "p.tar";
+    make_archive(file, members, is_packed);
+    const PictureList pictures = list_pictures(path(file));
+    ASSERT_EQ(pictures.size(), 200);  // the first of n1.tif is replaced
+    EXPECT_EQ(pictures.n_others(), 1);
+    EXPECT_EQ(pictures.name(1), members[2].first.substr(2));
+    EXPECT_EQ(text(pictures, 199), "anew");
+    for (const std::size_t i : {150U, 3U, 4U, 198U, 0U, 66U}) {
+      EXPECT_EQ(text(pictures, i), members[i == 0 ? 0 : i + 1].second) << i;
+    }
+    EXPECT_TRUE(pictures.title(0).starts_with(path(file).string() + ": sem/tips/n"));
+    std::vector<std::thread> threads;
+    std::vector<int> n_wrong(4, 0);
+    for (std::size_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (std::size_t i = 1 + t; i < 199; i += 4) {
+          if (text(pictures, i) != members[i + 1].second) ++n_wrong[t];
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(n_wrong, std::vector<int>(4, 0));
+  }
+}
+
+TEST_F(PictureLists, NothingIsRefused) {
+  fs::create_directory(path("empty"));
+  make("texts/a.txt");
+  make("bad.tar", std::string(2000, 'x'));
+  EXPECT_NE(refusal("empty").find("has no pictures; pictures are files whose names end with .tif"), std::string::npos);
+  EXPECT_NE(refusal("texts").find("has no pictures, but 1 other files"), std::string::npos);
+  EXPECT_NE(refusal("none").find("there is no such folder, archive, list or picture"), std::string::npos);
+  EXPECT_NE(refusal("*.tif").find("has no pictures"), std::string::npos);
+  EXPECT_NE(refusal("bad.tar").find("cannot be read as a tar archive"), std::string::npos);
+}
+
+TEST_F(PictureLists, LabelsAreFolders) {
+  for (const char* const name : {"d/tips/a.tif", "d/films/x/b.tif"}) make(name);
+  EXPECT_EQ(folder_labels(list_pictures(path("d"))), (Names{"films", "tips"}));
+  EXPECT_EQ(folder_labels(list_pictures(path("d/tips"))), Names());
+  EXPECT_EQ(folder_labels(list_pictures(path("d/*"))), (Names{"films", "tips"}));
+  make("d/c.tif");
+  EXPECT_THROW(folder_labels(list_pictures(path("d"))), InputError);
+}
+
+TEST_F(PictureLists, LabelsMayBeInAFile) {
+  for (const char* const name : {"d/1/a.tif", "d/2/a.tif", "d/b.tif", "d/c,d.tif"}) make(name);
+  const PictureList pictures = list_pictures(path("d"));
+  const auto labels = [&](const std::string& text) {
+    make("l.csv", text);
+    try {
+      return file_labels(pictures, path("l.csv"));
+    } catch (const InputError& error) {
+      return Names{error.what()};
+    }
+  };
+  EXPECT_EQ(labels("file,kind\n1/a.tif,one\n2/a.tif,two\nb.tif,\"b, \"\"c\"\"\"\nother.tif,x\n"),
+            (Names{"one", "two", "b, \"c\"", ""}));
+  EXPECT_EQ(labels("1/a.tif;one\r\n\"c,d.tif\"\tcd\r\n"), (Names{"one", "", "", "cd"}));
+  EXPECT_NE(labels("a.tif,x\n")[0].find("line 1: 'a.tif' is the name of several pictures"), std::string::npos);
+  EXPECT_NE(labels("b.tif,x\nb.tif,y\n")[0].find("line 2: 'b.tif' has a label in line 1 already"), std::string::npos);
+  EXPECT_NE(labels("b.tif,x,y\n")[0].find("line 1: has more than 2 columns"), std::string::npos);
+  EXPECT_NE(labels("b.tif\n")[0].find("line 1: has fewer than 2 columns"), std::string::npos);
+  EXPECT_NE(labels("other.tif,x\n")[0].find("has no label of a picture"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace podere::image

@@ -1,0 +1,106 @@
+#include "podere/image/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "podere/base/hash.h"
+#include "podere/image/weights.h"
+
+namespace podere::image {
+namespace {
+
+Picture make_noise(std::uint32_t width, std::uint32_t height, int n_channels) {
+  Picture picture(width, height, n_channels);
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i)
+    picture.pixels[i] = static_cast<std::uint8_t>(hash64(1, 2, i));
+  return picture;
+}
+
+std::uint8_t rounded(std::int64_t sum) {
+  return static_cast<std::uint8_t>(std::clamp<std::int64_t>((sum + (1 << (kWeightBits - 1))) >> kWeightBits, 0, 255));
+}
+
+/// The two passes as they are defined.
+Picture resize_plainly(const Picture& picture, std::uint32_t width, std::uint32_t height, Filter filter) {
+  const Weights across = find_weights(picture.width, width, filter),
+                down = find_weights(picture.height, height, filter);
+  const auto n = static_cast<std::uint32_t>(picture.n_channels);
+  Picture rows(width, picture.height, picture.n_channels), out(width, height, picture.n_channels);
+  for (std::uint32_t y = 0; y < picture.height; ++y) {
+    for (std::uint32_t i = 0; i < width * n; ++i) {
+      std::int64_t sum = 0;
+      for (std::uint32_t k = 0; k < across.count[i / n]; ++k) {
+        sum += std::int64_t{across.weights[i / n * across.n_weights() + k]} *
+               picture.row(y)[(across.first[i / n] + k) * n + i % n];
+      }
+      rows.row(y)[i] = width == picture.width ? picture.row(y)[i] : rounded(sum);
+    }
+  }
+  for (std::uint32_t y = 0; y < height; ++y) {
+    for (std::uint32_t i = 0; i < width * n; ++i) {
+      std::int64_t sum = 0;
+      for (std::uint32_t k = 0; k < down.count[y]; ++k) {
+        sum += std::int64_t{down.weights[y * down.n_weights() + k]} * rows.row(down.first[y] + k)[i];
+      }
+      out.row(y)[i] = height == picture.height ? rows.row(y)[i] : rounded(sum);
+    }
+  }
+  return out;
+}
+
+TEST(Resize, IsThePlainSumOfWeights) {
+  for (const Filter filter : {Filter::kBox, Filter::kBilinear, Filter::kBicubic, Filter::kLanczos}) {
+    for (const int n_channels : {kGray, kRgb}) {
+      for (const auto& [w, h, to_w, to_h] : {std::array{1U, 1U, 5U, 3U},
+                                             {97U, 61U, 29U, 29U},
+                                             {300U, 7U, 11U, 90U},
+                                             {64U, 64U, 64U, 9U},
+                                             {5U, 1200U, 5U, 1U},
+                                             {2000U, 3U, 1U, 3U},
+                                             {33U, 17U, 66U, 34U}}) {
+        const Picture picture = make_noise(w, h, n_channels);
+        EXPECT_EQ(resize(picture, to_w, to_h, filter), resize_plainly(picture, to_w, to_h, filter))
+            << w << 'x' << h << " to " << to_w << 'x' << to_h << " filter " << static_cast<int>(filter);
+      }
+    }
+  }
+}
+
+TEST(Resize, WeightsAddUpToOne) {
+  for (const Filter filter : {Filter::kBox, Filter::kBilinear, Filter::kBicubic, Filter::kLanczos}) {
+    const Weights weights = find_weights(1024, 299, filter);
+    for (std::size_t x = 0; x < 299; ++x) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; k < weights.n_weights(); ++k) sum += weights.weights[x * weights.n_weights() + k];
+      EXPECT_NEAR(static_cast<double>(sum), 1 << kWeightBits, static_cast<double>(weights.n_weights()));
+    }
+  }
+}
+
+TEST(Resize, ShorterSideAndMiddle) {
+  const Picture wide = make_noise(1024, 768, kGray);
+  const Picture sized = resize_shortest(wide, 256);
+  EXPECT_EQ(std::pair(sized.width, sized.height), std::pair(341U, 256U));  // int(256 * 1024 / 768)
+  const Picture middle = crop_center(sized, 224, 224);
+  EXPECT_EQ(middle.row(0)[0], sized.row(16)[58]);  // round(58.5) = 58: half to even
+  const Picture larger = crop_center(make_noise(3, 2, kRgb), 5, 4);
+  EXPECT_EQ(std::pair(larger.width, larger.height), std::pair(5U, 4U));
+  EXPECT_EQ(larger.row(0)[0], 0);
+}
+
+TEST(Resize, PicturesAreBroughtToASize) {
+  const Picture wide = make_noise(100, 50, kGray);
+  for (const Fit fit : {Fit::kStretch, Fit::kCrop, Fit::kPad}) {
+    for (const auto& [w, h] : {std::pair{32U, 32U}, {64U, 8U}, {8U, 64U}, {100U, 50U}}) {
+      const Picture sized = resize_to_fit(wide, w, h, fit);
+      EXPECT_EQ(std::pair(sized.width, sized.height), std::pair(w, h));
+    }
+  }
+  EXPECT_EQ(resize_to_fit(wide, 32, 32, Fit::kPad).row(0)[5], 0);
+  EXPECT_EQ(resize_to_fit(wide, 32, 32, Fit::kStretch), resize(wide, 32, 32));
+  EXPECT_EQ(pad(make_noise(1, 1, kGray), 3, 3, {1, 2, 3}).n_channels, kRgb);
+}
+
+}  // namespace
+}  // namespace podere::image

@@ -1,0 +1,141 @@
+"""Pictures: simulated, trained on, refused."""
+
+import json
+import os
+import pathlib
+import shutil
+import tarfile
+
+import pytest
+
+PICTURES = pathlib.Path(__file__).parents[1] / "data/images"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Sixty micrographs."""
+    from conftest import Podere
+    podere = Podere(tmp_path_factory.mktemp("made"))
+    podere.done("generate", "sem", "--images", "60", "--seed", "3", "-o", "sem")
+    return podere.folder / "sem"
+
+
+def train(podere, source, *options):
+    podere.done("train", "gbt", source, "--trees", "3", "--depth", "3", "-o", "m.json", *options)
+    return (podere.folder / "m.json").read_bytes()
+
+
+def test_generated_micrographs_are_those_of_the_seed(podere, made):
+    facts = json.loads(podere.done("generate", "sem", "--images", "4", "--seed", "3", "-o", "sem", "--json").stdout)
+    assert facts["images"] == 4 and facts["output"] == "sem"
+    labels = (podere.folder / "sem/LABELS.csv").read_text().splitlines()
+    assert labels[0] == "picture,label" and len(labels) == 5
+    for line in labels[1:]:
+        file, kind = line.split(",")
+        assert (podere.folder / "sem" / file).read_bytes() == (made / file).read_bytes()
+        assert file.startswith(kind + "/")
+    assert "is there already" in podere.refused("generate", "sem", "--images", "4", "-o", "sem")
+    assert "--images is 0" in podere.refused("generate", "sem", "--images", "0", "-o", "other")
+    assert "podere generate sem --images 2000" in podere.done("generate", "sem", "--help").stdout
+
+
+def test_a_model_of_pictures_is_the_same_wherever_they_lie(podere, made):
+    folder = train(podere, f"images:{made}?size=16")
+    assert train(podere, f"images:{made}?size=16", "--executors", "3") == folder
+    assert train(podere, f"images:{made}?size=16", "--low-memory") == folder
+    with tarfile.open(podere.folder / "sem.tar", "w") as plain, tarfile.open(podere.folder / "sem.tgz", "w:gz") as packed:
+        for path in sorted(made.rglob("*.tif")):
+            plain.add(path, f"sem/{path.relative_to(made)}")
+            packed.add(path, f"sem/{path.relative_to(made)}")
+    assert train(podere, "images:sem.tar?size=16") == folder
+    assert train(podere, "images:sem.tgz?size=16", "--executors", "2") == folder
+    (podere.folder / "sem").symlink_to(made)
+    assert train(podere, "images:sem/*/*.tif?size=16") == folder
+    simulated = train(podere, "sem:60?seed=3&size=16", "--executors", "2")
+    # The same pictures in another order: classes and pixels are the same.
+    schema = [json.loads(model)["schema"] if "schema" in json.loads(model) else None for model in (folder, simulated)]
+    assert schema[0] == schema[1]
+    facts = json.loads(podere.done("evaluate", "m.json", f"images:{made}?size=16", "--json").stdout)
+    assert facts["rows"] == 60 and facts["accuracy"] > 0.3
+
+
+def test_labels_may_be_in_a_file(podere, made):
+    for path in made.rglob("*.tif"):
+        shutil.copy(path, podere.folder / path.name)
+    lines = [f"{path.name},{path.parent.name}\n" for path in made.rglob("*.tif")]
+    (podere.folder / "l.csv").write_text("file,kind\n" + "".join(lines))
+    assert train(podere, "images:.?size=8&labels=l.csv") == train(podere, "images:.?size=8", "--labels", "l.csv")
+    facts = json.loads(podere.done("evaluate", "m.json", f"images:{made}?size=8", "--json").stdout)
+    assert facts["rows"] == 60
+    (podere.folder / "l.csv").write_text("".join(lines[1:]))
+    podere.refused("train", "gbt", "images:.?size=8&labels=l.csv", "-o", "x.json")  # one has none
+    train(podere, "images:.?size=8&labels=l.csv", "--drop-unlabeled")
+
+
+def test_predicting_needs_no_labels(podere, made):
+    train(podere, f"images:{made}?size=8")
+    (podere.folder / "new/2026-01").mkdir(parents=True)
+    for path in list(made.rglob("*.tif"))[:3]:
+        shutil.copy(path, podere.folder / "new/2026-01")
+    podere.done("predict", "m.json", "images:new?size=8", "-o", "p.csv")
+    assert len((podere.folder / "p.csv").read_text().splitlines()) == 3
+    assert "pictures of 81 values, and the model learned 64" in podere.refused("predict", "m.json", "images:new?size=9", "-o", "q.csv")
+
+
+def test_a_network_learns_pictures(podere, made):
+    podere.done("train", "mlp", f"images:{made}?size=8&channels=3&fit=crop", "--layers", "16", "-o", "n.json",
+                "--executors", "2")
+    first = (podere.folder / "n.json").read_bytes()
+    podere.done("train", "mlp", f"images:{made}?size=8&channels=3&fit=crop", "--layers", "16", "-o", "n.json")
+    assert (podere.folder / "n.json").read_bytes() == first
+
+
+@pytest.mark.parametrize("query, words", [
+    ("", "needs the size that pictures are brought to, as in images:FOLDER?size=32"),
+    ("?size=0", "size is '0', allowed are 1 to 4096 pixels"),
+    ("?size=8x", "size is '8x', allowed are"),
+    ("?size=4096&channels=3", "allowed are 1000000: choose a smaller size"),
+    ("?size=8&channels=2", "channels is '2', allowed are 1 (gray) and 3"),
+    ("?size=8&fit=zoom", "fit is 'zoom', allowed are stretch, crop and pad"),
+    ("?size=8&size=9", "size is given twice"),
+    ("?size=8&model=inception.onnx", "'model' is not known behind the question mark; there are size=, channels="),
+    ("?size=8&labels=none.csv", "none.csv: cannot be read"),
+])
+def test_a_query_that_is_wrong_is_refused(podere, made, query, words):
+    assert words in podere.refused("train", "gbt", f"images:{made}{query}", "-o", "m.json")
+
+
+def test_a_picture_that_cannot_be_decoded_is_named(podere, made):
+    shutil.copytree(made, podere.folder / "sem")
+    (podere.folder / "sem/tips/notes.tif").write_text("lost\n")
+    for executors in ("1", "2"):
+        line = podere.refused("train", "gbt", "images:sem?size=8", "-o", "m.json", "--executors", executors)
+        assert line.endswith("tips/notes.tif: is a text, and no picture; pictures are read as TIFF, JPEG or PNG, known by "
+                             "their first bytes")
+    assert "has no labels" in podere.refused("train", "gbt", "images:sem/films?size=8", "-o", "m.json")
+    assert "label cannot be chosen" in podere.refused("train", "gbt", "images:sem?size=8", "--label", "x", "-o", "m.json")
+    assert "no such folder" in podere.refused("train", "gbt", "images:none?size=8", "-o", "m.json")
+    assert "sem:1000?seed=1&size=32" in podere.refused("train", "gbt", "sem:ten?size=8", "-o", "m.json")
+
+
+def test_odd_pictures_are_read_or_refused_and_nothing_else(podere):
+    """Each alone: a crash, a hang or more than one line is a fault of Podere's."""
+    for path in sorted([*(PICTURES / "odd").iterdir(), *(PICTURES / "made").iterdir()]):
+        result = podere.run("describe", f"images:{path}?size=4", "--json", timeout=30)
+        assert result.returncode in (0, 2), (path, result.stderr)
+        if result.returncode == 2:
+            assert result.stderr.startswith(f"podere: {path}: ") and result.stderr.count("\n") == 1, result.stderr
+        else:
+            assert result.stderr == ""
+
+
+def test_sessions_keep_pictures(podere, made, tmp_path_factory):
+    there = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    podere.done("session", "start", "s", "--executors", "2", environment=there)
+    try:
+        relative = os.path.relpath(made, podere.folder)
+        podere.done("session", "load", "s", f"images:{relative}?size=8", "--as", "p", environment=there)
+        podere.done("train", "gbt", "table:p", "--trees", "3", "--depth", "3", "-o", "s.json", "--session", "s", environment=there)
+    finally:
+        podere.done("session", "stop", "s", environment=there)
+    assert (podere.folder / "s.json").read_bytes() == train(podere, f"images:{made}?size=8")

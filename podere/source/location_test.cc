@@ -28,7 +28,7 @@ TEST(Location, OfASchemeThatIsNotKnownIsRefused) {
     FAIL() << "it was not refused";
   } catch (const InputError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "s3://bucket/a.csv: scheme 's3' is not known; allowed are a path, collider:, table:");
+              "s3://bucket/a.csv: scheme 's3' is not known; allowed are a path, collider:, images:, sem:, table:");
   }
 }
 

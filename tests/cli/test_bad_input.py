@@ -529,7 +529,7 @@ def test_a_file_name_that_is_not_utf8(podere):
 
 
 def test_a_scheme_that_is_not_known_is_named_with_those_that_are(podere):
-    expected = "s3://b/x.csv: scheme 's3' is not known; allowed are a path, collider:, table:"
+    expected = "s3://b/x.csv: scheme 's3' is not known; allowed are a path, collider:, images:, sem:, table:"
     for arguments in (["describe", "s3://b/x.csv"], ["train", "gbt", "s3://b/x.csv", "-o", "m.json"],
                       ["train", "gbt", "collider:100", "--validation", "s3://b/x.csv", "-o", "m.json"]):
         assert expected in podere.refused(*arguments)

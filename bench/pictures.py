@@ -36,6 +36,7 @@ def compare(bench, files):
     contents = [pathlib.Path(file).read_bytes() for file in files]
     peers = {"pillow": pillow}
     try:
+        os.environ["OPENCV_LOG_LEVEL"] = "OFF"  # else it warns of each tag that it does not know
         import cv2
         import numpy as np
         cv2.setNumThreads(1)

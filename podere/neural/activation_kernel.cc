@@ -6,38 +6,13 @@
 #include "hwy/highway.h"
 // After foreach_target.h, which includes this file again.
 #include "hwy/contrib/math/math-inl.h"
+#include "podere/base/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace podere::neural::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kLanes>;
-
-/// 1 / (1 + e^-x), to about 1e-7; NaN stays NaN. e^r of what -x is beyond a whole power q of two, |r| <= ln 2 / 2, is a
-/// polynomial (relative error 2e-8, by least squares reweighted toward equal errors); q goes straight into its
-/// exponent.
-template <typename Vector>
-HWY_INLINE Vector Sigmoid(Floats d, Vector x) {
-  const hn::RebindToSigned<Floats> integers;
-  const auto one = hn::Set(d, 1.0F);
-  // Beyond it 1 + e^-x no longer changes, or q leaves the range of exponents.
-  const auto t = hn::Max(hn::Min(x, hn::Set(d, 86.0F)), hn::Set(d, -86.0F));
-  // Adding 1.5 * 2^23 rounds to a whole number, which then is in the lowest bits.
-  const auto rounder = hn::Set(d, 0x1.8p23F);
-  const auto shifted = hn::NegMulAdd(t, hn::Set(d, 0x1.715476p0F), rounder);
-  const auto q = hn::Sub(shifted, rounder);
-  // t + q ln 2, rounded once. Where the rounding of ln 2 itself would show, at large q, the sigmoid is flat.
-  const auto minus_r = hn::MulAdd(q, hn::Set(d, 0x1.62e43p-1F), t);
-  auto power = hn::NegMulAdd(minus_r, hn::Set(d, 1.3843559e-3F), hn::Set(d, 8.3742356e-3F));
-  power = hn::NegMulAdd(minus_r, power, hn::Set(d, 4.1668009e-2F));
-  power = hn::NegMulAdd(minus_r, power, hn::Set(d, 0.1666643F));
-  power = hn::NegMulAdd(minus_r, power, hn::Set(d, 0.49999994F));
-  power = hn::NegMulAdd(minus_r, power, one);
-  power = hn::NegMulAdd(minus_r, power, one);
-  const auto e =
-      hn::BitCast(d, hn::Add(hn::BitCast(integers, power), hn::ShiftLeft<23>(hn::BitCast(integers, shifted))));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(one, hn::Add(one, e)));
-}
 
 /// Calls `function(d, place)` for every vector of the rows.
 template <typename Function>
@@ -88,7 +63,7 @@ void Activate(Activation activation, const Units& units) {
       Replace(units, [](auto d, auto x) { return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x); });
       break;
     case Activation::kSigmoid:
-      Replace(units, [](auto d, auto x) { return Sigmoid(d, x); });
+      Replace(units, [](auto d, auto x) { return podere::HWY_NAMESPACE::Sigmoid(d, x); });
       break;
     case Activation::kTanh:
       Replace(units, [](auto d, auto x) { return hn::Tanh(d, x); });

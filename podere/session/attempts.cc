@@ -26,14 +26,20 @@ std::string groups_text(const std::vector<Attempts::Lost>& groups) {
 
 }  // namespace
 
+bool counts(const ProgressStep& step) { return step.phase == "train" || !step.unit.empty(); }
+
 std::string executors_text(int n) { return fmt::format("{} executor{}", n, n == 1 ? "" : "s"); }
 
 std::string place_text(const ProgressStep& step) {
-  if (step.phase == "train") return fmt::format("{} {}", step.unit.empty() ? "tree" : step.unit, step.done);
+  if (counts(step)) return fmt::format("{} {}", step.unit.empty() ? "tree" : step.unit, step.done);
   return step.phase.empty() ? "the start" : fmt::format("the phase '{}'", step.phase);
 }
 
 int Attempts::after(const Lost& lost, int least) {
+  if (lost.began > most_begun_) {
+    n_kinds_ = 0;
+    most_begun_ = lost.began;
+  }
   const bool alike = is_alike(lost);
   if (!alike) alike_.clear();
   if (!alike && ++n_kinds_ > kMostKinds) {

@@ -12,6 +12,9 @@ namespace podere::session {
 
 std::string executors_text(int n);
 
+/// Whether a job that is lost at the step resumes there: what is done counts.
+bool counts(const ProgressStep& step);
+
 /// Where a job is, in words.
 std::string place_text(const ProgressStep& step);
 
@@ -35,8 +38,9 @@ class Attempts {
   bool is_alike(const Lost& lost) const;
   [[noreturn]] void give_up(const Lost& lost, int least) const;
 
-  std::vector<Lost> alike_;  // the last ones
-  int n_kinds_ = 0;
+  std::vector<Lost> alike_;                // the last ones
+  int n_kinds_ = 0;                        // since a group began with more than any before
+  std::optional<std::size_t> most_begun_;  // trees, or steps
 };
 
 }  // namespace podere::session

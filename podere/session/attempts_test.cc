@@ -74,6 +74,16 @@ TEST(Attempts, OfTheSameNumberEndWhereItIsLostAnotherWay) {
   EXPECT_THROW(attempts.after(other, 1), Error);
 }
 
+TEST(Attempts, GoOnAsLongAsGroupsBeginWithMore) {
+  Attempts attempts;
+  for (std::size_t began = 0; began < 300; ++began) {
+    EXPECT_EQ(
+        attempts.after(
+            {.n_executors = 2, .how = "silent", .step = {"classify", began, 999, {}, "picture"}, .began = began}, 1),
+        1);
+  }
+}
+
 TEST(Attempts, EndAfterManyLossesOfDifferentKinds) {
   Attempts attempts;
   const auto lose_at = [&](std::size_t tree) {

@@ -39,8 +39,8 @@ class Session::Watch : public Progress {
   Watch(Progress& next, std::string checkpoint) : next_(next), checkpoint_(std::move(checkpoint)) {}
 
   void report(const ProgressStep& step) override {
-    if (lost_ && (step.phase == "train" || reached_.empty())) report_loss(step);
-    if (step.phase == "train") {
+    if (lost_ && (counts(step) || reached_.empty())) report_loss(step);
+    if (counts(step)) {
       reached_.try_emplace(step.done, watch_.seconds());
       if (!began_) began_ = step.done;
       if (!std::exchange(has_trained_, true) && step.done > 0 && !checkpoint_.empty()) {

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "podere/base/file_traffic.h"
@@ -63,6 +65,28 @@ class Files : public PictureStore {
 
  private:
   std::vector<std::string> paths_;
+};
+
+/// Some of the pictures of another store, in another order.
+class Chosen : public PictureStore {
+ public:
+  static constexpr std::size_t kGone = ~std::size_t{0};
+
+  /// `places` of each picture in `store`.
+  Chosen(std::shared_ptr<const PictureStore> store, std::vector<std::size_t> places, std::string location)
+      : store_(std::move(store)), places_(std::move(places)), location_(std::move(location)) {}
+  const std::string& file(std::size_t i) const override {
+    return places_[i] == kGone ? location_ : store_->file(places_[i]);
+  }
+  std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const override {
+    if (places_[i] == kGone) throw_fault(FaultKind::kUnreadable, "{}: is not there any more", title);
+    return store_->read(places_[i], title);
+  }
+
+ private:
+  std::shared_ptr<const PictureStore> store_;
+  std::vector<std::size_t> places_;
+  std::string location_;
 };
 
 PictureList list_folder(const std::string& location) {
@@ -138,6 +162,18 @@ bool has_picture_name(std::string_view name) {
 PictureList::PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
                          std::shared_ptr<const PictureStore> store)
     : location_(std::move(location)), names_(std::move(names)), n_others_(n_others), store_(std::move(store)) {}
+
+PictureList PictureList::as_named(std::vector<std::string> names) const {
+  if (names == names_) return *this;
+  std::unordered_map<std::string_view, std::size_t> place_of;
+  for (std::size_t i = 0; i < names_.size(); ++i) place_of.emplace(names_[i], i);
+  std::vector<std::size_t> places;
+  for (const std::string& name : names) {
+    const auto found = place_of.find(name);
+    places.push_back(found == place_of.end() ? Chosen::kGone : found->second);
+  }
+  return {location_, std::move(names), n_others_, std::make_shared<Chosen>(store_, std::move(places), location_)};
+}
 
 std::string PictureList::title(std::size_t i) const {
   const bool is_archive = is_tar_name(location_);

@@ -25,6 +25,9 @@ class PictureList {
   /// Below the folder or in the archive, with / between folders: "tips/a.tif". Of patterns and lists the path as it was
   /// found there. Bytes, which may not be UTF-8.
   const std::string& name(std::size_t i) const { return names_[i]; }
+  const std::vector<std::string>& names() const { return names_; }
+  /// The pictures with these names, in that order. Those that are not in the list cannot be read.
+  PictureList as_named(std::vector<std::string> names) const;
   /// What messages call it: fit to be printed.
   std::string title(std::size_t i) const;
   /// The folder that it lies in: "tips" of "tips/a.tif"; empty where there is none.

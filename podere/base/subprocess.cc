@@ -118,6 +118,12 @@ std::optional<std::string> find_program(const std::string& name) {
   return std::nullopt;
 }
 
+std::string program_beside(const std::string& name) {
+  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+  if (access(path.c_str(), X_OK) == 0) return path.string();
+  throw_error("there is no program {} in {}", name, path.parent_path().string());
+}
+
 Subprocess::Subprocess(const CommandLine& command) {
   const auto path = find_program(command.argv.at(0));
   if (!path) throw_error("cannot start {}: there is no such program", command.argv[0]);

@@ -25,6 +25,9 @@ struct CommandLine {
 /// The path of a program: `name` itself if it has a slash, else the first executable of that name in PATH.
 std::optional<std::string> find_program(const std::string& name);
 
+/// The path of a program of Podere's own, which lies beside the one that runs. Throws Error if it is not there.
+std::string program_beside(const std::string& name);
+
 /// A program started in a process group of its own, so that a terminal's Ctrl-C does not reach it, with its three
 /// standard streams held here. It is ended with its group when this object or the thread that made it goes, in
 /// whatever way. Not thread-safe.

@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/subprocess.h"
 #include "podere/columns/hdf5_protocol.h"
 
 namespace podere::columns {
@@ -22,19 +22,12 @@ namespace {
 
 constexpr int kSocketBytes = 1 << 20;
 
-/// Beside the program that runs.
-std::string find_hdf5_program() {
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "podere-hdf5";
-  if (access(path.c_str(), X_OK) == 0) return path.string();
-  throw_error("there is no program podere-hdf5 in {}, which reads HDF5 files", path.parent_path().string());
-}
-
 }  // namespace
 
 class Hdf5Processes::Process {
  public:
   Process(const std::string& path, const std::string& key) {
-    std::string program = find_hdf5_program(), file = path, name = key;
+    std::string program = program_beside("podere-hdf5"), file = path, name = key;
     // A socket, not pipes: writing to a process that is gone need not raise SIGPIPE.
     std::array<int, 2> ends;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {

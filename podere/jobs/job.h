@@ -21,6 +21,7 @@ struct JobContext;
 /// What a path in a job is for. A job has at most one of each but inputs.
 enum class PathUse {
   kInput,       ///< a file that is read
+  kPictures,    ///< files that are read, which may change meanwhile
   kOutput,      ///< an existing, empty file that all executors can write to, side by side
   kCheckpoint,  ///< a file that rank 0 keeps, and that the job resumes from
   kFolder,      ///< rank 0 writes into it

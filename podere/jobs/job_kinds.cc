@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "podere/base/error.h"
+#include "podere/jobs/classify_job.h"
 #include "podere/jobs/describe_job.h"
 #include "podere/jobs/evaluate_job.h"
 #include "podere/jobs/explain_job.h"
@@ -15,7 +16,7 @@ namespace podere::jobs {
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
       TrainJob(), EvaluateJob(), PredictJob(),   DescribeJob(), ExplainJob(),
-      LoadJob(),  SplitJob(),    TransformJob(), SaveJob(),     DropJob(),
+      LoadJob(),  SplitJob(),    TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -1,5 +1,6 @@
 // podere-hdf5 FILE KEY: reads arrays of an HDF5 file for another process, see podere/columns/hdf5_protocol.h. The
 // library of HDF5 may crash, or run forever, on a damaged file: here that ends this program alone.
+// podere-hdf5 --write-labels FILE: writes what comes in lines, see write_labels.h.
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -7,12 +8,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "podere/columns/hdf5_program/filters.h"
 #include "podere/columns/hdf5_program/find.h"
+#include "podere/columns/hdf5_program/write_labels.h"
 #include "podere/columns/hdf5_protocol.h"
 
 namespace podere::columns::hdf5 {
@@ -107,11 +111,25 @@ void run(const char* path, const char* key) {
   }
 }
 
+/// Exit code 0 if the file is whole; else one line on standard error.
+int write_labels_of_input(const char* path) {
+  try {
+    write_labels(path, std::cin);
+    return 0;
+  } catch (const Refusal& refusal) {
+    std::fputs((refusal.message + "\n").c_str(), stderr);
+  } catch (const std::exception& error) {
+    std::fputs((std::string("cannot be written: ") + error.what() + "\n").c_str(), stderr);
+  }
+  return 2;
+}
+
 }  // namespace
 }  // namespace podere::columns::hdf5
 
 int main(int argc, char** argv) {
   namespace hdf5 = podere::columns::hdf5;
+  if (argc == 3 && std::string_view(argv[1]) == "--write-labels") return hdf5::write_labels_of_input(argv[2]);
   if (argc != 3 || isatty(STDOUT_FILENO) != 0) {
     std::fputs("podere-hdf5 reads HDF5 files for podere, which starts it: podere describe FILE.h5\n", stderr);
     return 2;

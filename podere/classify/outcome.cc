@@ -1,0 +1,93 @@
+#include "podere/classify/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "podere/algorithm/softmax.h"
+#include "podere/base/error.h"
+#include "podere/base/json.h"
+#include "podere/io/write_csv.h"
+
+namespace podere::classify {
+
+std::vector<Score> best_of(std::span<const float> scores, std::size_t n, bool needs_softmax) {
+  std::vector<float> values(scores.begin(), scores.end());
+  if (needs_softmax) values = algorithm::softmax(std::move(values), scores.size());
+  std::vector<std::uint32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    if (std::isnan(values[a]) != std::isnan(values[b])) return std::isnan(values[b]);
+    return values[a] != values[b] && !std::isnan(values[a]) ? values[a] > values[b] : a < b;
+  };
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(n, order.size()));
+  std::partial_sort(order.begin(), middle, order.end(), is_before);
+  std::vector<Score> best;
+  std::transform(order.begin(), middle, std::back_inserter(best), [&](std::uint32_t label) {
+    return Score{label, values[label]};
+  });
+  return best;
+}
+
+Json to_json(const Outcome& outcome) {
+  Json top = Json::array();
+  for (const Score& score : outcome.top) {
+    // As bits: JSON has no NaN.
+    top.push_back({score.label, std::bit_cast<std::uint32_t>(score.score)});
+  }
+  return {{"width", outcome.width},
+          {"height", outcome.height},
+          {"top", std::move(top)},
+          {"kind", outcome.fault_kind},
+          {"error", outcome.fault}};
+}
+
+std::string to_bytes(const Outcome& outcome) { return to_text(to_json(outcome)); }
+
+Outcome from_bytes(const std::string& bytes) {
+  try {
+    const Json json = Json::parse(bytes);
+    Outcome outcome{json.at("width"), json.at("height"), {}, json.at("kind"), json.at("error")};
+    for (const Json& score : json.at("top")) {
+      outcome.top.push_back({score.at(0), std::bit_cast<float>(score.at(1).get<std::uint32_t>())});
+    }
+    return outcome;
+  } catch (const Json::exception&) {
+    throw_error("the result of a picture is damaged: {}", bytes);
+  }
+}
+
+std::string csv_head(std::size_t n_top) {
+  std::string head = "picture";
+  for (std::size_t k = 1; k <= n_top; ++k) head += k == 1 ? ",label,score" : fmt::format(",label_{0},score_{0}", k);
+  return head + ",width,height,error\n";
+}
+
+void append_csv_line(const std::string& picture, const Outcome& outcome, std::size_t n_top,
+                     std::span<const std::string> labels, std::string& text) {
+  text += io::field_of(picture);
+  for (std::size_t k = 0; k < n_top; ++k) {
+    if (k >= outcome.top.size()) {
+      text += ",,";
+      continue;
+    }
+    const auto& [label, score] = outcome.top[k];
+    text += ',';
+    text += labels.empty() ? std::to_string(label) : io::field_of(labels[label]);
+    fmt::format_to(std::back_inserter(text), ",{}", score);
+  }
+  if (outcome.width == 0) {
+    text += ",,,";
+  } else {
+    fmt::format_to(std::back_inserter(text), ",{},{},", outcome.width, outcome.height);
+  }
+  text += io::field_of(outcome.fault);
+  text += '\n';
+}
+
+}  // namespace podere::classify

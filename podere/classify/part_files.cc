@@ -1,0 +1,115 @@
+#include "podere/classify/part_files.h"
+
+#include <fcntl.h>
+#include <isa-l/crc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "podere/base/error.h"
+
+namespace podere::classify {
+namespace {
+
+constexpr std::string_view kSuffix = ".part";
+constexpr std::uint64_t kBegin = 1;
+constexpr std::uint64_t kEnd = 2;
+
+/// Before the bytes of each record.
+struct Head {
+  std::uint32_t checksum = 0;  ///< of the rest of the head and the bytes
+  std::uint32_t kind = 0;
+  std::uint64_t task = 0;
+  std::uint64_t n_bytes = 0;
+};
+
+std::uint32_t checksum_of(const Head& head, std::string_view bytes) {
+  const auto add = [](std::uint32_t crc, const void* data, std::size_t n) {
+    return crc32_gzip_refl(crc, static_cast<const unsigned char*>(data), n);
+  };
+  const std::uint32_t of_head = add(0, &head.kind, sizeof head - offsetof(Head, kind));
+  return add(of_head, bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+}
+
+PartFile::~PartFile() { close(descriptor_); }
+
+void PartFile::begin(std::uint64_t task) { add(task, kBegin, {}); }
+void PartFile::end(std::uint64_t task, std::string_view result) { add(task, kEnd, result); }
+
+void PartFile::add(std::uint64_t task, std::uint64_t kind, std::string_view bytes) {
+  Head head{0, static_cast<std::uint32_t>(kind), task, bytes.size()};
+  head.checksum = checksum_of(head, bytes);
+  std::string record(sizeof head, '\0');
+  std::memcpy(record.data(), &head, sizeof head);
+  record += bytes;
+  const std::lock_guard lock(mutex_);
+  for (std::string_view rest = record; !rest.empty();) {
+    const ssize_t n = write(descriptor_, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+Parts::Parts(const std::filesystem::path& folder, std::uint64_t n_tasks) : places_(n_tasks), n_begun_(n_tasks) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == kSuffix) files_.push_back(entry.path());
+  }
+  std::ranges::sort(files_);
+  for (std::uint32_t file = 0; file < files_.size(); ++file) read(file);
+  for (std::uint64_t task = 0; task < n_tasks; ++task) {
+    if (is_done(task)) n_begun_[task] = 0;
+  }
+}
+
+void Parts::read(std::uint32_t file) {
+  std::ifstream in(files_[file], std::ios::binary);
+  std::uint64_t offset = 0;
+  std::uint64_t n_left = std::filesystem::file_size(files_[file]);
+  std::string bytes;
+  for (Head head; n_left >= sizeof head && in.read(reinterpret_cast<char*>(&head), sizeof head);) {
+    n_left -= sizeof head;
+    if (head.n_bytes > n_left) return;  // cut off where the executor ended
+    bytes.resize(head.n_bytes);
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!in || head.checksum != checksum_of(head, bytes)) return;
+    if (head.task >= places_.size()) throw_input_error("{}: is of another run", files_[file].string());
+    offset += sizeof head;
+    if (head.kind == kEnd) {
+      places_[head.task] = {file, offset, head.n_bytes};
+    } else {
+      ++n_begun_[head.task];
+    }
+    offset += head.n_bytes;
+    n_left -= head.n_bytes;
+  }
+}
+
+std::uint64_t Parts::n_done() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(places_, [](const Place& place) { return place.n_bytes != kNone; }));
+}
+
+std::string Parts::result(std::uint64_t task) const {
+  const Place& place = places_.at(task);
+  std::string bytes(place.n_bytes, '\0');
+  std::ifstream in(files_[place.file], std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(place.offset));
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    throw_error("{}: changed while it was read", files_[place.file].string());
+  }
+  return bytes;
+}
+
+}  // namespace podere::classify

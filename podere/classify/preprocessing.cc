@@ -1,0 +1,132 @@
+#include "podere/classify/preprocessing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <string_view>
+
+#include "podere/base/error.h"
+#include "podere/base/json_fields.h"
+#include "podere/base/json_text.h"
+#include "podere/image/resize.h"
+
+namespace podere::classify {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames = {"imagenet", "inception", "unit", "raw"};
+constexpr std::size_t kValues = 256;
+constexpr std::size_t kMostJsonBytes = 1 << 16;
+
+image::Filter filter_of(ResizeFilter filter) {
+  switch (filter) {
+    case ResizeFilter::kBox:
+      return image::Filter::kBox;
+    case ResizeFilter::kBilinear:
+      return image::Filter::kBilinear;
+    case ResizeFilter::kBicubic:
+      return image::Filter::kBicubic;
+    case ResizeFilter::kLanczos:
+      return image::Filter::kLanczos;
+  }
+  throw_error("no filter");
+}
+
+Preprocessing read_preprocessing(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) {
+    throw_input_error("{}: is no file that can be read; --preprocess is imagenet, inception, unit, raw or a JSON file",
+                      path);
+  }
+  std::string text(kMostJsonBytes, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw_input_error("{}: is nested too deep", path);
+  Preprocessing preprocessing;
+  try {
+    read_json(Json::parse(text), path, preprocessing);
+  } catch (const Json::exception&) {
+    throw_input_error("{}: is no JSON file", path);
+  }
+  return preprocessing;
+}
+
+}  // namespace
+
+bool is_preprocessing_name(const std::string& name) { return std::ranges::find(kNames, name) != kNames.end(); }
+
+Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape& shape) {
+  if (name_or_path == "imagenet") {
+    // As torchvision's weights have it: 256 for networks of 224, 342 for those of 299.
+    const auto shorter = static_cast<double>(std::min(shape.height, shape.width));
+    return {.fit = ResizeFit::kCrop,
+            .shortest_side = static_cast<std::uint32_t>(std::lround(shorter / 0.875)),
+            .mean = {0.485F, 0.456F, 0.406F},
+            .std = {0.229F, 0.224F, 0.225F}};
+  }
+  if (name_or_path == "inception") return {.mean = {0.5F}, .std = {0.5F}};
+  if (name_or_path == "unit") return {};
+  if (name_or_path == "raw") return {.divisor = 1};
+  return read_preprocessing(name_or_path);
+}
+
+Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, const std::string& name)
+    : preprocessing_(preprocessing), shape_(shape) {
+  const auto of_channel = [&](const std::vector<float>& values, const char* what, std::size_t channel) {
+    if (values.size() != 1 && values.size() != shape.n_channels) {
+      throw_input_error("{}: {} has {} numbers, and the network {} channels", name, what, values.size(),
+                        shape.n_channels);
+    }
+    return values[values.size() == 1 ? 0 : channel];
+  };
+  if (preprocessing.shortest_side > static_cast<std::uint32_t>(kMostSide)) {
+    throw_input_error("{}: shortest_side is {}, allowed are 0 to {}", name, preprocessing.shortest_side, kMostSide);
+  }
+  for (std::size_t channel = 0; channel < shape.n_channels; ++channel) {
+    const float mean = of_channel(preprocessing.mean, "mean", channel);
+    const float std = of_channel(preprocessing.std, "std", channel);
+    if (!(preprocessing.divisor > 0) || !std::isfinite(preprocessing.divisor)) {
+      throw_input_error("{}: divisor must be a number above 0", name);
+    }
+    if (!std::isfinite(mean)) throw_input_error("{}: mean must be finite numbers", name);
+    if (!(std > 0) || !std::isfinite(std)) throw_input_error("{}: std must be numbers above 0", name);
+    for (std::size_t value = 0; value < kValues; ++value) {
+      const float scaled = static_cast<float>(value) / preprocessing.divisor;
+      values_.push_back((scaled - mean) / std);
+    }
+  }
+}
+
+image::Picture Preparer::resized(const image::Picture& picture) const {
+  const image::Filter filter = filter_of(preprocessing_.filter);
+  switch (preprocessing_.fit) {
+    case ResizeFit::kStretch:
+      break;
+    case ResizeFit::kCrop:
+      if (preprocessing_.shortest_side != 0) {
+        return image::crop_center(image::resize_shortest(picture, preprocessing_.shortest_side, filter), shape_.width,
+                                  shape_.height);
+      }
+      return image::resize_to_fit(picture, shape_.width, shape_.height, image::Fit::kCrop, filter);
+    case ResizeFit::kPad:
+      return image::resize_to_fit(picture, shape_.width, shape_.height, image::Fit::kPad, filter);
+  }
+  return image::resize(picture, shape_.width, shape_.height, filter);
+}
+
+void Preparer::prepare(const image::Picture& picture, std::span<float> input) const {
+  const image::Picture small = shape_.n_channels == 1 ? image::to_gray(resized(picture)) : resized(picture);
+  const auto n_channels = static_cast<std::size_t>(small.n_channels);
+  const std::size_t n_pixels = std::size_t{shape_.width} * shape_.height;
+  const std::size_t pixel_stride = shape_.is_channels_last ? shape_.n_channels : 1;
+  const std::size_t channel_stride = shape_.is_channels_last ? 1 : n_pixels;
+  for (std::size_t to = 0; to < shape_.n_channels; ++to) {
+    const std::size_t from = preprocessing_.channels == ChannelOrder::kBgr ? shape_.n_channels - 1 - to : to;
+    const std::uint8_t* pixels = small.pixels.data() + (n_channels == 1 ? 0 : from);
+    const float* values = values_.data() + to * kValues;
+    float* out = input.data() + to * channel_stride;
+    for (std::size_t i = 0; i < n_pixels; ++i) out[i * pixel_stride] = values[pixels[i * n_channels]];
+  }
+}
+
+}  // namespace podere::classify

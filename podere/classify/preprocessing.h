@@ -1,0 +1,88 @@
+// How a picture becomes the input of a network.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/base/enum_names.h"
+#include "podere/image/picture.h"
+
+namespace podere::classify {
+
+enum class ResizeFit { kStretch, kCrop, kPad };
+constexpr EnumNames<3> names_of(ResizeFit /*enumeration*/) { return {"fit", {"stretch", "crop", "pad"}}; }
+
+enum class ResizeFilter { kBox, kBilinear, kBicubic, kLanczos };
+constexpr EnumNames<4> names_of(ResizeFilter /*enumeration*/) {
+  return {"filter", {"box", "bilinear", "bicubic", "lanczos"}};
+}
+
+enum class ChannelOrder { kRgb, kBgr };
+constexpr EnumNames<2> names_of(ChannelOrder /*enumeration*/) { return {"channels", {"rgb", "bgr"}}; }
+
+/// The shape of a network's input for one picture.
+struct InputShape {
+  std::uint32_t n_channels = 3;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  bool is_channels_last = false;
+  std::size_t n_values() const { return std::size_t{n_channels} * height * width; }
+};
+
+/// A picture is resized; each value v of 0 to 255 becomes (v / divisor - mean) / std, channel by channel, in float32.
+struct Preprocessing {
+  ResizeFit fit = ResizeFit::kStretch;
+  std::uint32_t shortest_side = 0;  ///< of fit crop: the shorter side before the middle is cut out; 0: as the network's
+  ResizeFilter filter = ResizeFilter::kBilinear;
+  ChannelOrder channels = ChannelOrder::kRgb;
+  float divisor = 255;
+  std::vector<float> mean = {0};  ///< of each channel, or one for all
+  std::vector<float> std = {1};   ///< the same
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("fit", self.fit);
+    visit("shortest_side", self.shortest_side);
+    visit("filter", self.filter);
+    visit("channels", self.channels);
+    visit("divisor", self.divisor);
+    visit("mean", self.mean);
+    visit("std", self.std);
+  }
+};
+
+struct NamedPreprocessing {
+  std::string name;  ///< or the path of a file
+  Preprocessing preprocessing;
+};
+
+inline constexpr int kMostSide = 1 << 14;
+
+/// Whether it is one of the names that preprocessing_of knows.
+bool is_preprocessing_name(const std::string& name);
+
+/// What --preprocess knows by name, for a network that takes pictures of `shape`: "imagenet", "inception", "unit",
+/// "raw"; else the path of a JSON file with fields of Preprocessing. Throws InputError.
+Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape& shape);
+
+/// Makes inputs of pictures. Thread-safe.
+class Preparer {
+ public:
+  /// Throws InputError that begins with `name` for fields that cannot be.
+  Preparer(const Preprocessing& preprocessing, const InputShape& shape, const std::string& name);
+
+  /// Fills `input` [shape.n_values()].
+  void prepare(const image::Picture& picture, std::span<float> input) const;
+  std::size_t n_values() const { return shape_.n_values(); }
+
+ private:
+  image::Picture resized(const image::Picture& picture) const;
+
+  Preprocessing preprocessing_;
+  InputShape shape_;
+  std::vector<float> values_;  // [n_channels x 256]
+};
+
+}  // namespace podere::classify

@@ -1,0 +1,165 @@
+// podere classify: the classes of many pictures, by a network.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "podere/base/error.h"
+#include "podere/base/interrupt.h"
+#include "podere/base/temporary_folder.h"
+#include "podere/classify/preprocessing.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/help.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/cli/shared_file.h"
+#include "podere/jobs/classify_job.h"
+#include "podere/launch/local.h"
+
+namespace podere::cli {
+namespace {
+
+struct ClassifyOptions {
+  OutputOptions output;
+  GroupOptions group;
+  jobs::ClassifyJob job;
+  std::string preprocess;
+  std::string path;
+  bool resume = false;
+};
+
+void define_classify(CLI::App& app, ClassifyOptions& options) {
+  jobs::ClassifyJob& job = options.job;
+  app.add_option("PICTURES", job.pictures,
+                 "Folder with pictures (TIFF, JPEG, PNG), also in folders below; or a pattern, a list of paths, a tar "
+                 "archive, a picture")
+      ->required()
+      ->type_name("");
+  app.add_option("--model", job.model, "ONNX file of the network")->required()->check(file_name())->type_name("FILE");
+  app.add_option("--preprocess", options.preprocess,
+                 "How values of pictures come to the network: imagenet (as torchvision's networks), inception (-1 to "
+                 "1), unit (0 to 1), raw (0 to 255), or a JSON file [MODEL.json beside MODEL.onnx]")
+      ->type_name("NAME|FILE");
+  app.add_option("--labels", job.labels, "File with the names of the classes, one a line [classes are numbers]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--top", job.top,
+                 "Classes of each picture, the most likely first [5, or all if the network has fewer]")
+      ->transform(whole_number(1, kMostWhole))
+      ->type_name("K");
+  app.add_option("--size", job.size, "Height and width of what the network gets, if it takes any")
+      ->transform(whole_number(1, classify::kMostSide))
+      ->type_name("N");
+  app.add_option("--layer", job.layer, "Tensor of the network that has the scores [its output]")->type_name("NAME");
+  app.add_option("-o,--output", options.path,
+                 "File to write, with a row for each picture: HDF5 if its name ends with .h5 or .hdf5, else CSV")
+      ->required()
+      ->transform(output_file())
+      ->type_name("FILE");
+  app.add_flag("--resume", options.resume, "Continue a run that was ended: FILE.parts has what it did");
+  app.add_flag("--strict", job.strict, "End at the first picture that cannot be used");
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  add_metrics_option(app, options.output);
+  make_common(app, {"--model", "--preprocess", "--labels", "--top", "--resume", "--executors"});
+  app.footer(
+      "Example: podere classify micrographs/ --model inception.onnx --preprocess inception --labels names.txt "
+      "--executors 4 -o labels.csv");
+}
+
+classify::OutputFormat format_of(const std::filesystem::path& output) {
+  const bool is_hdf5 = output.extension() == ".h5" || output.extension() == ".hdf5";
+  return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kCsv;
+}
+
+/// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
+std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolder& seen) {
+  const std::filesystem::path output = options.path;
+  if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
+    if (options.resume) throw_input_error("--resume: {} is no file, so that nothing was kept", options.path);
+    return seen.path() / "parts";
+  }
+  std::filesystem::path folder = options.path + ".parts";
+  const bool is_there = std::filesystem::exists(folder);
+  if (is_there && !options.resume) {
+    throw_input_error("{0}: is what an earlier run did: --resume continues it, rm -r {0} forgets it", folder.string());
+  }
+  if (!is_there && options.resume) {
+    throw_input_error("--resume: there is no {}, which would have what an earlier run did", folder.string());
+  }
+  return folder;
+}
+
+/// Whether a run that failed has done something, which stays. If not, its folder goes.
+bool is_kept(const ClassifyOptions& options, const std::filesystem::path& folder) {
+  std::error_code gone;
+  if (folder != options.path + ".parts" || !std::filesystem::exists(folder, gone)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, gone)) {
+    if (entry.path().extension() == ".part" && entry.file_size() > 0) return true;
+  }
+  std::filesystem::remove_all(folder, gone);
+  return false;
+}
+
+void print_facts(const Json& facts, const ClassifyOptions& options, int descriptor) {
+  const Json& network = facts.at("network");
+  const auto n_pictures = facts.at("pictures").get<std::uint64_t>();
+  std::vector<std::pair<std::string, Json>> lines = {
+      {"network", fmt::format("{} parameters, input {}", with_commas(network.at("parameters").get<std::uint64_t>()),
+                              network.at("input").get<std::string>())},
+      {"preprocessing", network.at("preprocessing")},
+      {"scores", network.at("scores")},
+      {"classes", options.job.labels.empty() ? fmt::format("numbers, 0 to {}", network.at("classes").get<int>() - 1)
+                                             : "as " + options.job.labels},
+      {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())}};
+  const auto n_now = n_pictures - facts.at("earlier").get<std::uint64_t>();
+  const double seconds = facts.at("classify_seconds").get<double>();
+  lines.emplace_back("pictures",
+                     fmt::format("{}, {} in {} ({:.1f} a second)", with_commas(n_pictures), with_commas(n_now),
+                                 duration(seconds), static_cast<double>(n_now) / std::max(seconds, 1e-9)));
+  lines.emplace_back("classified", with_commas(facts.at("classified").get<std::uint64_t>()));
+  for (const auto& [kind, n] : facts.at("faults").items()) {
+    lines.emplace_back("not: " + kind, with_commas(n.get<std::uint64_t>()));
+  }
+  lines.emplace_back("output", fmt::format("{} ({})", options.path, to_string(format_of(options.path))));
+  print(facts_text(lines), descriptor);
+}
+
+int run_classify(const ClassifyOptions& options) {
+  const int facts_to =
+      prepare_outputs({{"-o", options.path}}, {{"--model", options.job.model}, {"--labels", options.job.labels}});
+  const TemporaryFolder here(launch::temporary_folder());
+  const SeenFolder seen(options.group, here);
+  jobs::ClassifyJob job = options.job;
+  job.parts = folder_for(options, seen).string();
+  (classify::is_preprocessing_name(options.preprocess) ? job.preprocess : job.preprocess_file) = options.preprocess;
+  SharedFile file(options.path);
+  job.output = file.path();
+  job.format = format_of(options.path);
+  Json facts;
+  try {
+    facts = run_job(options.group, options.output, job, [&](const Json& result) {
+      if (result.at("was_stopped").get<bool>()) throw Interrupted();
+      file.commit();
+      std::filesystem::remove_all(job.parts);
+    });
+  } catch (...) {
+    if (is_kept(options, job.parts)) {
+      print_error(fmt::format("{} has what was done: the same command with --resume continues", job.parts));
+    }
+    throw;
+  }
+  facts["output"] = options.path;
+  show_result(options.output, facts, facts_to, [&] { print_facts(facts, options, facts_to); });
+  return kDone;
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app, Command& chosen) {
+  add_command<ClassifyOptions>(app, chosen, "classify", "Find the classes of pictures by a network", define_classify,
+                               run_classify);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,178 @@
+#include "podere/columns/hdf5_program/write_labels.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "podere/columns/hdf5_program/handle.h"
+
+namespace podere::columns::hdf5 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kRowsAtOnce = 1024;
+constexpr std::int32_t kNoLabel = -1;
+
+/// What the library returns where it fails only if there is no room.
+template <typename T>
+T written(T result) {
+  if (result < 0) refuse("cannot be written: the disk is full, or the file is gone");
+  return result;
+}
+
+Handle text_type() {
+  Handle type(written(H5Tcopy(H5T_C_S1)), H5Tclose);
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+/// A dataset with a row for each picture, which is written in runs of rows.
+class Rows {
+ public:
+  /// [n_rows x n_columns]; of one column the dataset has one dimension.
+  Rows(hid_t where, const char* name, hid_t type, std::size_t n_rows, std::size_t n_columns = 1)
+      : type_(written(H5Tcopy(type)), H5Tclose), shape_{n_rows, n_columns}, n_dimensions_(n_columns == 1 ? 1 : 2) {
+    const Handle space(written(H5Screate_simple(n_dimensions_, shape_.data(), nullptr)), H5Sclose);
+    const Handle made(written(H5Pcreate(H5P_DATASET_CREATE)), H5Pclose);
+    H5Pset_obj_track_times(made.get(), false);
+    dataset_ = Handle(written(H5Dcreate2(where, name, type_.get(), space.get(), H5P_DEFAULT, made.get(), H5P_DEFAULT)),
+                      H5Dclose);
+  }
+
+  void write(std::size_t first, std::size_t n, const void* values) {
+    if (n == 0) return;
+    const std::array<hsize_t, 2> start = {first, 0};
+    const std::array<hsize_t, 2> count = {n, shape_[1]};
+    const Handle space(written(H5Dget_space(dataset_.get())), H5Sclose);
+    written(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
+    const Handle memory(written(H5Screate_simple(n_dimensions_, count.data(), nullptr)), H5Sclose);
+    written(H5Dwrite(dataset_.get(), type_.get(), memory.get(), space.get(), H5P_DEFAULT, values));
+  }
+
+ private:
+  Handle type_;
+  std::array<hsize_t, 2> shape_;
+  int n_dimensions_;
+  Handle dataset_;
+};
+
+void write_attribute(hid_t where, const std::string& name, const std::string& text) {
+  const Handle type = text_type();
+  const Handle space(written(H5Screate(H5S_SCALAR)), H5Sclose);
+  const Handle attribute(written(H5Acreate2(where, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT)),
+                         H5Aclose);
+  const char* const pointer = text.c_str();
+  written(H5Awrite(attribute.get(), type.get(), &pointer));
+}
+
+Handle new_file(const char* path) {
+  setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const Handle made(written(H5Pcreate(H5P_FILE_CREATE)), H5Pclose);
+  H5Pset_obj_track_times(made.get(), false);
+  return Handle(written(H5Fcreate(path, H5F_ACC_TRUNC, made.get(), H5P_DEFAULT)), H5Fclose);
+}
+
+Handle new_group(hid_t where, const char* name) {
+  const Handle made(written(H5Pcreate(H5P_GROUP_CREATE)), H5Pclose);
+  H5Pset_obj_track_times(made.get(), false);
+  return Handle(written(H5Gcreate2(where, name, H5P_DEFAULT, made.get(), H5P_DEFAULT)), H5Gclose);
+}
+
+/// All datasets of pictures, and the rows that are not written yet.
+class Pictures {
+ public:
+  Pictures(hid_t file, std::size_t n_pictures, std::size_t n_top)
+      : n_pictures_(n_pictures),
+        n_top_(n_top),
+        metadata_(new_group(file, "metadata")),
+        files_(file, "files", text_type().get(), n_pictures),
+        labels_(file, "labels", H5T_NATIVE_INT32, n_pictures, n_top),
+        scores_(file, "scores", H5T_NATIVE_FLOAT, n_pictures, n_top),
+        errors_(file, "errors", text_type().get(), n_pictures),
+        widths_(metadata_.get(), "width", H5T_NATIVE_UINT32, n_pictures),
+        heights_(metadata_.get(), "height", H5T_NATIVE_UINT32, n_pictures) {}
+
+  void add(const Json& picture) {
+    if (n_written_ + names_.size() == n_pictures_) refuse("there are more pictures than there should be");
+    names_.push_back(picture.at("name"));
+    errors_texts_.push_back(picture.at("error"));
+    width_.push_back(picture.at("width"));
+    height_.push_back(picture.at("height"));
+    const Json& top = picture.at("top");
+    for (std::size_t k = 0; k < n_top_; ++k) {
+      label_.push_back(k < top.size() ? top[k].at(0).get<std::int32_t>() : kNoLabel);
+      score_.push_back(k < top.size() ? std::bit_cast<float>(top[k].at(1).get<std::uint32_t>()) : 0.0F);
+    }
+    if (names_.size() == kRowsAtOnce) write();
+  }
+
+  void end() {
+    write();
+    if (n_written_ != n_pictures_) refuse("{} of {} pictures came", n_written_, n_pictures_);
+  }
+
+ private:
+  void write() {
+    const std::size_t n = names_.size();
+    files_.write(n_written_, n, pointers_to(names_).data());
+    errors_.write(n_written_, n, pointers_to(errors_texts_).data());
+    labels_.write(n_written_, n, label_.data());
+    scores_.write(n_written_, n, score_.data());
+    widths_.write(n_written_, n, width_.data());
+    heights_.write(n_written_, n, height_.data());
+    n_written_ += n;
+    names_.clear();
+    errors_texts_.clear();
+    label_.clear();
+    score_.clear();
+    width_.clear();
+    height_.clear();
+  }
+
+  const std::size_t n_pictures_;
+  const std::size_t n_top_;
+  Handle metadata_;
+  Rows files_, labels_, scores_, errors_, widths_, heights_;
+  std::size_t n_written_ = 0;
+  std::vector<std::string> names_, errors_texts_;
+  std::vector<std::int32_t> label_;
+  std::vector<float> score_;
+  std::vector<std::uint32_t> width_, height_;
+};
+
+}  // namespace
+
+void write_labels(const char* path, std::istream& lines) {
+  std::string line;
+  if (!std::getline(lines, line)) refuse("nothing is to be written");
+  const Json head = Json::parse(line);
+  const Handle file = new_file(path);
+  for (const auto& [name, text] : head.at("attributes").items()) {
+    write_attribute(file.get(), name, text.get<std::string>());
+  }
+  const auto classes = head.at("classes").get<std::vector<std::string>>();
+  if (!classes.empty()) {
+    Rows(file.get(), "classes", text_type().get(), classes.size())
+        .write(0, classes.size(), pointers_to(classes).data());
+  }
+  Pictures pictures(file.get(), head.at("pictures"), head.at("top"));
+  while (std::getline(lines, line)) pictures.add(Json::parse(line));
+  pictures.end();
+  written(H5Fflush(file.get(), H5F_SCOPE_GLOBAL));
+}
+
+}  // namespace podere::columns::hdf5

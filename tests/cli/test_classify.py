@@ -1,0 +1,286 @@
+"""Pictures to classes: podere classify, beside a plain computation of the same network."""
+
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+
+import numpy
+import pytest
+from conftest import needed
+
+onnx = needed("onnx")
+needed("onnx.numpy_helper")
+needed("PIL")
+Image = __import__("PIL.Image").Image
+
+SIDE = 16
+N_CLASSES = 4
+LABELS = ["tips", "wires, long", "powder", "films"]
+
+
+def weights():
+    """Of a small network: a convolution, the mean of each channel, and a product."""
+    random_numbers = numpy.random.default_rng(3)
+    return {"kernel": random_numbers.normal(size=(6, 3, 3, 3)).astype(numpy.float32),
+            "kernel_bias": random_numbers.normal(size=6).astype(numpy.float32),
+            "dense": random_numbers.normal(size=(6, N_CLASSES)).astype(numpy.float32),
+            "dense_bias": random_numbers.normal(size=N_CLASSES).astype(numpy.float32)}
+
+
+def write_network(path, batch="N", side=SIDE, ends_in_softmax=False, operator="Relu"):
+    node, info = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    nodes = [node("Conv", ["picture", "kernel", "kernel_bias"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+             node(operator, ["a"], ["b"]),
+             node("GlobalAveragePool", ["b"], ["c"]),
+             node("Flatten", ["c"], ["d"]),
+             node("Gemm", ["d", "dense", "dense_bias"], ["scores"])]
+    output = "scores"
+    if ends_in_softmax:
+        nodes.append(node("Softmax", ["scores"], ["probabilities"], axis=1))
+        output = "probabilities"
+    graph = onnx.helper.make_graph(
+        nodes, "small", [info("picture", onnx.TensorProto.FLOAT, [batch, 3, side, side])],
+        [info(output, onnx.TensorProto.FLOAT, [batch, N_CLASSES])],
+        [onnx.numpy_helper.from_array(value, name) for name, value in weights().items()])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.save(model, str(path))
+
+
+def expected(picture):
+    """Probabilities of the classes of a Pillow picture, each value of it divided by 255."""
+    known = weights()
+    small = picture.convert("RGB").resize((SIDE, SIDE), Image.BILINEAR)
+    values = numpy.pad(numpy.asarray(small, dtype=numpy.float64) / 255, ((1, 1), (1, 1), (0, 0)))
+    patches = numpy.stack([values[i:i + SIDE, j:j + SIDE] for i in range(3) for j in range(3)], axis=2)
+    kernel = known["kernel"].transpose(2, 3, 1, 0).reshape(9 * 3, 6)
+    features = numpy.maximum(patches.reshape(SIDE, SIDE, 27) @ kernel + known["kernel_bias"], 0).mean(axis=(0, 1))
+    scores = features @ known["dense"] + known["dense_bias"]
+    powers = numpy.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+def make_pictures(folder, n, seed=0):
+    """Pictures of several kinds and sizes. Returns them by name."""
+    random_numbers = numpy.random.default_rng(seed)
+    pictures = {}
+    for i in range(n):
+        height, width = random_numbers.integers(5, 60, size=2)
+        values = random_numbers.integers(0, 256, size=(height, width, 3), dtype=numpy.uint8)
+        picture = Image.fromarray(values)
+        name = f"{'abc'[i % 3]}/{i:05}.{'tif' if i % 2 else 'png'}"
+        if i % 5 == 0:
+            picture = picture.convert("L")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        picture.save(folder / name)
+        pictures[name] = picture
+    return pictures
+
+
+@pytest.fixture
+def network(podere):
+    write_network(podere.folder / "net.onnx")
+    (podere.folder / "names.txt").write_text("\n".join(LABELS) + "\n")
+    return ["--model", "net.onnx", "--preprocess", "unit"]
+
+
+def rows(podere, name="labels.csv"):
+    with open(podere.folder / name, newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_classes_are_those_of_a_plain_computation(podere, network):
+    pictures = make_pictures(podere.folder / "pictures", 30)
+    facts = json.loads(podere.done("classify", "pictures", *network, "--labels", "names.txt", "--top", 4, "-o",
+                                   "labels.csv", "--json").stdout)
+    assert facts["pictures"] == facts["classified"] == 30
+    assert facts["faults"] == {}
+    assert facts["network"]["scores"] == "softmax of the output"
+    read = rows(podere)
+    assert [row["picture"] for row in read] == sorted(pictures)
+    for row in read:
+        probabilities = expected(pictures[row["picture"]])
+        order = numpy.argsort(-probabilities)
+        found = {row["label" + ("" if k == 1 else f"_{k}")]: float(row["score" + ("" if k == 1 else f"_{k}")])
+                 for k in range(1, 5)}
+        assert list(found) == [LABELS[k] for k in order]
+        assert list(found.values()) == pytest.approx(list(probabilities[order]), abs=1e-5)
+        assert (int(row["width"]), int(row["height"])) == pictures[row["picture"]].size
+
+
+def test_a_network_that_ends_in_softmax_gives_the_same(podere, network):
+    make_pictures(podere.folder / "pictures", 5)
+    write_network(podere.folder / "soft.onnx", ends_in_softmax=True)
+    podere.done("classify", "pictures", *network, "--top", 2, "-o", "labels.csv")
+    text = podere.done("classify", "pictures", "--model", "soft.onnx", "--preprocess", "unit", "--top", 2, "-o",
+                       "soft.csv").stdout
+    assert "output, which is a softmax" in text
+    for plain, soft in zip(rows(podere), rows(podere, "soft.csv")):
+        assert plain["label"] == soft["label"]
+        assert float(plain["score"]) == pytest.approx(float(soft["score"]), abs=1e-6)
+
+
+def test_the_bytes_are_the_same_on_any_number_of_executors_and_threads(podere, network):
+    make_pictures(podere.folder / "pictures", 40)
+    (podere.folder / "pictures/a/text.tif").write_text("no picture")
+    written = set()
+    for executors, cores in [(1, 1), (1, 3), (2, 1), (3, 2), (5, 1)]:
+        podere.done("classify", "pictures", *network, "--top", 3, "-o", "labels.csv", "--executors", executors, "--cores",
+                    cores)
+        written.add((podere.folder / "labels.csv").read_bytes())
+    assert len(written) == 1
+    assert not list(podere.folder.glob("*.parts"))
+
+
+def test_hdf5_has_what_csv_has_and_the_same_bytes_on_any_number_of_executors(podere, network):
+    h5py = needed("h5py")
+    make_pictures(podere.folder / "pictures", 25)
+    (podere.folder / "pictures/a/text.tif").write_text("no picture")
+    command = ["classify", "pictures", *network, "--labels", "names.txt", "--top", 3]
+    podere.done(*command, "-o", "labels.csv")
+    written = set()
+    for executors in [1, 2, 3]:
+        text = podere.done(*command, "-o", "labels.h5", "--executors", executors, "--cores", 1).stdout
+        assert "labels.h5 (hdf5)" in text
+        written.add((podere.folder / "labels.h5").read_bytes())
+    assert len(written) == 1
+    with h5py.File(podere.folder / "labels.h5") as file:
+        assert file.attrs["model_sha256"] == hashlib.sha256((podere.folder / "net.onnx").read_bytes()).hexdigest()
+        assert json.loads(file.attrs["preprocessing"])["divisor"] == 255
+        classes = list(file["classes"].asstr())
+        assert classes == LABELS
+        assert file["labels"].shape == file["scores"].shape == (26, 3)
+        read = rows(podere)
+        assert list(file["files"].asstr()) == [row["picture"] for row in read]
+        assert list(file["errors"].asstr()) == [row["error"] for row in read]
+        assert [str(width) if width else "" for width in file["metadata/width"]] == [row["width"] for row in read]
+        for row, labels, scores in zip(read, file["labels"], file["scores"]):
+            if row["error"]:
+                assert list(labels) == [-1, -1, -1]
+                continue
+            assert [classes[label] for label in labels] == [row["label"], row["label_2"], row["label_3"]]
+            assert [str(score) for score in scores] == [row["score"], row["score_2"], row["score_3"]]
+    described = json.loads(podere.done("describe", "labels.h5", "--key", "scores", "--json").stdout)
+    assert described["rows"] == 26
+
+
+def test_a_picture_that_cannot_be_used_is_named_and_costs_no_other(podere, network):
+    make_pictures(podere.folder / "pictures", 6)
+    folder = podere.folder / "pictures/bad"
+    folder.mkdir()
+    (folder / "empty.tif").write_bytes(b"")
+    (folder / "text.png").write_text("no picture")
+    whole = (podere.folder / "pictures/a/00000.png").read_bytes()
+    (folder / "cut.png").write_bytes(whole[:len(whole) // 2])
+    result = podere.done("classify", "pictures", *network, "--top", 1, "-o", "labels.csv", "--executors", 2)
+    faults = {row["picture"]: row["error"] for row in rows(podere) if row["error"]}
+    assert sorted(faults) == ["bad/cut.png", "bad/empty.tif", "bad/text.png"]
+    for name, message in faults.items():
+        assert message.startswith(f"pictures/{name}: ")
+    assert "not: empty" in result.stdout
+    strict = podere.run("classify", "pictures", *network, "--strict", "-o", "strict.csv")
+    assert strict.returncode == 2
+    assert "pictures/bad/" in strict.stderr
+    assert not (podere.folder / "strict.csv").exists()
+
+
+def kill_an_executor(podere):
+    """One of those that run, if there are any."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if podere.mark.encode() in (process / "environ").read_bytes():
+                if b"\0executor\0" in (process / "cmdline").read_bytes():
+                    found.append(int(process.name))
+        except OSError:
+            continue
+    if found:
+        os.kill(random.choice(found), signal.SIGKILL)
+    return bool(found)
+
+
+def test_lost_executors_cost_no_picture(podere, network):
+    make_pictures(podere.folder / "pictures", 1500)
+    command = ["classify", "pictures", *network, "--top", 2, "--executors", 2, "--cores", 1]
+    podere.done(*command, "-o", "quiet.csv")
+    process = podere.start(*command, "-o", "labels.csv")
+    n_killed = 0
+    while process.poll() is None and n_killed < 3:
+        if list(podere.folder.glob("labels.csv.parts/*.part")) and kill_an_executor(podere):
+            n_killed += 1
+            time.sleep(0.5)
+        time.sleep(0.01)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert n_killed > 0
+    assert (podere.folder / "labels.csv").read_bytes() == (podere.folder / "quiet.csv").read_bytes()
+
+
+def test_a_run_that_was_ended_is_resumed(podere, network):
+    make_pictures(podere.folder / "pictures", 1500)
+    command = ["classify", "pictures", *network, "--top", 2, "-o", "labels.csv"]
+    podere.done(*command)
+    whole = (podere.folder / "labels.csv").read_bytes()
+    (podere.folder / "labels.csv").unlink()
+    process = podere.start(*command)
+    while not any(part.stat().st_size > 5000 for part in podere.folder.glob("labels.csv.parts/*.part")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "--resume" in errors
+    assert not (podere.folder / "labels.csv").exists()
+
+    assert "--resume continues it" in podere.refused(*command)
+    assert "another top" in podere.refused("classify", "pictures", *network, "--top", 3, "-o", "labels.csv", "--resume")
+    facts = json.loads(podere.done(*command, "--resume", "--json").stdout)
+    assert 0 < facts["earlier"] < 1500
+    assert (podere.folder / "labels.csv").read_bytes() == whole
+    assert "there is no" in podere.refused(*command, "--resume")
+
+
+def test_networks_that_do_not_fit_are_refused(podere, network):
+    make_pictures(podere.folder / "pictures", 2)
+
+    def refused(*options, model="net.onnx", preprocess="unit"):
+        chosen = ["--preprocess", preprocess] if preprocess else []
+        line = podere.refused("classify", "pictures", "--model", model, *chosen, *options, "-o", "labels.csv")
+        shutil.rmtree(podere.folder / "labels.csv.parts", ignore_errors=True)
+        return line
+
+    assert "--preprocess imagenet" in refused(preprocess=None)
+    assert "--top is 9, the network has 4 classes" in refused("--top", 9)
+    assert "--size is 20" in refused("--size", 20)
+    (podere.folder / "short.txt").write_text("one\ntwo\n")
+    assert "has 2 names, one a line, and the network 4 classes" in refused("--labels", "short.txt")
+    write_network(podere.folder / "any.onnx", side="side")
+    assert "--size says which" in refused(model="any.onnx")
+    write_network(podere.folder / "eight.onnx", batch=8)
+    assert "8 pictures at a time" in refused(model="eight.onnx")
+    write_network(podere.folder / "odd.onnx", operator="Sinh")
+    assert "Sinh" in refused(model="odd.onnx")
+    (podere.folder / "text.onnx").write_text("no network")
+    assert "text.onnx" in refused(model="text.onnx")
+    (podere.folder / "odd.json").write_text('{"fit": "twist"}')
+    assert "stretch, crop, pad" in refused(preprocess="odd.json")
+    (podere.folder / "zero.json").write_text('{"std": [0]}')
+    assert "std must be numbers above 0" in refused(preprocess="zero.json")
+
+
+def test_the_file_beside_the_model_says_how_values_come_to_it(podere, network):
+    make_pictures(podere.folder / "pictures", 4)
+    podere.done("classify", "pictures", *network, "--top", 2, "-o", "named.csv")
+    (podere.folder / "net.json").write_text(json.dumps({"mean": [0], "std": [1]}))
+    text = podere.done("classify", "pictures", "--model", "net.onnx", "--top", 2, "-o", "labels.csv").stdout
+    assert "net.json" in text
+    assert (podere.folder / "labels.csv").read_bytes() == (podere.folder / "named.csv").read_bytes()
+    (podere.folder / "net.json").write_text(json.dumps({"mean": [0.5], "std": [0.5]}))
+    podere.done("classify", "pictures", "--model", "net.onnx", "--top", 2, "-o", "labels.csv")
+    assert (podere.folder / "labels.csv").read_bytes() != (podere.folder / "named.csv").read_bytes()

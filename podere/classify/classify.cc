@@ -270,7 +270,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   progress.report({"write", 0, 1, {}});
   std::unique_ptr<const Outcomes> outcomes;
   comm.agree([&] { outcomes = std::make_unique<Outcomes>(folder, pictures); });
-  if (options.format == OutputFormat::kCsv) write_csv(options, *outcomes, labels, comm, n_threads);
+  if (options.format == OutputFormat::kText) write_csv(options, *outcomes, labels, comm, n_threads);
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (options.format == OutputFormat::kHdf5) write_hdf5(options, *outcomes, labels, attributes_of(settings));

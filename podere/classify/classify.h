@@ -12,8 +12,8 @@
 
 namespace podere::classify {
 
-enum class OutputFormat { kCsv, kHdf5 };
-constexpr EnumNames<2> names_of(OutputFormat /*enumeration*/) { return {"format", {"csv", "hdf5"}}; }
+enum class OutputFormat { kText, kHdf5 };
+constexpr EnumNames<2> names_of(OutputFormat /*enumeration*/) { return {"format", {"text", "hdf5"}}; }
 
 struct Options {
   std::string pictures;  ///< as image::list_pictures has it
@@ -23,7 +23,7 @@ struct Options {
   bool is_strict = false;  ///< the first picture that cannot be used ends it
   std::string folder;      ///< where what is done is kept, see RunFolder
   std::string output;      ///< a file that is there, and empty
-  OutputFormat format = OutputFormat::kCsv;
+  OutputFormat format = OutputFormat::kText;
 };
 
 /// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file

@@ -70,7 +70,7 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
 
 classify::OutputFormat format_of(const std::filesystem::path& output) {
   const bool is_hdf5 = output.extension() == ".h5" || output.extension() == ".hdf5";
-  return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kCsv;
+  return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kText;
 }
 
 /// Where what is done is kept: beside the output, or with what goes at the end where that is no file.

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool go_on(std::size_t /*n_done*/) { return true; }
+bool never_ends(std::size_t /*n_done*/) { return true; }
 
 /// How often each task was done, over all ranks.
 std::vector<std::int32_t> sum_over_ranks(const Communicator& world, std::span<const std::atomic<std::int32_t>> counts) {
@@ -35,7 +35,7 @@ TEST(HandOutTest, EachTaskIsDoneOnce) {
         ++counts.at(task);
         --at_work[static_cast<std::size_t>(thread)];
       };
-      EXPECT_EQ(hand_out(world, n_tasks, n_threads, {work, go_on}), n_tasks);
+      EXPECT_EQ(hand_out(world, n_tasks, n_threads, {work, never_ends}), n_tasks);
       EXPECT_EQ(sum_over_ranks(world, counts), std::vector<std::int32_t>(n_tasks, 1));
     }
   }
@@ -50,7 +50,7 @@ TEST(HandOutTest, RanksWithMoreTimeDoMore) {
     std::this_thread::sleep_for(milliseconds(is_slow ? 100 : 1));
     ++n_done;
   };
-  hand_out(world, 200, 1, {work, go_on});
+  hand_out(world, 200, 1, {work, never_ends});
   const std::vector<std::int64_t> of_each = world.all_gather(n_done.load());
   EXPECT_LT(of_each[1] * 2, of_each[0]);
 }
@@ -58,19 +58,19 @@ TEST(HandOutTest, RanksWithMoreTimeDoMore) {
 TEST(HandOutTest, WatchSeesWhatIsDoneAndCanEndIt) {
   const Communicator world = Communicator::world();
   std::size_t last = 0;
-  bool is_told = false;
+  bool was_called = false;
   const auto work = [](std::size_t /*task*/, int /*thread*/) { std::this_thread::sleep_for(milliseconds(5)); };
   const auto watch = [&](std::size_t n_done) {
     EXPECT_GE(n_done, last);
     last = n_done;
-    is_told = true;
+    was_called = true;
     return n_done < 10;
   };
   constexpr std::size_t kTasks = 100000;  // minutes of work
   const std::size_t n_done = hand_out(world, kTasks, 2, {work, watch});
   EXPECT_GE(n_done, 10U);
   EXPECT_LT(n_done, kTasks);
-  EXPECT_EQ(is_told, world.is_root());
+  EXPECT_EQ(was_called, world.is_root());
   EXPECT_EQ(last, world.is_root() ? n_done : 0);
 }
 
@@ -81,7 +81,7 @@ TEST(HandOutTest, AFailureEndsTheWorkOnAllRanks) {
       if (world.rank() == failing) throw_input_error("task {} cannot be done", task);
       std::this_thread::sleep_for(milliseconds(1));
     };
-    EXPECT_THROW(hand_out(world, 100000, 2, {work, go_on}), InputError);
+    EXPECT_THROW(hand_out(world, 100000, 2, {work, never_ends}), InputError);
   }
 }
 

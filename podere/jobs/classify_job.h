@@ -23,7 +23,7 @@ struct ClassifyJob {
   std::uint32_t size = 0;       ///< height and width of inputs, where the network takes any; 0: the file says them
   bool strict = false;          ///< the first picture that cannot be used ends it
   std::string parts;            ///< folder in which what is done is kept
-  classify::OutputFormat format = classify::OutputFormat::kCsv;
+  classify::OutputFormat format = classify::OutputFormat::kText;
   std::string output;  ///< path of an existing, empty file that all executors can write to
 
   static void visit_fields(auto& self, auto&& visit) {

@@ -15,8 +15,8 @@ namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
-      TrainJob(), EvaluateJob(), PredictJob(),   DescribeJob(), ExplainJob(),
-      LoadJob(),  SplitJob(),    TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(),
+      TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
+      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -74,7 +74,7 @@ TEST(Attempts, OfTheSameNumberEndWhereItIsLostAnotherWay) {
   EXPECT_THROW(attempts.after(other, 1), Error);
 }
 
-TEST(Attempts, GoOnAsLongAsGroupsBeginWithMore) {
+TEST(Attempts, ContinueAsLongAsGroupsBeginWithMore) {
   Attempts attempts;
   for (std::size_t began = 0; began < 300; ++began) {
     EXPECT_EQ(

@@ -27,7 +27,7 @@ struct Options {
 };
 
 /// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file
-/// (write_hdf5), in the order of the list, to `options.output`. What is done stands in `options.folder`: run again with
+/// (write_hdf5), in the order of the list, to `options.output`. What is done is kept in `options.folder`: run again with
 /// the same options, it does what is left. A picture that was at work in several runs when they ended is taken to be
 /// their cause, and fails.
 ///

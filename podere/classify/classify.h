@@ -27,9 +27,9 @@ struct Options {
 };
 
 /// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file
-/// (write_hdf5), in the order of the list, to `options.output`. What is done is kept in `options.folder`: run again with
-/// the same options, it does what is left. A picture that was at work in several runs when they ended is taken to be
-/// their cause, and fails.
+/// (write_hdf5), in the order of the list, to `options.output`. What is done is kept in `options.folder`: run again
+/// with the same options, it does what is left. A picture that was at work in several runs when they ended is taken to
+/// be their cause, and fails.
 ///
 /// Result, which counts on rank 0: "pictures", "earlier" (of them, done by runs before), "classified", "faults" {kind:
 /// number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step: seconds of all threads} and

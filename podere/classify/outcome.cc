@@ -86,7 +86,7 @@ void append_csv_line(const std::string& picture, const Outcome& outcome, std::si
   } else {
     fmt::format_to(std::back_inserter(text), ",{},{},", outcome.width, outcome.height);
   }
-  text += io::field_of(outcome.fault);
+  if (!outcome.fault.empty()) text += io::field_of(outcome.fault);
   text += '\n';
 }
 

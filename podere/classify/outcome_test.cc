@@ -60,7 +60,7 @@ TEST(CsvLine, HasClassesByNameOrNumberAndTheFault) {
             "picture,label,score,label_2,score_2,width,height,error\n"
             "a.tif,\"wires, long\",0.75,tips,0.25,640,480,\n"
             "\"b,c.tif\",1,0.75,0,0.25,640,480,\n"
-            "d.tif,,,,,,,d.tif: has no bytes\n");
+            "d.tif,,,,,,,\"d.tif: has no bytes\"\n");
 }
 
 }  // namespace

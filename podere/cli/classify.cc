@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
@@ -91,15 +93,40 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   return folder;
 }
 
-/// Whether a run that failed has done something, which stays. If not, its folder goes.
-bool is_kept(const ClassifyOptions& options, const std::filesystem::path& folder) {
+/// What the folder of a run has of it.
+std::uintmax_t bytes_done(const std::filesystem::path& folder) {
+  std::uintmax_t n_bytes = 0;
   std::error_code gone;
-  if (folder != options.path + ".parts" || !std::filesystem::exists(folder, gone)) return false;
   for (const auto& entry : std::filesystem::directory_iterator(folder, gone)) {
-    if (entry.path().extension() == ".part" && entry.file_size() > 0) return true;
+    if (entry.path().extension() == ".part") n_bytes += entry.file_size(gone);
   }
-  std::filesystem::remove_all(folder, gone);
-  return false;
+  return n_bytes;
+}
+
+/// Runs the job. What it did before it failed stays beside the output, and the message says how to continue; the folder
+/// goes if nothing is in it.
+Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
+                   const std::function<void(const Json&)>& keep) {
+  const std::uintmax_t n_before = bytes_done(job.parts);
+  const auto advice = [&](const std::string& error) {
+    const std::uintmax_t n_bytes = bytes_done(job.parts);
+    std::error_code gone;
+    if (n_bytes == 0) std::filesystem::remove_all(job.parts, gone);
+    if (n_bytes == n_before || job.parts != options.path + ".parts") return error;
+    return fmt::format("{}{}{} has what was done, the same command with --resume continues", error,
+                       error.empty() ? "" : "; ", job.parts);
+  };
+  try {
+    return run_job(options.group, options.output, job, keep);
+  } catch (const Interrupted&) {
+    const std::string words = advice("");
+    if (!words.empty()) print_error(words);
+    throw;
+  } catch (const InputError& error) {
+    throw InputError(advice(error.what()));
+  } catch (const Error& error) {
+    throw Error(advice(error.what()));
+  }
 }
 
 void print_facts(const Json& facts, const ClassifyOptions& options, int descriptor) {
@@ -137,19 +164,11 @@ int run_classify(const ClassifyOptions& options) {
   SharedFile file(options.path);
   job.output = file.path();
   job.format = format_of(options.path);
-  Json facts;
-  try {
-    facts = run_job(options.group, options.output, job, [&](const Json& result) {
-      if (result.at("was_stopped").get<bool>()) throw Interrupted();
-      file.commit();
-      std::filesystem::remove_all(job.parts);
-    });
-  } catch (...) {
-    if (is_kept(options, job.parts)) {
-      print_error(fmt::format("{} has what was done: the same command with --resume continues", job.parts));
-    }
-    throw;
-  }
+  Json facts = run_resumable(options, job, [&](const Json& result) {
+    if (result.at("was_stopped").get<bool>()) throw Interrupted();
+    file.commit();
+    std::filesystem::remove_all(job.parts);
+  });
   facts["output"] = options.path;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, options, facts_to); });
   return kDone;

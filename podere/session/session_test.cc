@@ -428,8 +428,16 @@ TEST_F(SessionTest, RoomIsWaitedForByJobsButNotBetweenThem) {
 
 TEST_F(SessionTest, GivesUpAfterManyLosses) {
   std::vector<std::string> scripts;
-  for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");
+  for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(0) + train_event(tree) + "kill -9 $$");
   EXPECT_TRUE(failure_of(scripts).starts_with("given up after 21 losses")) << failure_of(scripts);
+}
+
+TEST_F(SessionTest, ContinuesAfterManyLossesIfEachGroupBeganWithMore) {
+  std::vector<std::string> scripts;
+  for (int tree = 1; tree < 40; ++tree) scripts.push_back(train_event(tree) + "kill -9 $$");
+  scripts.push_back(train_event(40) + kResult);
+  EXPECT_NO_THROW(session_of(scripts, 2, 1).run(jobs::TrainJob{{"x.csv", {}}}, progress));
+  EXPECT_EQ(launched.size(), 40U);
 }
 
 TEST_F(SessionTest, FailuresThatExecutorsReportAreNotTriedAgain) {

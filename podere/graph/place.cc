@@ -42,7 +42,8 @@ class Joining {
                               step.kind != Kind::kLocalNorm && step.kind != Kind::kReduce && step.kind != Kind::kPick;
       const bool gives_rows = takes_rows;
       for (const ValueId input : step.inputs) {
-        const bool by_columns = step.kind == Kind::kReduce && step.n_inner == values_[input].width();
+        const bool by_columns =
+            step.kind == Kind::kReduce && step.n_inner > 1 && step.n_inner == values_[input].width();
         if (!takes_rows && !by_columns) stays_[input] = true;
       }
       if (!gives_rows) stays_[step.output] = true;

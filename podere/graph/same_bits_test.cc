@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "hwy/targets.h"
 #include "podere/graph/test_graph.h"
@@ -135,6 +137,25 @@ TEST(GraphBits, OfAJoinedStepAreNearThoseOfTheOperatorsAlone) {
                      "e", "e1",     "f.sums", "f",      "g",      "t.sums", "v"};
   const std::vector<float> alone = result_of(network, options, pictures(2));
   for (std::size_t i = 0; i < joined.size(); ++i) EXPECT_NEAR(joined[i], alone[i], 1e-5);
+}
+
+TEST(GraphSameBits, OfOneChannelThatIsConcatenatedTheMeanIsThatOfTheConcatenation) {
+  TestGraph g({-1, 3, kSide, kSide});
+  g.convolution("x", "a", 3, 1, 3, 1);
+  g.convolution("x", "b", 3, 2, 3, 1);
+  TestGraph::set(g.node("Concat", {"a", "b"}, "c"), "axis", 1);
+  g.node("GlobalAveragePool", {"a"}, "mean_of_a");
+  g.node("GlobalAveragePool", {"c"}, "y");
+  PlanOptions options;
+  options.input = {1, 3, kSide, kSide};
+  options.outputs = {"mean_of_a", "y"};
+  const Plan plan(g.network(), options);
+  Workspace workspace(plan, 1);
+  std::vector<float> of_a(1);
+  std::vector<float> of_c(3);
+  const std::vector<std::span<float>> outputs = {of_a, of_c};
+  run(plan, workspace, pictures(1), outputs);
+  EXPECT_NEAR(of_a[0], of_c[0], 1e-6);
 }
 
 }  // namespace

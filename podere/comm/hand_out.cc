@@ -97,7 +97,7 @@ class Workers {
   /// Waits, but not long, until tasks run short or, once there are no more, until all are done.
   Report wait() {
     std::unique_lock lock(mutex_);
-    const auto wants_run = [&] { return !has_all_ && !exception_ && tasks_.size() < n_threads_; };
+    const auto wants_run = [&] { return !take_more_ && !has_all_ && !exception_ && tasks_.size() < n_threads_; };
     changed_.wait_for(lock, std::chrono::duration<double>(kReportSeconds),
                       [&] { return n_working_ == 0 || wants_run(); });
     return {n_done_, exception_ ? 1U : 0U, wants_run() ? 1U : 0U, n_working_ == 0 ? 1U : 0U};

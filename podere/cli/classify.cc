@@ -154,8 +154,13 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
 }
 
 int run_classify(const ClassifyOptions& options) {
-  const int facts_to =
-      prepare_outputs({{"-o", options.path}}, {{"--model", options.job.model}, {"--labels", options.job.labels}});
+  const int facts_to = prepare_outputs(
+      {{"-o", options.path}},
+      {{"PICTURES", options.job.pictures},
+       {"--model", options.job.model},
+       {"--labels", options.job.labels},
+       {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
+       {"the file beside --model", std::filesystem::path(options.job.model).replace_extension(".json").string()}});
   const TemporaryFolder here(launch::temporary_folder());
   const SeenFolder seen(options.group, here);
   jobs::ClassifyJob job = options.job;

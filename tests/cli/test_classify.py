@@ -274,6 +274,15 @@ def test_networks_that_do_not_fit_are_refused(podere, network):
     assert "std must be numbers above 0" in refused(preprocess="zero.json")
 
 
+def test_an_output_does_not_replace_an_input(podere, network):
+    make_pictures(podere.folder / "pictures", 2)
+    (podere.folder / "list.txt").write_text("pictures/a/00000.png\n")
+    (podere.folder / "net.json").write_text("{}")
+    for pictures, options in [("list.txt", ["-o", "list.txt"]), ("pictures/a/00000.png", ["-o", "pictures/a/00000.png"]),
+                              ("pictures", ["-o", "net.json"]), ("pictures", ["-o", "net.onnx"])]:
+        assert "would be lost" in podere.refused("classify", pictures, *network, *options)
+
+
 def test_the_file_beside_the_model_says_how_values_come_to_it(podere, network):
     make_pictures(podere.folder / "pictures", 4)
     podere.done("classify", "pictures", *network, "--top", 2, "-o", "named.csv")

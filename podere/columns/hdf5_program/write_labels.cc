@@ -42,9 +42,9 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
 /// A dataset with a row for each picture, which is written in runs of rows.
 class Rows {
  public:
-  /// [n_rows x n_columns]; of one column the dataset has one dimension.
-  Rows(hid_t where, const char* name, hid_t type, std::size_t n_rows, std::size_t n_columns = 1)
-      : type_(written(H5Tcopy(type)), H5Tclose), shape_{n_rows, n_columns}, n_dimensions_(n_columns == 1 ? 1 : 2) {
+  /// [n_rows x n_columns]; [n_rows] if n_columns is 0.
+  Rows(hid_t where, const char* name, hid_t type, std::size_t n_rows, std::size_t n_columns = 0)
+      : type_(written(H5Tcopy(type)), H5Tclose), shape_{n_rows, n_columns}, n_dimensions_(n_columns == 0 ? 1 : 2) {
     const Handle space(written(H5Screate_simple(n_dimensions_, shape_.data(), nullptr)), H5Sclose);
     const Handle made(written(H5Pcreate(H5P_DATASET_CREATE)), H5Pclose);
     H5Pset_obj_track_times(made.get(), false);

@@ -261,6 +261,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   const std::size_t n_done = comm::hand_out(comm, left.size(), n_threads, {work, report});
 
   Json result = {{"pictures", pictures.size()},
+                 {"other_files", pictures.n_others()},
                  {"earlier", n_before},
                  {"network", network->facts()},
                  {"classify_seconds", watch.seconds()},

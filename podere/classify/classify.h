@@ -31,9 +31,10 @@ struct Options {
 /// with the same options, it does what is left. A picture that was at work in several runs when they ended is taken to
 /// be their cause, and fails.
 ///
-/// Result, which counts on rank 0: "pictures", "earlier" (of them, done by runs before), "classified", "faults" {kind:
-/// number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step: seconds of all threads} and
-/// "was_stopped": true if progress wanted that; then nothing is written. The output has the same bytes on any number of
+/// Result, which counts on rank 0: "pictures", "other_files" (left out), "earlier" (of them, done by runs before),
+/// "classified", "faults" {kind: number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step:
+/// seconds of all threads} and "was_stopped": true if progress wanted that; then nothing is written. The output has the
+/// same bytes on any number of
 /// executors and threads. Collective; throws as Communicator::agree.
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress);
 

@@ -81,21 +81,32 @@ NamedPreprocessing find_preprocessing(const NetworkOptions& options, const Input
       options.path, beside);
 }
 
-/// Whether a softmax makes the tensor, whose shape may have been changed since.
-bool ends_in_softmax(const graph::Graph& graph, std::string tensor) {
+/// The operator that makes the numbers of the tensor, whose shape may have been changed since; empty: none that is
+/// known.
+std::string operator_behind(const graph::Graph& graph, std::string tensor) {
   constexpr std::array<std::string_view, 6> kSameNumbers = {"Flatten", "Identity",  "Reshape",
                                                             "Squeeze", "Unsqueeze", "Dropout"};
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (node->outputs.empty() || node->outputs.front() != tensor) continue;
-    if (node->type == "Softmax") return true;
-    if (std::ranges::find(kSameNumbers, node->type) == kSameNumbers.end() || node->inputs.empty()) return false;
+    if (std::ranges::find(kSameNumbers, node->type) == kSameNumbers.end() || node->inputs.empty()) return node->type;
     tensor = node->inputs.front();
   }
-  return false;
+  return "";
 }
 
 std::size_t n_elements(const graph::Shape& shape) {
   return static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+}
+
+/// How many classes the plan's output has scores for. Throws InputError for what is no list of scores.
+std::size_t count_classes(const graph::Plan& plan, const std::string& path) {
+  const graph::Port& output = plan.outputs().front();
+  if (std::ranges::count_if(output.shape, [](std::int64_t size) { return size > 1; }) != 1) {
+    throw_input_error(
+        "{}: {} is {}, that of a network for classes is 1 x classes, of 2 or more; --layer chooses another tensor",
+        path, printable(output.name), to_text(output.shape));
+  }
+  return n_elements(output.shape);
 }
 
 }  // namespace
@@ -118,14 +129,17 @@ PictureNetwork::PictureNetwork(const NetworkOptions& options) : PictureNetwork(P
 PictureNetwork::PictureNetwork(const Parts& parts)
     : preparer_(parts.preprocessing.preprocessing, parts.shape, parts.preprocessing.name),
       plan_(parts.network, plan_options(parts.options, parts.network, parts.shape)),
-      n_classes_(n_elements(plan_.outputs().front().shape)),
-      needs_softmax_(!ends_in_softmax(parts.network.graph(), plan_.outputs().front().name)) {
+      n_classes_(count_classes(plan_, parts.options.path)) {
+  const std::string last = operator_behind(parts.network.graph(), plan_.outputs().front().name);
+  needs_softmax_ = last != "Softmax" && last != "Sigmoid";
   facts_ = {{"path", parts.options.path},
             {"producer", parts.network.facts().producer},
             {"parameters", parts.network.facts().n_parameters},
             {"input", to_text(plan_.input())},
             {"classes", n_classes_},
-            {"scores", needs_softmax_ ? "softmax of the output" : "output, which is a softmax"},
+            {"scores", needs_softmax_      ? "softmax of the output"
+                       : last == "Softmax" ? "output, which is a softmax"
+                                           : "output, a sigmoid for each class"},
             {"preprocessing", parts.preprocessing.name},
             {"preprocessing_fields", json_of_all_fields(parts.preprocessing.preprocessing)}};
 }

@@ -52,7 +52,7 @@ class PictureNetwork {
   Preparer preparer_;
   graph::Plan plan_;
   std::size_t n_classes_;
-  bool needs_softmax_;
+  bool needs_softmax_ = false;
   Json facts_;
 };
 

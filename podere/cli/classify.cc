@@ -145,6 +145,9 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   lines.emplace_back("pictures",
                      fmt::format("{}, {} in {} ({:.1f} a second)", with_commas(n_pictures), with_commas(n_now),
                                  duration(seconds), static_cast<double>(n_now) / std::max(seconds, 1e-9)));
+  if (const auto n_others = facts.at("other_files").get<std::uint64_t>(); n_others > 0) {
+    lines.emplace_back("other files, left out", with_commas(n_others));
+  }
   lines.emplace_back("classified", with_commas(facts.at("classified").get<std::uint64_t>()));
   for (const auto& [kind, n] : facts.at("faults").items()) {
     lines.emplace_back("not: " + kind, with_commas(n.get<std::uint64_t>()));

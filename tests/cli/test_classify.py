@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import time
@@ -266,12 +267,20 @@ def test_networks_that_do_not_fit_are_refused(podere, network):
     assert "8 pictures at a time" in refused(model="eight.onnx")
     write_network(podere.folder / "odd.onnx", operator="Sinh")
     assert "Sinh" in refused(model="odd.onnx")
+    assert "1 x classes" in refused("--layer", "a")
     (podere.folder / "text.onnx").write_text("no network")
     assert "text.onnx" in refused(model="text.onnx")
     (podere.folder / "odd.json").write_text('{"fit": "twist"}')
     assert "stretch, crop, pad" in refused(preprocess="odd.json")
     (podere.folder / "zero.json").write_text('{"std": [0]}')
     assert "std must be numbers above 0" in refused(preprocess="zero.json")
+
+
+def test_files_that_are_left_out_are_printed(podere, network):
+    make_pictures(podere.folder / "pictures", 3)
+    (podere.folder / "pictures/notes.dm3").write_text("of another program")
+    text = podere.done("classify", "pictures", *network, "-o", "labels.csv").stdout
+    assert re.search(r"other files, left out +1\b", text)
 
 
 def test_an_output_does_not_replace_an_input(podere, network):

@@ -104,8 +104,8 @@ image::Picture Preparer::resized(const image::Picture& picture) const {
       break;
     case ResizeFit::kCrop:
       if (preprocessing_.shortest_side != 0) {
-        return image::crop_center(image::resize_shortest(picture, preprocessing_.shortest_side, filter), shape_.width,
-                                  shape_.height);
+        return image::resize_shortest_and_crop(picture, preprocessing_.shortest_side, shape_.width, shape_.height,
+                                               filter);
       }
       return image::resize_to_fit(picture, shape_.width, shape_.height, image::Fit::kCrop, filter);
     case ResizeFit::kPad:

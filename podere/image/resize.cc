@@ -10,10 +10,8 @@ namespace podere::image {
 namespace {
 
 /// Rows [first, first + n_rows) with a new width.
-Picture resample_rows(const Picture& picture, std::uint32_t first, std::uint32_t n_rows, std::uint32_t width,
-                      Filter filter) {
-  const Weights weights = find_weights(picture.width, width, filter);
-  Picture out(width, n_rows, picture.n_channels);
+Picture resample_rows(const Picture& picture, std::uint32_t first, std::uint32_t n_rows, const Weights& weights) {
+  Picture out(static_cast<std::uint32_t>(weights.first.size()), n_rows, picture.n_channels);
   const auto n = static_cast<std::size_t>(picture.n_channels);
   const std::size_t n_padded = picture.width + weights.n_weights();
   std::vector<std::uint8_t> channels(n * n_padded);
@@ -39,43 +37,67 @@ Picture resample_columns(const Picture& picture, std::uint32_t first, const Weig
   return out;
 }
 
-/// Where the middle begins, as Python's round((size - wanted) / 2): half to even.
-std::uint32_t middle(std::uint32_t size, std::uint32_t wanted) {
-  const std::uint32_t twice = size - wanted;
-  const std::uint32_t half = twice / 2;
-  return twice % 2 == 0 || half % 2 == 0 ? half : half + 1;
+/// The part of a picture that lies at these places, which it has.
+Picture cut(const Picture& picture, const Places& columns, const Places& rows) {
+  const auto n = static_cast<std::size_t>(picture.n_channels);
+  Picture kept(columns.n, rows.n, picture.n_channels);
+  for (std::uint32_t y = 0; y < rows.n; ++y) {
+    std::memcpy(kept.row(y), picture.row(static_cast<std::uint32_t>(rows.first) + y) + columns.first * n,
+                kept.row_bytes());
+  }
+  return kept;
+}
+
+/// A picture's size while it is made another: a side may be longer than that of any picture.
+struct Size {
+  std::uint64_t width = 0;
+  std::uint64_t height = 0;
+};
+
+/// A part of what the picture is at a new size; the rest is not made.
+Picture resize_part(const Picture& picture, const Size& size, const Places& columns, const Places& rows,
+                    Filter filter) {
+  const bool same_width = size.width == picture.width, same_height = size.height == picture.height;
+  if (same_width && same_height) return cut(picture, columns, rows);
+  const Weights across = same_width ? Weights() : find_weights(picture.width, size.width, columns, filter);
+  if (same_height) {
+    return resample_rows(picture, static_cast<std::uint32_t>(rows.first), rows.n, across);
+  }
+  const Weights down = find_weights(picture.height, size.height, rows, filter);
+  const std::uint32_t first = down.first.front();
+  const std::uint32_t n_rows = down.first.back() + down.count.back() - first;
+  const Picture wide =
+      same_width ? cut(picture, columns, {first, n_rows}) : resample_rows(picture, first, n_rows, across);
+  return resample_columns(wide, first, down);
+}
+
+/// The middle of a side, from where Python's round((size - wanted) / 2) has it: half to even.
+Places middle(std::uint64_t size, std::uint32_t wanted) {
+  if (size <= wanted) return {0, static_cast<std::uint32_t>(size)};
+  const std::uint64_t twice = size - wanted;
+  const std::uint64_t half = twice / 2;
+  return {twice % 2 == 0 || half % 2 == 0 ? half : half + 1, wanted};
+}
+
+/// The middle of what the picture is at a new size. What is missing is black.
+Picture resize_middle(const Picture& picture, const Size& size, std::uint32_t width, std::uint32_t height,
+                      Filter filter) {
+  Picture kept = resize_part(picture, size, middle(size.width, width), middle(size.height, height), filter);
+  return kept.width == width && kept.height == height ? kept : pad(kept, width, height);
 }
 
 }  // namespace
 
 Picture resize(const Picture& picture, std::uint32_t width, std::uint32_t height, Filter filter) {
-  if (height == picture.height) {
-    return width == picture.width ? picture : resample_rows(picture, 0, picture.height, width, filter);
-  }
-  const Weights down = find_weights(picture.height, height, filter);
-  if (width == picture.width) return resample_columns(picture, 0, down);
-  const std::uint32_t first = down.first.front();
-  const std::uint32_t end = down.first.back() + down.count.back();
-  return resample_columns(resample_rows(picture, first, end - first, width, filter), first, down);
+  return resize_part(picture, {width, height}, {0, width}, {0, height}, filter);
 }
 
-Picture resize_shortest(const Picture& picture, std::uint32_t side, Filter filter) {
-  const auto longer = [&](std::uint32_t of, std::uint32_t to) {
-    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::uint64_t{side} * of / to));
-  };
-  return picture.width <= picture.height ? resize(picture, side, longer(picture.height, picture.width), filter)
-                                         : resize(picture, longer(picture.width, picture.height), side, filter);
-}
-
-Picture crop_center(const Picture& picture, std::uint32_t width, std::uint32_t height) {
-  const std::uint32_t kept_width = std::min(width, picture.width), kept_height = std::min(height, picture.height);
-  const auto n = static_cast<std::size_t>(picture.n_channels);
-  Picture kept(kept_width, kept_height, picture.n_channels);
-  const std::uint32_t x = middle(picture.width, kept_width), y = middle(picture.height, kept_height);
-  for (std::uint32_t row = 0; row < kept_height; ++row) {
-    std::memcpy(kept.row(row), picture.row(y + row) + x * n, kept.row_bytes());
-  }
-  return kept_width == width && kept_height == height ? kept : pad(kept, width, height);
+Picture resize_shortest_and_crop(const Picture& picture, std::uint32_t side, std::uint32_t width, std::uint32_t height,
+                                 Filter filter) {
+  const auto longer = [&](std::uint32_t of, std::uint32_t to) { return std::uint64_t{side} * of / to; };
+  const Size size = picture.width <= picture.height ? Size{side, longer(picture.height, picture.width)}
+                                                    : Size{longer(picture.width, picture.height), side};
+  return resize_middle(picture, size, width, height, filter);
 }
 
 Picture pad(const Picture& picture, std::uint32_t width, std::uint32_t height, std::array<std::uint8_t, 3> color) {
@@ -98,13 +120,18 @@ Picture resize_to_fit(const Picture& picture, std::uint32_t width, std::uint32_t
   // The side that sets the scale comes to its length, the other one to the nearest in proportion.
   const bool by_width = (fit == Fit::kCrop) == (wide > high);
   const auto scaled = [](std::uint32_t side, double scale) {
-    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::floor(side * scale + 0.5)));
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::floor(side * scale + 0.5)));
   };
-  const std::uint32_t new_width = by_width ? width : scaled(picture.width, high);
-  const std::uint32_t new_height = by_width ? scaled(picture.height, wide) : height;
-  const Picture sized = resize(picture, fit == Fit::kCrop ? std::max(new_width, width) : std::min(new_width, width),
-                               fit == Fit::kCrop ? std::max(new_height, height) : std::min(new_height, height), filter);
-  return fit == Fit::kCrop ? crop_center(sized, width, height) : pad(sized, width, height);
+  const std::uint64_t new_width = by_width ? width : scaled(picture.width, high);
+  const std::uint64_t new_height = by_width ? scaled(picture.height, wide) : height;
+  if (fit == Fit::kCrop) {
+    const Size size = {std::max<std::uint64_t>(new_width, width), std::max<std::uint64_t>(new_height, height)};
+    return resize_middle(picture, size, width, height, filter);
+  }
+  const auto at_most = [](std::uint64_t side, std::uint32_t most) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(side, most));
+  };
+  return pad(resize(picture, at_most(new_width, width), at_most(new_height, height), filter), width, height);
 }
 
 }  // namespace podere::image

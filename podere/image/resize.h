@@ -16,11 +16,11 @@ enum class Filter { kBox, kBilinear, kBicubic, kLanczos };
 /// Precondition: nothing is 0. Thread-safe.
 Picture resize(const Picture& picture, std::uint32_t width, std::uint32_t height, Filter filter = Filter::kBilinear);
 
-/// The shorter side becomes `side`, the other one in proportion, rounded down: as torchvision's Resize.
-Picture resize_shortest(const Picture& picture, std::uint32_t side, Filter filter = Filter::kBilinear);
-
-/// The middle, as torchvision's CenterCrop: what is missing of a smaller picture is black.
-Picture crop_center(const Picture& picture, std::uint32_t width, std::uint32_t height);
+/// The shorter side becomes `side`, the other one in proportion, rounded down; then the middle is cut out, and what is
+/// missing of a smaller picture is black: as torchvision's Resize and CenterCrop. Only what is kept is made, so that a
+/// picture of 1 x 10^6 pixels takes no more memory than others.
+Picture resize_shortest_and_crop(const Picture& picture, std::uint32_t side, std::uint32_t width, std::uint32_t height,
+                                 Filter filter = Filter::kBilinear);
 
 /// In the middle of a picture of one color. Precondition: it fits in. A gray picture stays gray if the color is.
 Picture pad(const Picture& picture, std::uint32_t width, std::uint32_t height, std::array<std::uint8_t, 3> color = {});

@@ -23,8 +23,8 @@ std::uint8_t rounded(std::int64_t sum) {
 
 /// The two passes as they are defined.
 Picture resize_plainly(const Picture& picture, std::uint32_t width, std::uint32_t height, Filter filter) {
-  const Weights across = find_weights(picture.width, width, filter),
-                down = find_weights(picture.height, height, filter);
+  const Weights across = find_weights(picture.width, width, {0, width}, filter),
+                down = find_weights(picture.height, height, {0, height}, filter);
   const auto n = static_cast<std::uint32_t>(picture.n_channels);
   Picture rows(width, picture.height, picture.n_channels), out(width, height, picture.n_channels);
   for (std::uint32_t y = 0; y < picture.height; ++y) {
@@ -69,7 +69,7 @@ TEST(Resize, IsThePlainSumOfWeights) {
 
 TEST(Resize, WeightsAddUpToOne) {
   for (const Filter filter : {Filter::kBox, Filter::kBilinear, Filter::kBicubic, Filter::kLanczos}) {
-    const Weights weights = find_weights(1024, 299, filter);
+    const Weights weights = find_weights(1024, 299, {0, 299}, filter);
     for (std::size_t x = 0; x < 299; ++x) {
       std::int64_t sum = 0;
       for (std::size_t k = 0; k < weights.n_weights(); ++k) sum += weights.weights[x * weights.n_weights() + k];
@@ -79,14 +79,29 @@ TEST(Resize, WeightsAddUpToOne) {
 }
 
 TEST(Resize, ShorterSideAndMiddle) {
-  const Picture wide = make_noise(1024, 768, kGray);
-  const Picture sized = resize_shortest(wide, 256);
-  EXPECT_EQ(std::pair(sized.width, sized.height), std::pair(341U, 256U));  // int(256 * 1024 / 768)
-  const Picture middle = crop_center(sized, 224, 224);
-  EXPECT_EQ(middle.row(0)[0], sized.row(16)[58]);  // round(58.5) = 58: half to even
-  const Picture larger = crop_center(make_noise(3, 2, kRgb), 5, 4);
+  for (const int n_channels : {kGray, kRgb}) {
+    const Picture wide = make_noise(1024, 768, n_channels);
+    const Picture sized = resize(wide, 341, 256);  // int(256 * 1024 / 768)
+    const Picture middle = resize_shortest_and_crop(wide, 256, 224, 224);
+    ASSERT_EQ(std::pair(middle.width, middle.height), std::pair(224U, 224U));
+    for (std::uint32_t y = 0; y < 224; ++y) {
+      const std::uint8_t* const row = sized.row(16 + y) + 58 * n_channels;  // round(58.5) = 58: half to even
+      EXPECT_TRUE(std::equal(middle.row(y), middle.row(y) + middle.row_bytes(), row)) << y;
+    }
+  }
+  const Picture same = make_noise(300, 256, kGray);  // one side, or both, as they were
+  EXPECT_EQ(resize_shortest_and_crop(same, 256, 100, 256).row(3)[0], same.row(3)[100]);
+  const Picture larger = resize_shortest_and_crop(make_noise(3, 2, kRgb), 2, 5, 4);
   EXPECT_EQ(std::pair(larger.width, larger.height), std::pair(5U, 4U));
   EXPECT_EQ(larger.row(0)[0], 0);
+}
+
+TEST(Resize, NarrowPicturesTakeNoMoreMemory) {
+  Picture narrow(1, 5'000'000, kGray);  // at the new size 5 * 10^9 pixels high
+  narrow.pixels[2'499'999] = narrow.pixels[2'500'000] = 200;
+  const Picture middle = resize_shortest_and_crop(narrow, 1000, 64, 64);
+  EXPECT_EQ(middle.pixels, std::vector<std::uint8_t>(64 * 64, 200));
+  EXPECT_EQ(resize_to_fit(narrow, 64, 64, Fit::kCrop).pixels, middle.pixels);
 }
 
 TEST(Resize, PicturesAreBroughtToASize) {

@@ -51,16 +51,16 @@ std::int32_t to_fixed(double weight) {
 
 }  // namespace
 
-Weights find_weights(std::uint32_t n_old, std::uint32_t n_new, Filter filter) {
+Weights find_weights(std::uint32_t n_old, std::uint64_t n_new, const Places& places, Filter filter) {
   const FilterShape shape = shape_of(filter);
-  const double scale = static_cast<double>(n_old) / n_new;
+  const double scale = n_old / static_cast<double>(n_new);
   const double widening = std::max(scale, 1.0);
   const double support = shape.support * widening;
-  std::vector<std::vector<double>> all(n_new);
+  std::vector<std::vector<double>> all(places.n);
   Weights result;
   std::size_t most = 1;
-  for (std::uint32_t place = 0; place < n_new; ++place) {
-    const double center = (place + 0.5) * scale;
+  for (std::uint32_t place = 0; place < places.n; ++place) {
+    const double center = (static_cast<double>(places.first + place) + 0.5) * scale;
     const auto first = static_cast<std::uint32_t>(std::max(std::floor(center - support + 0.5), 0.0));
     const auto end = std::min(static_cast<std::uint32_t>(std::floor(center + support + 0.5)), n_old);
     std::vector<double>& weights = all[place];
@@ -75,11 +75,11 @@ Weights find_weights(std::uint32_t n_old, std::uint32_t n_new, Filter filter) {
     most = std::max(most, weights.size());
   }
   result.n_blocks = (most + Weights::kBlock - 1) / Weights::kBlock;
-  const std::size_t n = std::size_t{n_new} * result.n_weights();
+  const std::size_t n = std::size_t{places.n} * result.n_weights();
   result.weights.resize(n);
   result.low.resize(n);
   result.high.resize(n);
-  for (std::uint32_t place = 0; place < n_new; ++place) {
+  for (std::uint32_t place = 0; place < places.n; ++place) {
     for (std::size_t k = 0; k < all[place].size(); ++k) {
       const std::size_t at = place * result.n_weights() + k;
       const std::int32_t weight = to_fixed(all[place][k]);

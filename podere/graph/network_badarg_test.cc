@@ -160,6 +160,13 @@ TEST(GraphBadInput, WeightsOutsideTheFolderAreRefused) {
     return message_of([&] { read_onnx(root / "models" / "m.onnx"); });
   };
   EXPECT_EQ(message("weights/w.bin", "0", "16"), "nothing was refused");
+  const auto digits = [&] {
+    return sha256_of_network(root / "models" / "m.onnx", read_onnx(root / "models" / "m.onnx"));
+  };
+  const std::string before = digits();
+  EXPECT_EQ(before.size(), 64U);
+  write(root / "models" / "weights" / "w.bin", std::string(15, '\0') + "?");
+  EXPECT_NE(digits(), before);
   EXPECT_SAYS(message("../secret.bin", "0", "16"), "outside the model's folder");
   EXPECT_SAYS(message((root / "secret.bin").string(), "0", "16"), "outside the model's folder");
   EXPECT_SAYS(message("link.bin", "0", "16"), "outside the model's folder");

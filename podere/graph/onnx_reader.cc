@@ -10,6 +10,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/base/sha256.h"
 #include "podere/graph/graph.h"
 #include "podere/graph/network.h"
 #include "podere/graph/onnx_tensor.h"
@@ -81,6 +82,22 @@ void check_order(const Graph& graph) {
   }
 }
 
+/// Of the tensors that lie in other files, the files.
+std::vector<std::string> weight_files(const onnx::GraphProto& graph) {
+  std::set<std::string> files;
+  const auto add = [&](const onnx::TensorProto& tensor) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+    for (const auto& entry : tensor.external_data()) {
+      if (entry.key() == "location") files.insert(entry.value());
+    }
+  };
+  for (const auto& weight : graph.initializer()) add(weight);
+  for (const auto& node : graph.node()) {
+    for (const auto& attribute : node.attribute()) add(attribute.t());
+  }
+  return {files.begin(), files.end()};
+}
+
 /// Weights go from the model to the graph: there is no room for both.
 Graph to_graph(onnx::ModelProto& model, const WeightsFolder& folder) {
   Graph graph;
@@ -93,6 +110,7 @@ Graph to_graph(onnx::ModelProto& model, const WeightsFolder& folder) {
   graph.facts.producer = model.producer_name();
   if (!model.producer_version().empty()) graph.facts.producer += " " + model.producer_version();
   onnx::GraphProto& proto = *model.mutable_graph();
+  graph.facts.weight_files = weight_files(proto);
   if (proto.sparse_initializer_size() > 0) throw_input_error("its weights are sparse tensors: dense ones are read");
   for (auto& weight : *proto.mutable_initializer()) {
     TensorPtr tensor = to_tensor(weight, fmt::format("the weight {}", printable(weight.name())), folder);
@@ -153,6 +171,16 @@ Network read_onnx(const std::filesystem::path& file) {
   const auto folder = file.parent_path();
   return read(stream, std::filesystem::file_size(file), file.string(),
               folder.empty() ? std::filesystem::path(".") : folder);
+}
+
+std::string sha256_of_network(const std::filesystem::path& file, const Network& network) {
+  const std::string of_file = sha256_of_file(file);
+  if (network.facts().weight_files.empty()) return of_file;
+  std::string all = of_file + "\n";
+  for (const std::string& beside : network.facts().weight_files) {
+    all += sha256_of_file(file.parent_path() / beside) + "\n";
+  }
+  return sha256_of(all);
 }
 
 }  // namespace podere::graph

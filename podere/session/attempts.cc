@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 
 #include "podere/base/error.h"
 
@@ -22,6 +24,12 @@ std::string groups_text(const std::vector<Attempts::Lost>& groups) {
     counts += before + std::to_string(groups[i].n_executors);
   }
   return fmt::format("groups of {} executors", counts);
+}
+
+/// Whether an executor ended by its own doing, as at a picture that crashes its decoder: its machine is as good as any.
+bool is_own_doing(const std::string& how) {
+  constexpr std::array kSignals = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU};
+  return std::ranges::any_of(kSignals, [&](int number) { return how == fmt::format("killed by signal {}", number); });
 }
 
 }  // namespace
@@ -46,6 +54,7 @@ int Attempts::after(const Lost& lost, int least) {
     throw_error("given up after {} losses of executors: {} at {}", n_kinds_, lost.how, place_text(lost.step));
   }
   alike_.push_back(lost);
+  if (!alike && counts(lost.step) && is_own_doing(lost.how)) return lost.n_executors;
   const int doubled = 1 << std::min(static_cast<int>(alike_.size()) - 1, kMostDoublings);
   const int fewer = std::max({least, lost.n_executors - doubled, (lost.n_executors + 1) / 2});
   const bool is_same_number = alike && alike_[alike_.size() - 2].n_executors == lost.n_executors;

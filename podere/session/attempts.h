@@ -28,10 +28,11 @@ class Attempts {
     std::optional<std::size_t> began = {};  ///< trees, or steps, that it began with
   };
 
-  /// With how many to continue: one less. As long as groups are lost the same way with nothing gained between, two
-  /// less, four less, ..., at most half: what kills them, such as too little memory, may spare fewer. Never less than
-  /// `least`. Throws Error that says what was tried: where the same number is lost the same way again and nothing
-  /// smaller is left, or after many losses of different kinds.
+  /// With how many to continue: one less, or the same number where an executor crashed at a step that counts. As long
+  /// as groups are lost the same way with nothing gained between, two less, four less, ..., at most half: what kills
+  /// them, such as too little memory, may spare fewer. Never less than `least`. Throws Error that says what was tried:
+  /// where the same number is lost the same way again and nothing smaller is left, or after many losses of different
+  /// kinds.
   int after(const Lost& lost, int least);
 
  private:

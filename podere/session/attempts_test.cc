@@ -65,6 +65,19 @@ TEST(Attempts, LoseOneEachTimeWhereSomethingWasGained) {
   EXPECT_EQ(attempts.after(at_tree(5, 2, 4), 1), 3) << "nothing gained";
 }
 
+TEST(Attempts, LoseNoneWhereOneCrashedAndSomethingWasGained) {
+  Attempts attempts;
+  const auto crash_at = [](int n, std::size_t began, std::size_t done) {
+    return Attempts::Lost{
+        .n_executors = n, .how = "killed by signal 11", .step = {"classify", done, 9, {}, "picture"}, .began = began};
+  };
+  EXPECT_EQ(attempts.after(crash_at(4, 0, 3), 1), 4);
+  EXPECT_EQ(attempts.after(crash_at(4, 4, 4), 1), 4);
+  EXPECT_EQ(attempts.after(crash_at(4, 4, 4), 1), 2) << "nothing gained";
+  Attempts others;
+  EXPECT_EQ(others.after({.n_executors = 4, .how = "killed by signal 11", .step = {"read", 0, 1, {}}}, 1), 3);
+}
+
 TEST(Attempts, OfTheSameNumberEndWhereItIsLostAnotherWay) {
   Attempts attempts;
   EXPECT_EQ(attempts.after(killed_reading(1), 1), 1);

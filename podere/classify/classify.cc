@@ -1,15 +1,20 @@
 #include "podere/classify/classify.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
-#include <optional>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,22 +22,19 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
-#include "podere/base/sha256.h"
-#include "podere/base/subprocess.h"
+#include "podere/classify/decode_clock.h"
 #include "podere/classify/outcome.h"
 #include "podere/classify/part_files.h"
 #include "podere/classify/run_folder.h"
 #include "podere/comm/hand_out.h"
 #include "podere/image/decode.h"
+#include "podere/image/decode_apart.h"
 #include "podere/image/list.h"
-#include "podere/io/write_lines.h"
 
 namespace podere::classify {
 namespace {
 
-/// A picture that was at work so often when an executor ended has ended it.
-constexpr std::uint32_t kMostBegun = 3;
-constexpr int kPollMs = 1000;
+constexpr double kReportSeconds = 0.2;
 
 enum Step { kRead, kDecode, kPrepare, kNetwork, kKeep };
 constexpr std::array kStepNames = {"read", "decode", "resize", "network", "write"};
@@ -63,39 +65,100 @@ class StepSeconds {
   std::array<std::atomic<std::uint64_t>, kStepNames.size()> nanoseconds_{};
 };
 
+/// Ends this executor: a decoder that does not end cannot be ended alone. Others continue, and have the picture decoded
+/// apart.
+[[noreturn]] void end_at_decoder(const std::string& title, int most_seconds) {
+  fmt::print(stderr, "podere: {}: takes more than {} s to decode: this executor ends\n", title, most_seconds);
+  std::fflush(stderr);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(SIGXCPU, SIG_DFL);
+  std::raise(SIGXCPU);
+  std::_Exit(1);
+}
+
+/// Why a picture is decoded in a process of its own.
+enum class Decoding { kHere, kApart };
+
 /// What the threads of this executor do with pictures.
 class Pipeline {
  public:
   Pipeline(const Options& options, const image::PictureList& pictures, const PictureNetwork& network, int n_threads)
-      : options_(options), pictures_(pictures), network_(network) {
+      : options_(options),
+        pictures_(pictures),
+        network_(network),
+        clock_(n_threads, options.decode_seconds,
+               [this](std::uint64_t i) { end_at_decoder(pictures_.title(i), options_.decode_seconds); }) {
     for (int thread = 0; thread < n_threads; ++thread) lanes_.push_back(network.new_lane());
   }
 
   /// Throws InputError if the picture cannot be used and that is to end it all.
-  Outcome outcome_of(std::size_t i, int thread, StepSeconds& seconds) {
+  Outcome outcome_of(std::size_t i, int thread, Decoding decoding) {
     Outcome outcome;
     try {
-      const std::vector<std::uint8_t> bytes = seconds.in(kRead, [&] { return pictures_.read(i); });
-      const image::Picture picture = seconds.in(kDecode, [&] { return image::decode(bytes, pictures_.title(i), {}); });
-      outcome.width = picture.width;
-      outcome.height = picture.height;
+      const std::vector<std::uint8_t> bytes = seconds_.in(kRead, [&] { return pictures_.read(i); });
+      const image::Picture picture = seconds_.in(kDecode, [&] { return decode(bytes, i, thread, decoding, outcome); });
       PictureNetwork::Lane& lane = lanes_[static_cast<std::size_t>(thread)];
-      seconds.in(kPrepare, [&] { network_.prepare(picture, lane); });
-      const std::span<const float> scores = seconds.in(kNetwork, [&] { return network_.run(lane); });
+      seconds_.in(kPrepare, [&] { network_.prepare(picture, lane); });
+      const std::span<const float> scores = seconds_.in(kNetwork, [&] { return network_.run(lane); });
       outcome.top = best_of(scores, options_.top, network_.needs_softmax());
+      check_scores(scores, outcome, i);
     } catch (const image::PictureFault& fault) {
       if (options_.is_strict) throw;
       outcome.fault_kind = name_of(fault.kind());
       outcome.fault = fault.what();
+    } catch (const std::bad_alloc&) {  // nothing that the picture can be blamed for: on another machine it may do
+      throw_error("{}: there is not enough memory for it: give executors fewer cores", pictures_.title(i));
     }
     return outcome;
   }
 
+  /// Calls `body` and adds its time to that of `step`.
+  template <typename Body>
+  void time(Step step, Body&& body) {
+    seconds_.in(step, body);
+  }
+  const StepSeconds& seconds() const { return seconds_; }
+
  private:
+  image::Picture decode(image::Bytes bytes, std::size_t i, int thread, Decoding decoding, Outcome& outcome) {
+    const std::string title = pictures_.title(i);
+    image::Picture picture;
+    if (decoding == Decoding::kApart) {
+      picture = image::decode_apart(bytes, title, options_.decode_seconds);
+      outcome.microscope = image::read_microscope_facts(bytes, title);
+    } else {
+      clock_.in(thread, i, [&] {
+        picture = image::decode(bytes, title);
+        outcome.microscope = image::read_microscope_facts(bytes, title);
+      });
+    }
+    outcome.microscope.pairs.clear();
+    outcome.width = picture.width;
+    outcome.height = picture.height;
+    return picture;
+  }
+
+  void check_scores(std::span<const float> scores, Outcome& outcome, std::size_t i) const {
+    const auto is_nan = [](const Score& score) { return std::isnan(score.score); };
+    if (std::ranges::none_of(scores, [](float score) { return std::isnan(score); }) &&
+        std::ranges::none_of(outcome.top, is_nan)) {
+      return;
+    }
+    const std::string fault =
+        fmt::format("{}: the network's scores of it are NaN: its --preprocess may be another", pictures_.title(i));
+    if (options_.is_strict) throw_input_error("{}", fault);
+    outcome.top.clear();
+    outcome.fault_kind = "scores are NaN";
+    outcome.fault = fault;
+  }
+
   const Options& options_;
   const image::PictureList& pictures_;
   const PictureNetwork& network_;
   std::vector<PictureNetwork::Lane> lanes_;
+  StepSeconds seconds_;
+  DecodeClock clock_;
 };
 
 std::vector<std::string> read_labels(const std::string& path, std::size_t n_classes) {
@@ -113,15 +176,36 @@ std::vector<std::string> read_labels(const std::string& path, std::size_t n_clas
   return labels;
 }
 
+/// The same for "a", "./a" and "a/".
+std::string plain_path(const std::string& path) {
+  std::string plain = std::filesystem::absolute(path).lexically_normal().string();
+  while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  return plain;
+}
+
 /// All that the result of a picture depends on.
 Json settings_of(const Options& options, const PictureNetwork& network) {
   const Json& facts = network.facts();
-  return {{"pictures", std::filesystem::absolute(options.pictures).string()},
-          {"model", sha256_of_file(options.network.path)},
+  return {{"version", PODERE_VERSION},
+          {"pictures", plain_path(options.pictures)},
+          {"model", facts.at("sha256")},
           {"input", facts.at("input")},
           {"layer", options.network.layer},
           {"preprocessing", facts.at("preprocessing_fields")},
-          {"top", options.top}};
+          {"top", options.top},
+          {"decode_seconds", options.decode_seconds}};
+}
+
+/// Throws InputError where ranks read other files by the same names. Collective.
+void check_same_on_ranks(const Json& settings, const comm::Communicator& comm) {
+  const Json of_root = Json::parse(comm.broadcast_text(settings.dump()));
+  comm.agree([&] {
+    for (const auto& [name, value] : settings.items()) {
+      if (of_root.at(name) != value) {
+        throw_input_error("executor {} has another {} than executor 0: they need the same files", comm.rank(), name);
+      }
+    }
+  });
 }
 
 /// What the HDF5 file says of where its rows come from.
@@ -133,90 +217,52 @@ Json attributes_of(const Json& settings) {
           {"preprocessing", to_text(settings.at("preprocessing"))}};
 }
 
-/// The pictures that are left to do, on all ranks. What may have ended executors before is put down as failed.
-std::vector<std::uint64_t> tasks_left(const RunFolder& folder, const image::PictureList& pictures, PartFile& part,
-                                      const comm::Communicator& comm) {
-  std::vector<std::uint64_t> left;
-  std::uint64_t n = 0;
+/// The pictures that are left to do.
+struct Left {
+  std::vector<std::uint64_t> suspect;  ///< were at work when a run or an executor ended, and may be the cause
+  std::vector<std::uint64_t> fresh;
+  std::size_t size() const { return suspect.size() + fresh.size(); }
+};
+
+/// The same on all ranks. Collective.
+Left find_left(const RunFolder& folder, std::size_t n_pictures, const comm::Communicator& comm) {
+  Left left;
+  std::array<std::uint64_t, 2> sizes = {};
   comm.agree([&] {
     if (!comm.is_root()) return;
-    const Parts parts(folder.path(), pictures.size());
-    for (std::uint64_t i = 0; i < pictures.size(); ++i) {
-      if (parts.is_done(i)) continue;
-      if (parts.n_begun(i) < kMostBegun) {
-        left.push_back(i);
-        continue;
-      }
-      Outcome outcome;
-      outcome.fault_kind = "ends executors";
-      outcome.fault =
-          fmt::format("{}: executors ended {} times while they had it at work", pictures.title(i), parts.n_begun(i));
-      part.end(i, to_bytes(outcome));
+    const Results results(folder.earlier_parts(), n_pictures);
+    for (std::uint64_t i = 0; i < n_pictures; ++i) {
+      if (!results.is_done(i)) (results.was_begun(i) ? left.suspect : left.fresh).push_back(i);
     }
-    n = left.size();
+    sizes = {left.suspect.size(), left.fresh.size()};
   });
-  n = comm.all_reduce(n, comm::Reduction::kMax);
-  left.resize(n);
-  comm.broadcast(std::span(left));
+  comm.broadcast(std::span<std::uint64_t>(sizes));
+  left.suspect.resize(sizes[0]);
+  left.fresh.resize(sizes[1]);
+  comm.broadcast(std::span(left.suspect));
+  comm.broadcast(std::span(left.fresh));
   return left;
 }
 
-/// The outcomes of all pictures, from where they are kept.
-class Outcomes {
- public:
-  Outcomes(const RunFolder& folder, const image::PictureList& pictures)
-      : pictures_(pictures), parts_(folder.path(), pictures.size()) {}
-  std::size_t size() const { return pictures_.size(); }
-  const std::string& picture(std::size_t i) const { return pictures_.name(i); }
-  Outcome operator[](std::size_t i) const { return from_bytes(parts_.result(i)); }
-
- private:
-  const image::PictureList& pictures_;
-  const Parts parts_;
-};
-
-/// "classified", and "faults" by kind.
-Json count_outcomes(const Outcomes& outcomes) {
-  std::map<std::string, std::uint64_t> faults;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) ++faults[outcomes[i].fault_kind];
-  const std::uint64_t n_classified = faults[""];
-  faults.erase("");
-  return {{"classified", n_classified}, {"faults", faults}};
-}
-
-/// Each rank writes the lines of a run of the pictures. Collective.
-void write_csv(const Options& options, const Outcomes& outcomes, std::span<const std::string> labels,
-               const comm::Communicator& comm, int n_threads) {
-  const Slice own =
-      slice_of(outcomes.size(), static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size()));
-  const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
-    for (std::size_t i = own.begin + begin; i < own.begin + end; ++i) {
-      append_csv_line(outcomes.picture(i), outcomes[i], options.top, labels, text);
-    }
-  };
-  io::write_lines(options.output, csv_head(options.top), own.end - own.begin, format, comm, n_threads);
-}
-
-/// Has podere-hdf5 write all, in the form of podere/columns/hdf5_program/write_labels.h.
-void write_hdf5(const Options& options, const Outcomes& outcomes, const std::vector<std::string>& labels,
-                const Json& attributes) {
-  Subprocess writer({.argv = {program_beside("podere-hdf5"), "--write-labels", options.output}});
-  const Json head = {
-      {"attributes", attributes}, {"classes", labels}, {"top", options.top}, {"pictures", outcomes.size()}};
-  bool is_read = writer.send_line(to_text(head));
-  for (std::size_t i = 0; is_read && i < outcomes.size(); ++i) {
-    Json line = to_json(outcomes[i]);
-    line["name"] = outcomes.picture(i);
-    is_read = writer.send_line(to_text(line));
+/// Rank 0 writes the output from the part files of all. Returns "classified", and "faults" by kind.
+Json write_output(const OutputOptions& options, const std::vector<std::filesystem::path>& files,
+                  const image::PictureList& pictures, Progress& progress) {
+  const Results results(files, pictures.size());
+  const std::unique_ptr<Output> output = open_output(options);
+  std::map<std::string, std::uint64_t> n_of_kind;
+  Stopwatch since_reported;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const Outcome outcome = from_bytes(results.result(i));
+    ++n_of_kind[outcome.fault_kind];
+    output->add(pictures.name(i), outcome);
+    if (since_reported.seconds() < kReportSeconds) continue;
+    since_reported.restart();
+    progress.report({"write", i + 1, pictures.size(), {}});
   }
-  writer.close_input();
-  std::string words;
-  while (!writer.streams_ended()) {
-    if (const auto line = writer.next_line(kPollMs)) words += line->text;
-  }
-  const std::optional<int> code = writer.wait(kPollMs);
-  if (code && *code == 0) return;
-  throw_input_error("{}: {}", options.output, words.empty() ? "podere-hdf5 ended before it was written" : words);
+  output->end();
+  const std::uint64_t n_classified = n_of_kind[""];
+  n_of_kind.erase("");
+  return {{"classified", n_classified}, {"faults", n_of_kind}};
 }
 
 }  // namespace
@@ -232,50 +278,65 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
     if (options.top > network->n_classes()) {
       throw_input_error("--top is {}, the network has {} classes", options.top, network->n_classes());
     }
-    if (!options.labels.empty()) labels = read_labels(options.labels, network->n_classes());
-    if (comm.is_root()) settings = settings_of(options, *network);
+    if (!options.labels.empty() && comm.is_root()) labels = read_labels(options.labels, network->n_classes());
+    settings = settings_of(options, *network);
   });
+  check_same_on_ranks(settings, comm);
   const RunFolder folder(options.folder, settings, comm);
   const image::PictureList pictures = folder.pictures(options.pictures, comm);
-  const std::filesystem::path part_path = folder.new_part(comm);
+  const Left left = find_left(folder, pictures.size(), comm);
+  if (!left.suspect.empty() && comm.is_root()) {
+    progress.warn(fmt::format("{} picture{} at work when it ended: decoded in processes of their own, first",
+                              left.suspect.size(), left.suspect.size() == 1 ? " was" : "s were"));
+  }
   std::unique_ptr<PartFile> part;
-  comm.agree([&] { part = std::make_unique<PartFile>(part_path); });
-  const std::vector<std::uint64_t> left = tasks_left(folder, pictures, *part, comm);
+  comm.agree([&] { part = std::make_unique<PartFile>(folder.part(comm.rank())); });
 
   const std::size_t n_before = pictures.size() - left.size();
   const Stopwatch watch;
-  const auto report = [&](std::size_t n_done) {
-    const double seconds = watch.seconds();
-    const double rate = seconds > 0 ? static_cast<double>(n_done) / seconds : 0;
-    progress.report({"classify", n_before + n_done, pictures.size(), {{"pictures_per_second", rate}}, "picture"});
-    return !progress.stop_requested();
-  };
-  progress.report({"classify", n_before, pictures.size(), {}, "picture"});
-  StepSeconds seconds;
   Pipeline pipeline(options, pictures, *network, n_threads);
-  const auto work = [&](std::size_t task, int thread) {
-    part->begin(left[task]);
-    const Outcome outcome = pipeline.outcome_of(left[task], thread, seconds);
-    seconds.in(kKeep, [&] { part->end(left[task], to_bytes(outcome)); });
+  std::size_t n_done = 0;
+  const auto do_all = [&](const std::vector<std::uint64_t>& tasks, Decoding decoding) {
+    const std::size_t n_done_before = n_done;
+    const auto report = [&](std::size_t n) {
+      const double seconds = watch.seconds();
+      const auto n_now = static_cast<double>(n_done_before + n);
+      progress.report({"classify",
+                       n_before + n_done_before + n,
+                       pictures.size(),
+                       {{"pictures_per_second", seconds > 0 ? n_now / seconds : 0}},
+                       "picture"});
+      return !progress.stop_requested();
+    };
+    const auto work = [&](std::size_t task, int thread) {
+      part->begin(tasks[task]);
+      const Outcome outcome = pipeline.outcome_of(tasks[task], thread, decoding);
+      pipeline.time(kKeep, [&] { part->end(tasks[task], to_bytes(outcome)); });
+    };
+    report(0);
+    const std::size_t n = comm::hand_out(comm, tasks.size(), n_threads, {work, report});
+    n_done += n;
+    return n == tasks.size();
   };
-  const std::size_t n_done = comm::hand_out(comm, left.size(), n_threads, {work, report});
+  const bool is_all_done = do_all(left.suspect, Decoding::kApart) && do_all(left.fresh, Decoding::kHere);
+  comm.agree([&] { part->close(); });
 
   Json result = {{"pictures", pictures.size()},
                  {"other_files", pictures.n_others()},
                  {"earlier", n_before},
                  {"network", network->facts()},
                  {"classify_seconds", watch.seconds()},
-                 {"seconds_of", seconds.over_ranks(comm)},
-                 {"was_stopped", n_done < left.size()}};
-  if (n_done < left.size()) return result;
-  progress.report({"write", 0, 1, {}});
-  std::unique_ptr<const Outcomes> outcomes;
-  comm.agree([&] { outcomes = std::make_unique<Outcomes>(folder, pictures); });
-  if (options.format == OutputFormat::kText) write_csv(options, *outcomes, labels, comm, n_threads);
+                 {"seconds_of", pipeline.seconds().over_ranks(comm)},
+                 {"was_stopped", !is_all_done}};
+  if (!is_all_done) return result;
+  progress.report({"write", 0, pictures.size(), {}});
   comm.agree([&] {
     if (!comm.is_root()) return;
-    if (options.format == OutputFormat::kHdf5) write_hdf5(options, *outcomes, labels, attributes_of(settings));
-    result.update(count_outcomes(*outcomes));
+    const OutputOptions output = {options.output, options.format, pictures.size(),
+                                  options.top,    labels,         attributes_of(settings)};
+    std::vector<std::filesystem::path> files = folder.earlier_parts();
+    for (int rank = 0; rank < comm.size(); ++rank) files.push_back(folder.part(rank));
+    result.update(write_output(output, files, pictures, progress));
   });
   return result;
 }

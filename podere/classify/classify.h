@@ -4,38 +4,36 @@
 #include <cstdint>
 #include <string>
 
-#include "podere/base/enum_names.h"
 #include "podere/base/json.h"
 #include "podere/base/progress.h"
+#include "podere/classify/output.h"
 #include "podere/classify/picture_network.h"
 #include "podere/comm/communicator.h"
 
 namespace podere::classify {
-
-enum class OutputFormat { kText, kHdf5 };
-constexpr EnumNames<2> names_of(OutputFormat /*enumeration*/) { return {"format", {"text", "hdf5"}}; }
 
 struct Options {
   std::string pictures;  ///< as image::list_pictures has it
   NetworkOptions network;
   std::string labels;      ///< file with a name on each line, in the order of classes; empty: none
   std::uint32_t top = 0;   ///< how many classes of each picture; 0: 5, or all if there are fewer
+  int decode_seconds = 0;  ///< processor time that decoding a picture may take
   bool is_strict = false;  ///< the first picture that cannot be used ends it
   std::string folder;      ///< where what is done is kept, see RunFolder
   std::string output;      ///< a file that is there, and empty
   OutputFormat format = OutputFormat::kText;
 };
 
-/// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file
-/// (write_hdf5), in the order of the list, to `options.output`. What is done is kept in `options.folder`: run again
-/// with the same options, it does what is left. A picture that was at work in several runs when they ended is taken to
-/// be their cause, and fails.
+/// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file, in the
+/// order of the list, to `options.output`. What is done is kept in `options.folder`: run again with the same options,
+/// it does what is left. Pictures that were at work when a run or an executor ended come first then, and are decoded in
+/// processes of their own: one that ends its decoder costs one executor, and fails. Where a decoder takes more than
+/// `options.decode_seconds`, its executor ends (SIGXCPU).
 ///
 /// Result, which counts on rank 0: "pictures", "other_files" (left out), "earlier" (of them, done by runs before),
 /// "classified", "faults" {kind: number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step:
 /// seconds of all threads} and "was_stopped": true if progress wanted that; then nothing is written. The output has the
-/// same bytes on any number of
-/// executors and threads. Collective; throws as Communicator::agree.
+/// same bytes on any number of executors and threads. Collective; throws as Communicator::agree.
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress);
 
 }  // namespace podere::classify

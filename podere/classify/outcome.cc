@@ -34,17 +34,27 @@ std::vector<Score> best_of(std::span<const float> scores, std::size_t n, bool ne
   return best;
 }
 
+std::array<std::optional<double>, kMicroscopeNumbers.size()> microscope_numbers(const image::MicroscopeFacts& facts) {
+  return {facts.pixel_size_nm, facts.voltage_kv, facts.working_distance_mm, facts.magnification};
+}
+
 Json to_json(const Outcome& outcome) {
   Json top = Json::array();
   for (const Score& score : outcome.top) {
     // As bits: JSON has no NaN.
     top.push_back({score.label, std::bit_cast<std::uint32_t>(score.score)});
   }
+  Json numbers = Json::array();
+  for (const std::optional<double>& value : microscope_numbers(outcome.microscope)) {
+    numbers.push_back(value ? Json(*value) : Json());
+  }
   return {{"width", outcome.width},
           {"height", outcome.height},
           {"top", std::move(top)},
           {"kind", outcome.fault_kind},
-          {"error", outcome.fault}};
+          {"error", outcome.fault},
+          {"numbers", std::move(numbers)},
+          {"detector", outcome.microscope.detector}};
 }
 
 std::string to_bytes(const Outcome& outcome) { return to_text(to_json(outcome)); }
@@ -52,7 +62,13 @@ std::string to_bytes(const Outcome& outcome) { return to_text(to_json(outcome));
 Outcome from_bytes(const std::string& bytes) {
   try {
     const Json json = Json::parse(bytes);
-    Outcome outcome{json.at("width"), json.at("height"), {}, json.at("kind"), json.at("error")};
+    const auto number = [&](std::size_t i) {
+      const Json& value = json.at("numbers").at(i);
+      return value.is_null() ? std::optional<double>() : value.get<double>();
+    };
+    Outcome outcome{
+        json.at("width"), json.at("height"), {},
+        json.at("kind"),  json.at("error"),  {number(0), number(1), number(2), number(3), json.at("detector"), {}}};
     for (const Json& score : json.at("top")) {
       outcome.top.push_back({score.at(0), std::bit_cast<float>(score.at(1).get<std::uint32_t>())});
     }
@@ -65,7 +81,9 @@ Outcome from_bytes(const std::string& bytes) {
 std::string csv_head(std::size_t n_top) {
   std::string head = "picture";
   for (std::size_t k = 1; k <= n_top; ++k) head += k == 1 ? ",label,score" : fmt::format(",label_{0},score_{0}", k);
-  return head + ",width,height,error\n";
+  head += ",width,height,error";
+  for (const char* const name : kMicroscopeNumbers) (head += ',') += name;
+  return head + ",detector\n";
 }
 
 void append_csv_line(const std::string& picture, const Outcome& outcome, std::size_t n_top,
@@ -87,6 +105,12 @@ void append_csv_line(const std::string& picture, const Outcome& outcome, std::si
     fmt::format_to(std::back_inserter(text), ",{},{},", outcome.width, outcome.height);
   }
   if (!outcome.fault.empty()) text += io::field_of(outcome.fault);
+  for (const std::optional<double>& value : microscope_numbers(outcome.microscope)) {
+    text += ',';
+    if (value) fmt::format_to(std::back_inserter(text), "{}", *value);
+  }
+  text += ',';
+  if (!outcome.microscope.detector.empty()) text += io::field_of(outcome.microscope.detector);
   text += '\n';
 }
 

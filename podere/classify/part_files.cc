@@ -4,7 +4,6 @@
 #include <isa-l/crc.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,7 +14,7 @@
 namespace podere::classify {
 namespace {
 
-constexpr std::string_view kSuffix = ".part";
+constexpr std::size_t kMostOpen = 64;  // part files at once
 constexpr std::uint64_t kBegin = 1;
 constexpr std::uint64_t kEnd = 2;
 
@@ -42,7 +41,16 @@ PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
   if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
 }
 
-PartFile::~PartFile() { close(descriptor_); }
+PartFile::~PartFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void PartFile::close() {
+  const bool is_kept = fsync(descriptor_) == 0;
+  const int error = errno;
+  if (::close(std::exchange(descriptor_, -1)) == 0 && is_kept) return;
+  throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(is_kept ? errno : error));
+}
 
 void PartFile::begin(std::uint64_t task) { add(task, kBegin, {}); }
 void PartFile::end(std::uint64_t task, std::string_view result) { add(task, kEnd, result); }
@@ -62,21 +70,21 @@ void PartFile::add(std::uint64_t task, std::uint64_t kind, std::string_view byte
   }
 }
 
-Parts::Parts(const std::filesystem::path& folder, std::uint64_t n_tasks) : places_(n_tasks), n_begun_(n_tasks) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == kSuffix) files_.push_back(entry.path());
-  }
-  std::ranges::sort(files_);
+Results::Results(std::vector<std::filesystem::path> files, std::uint64_t n_tasks)
+    : files_(std::move(files)), places_(n_tasks), was_begun_(n_tasks) {
   for (std::uint32_t file = 0; file < files_.size(); ++file) read(file);
-  for (std::uint64_t task = 0; task < n_tasks; ++task) {
-    if (is_done(task)) n_begun_[task] = 0;
-  }
 }
 
-void Parts::read(std::uint32_t file) {
+Results::~Results() {
+  for (const auto& [file, descriptor] : descriptors_) close(descriptor);
+}
+
+void Results::read(std::uint32_t file) {
   std::ifstream in(files_[file], std::ios::binary);
+  std::error_code failure;
+  std::uint64_t n_left = std::filesystem::file_size(files_[file], failure);
+  if (!in || failure) throw_input_error("{}: cannot be read", files_[file].string());
   std::uint64_t offset = 0;
-  std::uint64_t n_left = std::filesystem::file_size(files_[file]);
   std::string bytes;
   for (Head head; n_left >= sizeof head && in.read(reinterpret_cast<char*>(&head), sizeof head);) {
     n_left -= sizeof head;
@@ -89,25 +97,36 @@ void Parts::read(std::uint32_t file) {
     if (head.kind == kEnd) {
       places_[head.task] = {file, offset, head.n_bytes};
     } else {
-      ++n_begun_[head.task];
+      was_begun_[head.task] = true;
     }
     offset += head.n_bytes;
     n_left -= head.n_bytes;
   }
 }
 
-std::uint64_t Parts::n_done() const {
-  return static_cast<std::uint64_t>(
-      std::ranges::count_if(places_, [](const Place& place) { return place.n_bytes != kNone; }));
+int Results::descriptor_of(std::uint32_t file) const {
+  if (const auto found = descriptors_.find(file); found != descriptors_.end()) return found->second;
+  if (descriptors_.size() == kMostOpen) {  // tasks near each other are in few files
+    for (const auto& [open_file, descriptor] : descriptors_) close(descriptor);
+    descriptors_.clear();
+  }
+  const int descriptor = open(files_[file].c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_error("{}: cannot be read: {}", files_[file].string(), std::strerror(errno));
+  descriptors_[file] = descriptor;
+  return descriptor;
 }
 
-std::string Parts::result(std::uint64_t task) const {
-  const Place& place = places_.at(task);
+std::string Results::result(std::uint64_t task) const {
+  if (!is_done(task)) throw_error("there is no result of task {}", task);
+  const Place& place = places_[task];
+  const int descriptor = descriptor_of(place.file);
   std::string bytes(place.n_bytes, '\0');
-  std::ifstream in(files_[place.file], std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(place.offset));
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-    throw_error("{}: changed while it was read", files_[place.file].string());
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n =
+        pread(descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(place.offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw_error("{}: changed while it was read", files_[place.file].string());
+    done += static_cast<std::size_t>(n);
   }
   return bytes;
 }

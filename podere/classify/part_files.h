@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -21,11 +21,14 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// The task is at work. If that is the last that is known of it, it may be what ended the executor.
+  /// The task is at work. If that is the last that is known of it, it may be what ended the executor. Thread-safe.
   void begin(std::uint64_t task);
   /// The task is done, with this result: at most 2^32 - 1 bytes. It lasts if this process ends, and unless the machine
   /// goes down. Thread-safe. Throws as the constructor.
   void end(std::uint64_t task, std::string_view result);
+  /// No more is added. What was lasts if the machine goes down, and processes of other machines find it. Throws as the
+  /// constructor. Call once.
+  void close();
 
  private:
   void add(std::uint64_t task, std::uint64_t kind, std::string_view bytes);
@@ -35,20 +38,21 @@ class PartFile {
   int descriptor_ = -1;
 };
 
-/// All part files of a folder, read.
-class Parts {
+/// What is in part files. Not thread-safe.
+class Results {
  public:
-  /// Of the files NAME.part in `folder`; a folder without any has no results. `n_tasks`: records of others are
-  /// refused. Throws InputError for files that are no part files.
-  Parts(const std::filesystem::path& folder, std::uint64_t n_tasks);
+  /// `n_tasks`: records of others are refused. Throws InputError for files that are no part files, or not there.
+  Results(std::vector<std::filesystem::path> files, std::uint64_t n_tasks);
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
 
   /// Whether there is a result of the task.
   bool is_done(std::uint64_t task) const { return places_[task].n_bytes != kNone; }
-  /// How often the task was begun without an end.
-  std::uint32_t n_begun(std::uint64_t task) const { return n_begun_[task]; }
-  std::uint64_t n_done() const;
+  /// Whether the task was begun and not done: it was at work when its executor ended.
+  bool was_begun(std::uint64_t task) const { return !is_done(task) && was_begun_[task]; }
 
-  /// The result of a task that is done. Throws Error if the file has changed.
+  /// The result of a task. Throws Error if there is none, or the file has changed.
   std::string result(std::uint64_t task) const;
 
  private:
@@ -59,10 +63,12 @@ class Parts {
     std::uint64_t n_bytes = kNone;
   };
   void read(std::uint32_t file);
+  int descriptor_of(std::uint32_t file) const;
 
   std::vector<std::filesystem::path> files_;
-  std::vector<Place> places_;           // [n_tasks]
-  std::vector<std::uint32_t> n_begun_;  // [n_tasks]
+  std::vector<Place> places_;                         // [n_tasks]
+  std::vector<bool> was_begun_;                       // [n_tasks]
+  mutable std::map<std::uint32_t, int> descriptors_;  // of files that are open
 };
 
 }  // namespace podere::classify

@@ -16,7 +16,16 @@ namespace {
 class PartFilesTest : public testing::Test {
  protected:
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
-  Parts parts(std::uint64_t n_tasks) const { return Parts(folder_.path(), n_tasks); }
+  Results results(std::uint64_t n_tasks, std::vector<std::string> names = {"0.0.part"}) const {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : names) files.push_back(path(name));
+    return Results(files, n_tasks);
+  }
+  static std::size_t n_done(const Results& all, std::uint64_t n_tasks) {
+    std::size_t n = 0;
+    for (std::uint64_t task = 0; task < n_tasks; ++task) n += all.is_done(task) ? 1 : 0;
+    return n;
+  }
 
   const TemporaryFolder folder_{std::filesystem::temp_directory_path()};
 };
@@ -31,15 +40,26 @@ TEST_F(PartFilesTest, HaveWhatWasDoneByAll) {
     second.end(0, "");
     second.begin(1);
   }
-  std::ofstream(path("run.json")) << "not a part";
-  const Parts all = parts(4);
-  EXPECT_EQ(all.n_done(), 2U);
+  const Results all = results(4, {"0.0.part", "0.1.part"});
+  EXPECT_EQ(n_done(all, 4), 2U);
   EXPECT_EQ(all.result(3), "three");
   EXPECT_EQ(all.result(0), "");
-  EXPECT_FALSE(all.is_done(1));
-  EXPECT_EQ(all.n_begun(0), 0U);
-  EXPECT_EQ(all.n_begun(1), 1U);
-  EXPECT_EQ(all.n_begun(2), 0U);
+  EXPECT_THROW(all.result(1), Error);
+  EXPECT_FALSE(all.was_begun(0));
+  EXPECT_TRUE(all.was_begun(1));
+  EXPECT_FALSE(all.was_begun(2));
+}
+
+TEST_F(PartFilesTest, MayBeMoreThanAreOpenAtOnce) {
+  std::vector<std::string> names;
+  for (std::uint64_t task = 0; task < 200; ++task) {
+    names.push_back(std::to_string(task) + ".0.part");
+    PartFile file(path(names.back()));
+    file.end(task, std::to_string(task));
+    file.close();
+  }
+  const Results all = results(200, names);
+  for (std::uint64_t i = 0; i < 400; ++i) ASSERT_EQ(all.result(i * 37 % 200), std::to_string(i * 37 % 200));
 }
 
 TEST_F(PartFilesTest, OfAFileThatIsCutAnywhereWhatIsWholeCounts) {
@@ -52,8 +72,8 @@ TEST_F(PartFilesTest, OfAFileThatIsCutAnywhereWhatIsWholeCounts) {
   const std::size_t n_record = bytes.size() / 3;
   for (std::size_t n = 0; n <= bytes.size(); ++n) {
     std::ofstream(path("0.0.part"), std::ios::binary) << bytes.substr(0, n);
-    const Parts cut = parts(3);
-    ASSERT_EQ(cut.n_done(), n / n_record) << n;
+    const Results cut = results(3);
+    ASSERT_EQ(n_done(cut, 3), n / n_record) << n;
     if (n >= 2 * n_record) {
       ASSERT_EQ(cut.result(1), "result 1");
     }
@@ -71,7 +91,7 @@ TEST_F(PartFilesTest, DamagedRecordsEndAFile) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     std::ofstream(path("0.0.part"), std::ios::binary) << damaged;
-    EXPECT_EQ(parts(2).n_done(), i < bytes.size() / 2 ? 0U : 1U) << i;
+    EXPECT_EQ(n_done(results(2), 2), i < bytes.size() / 2 ? 0U : 1U) << i;
   }
 }
 
@@ -90,8 +110,8 @@ TEST_F(PartFilesTest, ThreadsAddToOneFile) {
     }
     for (std::thread& thread : threads) thread.join();
   }
-  const Parts all = parts(400);
-  EXPECT_EQ(all.n_done(), 400U);
+  const Results all = results(400);
+  EXPECT_EQ(n_done(all, 400), 400U);
   EXPECT_EQ(all.result(37), std::string(9, 'a') + "37");
 }
 
@@ -102,8 +122,9 @@ TEST_F(PartFilesTest, AreNotWrittenOver) {
 
 TEST_F(PartFilesTest, OfAnotherRunAreRefused) {
   PartFile(path("0.0.part")).end(7, "result");
-  EXPECT_THROW(parts(7), InputError);
-  EXPECT_EQ(parts(8).n_done(), 1U);
+  EXPECT_THROW(results(7), InputError);
+  EXPECT_EQ(n_done(results(8), 8), 1U);
+  EXPECT_THROW(results(8, {"9.9.part"}), InputError);
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ PictureNetwork::PictureNetwork(const Parts& parts)
   const std::string last = operator_behind(parts.network.graph(), plan_.outputs().front().name);
   needs_softmax_ = last != "Softmax" && last != "Sigmoid";
   facts_ = {{"path", parts.options.path},
+            {"sha256", graph::sha256_of_network(parts.options.path, parts.network)},
             {"producer", parts.network.facts().producer},
             {"parameters", parts.network.facts().n_parameters},
             {"input", to_text(plan_.input())},

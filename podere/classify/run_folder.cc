@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -18,6 +17,7 @@ namespace {
 
 constexpr const char* kSettings = "run.json";
 constexpr const char* kPictures = "pictures.list";
+constexpr const char* kPart = ".part";
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -31,21 +31,30 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
-/// Each name ends with a zero byte, which none has.
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) (text += name) += '\0';
+/// What the folder has of a list of pictures.
+struct Listed {
+  std::vector<std::string> names;
+  std::size_t n_others = 0;
+};
+
+/// The number of other files, then the names. Each ends with a zero byte, which no name has.
+std::string to_text(const Listed& listed) {
+  std::string text = std::to_string(listed.n_others) + '\0';
+  for (const std::string& name : listed.names) (text += name) += '\0';
   return text;
 }
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\0', begin);
-    names.push_back(text.substr(begin, end - begin));
-    if (end == std::string::npos) break;
-    begin = end + 1;
+Listed from_text(std::string_view text) {
+  Listed listed;
+  bool is_first = true;
+  for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1)) {
+    const std::string_view part = text.substr(0, end);
+    if (std::exchange(is_first, false)) {
+      listed.n_others = parse_count(part).value_or(0);
+    } else {
+      listed.names.emplace_back(part);
+    }
   }
-  return names;
+  return listed;
 }
 
 void check_same(const std::filesystem::path& path, const Json& settings) {
@@ -54,8 +63,19 @@ void check_same(const std::filesystem::path& path, const Json& settings) {
   for (const auto& [name, value] : settings.items()) {
     const auto found = before.find(name);
     if (found != before.end() && *found == value) continue;
-    throw_input_error("{}: is of a run with another {}: remove it to begin anew", path.string(), name);
+    throw_input_error("{}: is of a run with other settings ({}): remove it to begin anew", path.string(), name);
   }
+}
+
+/// The files of a folder whose names end so.
+std::vector<std::filesystem::path> part_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == kPart) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 }  // namespace
@@ -65,43 +85,63 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
   comm.agree([&] {
     if (!comm.is_root()) return;
     std::filesystem::create_directories(path_);
-    is_continued_ = std::filesystem::exists(path_ / kSettings);
-    if (is_continued_) {
+    if (std::filesystem::exists(path_ / kSettings)) {
       check_same(path_, settings);
     } else {
       write_text(path_ / kSettings, settings.dump(2) + "\n");
     }
+    for (const std::filesystem::path& file : part_files(path_)) {
+      const std::string name = file.filename().string();
+      const auto run = parse_count(std::string_view(name).substr(0, name.find('.')));
+      if (!run) continue;
+      run_ = std::max(run_, *run + 1);
+      earlier_.push_back(name);
+    }
   });
+  run_ = comm.all_reduce(run_, comm::Reduction::kMax);
 }
 
 image::PictureList RunFolder::pictures(const std::string& location, const comm::Communicator& comm) const {
-  std::optional<image::PictureList> list;
-  std::string names;
+  std::string text;
   comm.agree([&] {
-    list = image::list_pictures(location);
     if (!comm.is_root()) return;
     if (std::filesystem::exists(path_ / kPictures)) {
-      names = read_text(path_ / kPictures);
+      text = read_text(path_ / kPictures);
     } else {
-      names = joined(list->names());
-      write_text(path_ / kPictures, names);
+      const image::PictureList list = image::list_pictures(location);
+      text = to_text({list.names(), list.n_others()});
+      write_text(path_ / kPictures, text);
     }
   });
-  return list->as_named(split(comm.broadcast_text(std::move(names))));
+  Listed listed = from_text(comm.broadcast_text(std::move(text)));
+  std::optional<image::PictureList> pictures;
+  comm.agree([&] { pictures = image::reopen_pictures(location, std::move(listed.names), listed.n_others); });
+  return *std::move(pictures);
 }
 
-std::filesystem::path RunFolder::new_part(const comm::Communicator& comm) const {
-  std::uint64_t run = 0;
-  comm.agree([&] {
-    if (!comm.is_root()) return;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-      const std::string name = entry.path().filename().string();
-      const auto earlier = parse_count(std::string_view(name).substr(0, name.find('.')));
-      if (earlier && entry.path().extension() == ".part") run = std::max(run, *earlier + 1);
-    }
-  });
-  run = comm.all_reduce(run, comm::Reduction::kMax);
-  return path_ / fmt::format("{}.{}.part", run, comm.rank());
+std::vector<std::filesystem::path> RunFolder::earlier_parts() const {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : earlier_) files.push_back(path_ / name);
+  return files;
+}
+
+std::filesystem::path RunFolder::part(int rank) const { return path_ / fmt::format("{}.{}{}", run_, rank, kPart); }
+
+std::uintmax_t result_bytes(const std::filesystem::path& run_folder) {
+  std::uintmax_t n_bytes = 0;
+  std::error_code gone;
+  for (const std::filesystem::path& file : part_files(run_folder)) {
+    const std::uintmax_t n = std::filesystem::file_size(file, gone);
+    if (!gone) n_bytes += n;
+  }
+  return n_bytes;
+}
+
+bool remove_run(const std::filesystem::path& run_folder) {
+  std::error_code ignored;
+  for (const std::filesystem::path& file : part_files(run_folder)) std::filesystem::remove(file, ignored);
+  for (const char* const name : {kSettings, kPictures}) std::filesystem::remove(run_folder / name, ignored);
+  return std::filesystem::remove(run_folder, ignored) || !std::filesystem::exists(run_folder, ignored);
 }
 
 }  // namespace podere::classify

@@ -1,8 +1,11 @@
 // The folder in which a run over many pictures keeps what is done, so that a later one can do what is left.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "podere/base/json.h"
 #include "podere/comm/communicator.h"
@@ -11,25 +14,32 @@
 namespace podere::classify {
 
 /// A folder with what was asked for (run.json), the pictures as they were listed at first (pictures.list), and part
-/// files. Runs with other settings do not continue it.
+/// files. Runs with other settings do not continue it. It may be on a file server: no executor has to find files that
+/// others have just made.
 class RunFolder {
  public:
   /// `settings` is all that results depend on. Throws InputError where the folder is of a run with others. Collective.
   RunFolder(std::filesystem::path path, const Json& settings, const comm::Communicator& comm);
 
-  const std::filesystem::path& path() const { return path_; }
-  /// Whether runs before left something.
-  bool is_continued() const { return is_continued_; }
-
-  /// The pictures of `location`, as they were when the first run began. Collective; throws as image::list_pictures.
+  /// The pictures of `location`, as they were when the first run began. Rank 0 lists them. Collective; throws as
+  /// image::list_pictures.
   image::PictureList pictures(const std::string& location, const comm::Communicator& comm) const;
 
-  /// Where the part file of this rank is to be: no run before had it. Collective.
-  std::filesystem::path new_part(const comm::Communicator& comm) const;
+  /// The part files of the runs before this one, on rank 0.
+  std::vector<std::filesystem::path> earlier_parts() const;
+  /// The part file of a rank in this run: no run before had it.
+  std::filesystem::path part(int rank) const;
 
  private:
   std::filesystem::path path_;
-  bool is_continued_ = false;
+  std::uint64_t run_ = 0;
+  std::vector<std::string> earlier_;
 };
+
+/// How many bytes of results the folder has; 0 if it is not there.
+std::uintmax_t result_bytes(const std::filesystem::path& run_folder);
+
+/// Removes what a run keeps, and the folder if nothing else is in it. False if something is left.
+bool remove_run(const std::filesystem::path& run_folder);
 
 }  // namespace podere::classify

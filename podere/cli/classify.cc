@@ -1,8 +1,13 @@
 // podere classify: the classes of many pictures, by a network.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 
@@ -10,6 +15,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/classify/preprocessing.h"
+#include "podere/classify/run_folder.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/help.h"
@@ -21,6 +27,8 @@
 
 namespace podere::cli {
 namespace {
+
+constexpr int kMostDecodeSeconds = 3600;
 
 struct ClassifyOptions {
   OutputOptions output;
@@ -60,6 +68,10 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
       ->transform(output_file())
       ->type_name("FILE");
   app.add_flag("--resume", options.resume, "Continue a run that was ended: FILE.parts has what it did");
+  app.add_option("--decode-seconds", job.decode_seconds,
+                 "Processor time that decoding a picture may take before it is left out [20]")
+      ->transform(whole_number(1, kMostDecodeSeconds))
+      ->type_name("S");
   app.add_flag("--strict", job.strict, "End at the first picture that cannot be used");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
@@ -93,25 +105,42 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   return folder;
 }
 
-/// What the folder of a run has of it.
-std::uintmax_t bytes_done(const std::filesystem::path& folder) {
-  std::uintmax_t n_bytes = 0;
-  std::error_code gone;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, gone)) {
-    if (entry.path().extension() == ".part") n_bytes += entry.file_size(gone);
+/// Keeps other commands from the same folder, as far as its file system has locks.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder) : path_(folder / ".lock") {
+    std::filesystem::create_directories(folder);
+    descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    close(descriptor_);
+    throw_input_error("{}: another command is at work in it", folder.string());
   }
-  return n_bytes;
-}
+  ~FolderLock() { close(descriptor_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  /// Removes what the run keeps, with the folder if nothing else is in it.
+  void remove_run() const {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    const std::string folder = path_.parent_path().string();
+    if (!classify::remove_run(folder)) print_error(fmt::format("{} is left, something else is in it", folder));
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
 
 /// Runs the job. What it did before it failed stays beside the output, and the message says how to continue; the folder
 /// goes if nothing is in it.
-Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
+Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job, const FolderLock& lock,
                    const std::function<void(const Json&)>& keep) {
-  const std::uintmax_t n_before = bytes_done(job.parts);
+  const std::uintmax_t n_before = classify::result_bytes(job.parts);
   const auto advice = [&](const std::string& error) {
-    const std::uintmax_t n_bytes = bytes_done(job.parts);
-    std::error_code gone;
-    if (n_bytes == 0) std::filesystem::remove_all(job.parts, gone);
+    const std::uintmax_t n_bytes = classify::result_bytes(job.parts);
+    if (n_bytes == 0) lock.remove_run();
     if (n_bytes == n_before || job.parts != options.path + ".parts") return error;
     return fmt::format("{}{}{} has what was done, the same command with --resume continues", error,
                        error.empty() ? "" : "; ", job.parts);
@@ -172,14 +201,17 @@ int run_classify(const ClassifyOptions& options) {
   SharedFile file(options.path);
   job.output = file.path();
   job.format = format_of(options.path);
-  Json facts = run_resumable(options, job, [&](const Json& result) {
+  const FolderLock lock(job.parts);
+  Json facts = run_resumable(options, job, lock, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();
     file.commit();
-    std::filesystem::remove_all(job.parts);
+    lock.remove_run();
   });
   facts["output"] = options.path;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, options, facts_to); });
-  return kDone;
+  if (facts.at("classified").get<std::uint64_t>() > 0) return kDone;
+  print_error(fmt::format("none of the pictures could be used: {} says why", options.path));
+  return kInputFault;
 }
 
 }  // namespace

@@ -41,5 +41,6 @@ void add_completion(CLI::App& app, Command& chosen);
 void add_manual(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);
+void add_decode(CLI::App& app, Command& chosen);
 
 }  // namespace podere::cli

@@ -48,6 +48,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_completion(app, chosen);
   add_manual(app, chosen);
   add_executor(app, chosen);
+  add_decode(app, chosen);
 }
 
 int parse_and_run(int argc, char** argv) {

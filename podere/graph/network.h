@@ -27,7 +27,7 @@ struct Facts {
   std::string producer;    ///< "pytorch 2.1.0"; may be empty
   std::int64_t opset = 0;  ///< of ONNX's own operators
   std::size_t n_operators = 0;
-  std::size_t n_parameters = 0;  ///< numbers in weights
+  std::size_t n_parameters = 0;           ///< numbers in weights
   std::vector<std::string> weight_files;  ///< beside the ONNX file, by their paths below its folder, in their order
 };
 
@@ -52,8 +52,8 @@ class Network {
 /// names file and operator, attribute or tensor for what is damaged or what Podere lacks.
 Network read_onnx(const std::filesystem::path& file);
 
-/// SHA-256 of the file that a network was read from, as 64 digits. Where it has weights in other files: of the digits of
-/// all files, one a line, the ONNX file first. Throws InputError if one cannot be read any more.
+/// SHA-256 of the file that a network was read from, as 64 digits. Where it has weights in other files: of the digits
+/// of all files, one a line, the ONNX file first. Throws InputError if one cannot be read any more.
 std::string sha256_of_network(const std::filesystem::path& file, const Network& network);
 
 /// As read_onnx, of the content of a file called `name`. Weights in other files are refused.

@@ -8,10 +8,13 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -29,17 +32,29 @@ namespace fs = std::filesystem;
 constexpr FindRules kPictureFiles = {.most_files = 10'000'000};
 constexpr std::size_t kTitleBytes = 400;
 
-std::vector<std::uint8_t> read_file(const std::string& path, const std::string& title) {
-  const auto fail = [&](const char* why) { throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}", title, why); };
+/// What may be otherwise in a moment: a server that is busy or starts anew, too many files that are open, too little
+/// memory.
+bool may_pass(int error) {
+  constexpr std::array kPassing = {EIO, ESTALE, EAGAIN, ETIMEDOUT, EMFILE, ENFILE, ENOMEM, ENOBUFS};
+  return std::ranges::find(kPassing, error) != kPassing.end();
+}
+
+/// The content of a file; nothing, with errno, where that fails.
+std::optional<std::vector<std::uint8_t>> try_to_read(const std::string& path, const std::string& title) {
   // Of a pipe nothing is waited for.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(std::strerror(errno));
+  if (descriptor < 0) return std::nullopt;
   const struct Closer {
     int descriptor;
-    ~Closer() { close(descriptor); }
+    ~Closer() {
+      const int error = errno;
+      close(descriptor);
+      errno = error;
+    }
   } closer{descriptor};
+  const auto fail = [&](const char* why) { throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}", title, why); };
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) fail(std::strerror(errno));
+  if (fstat(descriptor, &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode)) fail("it is no file, but a folder, a pipe or a device");
   check_file_size(title, static_cast<std::uint64_t>(status.st_size));
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(status.st_size));
@@ -47,12 +62,21 @@ std::vector<std::uint8_t> read_file(const std::string& path, const std::string& 
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::read(descriptor, bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(std::strerror(errno));
+    if (n < 0) return std::nullopt;
     if (n == 0) fail("it became shorter while it was read");
     done += static_cast<std::size_t>(n);
     call.add(static_cast<std::size_t>(n));
   }
   return bytes;
+}
+
+std::vector<std::uint8_t> read_file(const std::string& path, const std::string& title) {
+  for (const auto pause : {std::chrono::milliseconds(100), std::chrono::milliseconds(3000), {}}) {
+    if (auto bytes = try_to_read(path, title)) return *std::move(bytes);
+    if (!may_pass(errno) || pause == pause.zero()) break;
+    std::this_thread::sleep_for(pause);
+  }
+  throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}", title, std::strerror(errno));
 }
 
 class Files : public PictureStore {
@@ -67,41 +91,50 @@ class Files : public PictureStore {
   std::vector<std::string> paths_;
 };
 
-/// Some of the pictures of another store, in another order.
+/// The pictures of an archive that have some names, in the order of these.
 class Chosen : public PictureStore {
  public:
-  static constexpr std::size_t kGone = ~std::size_t{0};
-
-  /// `places` of each picture in `store`.
-  Chosen(std::shared_ptr<const PictureStore> store, std::vector<std::size_t> places, std::string location)
-      : store_(std::move(store)), places_(std::move(places)), location_(std::move(location)) {}
-  const std::string& file(std::size_t i) const override {
-    return places_[i] == kGone ? location_ : store_->file(places_[i]);
+  Chosen(TarPictures all, const std::vector<std::string>& names, std::string location)
+      : store_(std::move(all.store)), location_(std::move(location)) {
+    std::unordered_map<std::string_view, std::size_t> place_of;
+    for (std::size_t i = 0; i < all.names.size(); ++i) place_of.emplace(all.names[i], i);
+    for (const std::string& name : names) {
+      const auto found = place_of.find(name);
+      places_.push_back(found == place_of.end() ? kGone : found->second);
+    }
   }
+  const std::string& file(std::size_t) const override { return location_; }
   std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const override {
     if (places_[i] == kGone) throw_fault(FaultKind::kUnreadable, "{}: is not there any more", title);
     return store_->read(places_[i], title);
   }
 
  private:
+  static constexpr std::size_t kGone = ~std::size_t{0};
+
   std::shared_ptr<const PictureStore> store_;
   std::vector<std::size_t> places_;
   std::string location_;
 };
 
-PictureList list_folder(const std::string& location) {
+std::string as_folder(const std::string& location) { return location.ends_with('/') ? location : location + "/"; }
+
+PictureList in_folder(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
+  const std::string folder = as_folder(location);
   std::vector<std::string> paths;
-  find_files_in(location, kPictureFiles, paths);
-  const std::size_t n_files = paths.size();
-  std::erase_if(paths, [](const std::string& path) { return !has_picture_name(path); });
-  std::ranges::sort(paths);
+  for (const std::string& name : names) paths.push_back(folder + name);
+  return {location, std::move(names), n_others, folder, std::make_shared<Files>(std::move(paths))};
+}
+
+PictureList list_folder(const std::string& location) {
   std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    const std::size_t begin = location.size() + (location.ends_with('/') ? 0 : 1);
-    names.push_back(path.substr(begin));
-  }
-  const std::size_t n_others = n_files - paths.size();
-  return {location, std::move(names), n_others, std::make_shared<Files>(std::move(paths))};
+  find_files_in(location, kPictureFiles, names);
+  const std::size_t n_files = names.size();
+  std::erase_if(names, [](const std::string& path) { return !has_picture_name(path); });
+  for (std::string& name : names) name.erase(0, as_folder(location).size());
+  std::ranges::sort(names);
+  const std::size_t n_others = n_files - names.size();
+  return in_folder(location, std::move(names), n_others);
 }
 
 /// Paths in a text file, one a line.
@@ -120,32 +153,36 @@ std::vector<std::string> read_lines(const std::string& location) {
   return lines;
 }
 
-PictureList list_of_list(const std::string& location) {
-  std::vector<std::string> names = read_lines(location), paths;
+PictureList in_list(const std::string& location, std::vector<std::string> names) {
+  std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back((fs::path(location).parent_path() / name).string());
-  return {location, std::move(names), 0, std::make_shared<Files>(std::move(paths))};
+  return {location, std::move(names), 0, "", std::make_shared<Files>(std::move(paths))};
 }
 
 bool is_list_name(const std::string& path) {
   return path.ends_with(".txt") || path.ends_with(".lst") || path.ends_with(".list");
 }
 
+/// Files by their paths.
+PictureList as_paths(const std::string& location, const std::vector<std::string>& paths) {
+  return {location, paths, 0, "", std::make_shared<Files>(paths)};
+}
+
+std::string tar_prefix(const std::string& location) { return location + ": "; }
+
 PictureList list_any(const std::string& location) {
   if (is_folder(location)) return list_folder(location);
   std::error_code unknown;
-  if (!fs::exists(location, unknown) && is_pattern(location)) {
-    std::vector<std::string> paths = find_fitting_files(location, kPictureFiles);
-    return {location, paths, 0, std::make_shared<Files>(paths)};
-  }
   if (!fs::exists(location, unknown)) {
+    if (is_pattern(location)) return as_paths(location, find_fitting_files(location, kPictureFiles));
     throw_input_error("{}: there is no such folder, archive, list or picture", printable_line(location, kTitleBytes));
   }
   if (is_tar_name(location)) {
     TarPictures pictures = open_tar(location);
-    return {location, std::move(pictures.names), pictures.n_others, std::move(pictures.store)};
+    return {location, std::move(pictures.names), pictures.n_others, tar_prefix(location), std::move(pictures.store)};
   }
-  if (is_list_name(location)) return list_of_list(location);
-  return {location, {location}, 0, std::make_shared<Files>(std::vector{location})};
+  if (is_list_name(location)) return in_list(location, read_lines(location));
+  return as_paths(location, {location});
 }
 
 }  // namespace
@@ -160,27 +197,14 @@ bool has_picture_name(std::string_view name) {
 }
 
 PictureList::PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
-                         std::shared_ptr<const PictureStore> store)
-    : location_(std::move(location)), names_(std::move(names)), n_others_(n_others), store_(std::move(store)) {}
+                         std::string title_prefix, std::shared_ptr<const PictureStore> store)
+    : location_(std::move(location)),
+      names_(std::move(names)),
+      n_others_(n_others),
+      title_prefix_(std::move(title_prefix)),
+      store_(std::move(store)) {}
 
-PictureList PictureList::as_named(std::vector<std::string> names) const {
-  if (names == names_) return *this;
-  std::unordered_map<std::string_view, std::size_t> place_of;
-  for (std::size_t i = 0; i < names_.size(); ++i) place_of.emplace(names_[i], i);
-  std::vector<std::size_t> places;
-  for (const std::string& name : names) {
-    const auto found = place_of.find(name);
-    places.push_back(found == place_of.end() ? Chosen::kGone : found->second);
-  }
-  return {location_, std::move(names), n_others_, std::make_shared<Chosen>(store_, std::move(places), location_)};
-}
-
-std::string PictureList::title(std::size_t i) const {
-  const bool is_archive = is_tar_name(location_);
-  if (is_archive) return printable_line(location_ + ": " + names_[i], kTitleBytes);
-  const bool is_below = names_[i] != location_ && is_folder(location_);
-  return printable_line(is_below ? (fs::path(location_) / names_[i]).string() : names_[i], kTitleBytes);
-}
+std::string PictureList::title(std::size_t i) const { return printable_line(title_prefix_ + names_[i], kTitleBytes); }
 
 std::string PictureList::folder(std::size_t i) const {
   const std::string& name = names_[i];
@@ -200,6 +224,16 @@ PictureList list_pictures(const std::string& location) {
   throw_input_error("{}: has no pictures{}; pictures are files whose names end with .tif, .tiff, .jpg, .jpeg or .png",
                     printable_line(location, kTitleBytes),
                     pictures.n_others() > 0 ? fmt::format(", but {} other files", pictures.n_others()) : "");
+}
+
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
+  if (is_folder(location)) return in_folder(location, std::move(names), n_others);
+  if (is_tar_name(location)) {
+    auto store = std::make_shared<Chosen>(open_tar(location), names, location);
+    return {location, std::move(names), n_others, tar_prefix(location), std::move(store)};
+  }
+  if (is_list_name(location)) return in_list(location, std::move(names));
+  return as_paths(location, names);
 }
 
 }  // namespace podere::image

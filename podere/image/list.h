@@ -17,7 +17,8 @@ class PictureStore;
 /// Pictures in a fixed order: by their names as bytes; of a list or an archive in its order.
 class PictureList {
  public:
-  PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
+  /// `title_prefix`: what messages put before names.
+  PictureList(std::string location, std::vector<std::string> names, std::size_t n_others, std::string title_prefix,
               std::shared_ptr<const PictureStore> store);
 
   const std::string& location() const { return location_; }
@@ -26,15 +27,14 @@ class PictureList {
   /// found there. Bytes, which may not be UTF-8.
   const std::string& name(std::size_t i) const { return names_[i]; }
   const std::vector<std::string>& names() const { return names_; }
-  /// The pictures with these names, in that order. Those that are not in the list cannot be read.
-  PictureList as_named(std::vector<std::string> names) const;
   /// What messages call it: fit to be printed.
   std::string title(std::size_t i) const;
   /// The folder that it lies in: "tips" of "tips/a.tif"; empty where there is none.
   std::string folder(std::size_t i) const;
   /// The file that it is in: itself, or the archive.
   std::string file(std::size_t i) const;
-  /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes.
+  /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes. What file servers fail at in
+  /// passing is tried again for some seconds.
   std::vector<std::uint8_t> read(std::size_t i) const;
   /// Files that are left out since they are not called as pictures are.
   std::size_t n_others() const { return n_others_; }
@@ -43,11 +43,12 @@ class PictureList {
   std::string location_;
   std::vector<std::string> names_;
   std::size_t n_others_;
+  std::string title_prefix_;
   std::shared_ptr<const PictureStore> store_;
 };
 
 /// Larger files are no pictures that fit into memory.
-inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 30;
+inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 
 /// The pictures of
 ///   a folder     all in it and below whose names end as those of pictures do, but for names that begin with a point;
@@ -58,5 +59,9 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 30;
 ///   a picture
 /// Local. Throws InputError if there are none.
 PictureList list_pictures(const std::string& location);
+
+/// The pictures that list_pictures found at the location before, perhaps in another process: folders are not searched
+/// again. Those that are gone cannot be read. Local. Throws InputError if an archive cannot be opened.
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others);
 
 }  // namespace podere::image

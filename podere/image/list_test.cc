@@ -149,6 +149,27 @@ TEST_F(PictureLists, OfArchivesAreReadInPlace) {
   }
 }
 
+TEST_F(PictureLists, AreReopenedByTheirNames) {
+  make("d/x/a.tif", "a");
+  make("d/b.tif", "b");
+  make("d/list.txt", "b.tif\nx/a.tif\n");
+  make_archive("p.tar", {{"x/a.tif", "a"}, {"b.tif", "b"}, {"README", "text"}}, false);
+  for (const char* const name : {"d", "d/", "d/*.tif", "d/list.txt", "p.tar", "d/b.tif"}) {
+    const PictureList before = list_pictures(path(name));
+    Names wanted = before.names();
+    std::ranges::reverse(wanted);
+    wanted.emplace_back("gone.tif");
+    const PictureList pictures = reopen_pictures(path(name), wanted, before.n_others());
+    ASSERT_EQ(names(pictures), wanted) << name;
+    EXPECT_EQ(pictures.n_others(), before.n_others()) << name;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      EXPECT_EQ(text(pictures, i), text(before, before.size() - 1 - i)) << name;
+      EXPECT_EQ(pictures.title(i), before.title(before.size() - 1 - i)) << name;
+    }
+    EXPECT_THROW(pictures.read(before.size()), PictureFault) << name;
+  }
+}
+
 TEST_F(PictureLists, NothingIsRefused) {
   fs::create_directory(path("empty"));
   make("texts/a.txt");

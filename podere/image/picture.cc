@@ -44,6 +44,10 @@ std::string_view name_of(FaultKind kind) {
       return "no such page";
     case FaultKind::kTooLarge:
       return "too large";
+    case FaultKind::kEndsDecoder:
+      return "ends its decoder";
+    case FaultKind::kTooSlow:
+      return "too slow";
     case FaultKind::kDamaged:
       return "damaged";
   }

@@ -20,6 +20,8 @@ enum class FaultKind {
   kNoPage,      ///< the page is not there
   kTooLarge,    ///< beyond the memory that one picture may take
   kDamaged,
+  kEndsDecoder,  ///< the process that decodes it crashes
+  kTooSlow,      ///< beyond the processor time that one picture may take
 };
 
 /// "damaged", "too large", ...: one or two words for a table.

@@ -181,7 +181,7 @@ class PackedTar : public PictureStore {
       if (next_member_++ != places_[next_]) continue;
       const std::size_t found = next_++;
       if (found == i) return stream_->read(entry, title);
-      pass(found, entry, title);
+      pass(found, entry);
     }
   }
 
@@ -197,11 +197,11 @@ class PackedTar : public PictureStore {
   }
 
   /// Keeps a picture that another thread is likely to ask for: one of the last before the one that is wanted.
-  void pass(std::size_t i, archive_entry* entry, const std::string& title) const {
+  void pass(std::size_t i, archive_entry* entry) const {
     constexpr std::size_t kKept = 64;
     const auto n_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
     if (n_bytes > kMostPassedBytes) return;
-    passed_[i] = stream_->read(entry, title);
+    passed_[i] = stream_->read(entry, printable_line(file_->path(), 400));
     n_passed_bytes_ += passed_[i].size();
     while (passed_.size() > kKept || n_passed_bytes_ > kMostPassedBytes) {
       n_passed_bytes_ -= passed_.begin()->second.size();

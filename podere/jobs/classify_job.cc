@@ -13,6 +13,7 @@ Json run(const ClassifyJob& job, const JobContext& context) {
                   .layer = job.layer},
       .labels = job.labels,
       .top = job.top,
+      .decode_seconds = job.decode_seconds,
       .is_strict = job.strict,
       .folder = job.parts,
       .output = job.output,

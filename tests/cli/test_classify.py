@@ -9,11 +9,12 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import time
 
 import numpy
 import pytest
-from conftest import needed
+from conftest import needed, wait_until
 
 onnx = needed("onnx")
 needed("onnx.numpy_helper")
@@ -240,11 +241,161 @@ def test_a_run_that_was_ended_is_resumed(podere, network):
     assert not (podere.folder / "labels.csv").exists()
 
     assert "--resume continues it" in podere.refused(*command)
-    assert "another top" in podere.refused("classify", "pictures", *network, "--top", 3, "-o", "labels.csv", "--resume")
+    assert "other settings (top)" in podere.refused("classify", "pictures", *network, "--top", 3, "-o", "labels.csv", "--resume")
     facts = json.loads(podere.done(*command, "--resume", "--json").stdout)
     assert 0 < facts["earlier"] < 1500
     assert (podere.folder / "labels.csv").read_bytes() == whole
     assert "there is no" in podere.refused(*command, "--resume")
+
+
+# What a damaged library would do: pictures of some widths end or hold up who decodes them.
+BAD_DECODER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <png.h>
+#include <signal.h>
+void png_read_info(png_structp png, png_infop info) {
+  ((void (*)(png_structp, png_infop))dlsym(RTLD_NEXT, "png_read_info"))(png, info);
+  if (png_get_image_width(png, info) == 71) raise(SIGSEGV);
+  for (volatile int forever = png_get_image_width(png, info) == 73; forever;) continue;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def bad_decoder(tmp_path_factory):
+    """The environment of a program that has it."""
+    folder = tmp_path_factory.mktemp("decoder")
+    (folder / "bad.c").write_text(BAD_DECODER)
+    library = folder / "bad.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(folder / "bad.c"), "-ldl", "-lpng"], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def save_wide(folder, *widths):
+    for i, width in enumerate(widths):
+        Image.fromarray(numpy.full((4, width, 3), 90, dtype=numpy.uint8)).save(folder / f"w{i}_{width}.png")
+
+
+@pytest.mark.parametrize("executors, cores", [(1, 1), (1, 2), (2, 1), (4, 1)])
+def test_pictures_that_end_their_decoder_are_left_out_and_no_other(podere, network, bad_decoder, executors, cores):
+    pictures = make_pictures(podere.folder / "pictures", 60)
+    save_wide(podere.folder / "pictures/a", 71, 71, 72)  # two side by side
+    save_wide(podere.folder / "pictures/b", 71)
+    result = podere.done("classify", "pictures", *network, "-o", "labels.csv", "--executors", executors, "--cores", cores,
+                         environment=bad_decoder)
+    faults = {row["picture"]: row["error"] for row in rows(podere) if row["error"]}
+    assert sorted(faults) == ["a/w0_71.png", "a/w1_71.png", "b/w0_71.png"]
+    assert "pictures/a/w0_71.png: the process that decoded it ended by signal 11" in faults["a/w0_71.png"]
+    assert re.search(r"not: ends its decoder +3\b", result.stdout)
+    assert len(rows(podere)) == len(pictures) + 4
+    assert "decoded in processes of their own" in result.stderr
+
+
+@pytest.mark.parametrize("executors", [1, 2])
+def test_pictures_whose_decoder_does_not_end_are_left_out(podere, network, bad_decoder, executors):
+    make_pictures(podere.folder / "pictures", 20)
+    save_wide(podere.folder / "pictures/a", 73, 72)
+    result = podere.done("classify", "pictures", *network, "-o", "labels.csv", "--executors", executors,
+                         "--decode-seconds", 2, environment=bad_decoder)
+    faults = {row["picture"]: row["error"] for row in rows(podere) if row["error"]}
+    assert list(faults) == ["a/w0_73.png"]
+    assert "takes more than 2 s to decode" in faults["a/w0_73.png"]
+    assert re.search(r"not: too slow +1\b", result.stdout)
+
+
+def test_the_environment_of_bad_decoders_changes_nothing_else(podere, network, bad_decoder):
+    make_pictures(podere.folder / "pictures", 20)
+    podere.done("classify", "pictures", *network, "-o", "labels.csv")
+    podere.done("classify", "pictures", *network, "-o", "again.csv", environment=bad_decoder)
+    assert (podere.folder / "labels.csv").read_bytes() == (podere.folder / "again.csv").read_bytes()
+
+
+def test_runs_that_end_often_leave_no_picture_out(podere, network):
+    make_pictures(podere.folder / "pictures", 8)
+    (podere.folder / "pictures/zz.tif").write_bytes(b"")
+    command = ["classify", "pictures", *network, "-o", "labels.csv", "--executors", 2]
+    podere.done(*command)
+    whole = (podere.folder / "labels.csv").read_bytes()
+    for i in range(4):
+        again = podere.run(*command, "--strict", *(["--resume"] if i else []))
+        assert again.returncode == 2
+        assert "zz.tif" in again.stderr
+    podere.done(*command, "--resume")
+    assert (podere.folder / "labels.csv").read_bytes() == whole
+
+
+def test_two_commands_do_not_share_a_folder(podere, network):
+    make_pictures(podere.folder / "pictures", 1500)
+    command = ["classify", "pictures", *network, "-o", "labels.csv"]
+    process = podere.start(*command)
+    wait_until(lambda: list(podere.folder.glob("labels.csv.parts/*.part")))
+    second = podere.run(*command, "--resume")
+    assert second.returncode == 2
+    assert "another command is at work in it" in second.stderr
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert len(rows(podere)) == 1500
+
+
+def test_what_else_is_in_the_folder_stays(podere, network):
+    make_pictures(podere.folder / "pictures", 3)
+    (podere.folder / "pictures/zz.tif").write_bytes(b"")
+    command = ["classify", "pictures", *network, "-o", "labels.csv"]
+    assert podere.run(*command, "--strict").returncode == 2
+    (podere.folder / "labels.csv.parts/notes.txt").write_text("mine")
+    assert "something else is in it" in podere.done(*command, "--resume").stderr
+    assert [file.name for file in podere.folder.glob("labels.csv.parts/*")] == ["notes.txt"]
+
+
+def test_nothing_that_can_be_used_is_an_error(podere, network):
+    (podere.folder / "pictures").mkdir()
+    for i in range(3):
+        (podere.folder / f"pictures/{i}.tif").write_text("no picture")
+    result = podere.run("classify", "pictures", *network, "-o", "labels.csv")
+    assert result.returncode == 2
+    assert "none of the pictures could be used: labels.csv says why" in result.stderr
+    assert len(rows(podere)) == 3
+
+
+def test_scores_that_are_no_numbers_are_no_classes(podere, network):
+    make_pictures(podere.folder / "pictures", 3)
+    Image.fromarray(numpy.zeros((9, 9), dtype=numpy.uint8)).save(podere.folder / "pictures/black.png")
+    write_network(podere.folder / "log.onnx", operator="Sqrt")  # of what is below 0 NaN
+    result = podere.run("classify", "pictures", "--model", "log.onnx", "--preprocess", "unit", "-o", "labels.csv")
+    assert re.search(r"not: scores are NaN +4\b", result.stdout)
+    assert all("NaN" in row["error"] and not row["label"] for row in rows(podere))
+
+
+def test_names_that_are_no_text_stay_apart(podere, network):
+    h5py = needed("h5py")
+    make_pictures(podere.folder / "pictures", 1)
+    picture = (podere.folder / "pictures/a/00000.png").read_bytes()
+    for name in [b"x\xfe.png", b"x\xff.png"]:
+        with open(os.path.join(os.fsencode(podere.folder), b"pictures", name), "wb") as file:
+            file.write(picture)
+    for output in ["labels.csv", "labels.h5"]:
+        podere.done("classify", "pictures", *network, "-o", output)
+    names = ["a/00000.png", "x\\xfe.png", "x\\xff.png"]
+    assert [row["picture"] for row in rows(podere)] == names
+    with h5py.File(podere.folder / "labels.h5") as file:
+        assert list(file["files"].asstr()) == names
+
+
+def test_what_the_microscope_wrote_is_in_the_output(podere, network):
+    h5py = needed("h5py")
+    podere.done("generate", "sem", "--images", 4, "-o", "micrographs")
+    make_pictures(podere.folder / "micrographs", 1)
+    for output in ["labels.csv", "labels.h5"]:
+        podere.done("classify", "micrographs", *network, "-o", output)
+    read = rows(podere)
+    assert [bool(row["pixel_size_nm"]) for row in read] == [not row["picture"].startswith("a/") for row in read]
+    with h5py.File(podere.folder / "labels.h5") as file:
+        for column in ["pixel_size_nm", "voltage_kv", "working_distance_mm", "magnification"]:
+            numbers = [float(row[column] or "nan") for row in read]
+            numpy.testing.assert_array_equal(file["metadata"][column], numbers)
+        assert list(file["metadata/detector"].asstr()) == [row["detector"] for row in read]
+        assert any(row["detector"] for row in read)
 
 
 def test_networks_that_do_not_fit_are_refused(podere, network):

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <istream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRowsAtOnce = 1024;
 constexpr std::int32_t kNoLabel = -1;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// What microscopes wrote, in metadata.
+constexpr std::array kNumbers = {"pixel_size_nm", "voltage_kv", "working_distance_mm", "magnification"};
 
 /// What the library returns where it fails only if there is no room.
 template <typename T>
@@ -104,7 +108,10 @@ class Pictures {
         scores_(file, "scores", H5T_NATIVE_FLOAT, n_pictures, n_top),
         errors_(file, "errors", text_type().get(), n_pictures),
         widths_(metadata_.get(), "width", H5T_NATIVE_UINT32, n_pictures),
-        heights_(metadata_.get(), "height", H5T_NATIVE_UINT32, n_pictures) {}
+        heights_(metadata_.get(), "height", H5T_NATIVE_UINT32, n_pictures),
+        detectors_(metadata_.get(), "detector", text_type().get(), n_pictures) {
+    for (const char* const name : kNumbers) numbers_.emplace_back(metadata_.get(), name, H5T_NATIVE_DOUBLE, n_pictures);
+  }
 
   void add(const Json& picture) {
     if (n_written_ + names_.size() == n_pictures_) refuse("there are more pictures than there should be");
@@ -112,6 +119,11 @@ class Pictures {
     errors_texts_.push_back(picture.at("error"));
     width_.push_back(picture.at("width"));
     height_.push_back(picture.at("height"));
+    detectors_texts_.push_back(picture.at("detector"));
+    for (std::size_t k = 0; k < kNumbers.size(); ++k) {
+      const Json& value = picture.at("numbers").at(k);
+      number_[k].push_back(value.is_null() ? kNaN : value.get<double>());
+    }
     const Json& top = picture.at("top");
     for (std::size_t k = 0; k < n_top_; ++k) {
       label_.push_back(k < top.size() ? top[k].at(0).get<std::int32_t>() : kNoLabel);
@@ -134,6 +146,11 @@ class Pictures {
     scores_.write(n_written_, n, score_.data());
     widths_.write(n_written_, n, width_.data());
     heights_.write(n_written_, n, height_.data());
+    detectors_.write(n_written_, n, pointers_to(detectors_texts_).data());
+    for (std::size_t k = 0; k < kNumbers.size(); ++k) {
+      numbers_[k].write(n_written_, n, number_[k].data());
+      number_[k].clear();
+    }
     n_written_ += n;
     names_.clear();
     errors_texts_.clear();
@@ -141,17 +158,20 @@ class Pictures {
     score_.clear();
     width_.clear();
     height_.clear();
+    detectors_texts_.clear();
   }
 
   const std::size_t n_pictures_;
   const std::size_t n_top_;
   Handle metadata_;
-  Rows files_, labels_, scores_, errors_, widths_, heights_;
+  Rows files_, labels_, scores_, errors_, widths_, heights_, detectors_;
+  std::vector<Rows> numbers_;  // of kNumbers
   std::size_t n_written_ = 0;
-  std::vector<std::string> names_, errors_texts_;
+  std::vector<std::string> names_, errors_texts_, detectors_texts_;
   std::vector<std::int32_t> label_;
   std::vector<float> score_;
   std::vector<std::uint32_t> width_, height_;
+  std::array<std::vector<double>, kNumbers.size()> number_;
 };
 
 }  // namespace

@@ -1,0 +1,156 @@
+#include "podere/image/decode_apart.h"
+
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "podere/base/subprocess.h"
+
+namespace podere::image {
+namespace {
+
+/// What goes before the pixels, or the message of a fault.
+struct Head {
+  std::uint32_t is_fault = 0;
+  std::uint32_t kind = 0;
+  std::uint32_t width = 0, height = 0;
+  std::int32_t n_channels = kRgb;
+};
+
+/// A file without a name, which goes with its last descriptor.
+class MemoryFile {
+ public:
+  MemoryFile() : descriptor_(memfd_create("picture", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw_error("there is no memory to decode a picture in: {}", std::strerror(errno));
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+std::vector<std::uint8_t> read_all(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return {};
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(status.st_size));
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = pread(descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return {};
+    done += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+/// Runs `podere decode` with these streams. Returns its status, as waitpid has it.
+int run_decoder(std::vector<std::string> words, int input, int output) {
+  words.insert(words.begin(), {program_beside("podere"), "decode"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_adddup2(&streams, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, output, STDOUT_FILENO);
+  pid_t process = 0;
+  const int failure = posix_spawn(&process, argv[0], &streams, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&streams);
+  if (failure != 0) throw_error("cannot start {}: {}", words[0], std::strerror(failure));
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+/// Throws PictureFault for a process that came to a bad end.
+void check_end(int status, const std::string& name, int most_seconds) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) throw_too_slow(name, most_seconds);
+  const std::string how = WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
+                                              : fmt::format("with exit code {}", WEXITSTATUS(status));
+  throw_fault(FaultKind::kEndsDecoder, "{}: the process that decoded it ended {}; it may be damaged", name, how);
+}
+
+void limit(decltype(RLIMIT_CPU) what, rlim_t most) {
+  const rlimit limits{most, most + 10};  // at the second it would be SIGKILL, which may have other reasons
+  setrlimit(what, &limits);
+}
+
+}  // namespace
+
+void throw_too_slow(const std::string& name, int most_seconds) {
+  throw_fault(FaultKind::kTooSlow,
+              "{}: takes more than {} s to decode; it may be damaged, else --decode-seconds N "
+              "allows more",
+              name, most_seconds);
+}
+
+Picture decode_apart(Bytes bytes, const std::string& name, int most_seconds, const DecodeOptions& options) {
+  const MemoryFile input, output;
+  if (!write_all(input.descriptor(), as_text(bytes)) || lseek(input.descriptor(), 0, SEEK_SET) != 0) {
+    throw_error("{}: there is no memory to decode it in", name);
+  }
+  const int status = run_decoder({"--seconds", std::to_string(most_seconds), "--page", std::to_string(options.page),
+                                  "--bytes", std::to_string(options.max_bytes), "--", name},
+                                 input.descriptor(), output.descriptor());
+  check_end(status, name, most_seconds);
+  const std::vector<std::uint8_t> answer = read_all(output.descriptor());
+  Head head;
+  if (answer.size() < sizeof head) throw_error("{}: the process that decoded it answered nothing", name);
+  std::memcpy(&head, answer.data(), sizeof head);
+  const Bytes rest = Bytes(answer).subspan(sizeof head);
+  if (head.is_fault != 0) throw PictureFault(static_cast<FaultKind>(head.kind), std::string(as_text(rest)));
+  Picture picture(head.width, head.height, head.n_channels);
+  if (picture.pixels.size() != rest.size()) throw_error("{}: the process that decoded it answered in part", name);
+  std::ranges::copy(rest, picture.pixels.begin());
+  return picture;
+}
+
+int decode_for_another(const std::string& name, int most_seconds, const DecodeOptions& options) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGXCPU, SIG_DFL);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(most_seconds));
+  std::ofstream("/proc/self/oom_score_adj") << 1000;  // where memory runs short, this process is the one to end
+  Head head;
+  std::string rest;
+  try {
+    const Picture picture = decode(read_all(STDIN_FILENO), name, options);
+    head = {0, 0, picture.width, picture.height, picture.n_channels};
+    rest = as_text(picture.pixels);
+  } catch (const PictureFault& fault) {
+    head.is_fault = 1;
+    head.kind = static_cast<std::uint32_t>(fault.kind());
+    rest = fault.what();
+  }
+  const std::string_view bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  return write_all(STDOUT_FILENO, bytes) && write_all(STDOUT_FILENO, rest) ? 0 : 1;
+}
+
+}  // namespace podere::image

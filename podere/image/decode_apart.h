@@ -1,0 +1,22 @@
+// Decoding in a process of its own: for pictures that may be the end of whoever decodes them.
+#pragma once
+
+#include <string>
+
+#include "podere/image/decode.h"
+
+namespace podere::image {
+
+/// As decode(), by the process that `podere decode` starts. Costs some 50 ms. Also throws PictureFault where that
+/// process crashes (kEndsDecoder), or needs more than `most_seconds` of processor time (kTooSlow). Thread-safe. Throws
+/// Error if the process cannot be started.
+Picture decode_apart(Bytes bytes, const std::string& name, int most_seconds, const DecodeOptions& options = {});
+
+/// What that process does: decodes the file that is its standard input, and writes the picture, or why there is none,
+/// to its standard output. Returns its exit code.
+int decode_for_another(const std::string& name, int most_seconds, const DecodeOptions& options);
+
+/// A fault of kind kTooSlow.
+[[noreturn]] void throw_too_slow(const std::string& name, int most_seconds);
+
+}  // namespace podere::image

@@ -77,7 +77,7 @@ class StepSeconds {
   std::_Exit(1);
 }
 
-/// Why a picture is decoded in a process of its own.
+/// Where a picture is decoded: on the thread that has it, or in a process of its own.
 enum class Decoding { kHere, kApart };
 
 /// What the threads of this executor do with pictures.

@@ -35,7 +35,7 @@ image::Filter filter_of(ResizeFilter filter) {
 Preprocessing read_preprocessing(const std::string& path) {
   std::ifstream in(path);
   if (!in) {
-    throw_input_error("{}: is no file that can be read; --preprocess is imagenet, inception, unit, raw or a JSON file",
+    throw_input_error("{}: is no file that can be read; preprocessing is imagenet, inception, unit, raw or a JSON file",
                       path);
   }
   std::string text(kMostJsonBytes, '\0');

@@ -1,0 +1,71 @@
+// A network that takes a picture, and what one of its layers makes of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/base/json.h"
+#include "podere/classify/preprocessing.h"
+#include "podere/graph/network.h"
+#include "podere/graph/plan.h"
+
+namespace podere::classify {
+
+/// How a network is used.
+struct NetworkOptions {
+  std::string path;             ///< ONNX file
+  std::string preprocess;       ///< as preprocessing_of has it; empty: the file MODEL.json beside MODEL.onnx
+  std::uint32_t size = 0;       ///< height and width of the pictures that it gets; 0: the file says them
+  std::string layer;            ///< the tensor that is wanted; empty: the output
+  bool is_in_location = false;  ///< messages name the options as in "images:FOLDER?layer=", not as "--layer"
+};
+
+/// The file beside MODEL.onnx that says how values of pictures come to it: MODEL.json.
+std::string preprocessing_file_of(const std::string& model);
+
+/// Immutable: threads share it, each with a Lane.
+class PictureLayer {
+ public:
+  /// What a thread needs to run it.
+  struct Lane {
+    graph::Workspace workspace;
+    std::vector<float> input;
+    std::vector<float> values;
+  };
+
+  /// Throws InputError for a network that does not take one picture of one or three channels, or has several outputs
+  /// and none is chosen.
+  explicit PictureLayer(const NetworkOptions& options);
+
+  /// Name and shape.
+  const graph::Port& output() const { return plan_.outputs().front(); }
+  std::size_t n_values() const { return n_values_; }
+  /// The operator that makes the values; empty: none that is known.
+  const std::string& operator_behind() const { return operator_behind_; }
+  /// What was decided, to be shown.
+  const Json& facts() const { return facts_; }
+  /// SHA-256 of all that the values depend on but for the picture: operators and weights, wherever they lie, layer,
+  /// size and preprocessing.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  Lane new_lane() const;
+  void prepare(const image::Picture& picture, Lane& lane) const { preparer_.prepare(picture, lane.input); }
+  /// The values, row-major, of what was prepared last: [n_values()], in the lane.
+  std::span<const float> run(Lane& lane) const;
+
+ private:
+  struct Parts;
+  explicit PictureLayer(const Parts& parts);
+
+  Preparer preparer_;
+  graph::Plan plan_;
+  std::size_t n_values_;
+  std::string operator_behind_;
+  Json facts_;
+  std::string fingerprint_;
+};
+
+}  // namespace podere::classify

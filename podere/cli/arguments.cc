@@ -332,7 +332,8 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
   app.add_option(
          name, source.location,
          "File, folder or pattern: delimited text, Parquet, Arrow, HDF5, NumPy, IDX or libsvm; or collider:N?seed=S: "
-         "N simulated collisions; images:FOLDER?size=32: pictures; sem:N?seed=S&size=32: N simulated micrographs")
+         "N simulated collisions; images:FOLDER?size=32: pictures, images:FOLDER?model=FILE.onnx&layer=NAME: what a "
+         "network makes of them; sem:N?seed=S&size=32: N simulated micrographs")
       ->required()
       ->check(file_name())
       ->type_name("");

@@ -5,17 +5,18 @@
 
 #include "podere/base/error.h"
 #include "podere/columns/column_rows.h"
+#include "podere/columns/value_text.h"
 #include "podere/source/csv_reader.h"
-#include "podere/table/features.h"
+#include "podere/source/picture_numbers.h"
 
 namespace podere::source {
 namespace {
 
 class PictureColumns : public columns::ColumnFile {
  public:
-  PictureColumns(PictureRows rows, const PictureShape& shape) : rows_(std::move(rows)), shape_(shape) {
-    for (std::size_t i = 0; i < shape.n_values(); ++i) {
-      columns_.push_back({.name = table::pixel_name(i), .kind = columns::Kind::kNumber, .type = "pixel"});
+  explicit PictureColumns(PictureRows rows) : rows_(std::move(rows)) {
+    for (const std::string& name : rows_.columns) {
+      columns_.push_back({.name = name, .kind = columns::Kind::kNumber, .type = "float32"});
     }
     if (rows_.label) columns_.push_back({.name = kPictureLabel, .kind = columns::Kind::kText, .type = "class"});
     for (std::uint64_t begin = 0; begin < rows_.n; begin += kGroupRows) begins_.push_back(begin);
@@ -29,14 +30,15 @@ class PictureColumns : public columns::ColumnFile {
   void check_unchanged() const override {}
 
   void read(table::RowRange rows, std::span<const columns::ColumnRead> wanted) const override {
-    const auto is_pixel = [&](const columns::ColumnRead& read) { return read.column < shape_.n_values(); };
-    const bool needs_pixels = std::ranges::any_of(wanted, is_pixel);
+    const auto is_number = [&](const columns::ColumnRead& read) { return read.column < rows_.columns.size(); };
+    const bool needs_numbers = std::ranges::any_of(wanted, is_number);
+    std::vector<float> numbers(needs_numbers ? rows_.columns.size() : 0);
     for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-      const image::Picture picture = needs_pixels ? to_shape(rows_.picture(row), shape_) : image::Picture();
+      if (needs_numbers) rows_.read(row, numbers);
       const auto place = static_cast<std::size_t>(row - rows.begin);
       for (const columns::ColumnRead& read : wanted) {
-        if (is_pixel(read)) {
-          set(read, place, picture.pixels[read.column]);
+        if (is_number(read)) {
+          set(read, place, numbers[read.column]);
         } else if (const std::string label = rows_.label(row); !label.empty()) {
           read.take_text(place, label);
         }
@@ -45,38 +47,34 @@ class PictureColumns : public columns::ColumnFile {
   }
 
  private:
-  static constexpr std::uint64_t kGroupRows = 16;
+  /// Few, as a network takes its time for each, and the first group is read once more for examples.
+  static constexpr std::uint64_t kGroupRows = 4;
 
-  static void set(const columns::ColumnRead& read, std::size_t place, std::uint8_t value) {
+  static void set(const columns::ColumnRead& read, std::size_t place, float value) {
     if (!read.numbers.empty()) {
       read.numbers[place] = value;
     } else {
-      read.take_text(place, std::to_string(value));
+      read.take_text(place, columns::text_of(value));
     }
   }
 
   PictureRows rows_;
-  PictureShape shape_;
   std::vector<columns::Column> columns_;
   std::vector<std::uint64_t> begins_;
 };
 
-/// Throws InputError where a model learned whole pictures of another size: their first pixels have the same names.
-void check_size(const std::string& name, const table::Schema& model, std::size_t n_values) {
-  const std::size_t n_learned = model.features.size();
-  for (std::size_t i = 0; i < n_learned; ++i) {
-    if (model.features[i] != table::pixel_name(i)) return;
-  }
-  if (n_learned == n_values) return;
-  throw_input_error("{}: pictures of {} values, and the model learned {}: give the size and channels of its training",
-                    name, n_values, n_learned);
+std::vector<std::string> names_of_numbers(const columns::ColumnFile& file, bool has_labels) {
+  std::vector<std::string> names;
+  for (const columns::Column& column : file.columns()) names.push_back(column.name);
+  if (has_labels) names.pop_back();
+  return names;
 }
 
 /// Pictures that a model is applied to need no labels, and may lie in folders that are no classes.
 io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile& file) {
   io::CsvOptions options = csv_options(reading);
   const bool has_labels = file.columns().back().name == kPictureLabel;
-  if (options.coded_as) check_size(file.name(), *options.coded_as, file.columns().size() - (has_labels ? 1 : 0));
+  if (options.coded_as) check_learned(file.name(), *options.coded_as, names_of_numbers(file, has_labels));
   if (reading.needs_label && !has_labels) {
     throw_input_error(
         "{}: has no labels: put the pictures of each class into a folder of its own, or give their labels "
@@ -92,8 +90,8 @@ io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile
 
 }  // namespace
 
-std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows, const PictureShape& shape) {
-  return std::make_unique<PictureColumns>(std::move(rows), shape);
+std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows) {
+  return std::make_unique<PictureColumns>(std::move(rows));
 }
 
 table::Table load_pictures(const Reading& reading, OpenPictures open) {

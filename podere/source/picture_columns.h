@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "podere/columns/column_file.h"
-#include "podere/source/picture_query.h"
 #include "podere/source/reader.h"
 
 namespace podere::source {
@@ -17,16 +17,17 @@ namespace podere::source {
 struct PictureRows {
   std::string name;  ///< what messages call them all
   std::uint64_t n = 0;
-  /// Decodes or draws one. Thread-safe. Throws InputError.
-  std::function<image::Picture(std::uint64_t i)> picture;
+  std::vector<std::string> columns;  ///< names of the numbers of each
+  /// Decodes or draws one, and makes its numbers [columns.size()]. Thread-safe. Throws InputError.
+  std::function<void(std::uint64_t i, std::span<float> numbers)> read;
   /// The class of one, empty where it is not known; null: there are no labels.
   std::function<std::string(std::uint64_t i)> label = nullptr;
 };
 
 inline constexpr const char* kPictureLabel = "label";
 
-/// Columns pixel1, pixel2, ... [height][width][n_channels] of values 0 to 255, and "label" if there are labels.
-std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows, const PictureShape& shape);
+/// The columns, and "label" if there are labels.
+std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows);
 
 /// Opens pictures for a job. Local. Throws InputError.
 using OpenPictures = std::unique_ptr<columns::ColumnFile> (*)(const Reading& reading);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/base/printable.h"
+#include "podere/classify/picture_layer.h"
+#include "podere/classify/preprocessing.h"
 #include "podere/io/memory_room.h"
 #include "podere/source/location.h"
 
@@ -44,9 +47,15 @@ class QueryParser {
       query.shape.fit = value == "stretch" ? image::Fit::kStretch
                         : value == "crop"  ? image::Fit::kCrop
                                            : image::Fit::kPad;
-    } else if (key == "labels") {
+    } else if (key == "labels" || key == "model") {
       if (value.empty()) refuse(key, value, "the name of a file");
-      query.labels = value;
+      (key == "model" ? query.model : query.labels) = value;
+    } else if (key == "layer") {
+      if (value.empty()) refuse(key, value, "the name of a tensor of the network");
+      query.layer = value;
+    } else if (key == "preprocess") {
+      if (value.empty()) refuse(key, value, "imagenet, inception, unit, raw and the name of a JSON file");
+      query.preprocess = value;
     } else {
       const auto seed = parse_count(value);
       if (!seed) refuse(key, value, "whole numbers from 0");
@@ -63,6 +72,49 @@ class QueryParser {
   std::string_view example_;
 };
 
+/// "key=value" up to the next "&".
+struct Part {
+  std::string_view key;
+  std::string_view value;
+  bool has_value;
+};
+
+/// Takes it off the text.
+Part next_part(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find('&'), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(rest.size(), end + 1));
+  const std::size_t equals = std::min(part.find('='), part.size());
+  return {part.substr(0, equals), part.substr(std::min(part.size(), equals + 1)), equals < part.size()};
+}
+
+void check_pixels(const std::string& location, const PictureQuery& query, const std::set<std::string_view>& found,
+                  std::string_view example) {
+  for (const std::string_view key : {"layer", "preprocess"}) {
+    if (found.contains(key)) throw_input_error("{}: {} is of a network, which model=FILE.onnx names", location, key);
+  }
+  if (query.shape.width == 0) {
+    throw_input_error("{}: needs the size that pictures are brought to, as in {}, or a network, as in model=FILE.onnx",
+                      location, example);
+  }
+  if (query.shape.n_values() > io::kMostFeatures) {
+    throw_input_error("{}: pictures of {} values, allowed are {}: choose a smaller size", location,
+                      query.shape.n_values(), io::kMostFeatures);
+  }
+}
+
+void check_network(const std::string& location, const PictureQuery& query, const std::set<std::string_view>& found) {
+  for (const std::string_view key : {"channels", "fit"}) {
+    if (!found.contains(key)) continue;
+    throw_input_error("{}: {} is of pixels; with model= the network says its channels, and preprocess= the rest",
+                      location, key);
+  }
+  if (query.shape.width != query.shape.height) {
+    throw_input_error("{}: size is {}x{}, a network takes one number for both sides", location, query.shape.width,
+                      query.shape.height);
+  }
+}
+
 }  // namespace
 
 PictureQuery parse_picture_query(const std::string& location, const std::vector<std::string_view>& keys,
@@ -72,26 +124,46 @@ PictureQuery parse_picture_query(const std::string& location, const std::vector<
   const std::string text = parse_location(location).query;
   std::set<std::string_view> found;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('&'), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-    const std::size_t equals = part.find('=');
-    const std::string_view key = part.substr(0, std::min(equals, part.size()));
-    if (equals == part.npos || std::ranges::find(keys, key) == keys.end()) {
-      throw_input_error("{}: {} is not known behind the question mark; there are {}, as in {}", location,
-                        printable(key), fmt::join(keys, "=, "), example);
+    const Part part = next_part(rest);
+    if (!part.has_value || std::ranges::find(keys, part.key) == keys.end()) {
+      throw_input_error("{}: {} is not known behind the question mark; there are {}=, as in {}", location,
+                        printable(part.key), fmt::join(keys, "=, "), example);
     }
-    if (!found.insert(key).second) throw_input_error("{}: {} is given twice", location, key);
-    parser.set(key, part.substr(equals + 1), query);
+    if (!found.insert(part.key).second) throw_input_error("{}: {} is given twice", location, part.key);
+    parser.set(part.key, part.value, query);
   }
-  if (query.shape.width == 0) {
-    throw_input_error("{}: needs the size that pictures are brought to, as in {}", location, example);
-  }
-  if (query.shape.n_values() > io::kMostFeatures) {
-    throw_input_error("{}: pictures of {} values, allowed are {}: choose a smaller size", location,
-                      query.shape.n_values(), io::kMostFeatures);
+  if (query.model.empty()) {
+    check_pixels(location, query, found, example);
+  } else {
+    check_network(location, query, found);
   }
   return query;
+}
+
+std::vector<std::string> files_of_query(const PictureQuery& query) {
+  std::vector<std::string> files;
+  if (!query.labels.empty()) files.push_back(query.labels);
+  if (query.model.empty()) return files;
+  files.push_back(query.model);
+  std::string preprocess = query.preprocess.empty() ? classify::preprocessing_file_of(query.model) : query.preprocess;
+  if (!classify::is_preprocessing_name(preprocess)) files.push_back(std::move(preprocess));
+  return files;
+}
+
+std::string with_absolute_files(const std::string& location) {
+  const Location parsed = parse_location(location);
+  std::string all = location.substr(0, location.size() - parsed.query.size());
+  for (std::string_view rest = parsed.query; !rest.empty();) {
+    const bool is_first = rest.size() == parsed.query.size();
+    const Part part = next_part(rest);
+    const bool is_file = part.key == "labels" || part.key == "model" ||
+                         (part.key == "preprocess" && !classify::is_preprocessing_name(std::string(part.value)));
+    if (!is_first) all += '&';
+    all += part.key;
+    if (part.has_value) all += '=';
+    all += is_file && !part.value.empty() ? std::filesystem::absolute(part.value).string() : std::string(part.value);
+  }
+  return all;
 }
 
 image::Picture to_shape(image::Picture picture, const PictureShape& shape) {

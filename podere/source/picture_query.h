@@ -20,7 +20,10 @@ struct PictureShape {
 };
 
 struct PictureQuery {
-  PictureShape shape;
+  PictureShape shape;      ///< with a model, width is size= or 0, and the rest means nothing
+  std::string model;       ///< model=FILE, a network whose features are wanted; empty: pixels are
+  std::string layer;       ///< layer=NAME; empty: the network's output
+  std::string preprocess;  ///< preprocess=NAME|FILE; empty: the file beside the model
   std::string labels;      ///< labels=FILE; empty: none
   std::uint64_t seed = 0;  ///< seed=S
 };
@@ -29,6 +32,12 @@ struct PictureQuery {
 /// what is allowed.
 PictureQuery parse_picture_query(const std::string& location, const std::vector<std::string_view>& keys,
                                  std::string_view example);
+
+/// Files that it names, and the one beside the network that says its preprocessing, if that is used.
+std::vector<std::string> files_of_query(const PictureQuery& query);
+
+/// The location with absolute paths in place of those of files that it names behind the question mark.
+std::string with_absolute_files(const std::string& location);
 
 /// The values of the picture in this shape [height][width][n_channels].
 image::Picture to_shape(image::Picture picture, const PictureShape& shape);

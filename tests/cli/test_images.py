@@ -91,14 +91,14 @@ def test_a_network_learns_pictures(podere, made):
 
 
 @pytest.mark.parametrize("query, words", [
-    ("", "needs the size that pictures are brought to, as in images:FOLDER?size=32"),
+    ("", "needs the size that pictures are brought to, as in images:FOLDER?size=32, or a network, as in model=FILE.onnx"),
     ("?size=0", "size is '0', allowed are 1 to 4096 pixels"),
     ("?size=8x", "size is '8x', allowed are"),
     ("?size=4096&channels=3", "allowed are 1000000: choose a smaller size"),
     ("?size=8&channels=2", "channels is '2', allowed are 1 (gray) and 3"),
     ("?size=8&fit=zoom", "fit is 'zoom', allowed are stretch, crop and pad"),
     ("?size=8&size=9", "size is given twice"),
-    ("?size=8&model=inception.onnx", "'model' is not known behind the question mark; there are size=, channels="),
+    ("?size=8&network=inception.onnx", "'network' is not known behind the question mark; there are size=, channels="),
     ("?size=8&labels=none.csv", "none.csv: cannot be read"),
 ])
 def test_a_query_that_is_wrong_is_refused(podere, made, query, words):

@@ -1,0 +1,31 @@
+// What numbers a picture becomes: the columns of a table of pictures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/image/picture.h"
+#include "podere/source/picture_query.h"
+#include "podere/table/table.h"
+
+namespace podere::source {
+
+struct PictureNumbers {
+  std::vector<std::string> names;  ///< of the columns
+  /// Of a picture that messages call `title` [names.size()]. Thread-safe. Throws InputError.
+  std::function<void(image::Picture picture, const std::string& title, std::span<float> numbers)> compute;
+  std::string fingerprint;  ///< differs where numbers do; empty: they are as soon made again as kept
+};
+
+/// Pixels of the size that is asked for, or features of the network. Throws InputError for a network that cannot be
+/// used.
+PictureNumbers picture_numbers(const std::string& location, const PictureQuery& query);
+
+/// Throws InputError where a model learned other pictures than `names` is of: pixels of another size, or features of
+/// another network.
+void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names);
+
+}  // namespace podere::source

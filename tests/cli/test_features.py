@@ -1,0 +1,165 @@
+"""Features of pictures: the values of a layer of a network, as a table for everything that takes one."""
+
+import json
+import os
+import shutil
+
+import numpy
+import pytest
+from conftest import needed
+
+needed("onnx")
+needed("PIL")
+
+from test_classify import SIDE, make_pictures, weights, write_network  # noqa: E402
+
+Image = __import__("PIL.Image").Image
+NET = "model=net.onnx&preprocess=unit"
+
+
+@pytest.fixture
+def pictures(podere):
+    """Thirty of three kinds, which a label says, and the network of test_classify."""
+    write_network(podere.folder / "net.onnx")
+    return make_pictures(podere.folder / "pictures", 30)
+
+
+def features(picture):
+    """Of the layer "d": the mean of each channel behind the convolution, of a Pillow picture."""
+    known = weights()
+    small = picture.convert("RGB").resize((SIDE, SIDE), Image.BILINEAR)
+    values = numpy.pad(numpy.asarray(small, dtype=numpy.float64) / 255, ((1, 1), (1, 1), (0, 0)))
+    patches = numpy.stack([values[i:i + SIDE, j:j + SIDE] for i in range(3) for j in range(3)], axis=2)
+    kernel = known["kernel"].transpose(2, 3, 1, 0).reshape(9 * 3, 6)
+    return numpy.maximum(patches.reshape(SIDE, SIDE, 27) @ kernel + known["kernel_bias"], 0).mean(axis=(0, 1))
+
+
+def train(podere, source, *options, what="gbt"):
+    chosen = ["--trees", "3", "--depth", "3", "--min-child-weight", "0.1"] if what == "gbt" else ["--layers", "8"]
+    podere.done("train", what, source, *chosen, "-o", "m.json", *options)
+    return (podere.folder / "m.json").read_bytes()
+
+
+def test_features_are_those_of_a_plain_computation(podere, pictures):
+    facts = json.loads(podere.done("describe", f"images:pictures?{NET}&layer=d", "--json").stdout)
+    columns = {column["name"]: column for column in facts["columns"]}
+    expected = numpy.array([features(picture) for picture in pictures.values()])
+    names = [name for name in columns if name != "label"]
+    assert [name.split("@")[0] for name in names] == [f"feature{i}" for i in range(1, 7)]
+    assert len({name.split("@")[1] for name in names}) == 1
+    for k, name in enumerate(names):
+        assert columns[name]["minimum"] == pytest.approx(expected[:, k].min(), rel=1e-5)
+        assert columns[name]["maximum"] == pytest.approx(expected[:, k].max(), rel=1e-5)
+        assert columns[name]["mean"] == pytest.approx(expected[:, k].mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("what", ["gbt", "mlp", "nn"])
+def test_a_model_of_features_is_the_same_on_any_number_of_executors(podere, pictures, what):
+    source = f"images:pictures?{NET}&layer=d"
+    alone = train(podere, source, what=what)
+    for executors in (2, 3, 5):
+        assert train(podere, source, "--executors", executors, what=what) == alone
+    if what == "gbt":
+        assert train(podere, source, "--low-memory", what=what) == alone
+    facts = json.loads(podere.done("evaluate", "m.json", source, "--json").stdout)
+    assert facts["rows"] == 30
+    (podere.folder / "new").mkdir()
+    shutil.copy(podere.folder / "pictures/a/00000.png", podere.folder / "new")
+    podere.done("predict", "m.json", f"images:new?{NET}&layer=d", "-o", "p.csv")
+    assert len((podere.folder / "p.csv").read_text().splitlines()) == 1
+    simulated = f"sem:12?seed=1&{NET}&layer=d"
+    assert train(podere, simulated, "--executors", 3, what=what) == train(podere, simulated, what=what)
+
+
+def test_a_layer_of_any_shape_is_features(podere, pictures):
+    train(podere, f"images:pictures?{NET}&layer=a")
+    assert len(json.loads((podere.folder / "m.json").read_text())["model"]["schema"]["features"]) == 6 * SIDE * SIDE
+    train(podere, f"images:pictures?{NET}")
+    assert len(json.loads((podere.folder / "m.json").read_text())["model"]["schema"]["features"]) == 4
+
+
+def test_a_model_is_applied_to_the_features_that_it_learned_alone(podere, pictures):
+    train(podere, f"images:pictures?{NET}&layer=d")
+    shutil.copy(podere.folder / "net.onnx", podere.folder / "copy.onnx")  # the same network of another name
+    podere.done("evaluate", "m.json", "images:pictures?model=copy.onnx&preprocess=unit&layer=d")
+    write_network(podere.folder / "other.onnx", operator="Sigmoid")
+    for query in ["model=other.onnx&preprocess=unit&layer=d", "model=net.onnx&preprocess=raw&layer=d", f"{NET}&layer=c",
+                  NET]:
+        for command in (["evaluate", "m.json"], ["predict", "m.json", "-o", "p.csv"]):
+            line = podere.refused(*command[:2], f"images:pictures?{query}", *command[2:])
+            assert "features of the network" in line and "of its training" in line
+    assert "the model learned features of a network" in podere.refused("evaluate", "m.json", "images:pictures?size=8")
+    train(podere, "images:pictures?size=8")
+    assert "the model learned pixels" in podere.refused("evaluate", "m.json", f"images:pictures?{NET}")
+
+
+def test_weights_beside_the_network_tell_networks_apart(podere, pictures):
+    onnx = needed("onnx")
+    model = onnx.load(str(podere.folder / "net.onnx"))
+    onnx.save(model, str(podere.folder / "big.onnx"), save_as_external_data=True, location="big.weights",
+              size_threshold=0)
+    source = "images:pictures?model=big.onnx&preprocess=unit&layer=d"
+    train(podere, source)
+    podere.done("evaluate", "m.json", source)
+    weights_file = podere.folder / "big.weights"
+    values = bytearray(weights_file.read_bytes())
+    values[3] ^= 0x80  # the sign of a weight
+    weights_file.write_bytes(values)
+    assert "features of the network" in podere.refused("evaluate", "m.json", source)
+
+
+def test_preprocessing_and_size_are_found_as_classify_finds_them(podere, pictures):
+    (podere.folder / "net.json").write_text('{"divisor": 255}')
+    beside = train(podere, "images:pictures?model=net.onnx&layer=d")
+    assert beside == train(podere, f"images:pictures?{NET}&layer=d")
+    (podere.folder / "sub").mkdir()
+    shutil.move(podere.folder / "net.json", podere.folder / "sub/net.json")
+    assert beside == train(podere, "images:pictures?model=net.onnx&layer=d&preprocess=sub/net.json")
+    write_network(podere.folder / "any.onnx", side=None)
+    assert "size= says which, such as size=224" in podere.refused("train", "gbt", "images:pictures?model=any.onnx&layer=d&preprocess=unit",
+                                                                 "-o", "x.json")
+    train(podere, "images:pictures?model=any.onnx&layer=d&preprocess=unit&size=16")
+
+
+@pytest.mark.parametrize("query, words", [
+    ("model=none.onnx&preprocess=unit", "'none.onnx' cannot be read"),
+    ("model=net.onnx", "preprocess=imagenet (as torchvision's networks)"),
+    (f"{NET}&layer=dd", "has no tensor 'dd': did you mean 'd'?"),
+    (f"{NET}&layer=", "layer is '', allowed are the name of a tensor"),
+    ("model=net.onnx&preprocess=sharp", "sharp: is no file that can be read"),
+    (f"{NET}&channels=3", "channels is of pixels"),
+    (f"{NET}&fit=crop", "fit is of pixels"),
+    (f"{NET}&size=20", "size is 20, the network takes pictures of height 16"),
+    (f"{NET}&size=16x20", "a network takes one number for both sides"),
+    ("size=8&layer=d", "layer is of a network, which model=FILE.onnx names"),
+    ("size=8&preprocess=unit", "preprocess is of a network"),
+    ("model=&size=8", "model is '', allowed are the name of a file"),
+])
+def test_what_cannot_be_is_refused(podere, pictures, query, words):
+    for location in (f"images:pictures?{query}", f"sem:3?{query}"):
+        for executors in ("1", "2"):
+            assert words in podere.refused("train", "gbt", location, "-o", "m.json", "--executors", executors)
+
+
+def test_values_that_are_not_finite_and_damaged_pictures_are_named(podere, pictures):
+    write_network(podere.folder / "log.onnx", operator="Log")
+    line = podere.refused("train", "gbt", "images:pictures?model=log.onnx&preprocess=unit", "-o", "m.json")
+    assert "pictures/" in line and "NaN or infinite values of it in 'scores'" in line
+    (podere.folder / "pictures/b/text.tif").write_text("lost\n")
+    for executors in ("1", "2"):
+        assert "b/text.tif: is a text" in podere.refused("train", "gbt", f"images:pictures?{NET}", "-o", "m.json",
+                                                        "--executors", executors)
+
+
+def test_sessions_keep_features(podere, pictures, tmp_path_factory):
+    alone = train(podere, f"images:pictures?{NET}&layer=d")
+    there = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    podere.done("session", "start", "s", "--executors", "2", environment=there)
+    try:
+        relative = os.path.relpath(podere.folder / "pictures", podere.folder)
+        podere.done("session", "load", "s", f"images:{relative}?{NET}&layer=d", "--as", "p", environment=there)
+        podere.done("train", "gbt", "table:p", "--trees", "3", "--depth", "3", "--min-child-weight", "0.1", "-o",
+                    "s.json", "--session", "s", environment=there)
+    finally:
+        podere.done("session", "stop", "s", environment=there)
+    assert (podere.folder / "s.json").read_bytes() == alone

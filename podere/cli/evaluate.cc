@@ -117,9 +117,10 @@ std::size_t rounds_of_stage(const std::string& text) {
 
 int run_evaluate(const EvaluateOptions& options) {
   const std::size_t staged = rounds_of_stage(options.staged);
+  const std::vector<NamedFile> outputs = {{"--roc", options.roc}, {"--plot", options.plot}};
+  check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
-      {{"--roc", options.roc}, {"--plot", options.plot}},
-      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
+      outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   std::optional<AtomicFile> roc_file;
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);

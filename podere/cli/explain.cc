@@ -116,9 +116,10 @@ std::string plot_of(const Json& result, const std::string& title) {
 }
 
 int run_explain(const ExplainOptions& options) {
+  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--plot", options.plot}};
+  check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
-      {{"-o", options.path}, {"--plot", options.plot}},
-      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
+      outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   std::optional<SharedFile> file;
   std::optional<AtomicFile> plot_file;
   if (!options.path.empty()) file.emplace(options.path);

@@ -80,6 +80,18 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
   }
 }
 
+void check_outputs(const std::vector<NamedFile>& outputs, const source::SourceSpec& source) {
+  std::error_code unknown;
+  for (const NamedFile& output : outputs) {
+    if (source::is_path(source) || !std::filesystem::exists(output.path, unknown)) continue;
+    for (const std::string& path : source::other_files(source)) {
+      if (!is_one_file(output.path, path)) continue;
+      throw_input_error("{} {} is a file that {} is read from, which would be lost: choose another", output.argument,
+                        output.path, source.location);
+    }
+  }
+}
+
 int facts_descriptor(const std::vector<NamedFile>& outputs) {
   struct stat standard_output {};
   if (fstat(STDOUT_FILENO, &standard_output) != 0) return STDOUT_FILENO;

@@ -23,6 +23,8 @@ NamedFile labels_file(const std::string& argument, const source::SourceSpec& sou
 /// Throws InputError for an output that is an input or another output, by whatever names and links: it would be lost.
 /// Devices such as /dev/null take several.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+/// The same for all files that the rows are made of, such as pictures and the network that sees them.
+void check_outputs(const std::vector<NamedFile>& outputs, const source::SourceSpec& source);
 
 /// Where a command says how it went: the descriptor of standard output, or of standard error where one of the outputs
 /// takes standard output. To be called before they are written.

@@ -53,9 +53,10 @@ std::string what_is_written(const Json& facts, const PredictOptions& options) {
 }
 
 int run_predict(const PredictOptions& options) {
+  const std::vector<NamedFile> outputs = {{"-o", options.path}};
+  check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
-      {{"-o", options.path}},
-      {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
+      outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   SharedFile file(options.path);
   auto facts =
       run_job(options.group, options.output,

@@ -165,11 +165,13 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
 }
 
 int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words) {
-  const int facts_to =
-      prepare_outputs({{"-o", options.model}, {"--checkpoint", options.checkpoint}},
-                      {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--from", job.from},
-                       job.validation ? named_file("--validation", *job.validation) : NamedFile{},
-                       job.validation ? labels_file("--validation-labels", *job.validation) : NamedFile{}});
+  const std::vector<NamedFile> outputs = {{"-o", options.model}, {"--checkpoint", options.checkpoint}};
+  check_outputs(outputs, job.table);
+  if (job.validation) check_outputs(outputs, *job.validation);
+  const int facts_to = prepare_outputs(
+      outputs, {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--from", job.from},
+                job.validation ? named_file("--validation", *job.validation) : NamedFile{},
+                job.validation ? labels_file("--validation-labels", *job.validation) : NamedFile{}});
   if (!options.checkpoint.empty()) {
     jobs::check_is_place_for_checkpoint(options.checkpoint);
     AtomicFile(options.checkpoint);

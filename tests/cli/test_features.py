@@ -141,6 +141,17 @@ def test_what_cannot_be_is_refused(podere, pictures, query, words):
             assert words in podere.refused("train", "gbt", location, "-o", "m.json", "--executors", executors)
 
 
+def test_an_output_is_no_input_of_the_features(podere, pictures):
+    train(podere, f"images:pictures?{NET}&layer=d")
+    (podere.folder / "p.json").write_text("{}")
+    for output in ("net.onnx", "pictures/b/00001.tif", "p.json"):
+        source = "images:pictures?model=net.onnx&layer=d&preprocess=p.json"
+        before = (podere.folder / output).read_bytes()
+        for command in (["train", "gbt", source], ["predict", "m.json", source], ["explain", "m.json", source]):
+            assert f"-o {output} is a file that images:pictures" in podere.refused(*command, "-o", output)
+        assert (podere.folder / output).read_bytes() == before
+
+
 def test_values_that_are_not_finite_and_damaged_pictures_are_named(podere, pictures):
     write_network(podere.folder / "log.onnx", operator="Log")
     line = podere.refused("train", "gbt", "images:pictures?model=log.onnx&preprocess=unit", "-o", "m.json")

@@ -97,9 +97,10 @@ class Pipeline {
     Outcome outcome;
     try {
       const std::vector<std::uint8_t> bytes = seconds_.in(kRead, [&] { return pictures_.read(i); });
+      if (options_.keep_images == KeptImages::kOriginal) outcome.image.assign(bytes.begin(), bytes.end());
       const image::Picture picture = seconds_.in(kDecode, [&] { return decode(bytes, i, thread, decoding, outcome); });
       PictureNetwork::Lane& lane = lanes_[static_cast<std::size_t>(thread)];
-      seconds_.in(kPrepare, [&] { network_.prepare(picture, lane); });
+      seconds_.in(kPrepare, [&] { prepare(picture, lane, outcome); });
       const std::span<const float> scores = seconds_.in(kNetwork, [&] { return network_.run(lane); });
       outcome.top = best_of(scores, options_.top, network_.needs_softmax());
       check_scores(scores, outcome, i);
@@ -137,6 +138,13 @@ class Pipeline {
     outcome.width = picture.width;
     outcome.height = picture.height;
     return picture;
+  }
+
+  void prepare(const image::Picture& picture, PictureNetwork::Lane& lane, Outcome& outcome) const {
+    image::Picture small = network_.prepare(picture, lane);
+    if (options_.keep_images != KeptImages::kSmall) return;
+    if (network_.input().n_channels == image::kRgb) small = image::to_rgb(std::move(small));
+    outcome.image.assign(small.pixels.begin(), small.pixels.end());
   }
 
   void check_scores(std::span<const float> scores, Outcome& outcome, std::size_t i) const {
@@ -193,7 +201,8 @@ Json settings_of(const Options& options, const PictureNetwork& network) {
           {"layer", options.network.layer},
           {"preprocessing", facts.at("preprocessing_fields")},
           {"top", options.top},
-          {"decode_seconds", options.decode_seconds}};
+          {"decode_seconds", options.decode_seconds},
+          {"keep_images", to_string(options.keep_images)}};
 }
 
 /// Throws InputError where ranks read other files by the same names. Collective.
@@ -278,6 +287,9 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
     if (options.top > network->n_classes()) {
       throw_input_error("--top is {}, the network has {} classes", options.top, network->n_classes());
     }
+    if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
+      throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
+    }
     if (!options.labels.empty() && comm.is_root()) labels = read_labels(options.labels, network->n_classes());
     settings = settings_of(options, *network);
   });
@@ -332,8 +344,14 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   progress.report({"write", 0, pictures.size(), {}});
   comm.agree([&] {
     if (!comm.is_root()) return;
-    const OutputOptions output = {options.output, options.format, pictures.size(),
-                                  options.top,    labels,         attributes_of(settings)};
+    const OutputOptions output = {.path = options.output,
+                                  .format = options.format,
+                                  .n_pictures = pictures.size(),
+                                  .n_top = options.top,
+                                  .labels = labels,
+                                  .keep_images = options.keep_images,
+                                  .input = network->input(),
+                                  .attributes = attributes_of(settings)};
     std::vector<std::filesystem::path> files = folder.earlier_parts();
     for (int rank = 0; rank < comm.size(); ++rank) files.push_back(folder.part(rank));
     result.update(write_output(output, files, pictures, progress));

@@ -22,6 +22,7 @@ struct Options {
   std::string folder;      ///< where what is done is kept, see RunFolder
   std::string output;      ///< a file that is there, and empty
   OutputFormat format = OutputFormat::kText;
+  KeptImages keep_images = KeptImages::kNone;  ///< of HDF5
 };
 
 /// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file, in the

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "podere/algorithm/softmax.h"
 #include "podere/base/error.h"
 #include "podere/base/json.h"
+#include "podere/base/printable.h"
 #include "podere/io/write_csv.h"
 
 namespace podere::classify {
@@ -57,24 +59,34 @@ Json to_json(const Outcome& outcome) {
           {"detector", outcome.microscope.detector}};
 }
 
-std::string to_bytes(const Outcome& outcome) { return to_text(to_json(outcome)); }
+/// JSON, in which no byte is 0, such a byte, and the image.
+std::string to_bytes(const Outcome& outcome) {
+  std::string bytes = to_text(to_json(outcome));
+  bytes += '\0';
+  return bytes += outcome.image;
+}
 
 Outcome from_bytes(const std::string& bytes) {
+  const std::size_t end = std::min(bytes.find('\0'), bytes.size());
   try {
-    const Json json = Json::parse(bytes);
+    const Json json = Json::parse(std::string_view(bytes).substr(0, end));
     const auto number = [&](std::size_t i) {
       const Json& value = json.at("numbers").at(i);
       return value.is_null() ? std::optional<double>() : value.get<double>();
     };
-    Outcome outcome{
-        json.at("width"), json.at("height"), {},
-        json.at("kind"),  json.at("error"),  {number(0), number(1), number(2), number(3), json.at("detector"), {}}};
+    Outcome outcome;
+    outcome.width = json.at("width");
+    outcome.height = json.at("height");
+    outcome.fault_kind = json.at("kind").get<std::string>();
+    outcome.fault = json.at("error").get<std::string>();
+    outcome.microscope = {number(0), number(1), number(2), number(3), json.at("detector"), {}};
+    outcome.image = bytes.substr(std::min(end + 1, bytes.size()));
     for (const Json& score : json.at("top")) {
       outcome.top.push_back({score.at(0), std::bit_cast<float>(score.at(1).get<std::uint32_t>())});
     }
     return outcome;
   } catch (const Json::exception&) {
-    throw_error("the result of a picture is damaged: {}", bytes);
+    throw_error("the result of a picture is damaged: {}", printable(bytes));
   }
 }
 

@@ -35,7 +35,13 @@ TEST(BestOf, MakesProbabilities) {
 }
 
 TEST(Outcome, IsTheSameFromItsBytes) {
-  Outcome outcome{640, 480, {{3, 0.1F}, {0, kNaN}}, "damaged", "a \"line\" \xff", {1.5, {}, 1e-3, {}, "SE2", {}}};
+  Outcome outcome{640,
+                  480,
+                  {{3, 0.1F}, {0, kNaN}},
+                  "damaged",
+                  "a \"line\" \xff",
+                  {1.5, {}, 1e-3, {}, "SE2", {}},
+                  std::string("\0a\0", 3)};
   const Outcome again = from_bytes(to_bytes(outcome));
   EXPECT_EQ(again.width, 640U);
   EXPECT_EQ(again.height, 480U);
@@ -46,19 +52,20 @@ TEST(Outcome, IsTheSameFromItsBytes) {
   EXPECT_EQ(again.fault_kind, "damaged");
   EXPECT_EQ(microscope_numbers(again.microscope), microscope_numbers(outcome.microscope));
   EXPECT_EQ(again.microscope.detector, "SE2");
+  EXPECT_EQ(again.image, outcome.image);
   EXPECT_TRUE(again.fault.starts_with("a \"line\" "));
   EXPECT_THROW(from_bytes("[1, 2]"), Error);
   EXPECT_THROW(from_bytes("{"), Error);
 }
 
 TEST(CsvLine, HasClassesByNameOrNumberAndTheFault) {
-  const Outcome good{640, 480, {{1, 0.75F}, {0, 0.25F}}, "", "", {}};
-  const Outcome with_facts{1, 2, {{1, 0.75F}, {0, 0.25F}}, "", "", {4.25, 20, {}, 1e4, "SE2", {}}};
+  const Outcome good{640, 480, {{1, 0.75F}, {0, 0.25F}}, "", "", {}, {}};
+  const Outcome with_facts{1, 2, {{1, 0.75F}, {0, 0.25F}}, "", "", {4.25, 20, {}, 1e4, "SE2", {}}, {}};
   const std::vector<std::string> labels = {"tips", "wires, long"};
   std::string text = csv_head(2);
   append_csv_line("a.tif", good, 2, labels, text);
   append_csv_line("b,c.tif", good, 2, {}, text);
-  append_csv_line("d.tif", {0, 0, {}, "empty", "d.tif: has no bytes", {}}, 2, labels, text);
+  append_csv_line("d.tif", {0, 0, {}, "empty", "d.tif: has no bytes", {}, {}}, 2, labels, text);
   append_csv_line("e.tif", with_facts, 2, labels, text);
   EXPECT_EQ(text,
             "picture,label,score,label_2,score_2,width,height,error,pixel_size_nm,voltage_kv,working_distance_mm,"

@@ -1,6 +1,7 @@
 #include "podere/classify/output.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
@@ -47,13 +48,17 @@ class Hdf5Output : public Output {
     send({{"attributes", options.attributes},
           {"classes", options.labels},
           {"top", options.n_top},
-          {"pictures", options.n_pictures}});
+          {"pictures", options.n_pictures},
+          {"images", to_string(options.keep_images)},
+          {"image_shape", {options.input.height, options.input.width, options.input.n_channels}}});
   }
 
   void add(const std::string& picture, const Outcome& outcome) override {
     Json line = to_json(outcome);
     line["name"] = as_utf8(picture);
+    line["image_bytes"] = outcome.image.size();
     send(line);
+    if (!outcome.image.empty()) send_text(outcome.image);
   }
 
   void end() override {
@@ -68,9 +73,10 @@ class Hdf5Output : public Output {
   }
 
  private:
+  void send(const Json& line) { send_text(to_text(line)); }
   /// The writer says why it reads no longer at its end.
-  void send(const Json& line) {
-    if (!writer_.send_line(to_text(line))) end();
+  void send_text(std::string_view text) {
+    if (!writer_.send_line(text)) end();
   }
 
   std::string path_;

@@ -57,7 +57,7 @@ InputShape input_shape(const graph::Network& network, const NetworkOptions& opti
     throw_input_error(
         "{}: its input {} is {}, that of a network for pictures is N x 3 x height x width, or with the channels last; "
         "1 channel is gray",
-        options.path, printable(input.name), to_text(shape));
+        options.path, printable(input.name), graph::to_text(shape));
   }
   if (shape[0] > 1) {
     throw_input_error("{}: takes {} pictures at a time: export it for 1, or for any number (dynamic_axes of torch)",
@@ -144,7 +144,7 @@ PictureLayer::PictureLayer(const Parts& parts)
             {"sha256", digest},
             {"producer", parts.network.facts().producer},
             {"parameters", parts.network.facts().n_parameters},
-            {"input", to_text(plan_.input())},
+            {"input", graph::to_text(plan_.input())},
             {"preprocessing", parts.preprocessing.name},
             {"preprocessing_fields", fields}};
   fingerprint_ = sha256_of(SortedJson{

@@ -52,7 +52,13 @@ class PictureLayer {
   const std::string& fingerprint() const { return fingerprint_; }
 
   Lane new_lane() const;
-  void prepare(const image::Picture& picture, Lane& lane) const { preparer_.prepare(picture, lane.input); }
+  const InputShape& input() const { return preparer_.shape(); }
+  /// Returns the picture as the network gets it, but for what becomes of its values.
+  image::Picture prepare(const image::Picture& picture, Lane& lane) const {
+    image::Picture small = preparer_.resized(picture);
+    preparer_.fill(small, lane.input);
+    return small;
+  }
   /// The values, row-major, of what was prepared last: [n_values()], in the lane.
   std::span<const float> run(Lane& lane) const;
 

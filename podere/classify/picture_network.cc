@@ -15,7 +15,7 @@ void check_scores(const graph::Port& output, const std::string& path) {
   if (std::ranges::count_if(output.shape, [](std::int64_t size) { return size > 1; }) != 1) {
     throw_input_error(
         "{}: {} is {}, that of a network for classes is 1 x classes, of 2 or more; --layer chooses another tensor",
-        path, printable(output.name), to_text(output.shape));
+        path, printable(output.name), graph::to_text(output.shape));
   }
 }
 

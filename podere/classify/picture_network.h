@@ -24,7 +24,8 @@ class PictureNetwork {
   const Json& facts() const { return facts_; }
 
   Lane new_lane() const { return layer_.new_lane(); }
-  void prepare(const image::Picture& picture, Lane& lane) const { layer_.prepare(picture, lane); }
+  const InputShape& input() const { return layer_.input(); }
+  image::Picture prepare(const image::Picture& picture, Lane& lane) const { return layer_.prepare(picture, lane); }
   /// The scores of what was prepared last: [n_classes()], in the lane.
   std::span<const float> run(Lane& lane) const { return layer_.run(lane); }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
@@ -97,7 +98,7 @@ Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, 
   }
 }
 
-image::Picture Preparer::resized(const image::Picture& picture) const {
+image::Picture Preparer::to_size(const image::Picture& picture) const {
   const image::Filter filter = filter_of(preprocessing_.filter);
   switch (preprocessing_.fit) {
     case ResizeFit::kStretch:
@@ -114,8 +115,12 @@ image::Picture Preparer::resized(const image::Picture& picture) const {
   return image::resize(picture, shape_.width, shape_.height, filter);
 }
 
-void Preparer::prepare(const image::Picture& picture, std::span<float> input) const {
-  const image::Picture small = shape_.n_channels == 1 ? image::to_gray(resized(picture)) : resized(picture);
+image::Picture Preparer::resized(const image::Picture& picture) const {
+  image::Picture small = to_size(picture);
+  return shape_.n_channels == 1 ? image::to_gray(std::move(small)) : small;
+}
+
+void Preparer::fill(const image::Picture& small, std::span<float> input) const {
   const auto n_channels = static_cast<std::size_t>(small.n_channels);
   const std::size_t n_pixels = std::size_t{shape_.width} * shape_.height;
   const std::size_t pixel_stride = shape_.is_channels_last ? shape_.n_channels : 1;

@@ -73,12 +73,15 @@ class Preparer {
   /// Throws InputError that begins with `name` for fields that cannot be.
   Preparer(const Preprocessing& preprocessing, const InputShape& shape, const std::string& name);
 
-  /// Fills `input` [shape.n_values()].
-  void prepare(const image::Picture& picture, std::span<float> input) const;
+  /// The picture at the network's height and width; gray if it is, or the network takes gray ones.
+  image::Picture resized(const image::Picture& picture) const;
+  /// Fills `input` [shape.n_values()] with the values of what resized() returned.
+  void fill(const image::Picture& small, std::span<float> input) const;
+  const InputShape& shape() const { return shape_; }
   std::size_t n_values() const { return shape_.n_values(); }
 
  private:
-  image::Picture resized(const image::Picture& picture) const;
+  image::Picture to_size(const image::Picture& picture) const;
 
   Preprocessing preprocessing_;
   InputShape shape_;

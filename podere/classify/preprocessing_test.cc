@@ -25,7 +25,7 @@ std::vector<float> prepared(const Preprocessing& preprocessing, const InputShape
                             const image::Picture& picture) {
   const Preparer preparer(preprocessing, shape, "test");
   std::vector<float> input(preparer.n_values());
-  preparer.prepare(picture, input);
+  preparer.fill(preparer.resized(picture), input);
   return input;
 }
 

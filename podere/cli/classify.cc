@@ -67,6 +67,8 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
+  add_choice(app, "--keep-images", job.keep_images,
+             "What an HDF5 file has of the pictures: none, small (as the network gets them), original (their files)");
   app.add_flag("--resume", options.resume, "Continue a run that was ended: FILE.parts has what it did");
   app.add_option("--decode-seconds", job.decode_seconds,
                  "Processor time that decoding a picture may take before it is left out [20]")

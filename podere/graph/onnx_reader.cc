@@ -174,7 +174,7 @@ Network read_onnx(const std::filesystem::path& file) {
 }
 
 std::string sha256_of_network(const std::filesystem::path& file, const Network& network) {
-  const std::string of_file = sha256_of_file(file);
+  std::string of_file = sha256_of_file(file);
   if (network.facts().weight_files.empty()) return of_file;
   std::string all = of_file + "\n";
   for (const std::string& beside : network.facts().weight_files) {

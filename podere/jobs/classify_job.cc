@@ -18,6 +18,7 @@ Json run(const ClassifyJob& job, const JobContext& context) {
       .folder = job.parts,
       .output = job.output,
       .format = job.format,
+      .keep_images = job.keep_images,
   };
   Json result = classify::classify(options, context.comm, context.n_threads, context.progress);
   result.update(resources(context.comm, context.n_threads));

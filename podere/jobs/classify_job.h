@@ -25,6 +25,7 @@ struct ClassifyJob {
   bool strict = false;          ///< the first picture that cannot be used ends it
   std::string parts;            ///< folder in which what is done is kept
   classify::OutputFormat format = classify::OutputFormat::kText;
+  classify::KeptImages keep_images = classify::KeptImages::kNone;  ///< of HDF5
   std::string output;  ///< path of an existing, empty file that all executors can write to
 
   static void visit_fields(auto& self, auto&& visit) {
@@ -40,6 +41,7 @@ struct ClassifyJob {
     visit("strict", self.strict);
     visit("parts", self.parts, PathUse::kFolder);
     visit("format", self.format);
+    visit("keep_images", self.keep_images);
     visit("output", self.output, PathUse::kOutput);
   }
 };

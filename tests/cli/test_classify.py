@@ -330,7 +330,9 @@ def test_two_commands_do_not_share_a_folder(podere, network):
     command = ["classify", "pictures", *network, "-o", "labels.csv"]
     process = podere.start(*command)
     wait_until(lambda: list(podere.folder.glob("labels.csv.parts/*.part")))
+    process.send_signal(signal.SIGSTOP)  # it has the folder until it continues
     second = podere.run(*command, "--resume")
+    process.send_signal(signal.SIGCONT)
     assert second.returncode == 2
     assert "another command is at work in it" in second.stderr
     process.communicate(timeout=120)
@@ -396,6 +398,32 @@ def test_what_the_microscope_wrote_is_in_the_output(podere, network):
             numpy.testing.assert_array_equal(file["metadata"][column], numbers)
         assert list(file["metadata/detector"].asstr()) == [row["detector"] for row in read]
         assert any(row["detector"] for row in read)
+
+
+def test_pictures_may_be_kept(podere, network):
+    h5py = needed("h5py")
+    pictures = make_pictures(podere.folder / "pictures", 12)
+    (podere.folder / "pictures/a/text.tif").write_text("no picture")
+    command = ["classify", "pictures", *network]
+    for kept in ["small", "original"]:
+        written = set()
+        for executors in [1, 3]:
+            podere.done(*command, "--keep-images", kept, "-o", "labels.h5", "--executors", executors, "--cores", 1)
+            written.add((podere.folder / "labels.h5").read_bytes())
+        assert len(written) == 1
+        with h5py.File(podere.folder / "labels.h5") as file:
+            names = list(file["files"].asstr())
+            if kept == "small":
+                assert file["images"].shape == (13, SIDE, SIDE, 3)
+                assert file["images"].chunks == (1, SIDE, SIDE, 3)
+                for name, image in zip(names, file["images"]):
+                    wanted = (pictures[name].convert("RGB").resize((SIDE, SIDE), Image.BILINEAR) if name in pictures
+                              else numpy.zeros((SIDE, SIDE, 3)))
+                    numpy.testing.assert_array_equal(image, wanted)
+            else:
+                for name, content in zip(names, file["images"]):
+                    assert content.tobytes() == (podere.folder / "pictures" / name).read_bytes()
+    assert "--keep-images needs an HDF5 file" in podere.refused(*command, "--keep-images", "small", "-o", "labels.csv")
 
 
 def test_networks_that_do_not_fit_are_refused(podere, network):

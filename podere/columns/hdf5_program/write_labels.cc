@@ -7,7 +7,9 @@
 #include <istream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podere/columns/hdf5_program/handle.h"
@@ -46,30 +48,40 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
 /// A dataset with a row for each picture, which is written in runs of rows.
 class Rows {
  public:
-  /// [n_rows x n_columns]; [n_rows] if n_columns is 0.
-  Rows(hid_t where, const char* name, hid_t type, std::size_t n_rows, std::size_t n_columns = 0)
-      : type_(written(H5Tcopy(type)), H5Tclose), shape_{n_rows, n_columns}, n_dimensions_(n_columns == 0 ? 1 : 2) {
-    const Handle space(written(H5Screate_simple(n_dimensions_, shape_.data(), nullptr)), H5Sclose);
+  using Shape = std::vector<hsize_t>;
+  enum class Layout { kTogether, kChunkForEach };
+
+  /// `shape`: how many rows, and the shape of each.
+  Rows(hid_t where, const char* name, hid_t type, Shape shape, Layout layout = Layout::kTogether)
+      : type_(written(H5Tcopy(type)), H5Tclose), shape_(std::move(shape)) {
+    const Handle space(written(H5Screate_simple(n_dimensions(), shape_.data(), nullptr)), H5Sclose);
     const Handle made(written(H5Pcreate(H5P_DATASET_CREATE)), H5Pclose);
     H5Pset_obj_track_times(made.get(), false);
+    if (layout == Layout::kChunkForEach) {
+      Shape chunk = shape_;
+      chunk[0] = 1;
+      written(H5Pset_chunk(made.get(), n_dimensions(), chunk.data()));
+    }
     dataset_ = Handle(written(H5Dcreate2(where, name, type_.get(), space.get(), H5P_DEFAULT, made.get(), H5P_DEFAULT)),
                       H5Dclose);
   }
 
   void write(std::size_t first, std::size_t n, const void* values) {
     if (n == 0) return;
-    const std::array<hsize_t, 2> start = {first, 0};
-    const std::array<hsize_t, 2> count = {n, shape_[1]};
+    Shape start(shape_.size(), 0), count = shape_;
+    start[0] = first;
+    count[0] = n;
     const Handle space(written(H5Dget_space(dataset_.get())), H5Sclose);
     written(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
-    const Handle memory(written(H5Screate_simple(n_dimensions_, count.data(), nullptr)), H5Sclose);
+    const Handle memory(written(H5Screate_simple(n_dimensions(), count.data(), nullptr)), H5Sclose);
     written(H5Dwrite(dataset_.get(), type_.get(), memory.get(), space.get(), H5P_DEFAULT, values));
   }
 
  private:
+  int n_dimensions() const { return static_cast<int>(shape_.size()); }
+
   Handle type_;
-  std::array<hsize_t, 2> shape_;
-  int n_dimensions_;
+  Shape shape_;
   Handle dataset_;
 };
 
@@ -96,22 +108,56 @@ Handle new_group(hid_t where, const char* name) {
   return Handle(written(H5Gcreate2(where, name, H5P_DEFAULT, made.get(), H5P_DEFAULT)), H5Gclose);
 }
 
+/// The pictures themselves, as far as they are kept.
+class Images {
+ public:
+  Images(hid_t file, std::size_t n_pictures, const Json& head) : kind_(head.at("images")) {
+    const auto shape = head.at("image_shape").get<Rows::Shape>();
+    n_bytes_ = shape.at(0) * shape.at(1) * shape.at(2);
+    if (n_pictures == 0 || kind_ == "none") return;
+    if (kind_ == "small") {
+      rows_.emplace(file, "images", H5T_NATIVE_UINT8, Rows::Shape{n_pictures, shape[0], shape[1], shape[2]},
+                    Rows::Layout::kChunkForEach);
+    } else {
+      const Handle type(written(H5Tvlen_create(H5T_NATIVE_UINT8)), H5Tclose);
+      rows_.emplace(file, "images", type.get(), Rows::Shape{n_pictures});
+    }
+  }
+
+  void write(std::size_t row, std::string& bytes) {
+    if (!rows_) refuse("pictures came, and none were to be kept");
+    if (kind_ == "small" && bytes.size() != n_bytes_)
+      refuse("a picture has {} bytes instead of {}", bytes.size(), n_bytes_);
+    const hvl_t variable = {bytes.size(), bytes.data()};
+    rows_->write(row, 1, kind_ == "small" ? static_cast<const void*>(bytes.data()) : &variable);
+  }
+
+ private:
+  const std::string kind_;
+  std::size_t n_bytes_;  // of a small one
+  std::optional<Rows> rows_;
+};
+
 /// All datasets of pictures, and the rows that are not written yet.
 class Pictures {
  public:
-  Pictures(hid_t file, std::size_t n_pictures, std::size_t n_top)
+  Pictures(hid_t file, std::size_t n_pictures, std::size_t n_top, const Json& head)
       : n_pictures_(n_pictures),
         n_top_(n_top),
+        images_(file, n_pictures, head),
         metadata_(new_group(file, "metadata")),
-        files_(file, "files", text_type().get(), n_pictures),
-        labels_(file, "labels", H5T_NATIVE_INT32, n_pictures, n_top),
-        scores_(file, "scores", H5T_NATIVE_FLOAT, n_pictures, n_top),
-        errors_(file, "errors", text_type().get(), n_pictures),
-        widths_(metadata_.get(), "width", H5T_NATIVE_UINT32, n_pictures),
-        heights_(metadata_.get(), "height", H5T_NATIVE_UINT32, n_pictures),
-        detectors_(metadata_.get(), "detector", text_type().get(), n_pictures) {
-    for (const char* const name : kNumbers) numbers_.emplace_back(metadata_.get(), name, H5T_NATIVE_DOUBLE, n_pictures);
+        files_(file, "files", text_type().get(), {n_pictures}),
+        labels_(file, "labels", H5T_NATIVE_INT32, {n_pictures, n_top}),
+        scores_(file, "scores", H5T_NATIVE_FLOAT, {n_pictures, n_top}),
+        errors_(file, "errors", text_type().get(), {n_pictures}),
+        widths_(metadata_.get(), "width", H5T_NATIVE_UINT32, {n_pictures}),
+        heights_(metadata_.get(), "height", H5T_NATIVE_UINT32, {n_pictures}),
+        detectors_(metadata_.get(), "detector", text_type().get(), {n_pictures}) {
+    for (const char* const name : kNumbers)
+      numbers_.emplace_back(metadata_.get(), name, H5T_NATIVE_DOUBLE, Rows::Shape{n_pictures});
   }
+
+  void add_image(std::string bytes) { images_.write(n_written_ + names_.size(), bytes); }
 
   void add(const Json& picture) {
     if (n_written_ + names_.size() == n_pictures_) refuse("there are more pictures than there should be");
@@ -163,6 +209,7 @@ class Pictures {
 
   const std::size_t n_pictures_;
   const std::size_t n_top_;
+  Images images_;
   Handle metadata_;
   Rows files_, labels_, scores_, errors_, widths_, heights_, detectors_;
   std::vector<Rows> numbers_;  // of kNumbers
@@ -173,6 +220,14 @@ class Pictures {
   std::vector<std::uint32_t> width_, height_;
   std::array<std::vector<double>, kNumbers.size()> number_;
 };
+
+/// So many bytes, behind which a line ends.
+std::string read_bytes(std::istream& lines, std::size_t n) {
+  std::string bytes(n, '\0');
+  if (!lines.read(bytes.data(), static_cast<std::streamsize>(n)) || lines.get() != '\n')
+    refuse("a picture came in part");
+  return bytes;
+}
 
 }  // namespace
 
@@ -186,11 +241,15 @@ void write_labels(const char* path, std::istream& lines) {
   }
   const auto classes = head.at("classes").get<std::vector<std::string>>();
   if (!classes.empty()) {
-    Rows(file.get(), "classes", text_type().get(), classes.size())
+    Rows(file.get(), "classes", text_type().get(), {classes.size()})
         .write(0, classes.size(), pointers_to(classes).data());
   }
-  Pictures pictures(file.get(), head.at("pictures"), head.at("top"));
-  while (std::getline(lines, line)) pictures.add(Json::parse(line));
+  Pictures pictures(file.get(), head.at("pictures"), head.at("top"), head);
+  while (std::getline(lines, line)) {
+    const Json picture = Json::parse(line);
+    if (const std::size_t n = picture.at("image_bytes"); n > 0) pictures.add_image(read_bytes(lines, n));
+    pictures.add(picture);
+  }
   pictures.end();
   written(H5Fflush(file.get(), H5F_SCOPE_GLOBAL));
 }

@@ -10,12 +10,15 @@ namespace podere::columns::hdf5 {
 ///   attributes  {name: text}
 ///   classes     names, or none
 ///   top, pictures   how many classes a picture has at most, and how many pictures come
+///   images      what is kept of pictures themselves: "none", "small" or "original"
+///   image_shape [height, width, channels] of small ones
 ///
 /// and each of the others what was found of a picture:
 ///
 ///   name, error, detector   texts
 ///   width, height
 ///   top         [[class, bits of its score as float32], ...], the best first; missing ones become -1 and 0
+///   image_bytes how many bytes of the picture itself come next, and a line break; 0: none, and no line break
 ///   numbers     pixel size in nm, voltage in kV, working distance in mm, magnification; null where not known
 ///
 /// The same lines make the same bytes. Throws Refusal.

@@ -1,4 +1,4 @@
-// podere decode: what executors start for a picture that may be the end of whoever decodes it.
+// podere decode: what executors start for a picture that may end the process that decodes it.
 #include "podere/cli/arguments.h"
 #include "podere/image/decode_apart.h"
 

@@ -1,4 +1,4 @@
-// Decoding in a process of its own: for pictures that may be the end of whoever decodes them.
+// Decoding in a process of its own: for pictures that may end the one that decodes them.
 #pragma once
 
 #include <string>

@@ -93,7 +93,7 @@ def test_a_model_is_applied_to_the_features_that_it_learned_alone(podere, pictur
     assert "the model learned pixels" in podere.refused("evaluate", "m.json", f"images:pictures?{NET}")
 
 
-def test_weights_beside_the_network_tell_networks_apart(podere, pictures):
+def test_weights_beside_the_network_keep_networks_apart(podere, pictures):
     onnx = needed("onnx")
     model = onnx.load(str(podere.folder / "net.onnx"))
     onnx.save(model, str(podere.folder / "big.onnx"), save_as_external_data=True, location="big.weights",

@@ -22,6 +22,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
+#include "podere/image/list.h"
 #include "podere/jobs/classify_job.h"
 #include "podere/launch/local.h"
 
@@ -187,6 +188,17 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   print(facts_text(lines), descriptor);
 }
 
+/// Throws InputError for an output that is one of the pictures that a list names.
+void check_pictures(const ClassifyOptions& options) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(options.path, unknown)) return;
+  if (std::filesystem::is_directory(options.job.pictures, unknown)) return;
+  const image::PictureList pictures = image::list_pictures(options.job.pictures);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < pictures.size(); ++i) paths.push_back(pictures.file(i));
+  check_outputs({{"-o", options.path}}, options.job.pictures, paths);
+}
+
 int run_classify(const ClassifyOptions& options) {
   const int facts_to = prepare_outputs(
       {{"-o", options.path}},
@@ -195,6 +207,7 @@ int run_classify(const ClassifyOptions& options) {
        {"--labels", options.job.labels},
        {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
        {"the file beside --model", std::filesystem::path(options.job.model).replace_extension(".json").string()}});
+  check_pictures(options);
   const TemporaryFolder here(launch::temporary_folder());
   const SeenFolder seen(options.group, here);
   jobs::ClassifyJob job = options.job;

@@ -80,16 +80,22 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
   }
 }
 
-void check_outputs(const std::vector<NamedFile>& outputs, const source::SourceSpec& source) {
-  std::error_code unknown;
+void check_outputs(const std::vector<NamedFile>& outputs, const std::string& location,
+                   const std::vector<std::string>& paths) {
   for (const NamedFile& output : outputs) {
-    if (source::is_path(source) || !std::filesystem::exists(output.path, unknown)) continue;
-    for (const std::string& path : source::other_files(source)) {
+    for (const std::string& path : paths) {
       if (!is_one_file(output.path, path)) continue;
       throw_input_error("{} {} is a file that {} is read from, which would be lost: choose another", output.argument,
-                        output.path, source.location);
+                        output.path, location);
     }
   }
+}
+
+void check_outputs(const std::vector<NamedFile>& outputs, const source::SourceSpec& source) {
+  std::error_code unknown;
+  const bool may_be_one = std::ranges::any_of(
+      outputs, [&](const NamedFile& output) { return std::filesystem::exists(output.path, unknown); });
+  if (may_be_one && !source::is_path(source)) check_outputs(outputs, source.location, source::other_files(source));
 }
 
 int facts_descriptor(const std::vector<NamedFile>& outputs) {

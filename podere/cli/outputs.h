@@ -25,6 +25,9 @@ NamedFile labels_file(const std::string& argument, const source::SourceSpec& sou
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 /// The same for all files that the rows are made of, such as pictures and the network that sees them.
 void check_outputs(const std::vector<NamedFile>& outputs, const source::SourceSpec& source);
+/// The same for the files `paths` of `location`.
+void check_outputs(const std::vector<NamedFile>& outputs, const std::string& location,
+                   const std::vector<std::string>& paths);
 
 /// Where a command says how it went: the descriptor of standard output, or of standard error where one of the outputs
 /// takes standard output. To be called before they are written.

@@ -467,7 +467,8 @@ def test_an_output_does_not_replace_an_input(podere, network):
     (podere.folder / "list.txt").write_text("pictures/a/00000.png\n")
     (podere.folder / "net.json").write_text("{}")
     for pictures, options in [("list.txt", ["-o", "list.txt"]), ("pictures/a/00000.png", ["-o", "pictures/a/00000.png"]),
-                              ("pictures", ["-o", "net.json"]), ("pictures", ["-o", "net.onnx"])]:
+                              ("pictures", ["-o", "net.json"]), ("pictures", ["-o", "net.onnx"]),
+                              ("list.txt", ["-o", "pictures/a/00000.png"])]:
         assert "would be lost" in podere.refused("classify", pictures, *network, *options)
 
 

@@ -6,6 +6,8 @@
 
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
+#include "podere/base/sha256.h"
+#include "podere/classify/feature_cache.h"
 #include "podere/image/decode.h"
 #include "podere/image/labels.h"
 #include "podere/image/list.h"
@@ -20,13 +22,26 @@ namespace {
 constexpr std::string_view kImagesExample = "images:FOLDER?size=32";
 
 PictureQuery query_of(const SourceSpec& spec) {
-  const std::vector<std::string_view> keys = {"size", "channels", "fit", "labels", "model", "layer", "preprocess"};
+  const std::vector<std::string_view> keys = {"size",  "channels", "fit",        "labels",
+                                              "model", "layer",    "preprocess", "cache"};
   PictureQuery query = parse_picture_query(spec.location, keys, kImagesExample);
   if (!spec.labels.empty() && !query.labels.empty()) {
     throw_input_error("{}: labels= and --labels are both chosen; choose one of them", spec.location);
   }
   if (!spec.labels.empty()) query.labels = spec.labels;
   return query;
+}
+
+/// Null: there is none.
+std::shared_ptr<classify::FeatureCache> open_cache(const PictureQuery& query, const PictureNumbers& numbers,
+                                                   const comm::Communicator& comm) {
+  if (numbers.fingerprint.empty() || query.cache == kNoCache) return nullptr;
+  const auto folder = query.cache.empty() ? classify::usual_feature_cache() : std::filesystem::path(query.cache);
+  if (folder.empty()) return nullptr;
+  return std::make_shared<classify::FeatureCache>(classify::FeatureCacheOptions{.folder = folder,
+                                                                                .fingerprint = numbers.fingerprint,
+                                                                                .n_values = numbers.names.size(),
+                                                                                .n_writers = comm.size()});
 }
 
 std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& reading) {
@@ -39,13 +54,17 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   PictureRows rows;
   rows.name = spec.location;
   rows.n = pictures->size();
-  rows.columns = std::move(numbers.names);
-  rows.read = [pictures, compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
+  rows.columns = numbers.names;
+  rows.read = [pictures, cache = open_cache(query, numbers, reading.comm), compute = std::move(numbers.compute)](
+                  std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);
     const auto bytes = pictures->read(i);
-    const std::string title = pictures->title(i);
     const DecodeTime decoding;
+    const std::string key = cache ? sha256_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) : "";
+    if (cache && cache->find(key, values)) return;
+    const std::string title = pictures->title(i);
     compute(image::decode(bytes, title), title, values);
+    if (cache) cache->add(key, values);
   };
   auto labels = std::make_shared<const std::vector<std::string>>(
       query.labels.empty() ? image::folder_labels(*pictures) : image::file_labels(*pictures, query.labels));

@@ -56,6 +56,9 @@ class QueryParser {
     } else if (key == "preprocess") {
       if (value.empty()) refuse(key, value, "imagenet, inception, unit, raw and the name of a JSON file");
       query.preprocess = value;
+    } else if (key == "cache") {
+      if (value.empty()) refuse(key, value, "no and the name of a folder");
+      query.cache = value;
     } else {
       const auto seed = parse_count(value);
       if (!seed) refuse(key, value, "whole numbers from 0");
@@ -90,7 +93,7 @@ Part next_part(std::string_view& rest) {
 
 void check_pixels(const std::string& location, const PictureQuery& query, const std::set<std::string_view>& found,
                   std::string_view example) {
-  for (const std::string_view key : {"layer", "preprocess"}) {
+  for (const std::string_view key : {"layer", "preprocess", "cache"}) {
     if (found.contains(key)) throw_input_error("{}: {} is of a network, which model=FILE.onnx names", location, key);
   }
   if (query.shape.width == 0) {
@@ -157,6 +160,7 @@ std::string with_absolute_files(const std::string& location) {
     const bool is_first = rest.size() == parsed.query.size();
     const Part part = next_part(rest);
     const bool is_file = part.key == "labels" || part.key == "model" ||
+                         (part.key == "cache" && part.value != kNoCache) ||
                          (part.key == "preprocess" && !classify::is_preprocessing_name(std::string(part.value)));
     if (!is_first) all += '&';
     all += part.key;

@@ -19,10 +19,13 @@ struct PictureShape {
   std::size_t n_values() const { return std::size_t{width} * height * static_cast<std::size_t>(n_channels); }
 };
 
+inline constexpr const char* kNoCache = "no";
+
 struct PictureQuery {
   PictureShape shape;      ///< with a model, width is size= or 0, and the rest means nothing
   std::string model;       ///< model=FILE, a network whose features are wanted; empty: pixels are
   std::string layer;       ///< layer=NAME; empty: the network's output
+  std::string cache;       ///< cache=FOLDER, of features; "no": none; empty: the user's
   std::string preprocess;  ///< preprocess=NAME|FILE; empty: the file beside the model
   std::string labels;      ///< labels=FILE; empty: none
   std::uint64_t seed = 0;  ///< seed=S

@@ -34,7 +34,7 @@ class Podere:
     def environment(self, **variables):
         name, value = self.mark.split("=")
         kept = {k: v for k, v in os.environ.items() if k != "PODERE_FAULT"}
-        return {**kept, name: value, **variables}
+        return {**kept, "XDG_CACHE_HOME": f"{self.folder}.cache", name: value, **variables}
 
     def run(self, *arguments, environment=None, timeout=TIMEOUT, **options):
         return subprocess.run([*self.before, PODERE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,

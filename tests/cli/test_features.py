@@ -1,8 +1,10 @@
 """Features of pictures: the values of a layer of a network, as a table for everything that takes one."""
 
+import hashlib
 import json
 import os
 import shutil
+import stat
 
 import numpy
 import pytest
@@ -132,11 +134,14 @@ def test_preprocessing_and_size_are_found_as_classify_finds_them(podere, picture
     (f"{NET}&size=20", "size is 20, the network takes pictures of height 16"),
     (f"{NET}&size=16x20", "a network takes one number for both sides"),
     ("size=8&layer=d", "layer is of a network, which model=FILE.onnx names"),
+    ("size=8&cache=no", "cache is of a network"),
     ("size=8&preprocess=unit", "preprocess is of a network"),
     ("model=&size=8", "model is '', allowed are the name of a file"),
 ])
 def test_what_cannot_be_is_refused(podere, pictures, query, words):
     for location in (f"images:pictures?{query}", f"sem:3?{query}"):
+        if "cache" in query and location.startswith("sem:"):
+            continue
         for executors in ("1", "2"):
             assert words in podere.refused("train", "gbt", location, "-o", "m.json", "--executors", executors)
 
@@ -160,6 +165,59 @@ def test_values_that_are_not_finite_and_damaged_pictures_are_named(podere, pictu
     for executors in ("1", "2"):
         assert "b/text.tif: is a text" in podere.refused("train", "gbt", f"images:pictures?{NET}", "-o", "m.json",
                                                         "--executors", executors)
+
+
+def forge(file):
+    """Other features, which look as if they had been computed: each with its sign turned."""
+    kept, length = file.read_bytes(), 64 + 6 * 4 + 16
+    forged = b""
+    for at in range(0, len(kept), length):
+        key, values = kept[at:at + 64], numpy.frombuffer(kept[at + 64:at + length - 16], "<f4")
+        record = key + (-values).astype("<f4").tobytes()
+        forged += record + hashlib.sha256(record).hexdigest()[:16].encode()
+    file.write_bytes(forged)
+
+
+def test_features_are_kept_and_computed_once(podere, pictures):
+    source = f"images:pictures?{NET}&layer=d"
+    home = {"environment": {"XDG_CACHE_HOME": "", "HOME": str(podere.folder / "home")}}
+
+    def features_of(query="", executors=1):
+        facts = json.loads(podere.done("describe", source + query, "--json", "--executors", executors, **home).stdout)
+        return [column["mean"] for column in facts["columns"]][:6]
+
+    right = features_of("&cache=no")
+    assert not (podere.folder / "home").exists()
+    assert features_of(executors=3) == right
+    files = sorted((podere.folder / "home/.cache/podere/features").rglob("*.features"))
+    assert 1 <= len(files) <= 3
+    assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
+    for executors in (1, 2, 5):
+        assert features_of(executors=executors) == right
+    sizes = [file.stat().st_size for file in files]
+    for file in files:
+        forge(file)
+    assert features_of(executors=2) == [-mean for mean in right]  # so nothing was computed again
+    assert features_of("&cache=no") == right
+    assert features_of("&cache=own") == right
+    assert list((podere.folder / "own").rglob("*.features"))
+    assert [file.stat().st_size for file in files] == sizes
+    for file in files:
+        content = bytearray(file.read_bytes())
+        for at in range(70, len(content), 64 + 6 * 4 + 16):
+            content[at] ^= 1
+        file.write_bytes(content)
+    assert features_of(executors=2) == right  # what is damaged is computed
+    picture = podere.folder / "pictures/a/00000.png"
+    picture.write_bytes((podere.folder / "pictures/b/00001.tif").read_bytes())
+    changed = features_of()
+    assert changed != right and changed == features_of("&cache=no")
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(podere, pictures):
+    source = f"images:pictures?{NET}&layer=d"
+    (podere.folder / "full").write_text("no folder")
+    assert train(podere, source + "&cache=full") == train(podere, source)
 
 
 def test_sessions_keep_features(podere, pictures, tmp_path_factory):

@@ -152,6 +152,11 @@ PictureLayer::PictureLayer(const Parts& parts)
                                .dump());
 }
 
+std::string PictureLayer::feature_name(std::size_t i) const {
+  constexpr std::size_t kShownDigits = 8;  // two networks of a user do not share them by chance
+  return fmt::format("feature{}@{}", i + 1, fingerprint_.substr(0, kShownDigits));
+}
+
 PictureLayer::Lane PictureLayer::new_lane() const {
   return {graph::Workspace(plan_), std::vector<float>(preparer_.n_values()), std::vector<float>(n_values_)};
 }

@@ -50,6 +50,8 @@ class PictureLayer {
   /// SHA-256 of all that the values depend on but for the picture: operators and weights, wherever they lie, layer,
   /// size and preprocessing.
   const std::string& fingerprint() const { return fingerprint_; }
+  /// Of value i in tables, whose models learn names: "feature1@3fa9c2d1", the end from the fingerprint.
+  std::string feature_name(std::size_t i) const;
 
   Lane new_lane() const;
   const InputShape& input() const { return preparer_.shape(); }

@@ -11,11 +11,14 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/json.h"
 #include "podere/base/printable.h"
+#include "podere/classify/picture_layer.h"
+#include "podere/classify/preprocessing.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/exchange/format.h"
+#include "podere/exchange/join_head.h"
 #include "podere/exchange/name_categories.h"
 
 namespace podere::cli {
@@ -28,6 +31,7 @@ struct ConvertOptions {
   std::string model;
   std::string path;
   std::string to = "podere";
+  classify::NetworkOptions network;
 };
 
 void define_convert(CLI::App& app, ConvertOptions& options) {
@@ -40,6 +44,23 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
   app.add_option("--to", options.to, "Format to write; podere and onnx for networks too, xgboost is JSON [podere]")
       ->check(CLI::IsMember(exchange::written_formats()).description(""))
       ->type_name(choices(exchange::written_formats()));
+  app.add_option("--network", options.network.path,
+                 "ONNX file of the network whose features MODEL learned: writes both as one ONNX file for podere "
+                 "classify, with its preprocessing and the names of its classes in files beside it")
+      ->check(file_name())
+      ->type_name("FILE")
+      ->excludes("--to");
+  app.add_option("--layer", options.network.layer, "Layer of the network [its output]")
+      ->type_name("NAME")
+      ->needs("--network");
+  app.add_option("--preprocess", options.network.preprocess,
+                 "How values of pictures come to the network, as podere classify has it [NETWORK.json]")
+      ->type_name("NAME|FILE")
+      ->needs("--network");
+  app.add_option("--size", options.network.size, "Height and width of what the network gets, if it takes any")
+      ->transform(whole_number(1, classify::kMostSide))
+      ->type_name("N")
+      ->needs("--network");
   add_output_options(app, options.output);
   app.footer("Example: podere convert xgboost.json -o model.json && podere convert model.json --to onnx -o model.onnx");
 }
@@ -96,7 +117,42 @@ void warn_of_codes(const table::Schema& schema, const Format& from) {
                   fmt::join(names, ", ")));
 }
 
+/// Writes the network with its head, and beside it what podere classify needs to know.
+int run_join(const ConvertOptions& options) {
+  const auto beside = [&](const char* suffix) {
+    return std::filesystem::path(options.path).replace_extension(suffix).string();
+  };
+  const std::vector<NamedFile> outputs = {
+      {"--output", options.path}, {"the preprocessing", beside(".json")}, {"the classes", beside(".txt")}};
+  check_outputs(outputs, {{"MODEL", options.model},
+                          {"--network", options.network.path},
+                          {"--preprocess", options.network.preprocess},
+                          {"the file beside --network", classify::preprocessing_file_of(options.network.path)}});
+  const int facts_to = facts_descriptor(outputs);
+  const auto read = exchange::load_model(options.model);
+  const exchange::JoinedNetwork joined = exchange::join_head(*read.model, options.network);
+  const std::string names = fmt::format("{}\n", fmt::join(joined.classes, "\n"));
+  AtomicFile network(options.path), preprocessing(beside(".json")), classes(beside(".txt"));
+  network.write(joined.onnx);
+  preprocessing.write(joined.preprocessing);
+  classes.write(names);
+  preprocessing.commit();
+  classes.commit();
+  network.commit();
+  if (options.output.json) {
+    print_json(Json{{"from", read.format.name}, {"to", "ONNX"}, {"classes", joined.classes}, {"output", options.path}},
+               facts_to);
+  } else {
+    print(fmt::format("Network and head as ONNX: {0}, with {1} and {2}\nUse: podere classify PICTURES --model {0} "
+                      "--labels {2} -o labels.csv\n",
+                      options.path, beside(".json"), beside(".txt")),
+          facts_to);
+  }
+  return kDone;
+}
+
 int run_convert(const ConvertOptions& options) {
+  if (!options.network.path.empty()) return run_join(options);
   const std::vector<NamedFile> outputs = {{"--output", options.path}};
   check_outputs(outputs, {{"MODEL", options.model}});
   const int facts_to = facts_descriptor(outputs);

@@ -21,7 +21,6 @@ namespace {
 using classify::PictureLayer;
 
 constexpr std::string_view kFeature = "feature";
-constexpr std::size_t kShownDigits = 8;  // of fingerprints: two networks of a user do not share them by chance
 
 /// A network, and as many lanes as threads were in it at once.
 class SharedLayer {
@@ -66,7 +65,6 @@ PictureNumbers pixels(const PictureShape& shape) {
   return numbers;
 }
 
-/// Models learn names, so those of features say which network made them: "feature1@3fa9c2d1".
 PictureNumbers features(const std::string& location, const PictureQuery& query) {
   const auto layer = std::make_shared<SharedLayer>(classify::NetworkOptions{.path = query.model,
                                                                             .preprocess = query.preprocess,
@@ -77,12 +75,11 @@ PictureNumbers features(const std::string& location, const PictureQuery& query) 
   const std::size_t n = (**layer).n_values();
   if (n == 0 || n > io::kMostFeatures) {
     throw_input_error("{}: {} is {}, which are {} features of a picture, allowed are 1 to {}: choose another layer=",
-                      location, printable(output.name), to_text(output.shape), n, io::kMostFeatures);
+                      location, printable(output.name), graph::to_text(output.shape), n, io::kMostFeatures);
   }
   PictureNumbers numbers;
   numbers.fingerprint = (**layer).fingerprint();
-  const std::string end = "@" + numbers.fingerprint.substr(0, kShownDigits);
-  for (std::size_t i = 0; i < n; ++i) numbers.names.push_back(fmt::format("{}{}{}", kFeature, i + 1, end));
+  for (std::size_t i = 0; i < n; ++i) numbers.names.push_back((**layer).feature_name(i));
   numbers.compute = [layer, name = printable(output.name)](const image::Picture& picture, const std::string& title,
                                                            std::span<float> values) {
     layer->compute(picture, values);

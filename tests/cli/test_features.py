@@ -1,5 +1,6 @@
 """Features of pictures: the values of a layer of a network, as a table for everything that takes one."""
 
+import csv
 import hashlib
 import json
 import os
@@ -232,3 +233,65 @@ def test_sessions_keep_features(podere, pictures, tmp_path_factory):
     finally:
         podere.done("session", "stop", "s", environment=there)
     assert (podere.folder / "s.json").read_bytes() == alone
+
+
+def join(podere, *options):
+    return podere.done("convert", "m.json", "--network", "net.onnx", "--preprocess", "unit", "--layer", "d", "-o",
+                       "joined.onnx", *options)
+
+
+def classes_of(podere, *arguments):
+    podere.done("classify", "pictures", "--model", "joined.onnx", "-o", "c.csv", *arguments)
+    with open(podere.folder / "c.csv", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize("what, options", [
+    ("mlp", ["--layers", "8"]),
+    ("mlp", ["--layers", "8", "--columns", "{3},{1}"]),
+    ("nn", ["--loss", "cross-entropy", "--classes", 3, "--layers", "5,4", "--activation", "tanh"]),
+    ("nn", ["--positive", "b", "--layers", "4", "--activation", "relu"]),
+])
+def test_network_and_head_in_one_file_find_the_classes_of_the_head(podere, pictures, what, options):
+    is_binary = "--positive" in options
+    lines = [f"{name},{'b' if name[0] == 'b' else 'no b'}\n" for name in pictures]
+    (podere.folder / "two.csv").write_text("file,label\n" + "".join(lines))
+    source = f"images:pictures?{NET}&layer=d" + ("&labels=two.csv" if is_binary else "")
+    facts = json.loads(podere.done("describe", source, "--json").stdout)
+    names = [column["name"] for column in facts["columns"]]
+    options = [option.format(*names) if isinstance(option, str) else option for option in options]
+    podere.done("train", what, source, *options, "-o", "m.json")
+    text = join(podere).stdout
+    assert "podere classify PICTURES --model joined.onnx --labels joined.txt" in text
+    kinds = (podere.folder / "joined.txt").read_text().splitlines()
+    assert kinds == (["no b", "b"] if is_binary else ["a", "b", "c"])
+    found = classes_of(podere, "--labels", "joined.txt", "--top", len(kinds))
+    podere.done("predict", "m.json", source, "-o", "p.csv")
+    with open(podere.folder / "p.csv") as lines:
+        head = [[float(field) for field in line.split(",")] for line in lines]
+    assert len(found) == len(head) == 30
+    for row, probabilities in zip(found, head):
+        if is_binary:
+            probabilities = [1 - probabilities[0], probabilities[0]]
+        scores = {row["label" + end]: float(row["score" + end]) for end in ["", *(f"_{k}" for k in range(2, len(kinds) + 1))]}
+        assert [scores[kind] for kind in kinds] == pytest.approx(probabilities, abs=5e-5)
+    onnx = needed("onnx")
+    model = onnx.load(str(podere.folder / "joined.onnx"))
+    onnx.checker.check_model(model)
+    assert json.loads({entry.key: entry.value for entry in model.metadata_props}["classes"]) == kinds
+    assert "dense" not in {weight.name for weight in model.graph.initializer}  # behind the layer
+
+
+def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
+    source = f"images:pictures?{NET}&layer=d"
+    with_network = ["--network", "net.onnx", "--preprocess", "unit", "-o", "j.onnx"]
+    train(podere, source)
+    assert "trees cannot be joined" in podere.refused("convert", "m.json", *with_network, "--layer", "d")
+    train(podere, source, what="mlp")
+    assert "give the network, layer, size and preprocessing" in podere.refused("convert", "m.json", *with_network)
+    assert "give the network, layer" in podere.refused("convert", "m.json", "--network", "net.onnx", "--preprocess", "raw",
+                                                       "--layer", "d", "-o", "j.onnx")
+    assert "has no tensor 'e'" in podere.refused("convert", "m.json", *with_network, "--layer", "e")
+    assert "are the same file" in podere.refused("convert", "m.json", *with_network[:-1], "m.onnx", "--layer", "d")
+    podere.refused("convert", "m.json", *with_network, "--layer", "d", "--to", "xgboost")
+    podere.refused("convert", "m.json", "--layer", "d", "-o", "j.onnx")

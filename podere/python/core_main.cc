@@ -3,10 +3,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -23,6 +25,7 @@
 #include "podere/neural/model.h"
 #include "podere/neural/predict.h"
 #include "podere/neural/train.h"
+#include "podere/python/image_layer.h"
 #include "podere/python/signal_progress.h"
 #include "podere/table/strided.h"
 #include "podere/tree/model.h"
@@ -432,6 +435,54 @@ void define_models(py::module_& module) {
       });
 }
 
+using FeatureRows = py::array_t<float, py::array::c_style>;
+
+/// [n x n_features] that `fill` fills without Python's lock.
+template <typename Fill>
+FeatureRows feature_rows(const ImageLayer& layer, std::size_t n, const Fill& fill) {
+  FeatureRows rows({n, layer.n_features()});
+  const std::span<float> values(rows.mutable_data(), n * layer.n_features());
+  const py::gil_scoped_release unlocked;
+  fill(values);
+  return rows;
+}
+
+image::Picture picture_of(const py::array_t<std::uint8_t, py::array::c_style>& array) {
+  const bool is_rgb = array.ndim() == 3 && array.shape(2) == image::kRgb;
+  if (array.ndim() < 2 || array.ndim() > 3 || (array.ndim() == 3 && !is_rgb && array.shape(2) != image::kGray))
+    throw py::value_error("an array [height x width] or [height x width x 3] is needed");
+  image::Picture picture(static_cast<std::uint32_t>(array.shape(1)), static_cast<std::uint32_t>(array.shape(0)),
+                         is_rgb ? image::kRgb : image::kGray);
+  std::copy_n(array.data(), array.size(), picture.pixels.begin());
+  return picture;
+}
+
+void define_images(py::module_& module) {
+  py::class_<ImageLayer>(module, "ImageLayer")
+      .def(py::init<const std::string&, const std::string&, const std::string&, std::uint32_t>(), py::arg("model"),
+           py::arg("layer"), py::arg("preprocess"), py::arg("size"), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("n_features", &ImageLayer::n_features)
+      .def("names", &ImageLayer::names)
+      .def(
+          "of_files",
+          [](const ImageLayer& layer, const std::vector<std::string>& files, int n_threads) {
+            return feature_rows(layer, files.size(),
+                                [&](std::span<float> values) { layer.of_files(files, values, n_threads); });
+          },
+          py::arg("files"), py::arg("n_threads"))
+      .def(
+          "of_arrays",
+          [](const ImageLayer& layer, const std::vector<py::array_t<std::uint8_t, py::array::c_style>>& arrays,
+             int n_threads) {
+            std::vector<image::Picture> pictures;
+            for (const auto& array : arrays) pictures.push_back(picture_of(array));
+            return feature_rows(layer, pictures.size(),
+                                [&](std::span<float> values) { layer.of_pictures(pictures, values, n_threads); });
+          },
+          py::arg("arrays"), py::arg("n_threads"));
+  module.def("files_of_pictures", &files_of_pictures, py::arg("location"), py::call_guard<py::gil_scoped_release>());
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -445,6 +496,7 @@ PYBIND11_MODULE(_core, module) {
   });
   define_rows(module);
   define_models(module);
+  define_images(module);
   module.def("abilities_of", &abilities_of, py::arg("algorithm"));
   module.def("train_any", &train_any, py::arg("algorithm"), py::arg("rows"), py::arg("validation").none(true),
              py::arg("options"), py::arg("n_threads"), py::arg("show").none(true));

@@ -21,10 +21,11 @@ from ._connection import SessionError
 from ._core import __version__
 from ._from_sklearn import from_sklearn
 from ._gbt import GBTClassifier, GBTRegressor
+from ._images import ImageFeatures
 from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._root import read_root
 from ._session import Session
 from ._table import Table
 
-__all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "MLPClassifier", "NNClassifier", "NNRegressor",
+__all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
            "Session", "SessionError", "Table", "__version__", "from_sklearn", "read_root"]

@@ -140,6 +140,21 @@ def partial_fit_network(
 ) -> tuple[Network, dict[str, numpy.typing.NDArray[Any]]]:
     """As train_network, with what the optimizer had before (empty: nothing) and has afterwards."""
 
+class ImageLayer:
+    """A layer of a network from an ONNX file."""
+
+    def __init__(self, model: str, layer: str, preprocess: str, size: int) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    def names(self) -> list[str]: ...
+    def of_files(self, files: Sequence[str], n_threads: int) -> numpy.typing.NDArray[numpy.float32]:
+        """[n_files x n_features]."""
+    def of_arrays(
+        self, arrays: Sequence[numpy.typing.NDArray[numpy.uint8]], n_threads: int
+    ) -> numpy.typing.NDArray[numpy.float32]:
+        """[n_arrays x n_features] of pixels [height x width] or [height x width x 3]."""
+
+def files_of_pictures(location: str) -> list[str]: ...
 def usable_cores() -> int: ...
 def write_file(path: str, text: str) -> None:
     """Whole or not at all."""

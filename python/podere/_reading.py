@@ -104,6 +104,27 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
     return {**source, **row_numbers(rows)}
 
 
+_NAMES_OF_PREPROCESSING = ("imagenet", "inception", "unit", "raw")
+
+
+def images_location(path: str | os.PathLike[str], *, model: Any, preprocess: Any, cache: Any, **choices: Any) -> str:
+    """"images:..." of what Session.read_images has."""
+    values = {name: value for name, value in choices.items() if value is not None}
+    if model is not None:
+        values["model"] = absolute("model", model)
+    if preprocess is not None:
+        is_name = isinstance(preprocess, str) and preprocess in _NAMES_OF_PREPROCESSING
+        values["preprocess"] = preprocess if is_name else absolute("preprocess", preprocess)
+    if cache is not True:
+        values["cache"] = "no" if cache is False else absolute("cache", cache)
+    location = absolute("path", path)
+    for name, value in {"path": location, **values}.items():
+        if "?" in str(value) and name == "path" or "&" in str(value) and name != "path":
+            raise ValueError(f"{name} is {value!r}, allowed are names without {'?' if name == 'path' else '&'}")
+    query = "&".join(f"{name}={value}" for name, value in values.items())
+    return f"images:{location}?{query}" if query else f"images:{location}"
+
+
 def read_as(file: dict[str, Any]) -> dict[str, str]:
     """What a job found columns of a file to be that the caller had not said, as Table.read_as has it."""
     reasons = {"index": "left out, an index without a name", "frame": "left out, the data frame's index",

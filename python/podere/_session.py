@@ -19,7 +19,7 @@ from ._jobs import JobRunner
 from ._models import Run
 from ._parameters import absolute, whole
 from ._progress import make_progress
-from ._reading import columns_of_pandas, csv_source, location_source, n_skipped, put_arrays, read_as
+from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
@@ -285,6 +285,49 @@ class Session:
                                  choices={"date_parts": date_parts or None, "drop_unlabeled": drop_unlabeled or None,
                                           "finds_categories": finds_categories or None})
         return self._load(source, name)
+
+    def read_images(self, path: str | os.PathLike[str], *, size: int | str | None = None, channels: int | None = None,
+                    fit: str | None = None, model: str | os.PathLike[str] | None = None, layer: str | None = None,
+                    preprocess: str | os.PathLike[str] | None = None, cache: bool | str | os.PathLike[str] = True,
+                    labels: str | os.PathLike[str] | None = None, drop_unlabeled: bool = False,
+                    rows: slice | None = None, name: str | None = None) -> Table:
+        """Read pictures: their pixels, or with `model` what a layer of a network makes of them.
+
+        Parameters
+        ----------
+        path : str or path
+            A folder, a pattern, a list of paths or a tar archive, which all executors must see. Labels are folders.
+        size : int, "64x48" or None
+            Pixels that pictures are brought to; with `model` what the network gets, if it takes any.
+        channels : 1, 3 or None
+            Of pixels: gray, which None is too, or red, green and blue.
+        fit : "stretch", "crop", "pad" or None
+            Of pixels: how pictures come to their size; None: "stretch".
+        model : path or None
+            ONNX file of a network.
+        layer : str or None
+            The tensor whose values are the features; None: the network's output.
+        preprocess : str, path or None
+            As of `podere.ImageFeatures`.
+        cache : bool or path
+            Whether features are kept in the user's cache folder, or another folder for them.
+        labels : path or None
+            File with the names of pictures and their labels; None: folders are labels, where there are any.
+        drop_unlabeled : bool
+            Leave out pictures without a label.
+        rows : slice or None
+            Such as slice(0, 1000); None: all.
+        name : str or None
+            Of the table; one without a name is dropped when the last reference to it goes.
+
+        Raises
+        ------
+        ValueError
+            For the first picture that cannot be decoded, and for what cannot be used.
+        """
+        location = images_location(path, size=size, channels=channels, fit=fit, model=model, layer=layer,
+                                   preprocess=preprocess, cache=cache)
+        return self.read(location, labels=labels, drop_unlabeled=drop_unlabeled, rows=rows, name=name)
 
     def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,
                   label: str | None = None, weight: str | None = None, rows: slice | None = None,

@@ -1,0 +1,77 @@
+#include "podere/python/image_layer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "podere/base/error.h"
+#include "podere/base/parallel.h"
+#include "podere/image/decode.h"
+#include "podere/image/list.h"
+
+namespace podere::python {
+
+ImageLayer::ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess,
+                       std::uint32_t size)
+    : layer_({.path = model, .preprocess = preprocess, .size = size, .layer = layer, .is_in_location = true}) {
+  constexpr std::size_t kMost = 1'000'000;  // as tables have
+  if (layer_.n_values() == 0 || layer_.n_values() > kMost) {
+    throw_input_error("{}: the layer has {} values, allowed are 1 to {}: choose another", model, layer_.n_values(),
+                      kMost);
+  }
+}
+
+std::vector<std::string> ImageLayer::names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < n_features(); ++i) names.push_back(layer_.feature_name(i));
+  return names;
+}
+
+void ImageLayer::compute(std::size_t n, const std::function<void(std::size_t i, const Use& use)>& picture_of,
+                         std::span<float> features, int n_threads) const {
+  std::vector<std::optional<classify::PictureLayer::Lane>> lanes(static_cast<std::size_t>(std::max(n_threads, 1)));
+  parallel_for(n_threads, n, [&](std::size_t i, int thread) {
+    auto& lane = lanes[static_cast<std::size_t>(thread)];
+    if (!lane) lane.emplace(layer_.new_lane());
+    picture_of(i, [&](const image::Picture& picture, const std::string& title) {
+      layer_.prepare(picture, *lane);
+      const std::span<const float> values = layer_.run(*lane);
+      if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
+        throw_input_error("{}: the network makes NaN or infinite values of it", title);
+      }
+      std::ranges::copy(values, features.begin() + static_cast<std::ptrdiff_t>(i * n_features()));
+    });
+  });
+}
+
+void ImageLayer::of_files(const std::vector<std::string>& files, std::span<float> features, int n_threads) const {
+  const auto picture_of = [&](std::size_t i, const Use& use) {
+    const image::PictureList list = image::list_pictures(files[i]);
+    if (list.size() != 1) throw_input_error("{}: is {} pictures, and one is expected", files[i], list.size());
+    const std::string title = list.title(0);
+    use(image::decode(list.read(0), title), title);
+  };
+  compute(files.size(), picture_of, features, n_threads);
+}
+
+void ImageLayer::of_pictures(const std::vector<image::Picture>& pictures, std::span<float> features,
+                             int n_threads) const {
+  compute(
+      pictures.size(), [&](std::size_t i, const Use& use) { use(pictures[i], fmt::format("picture {}", i)); }, features,
+      n_threads);
+}
+
+std::vector<std::string> files_of_pictures(const std::string& location) {
+  const image::PictureList list = image::list_pictures(location);
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < list.size(); ++i) files.push_back(list.file(i));
+  if (files.size() > 1 && files.front() == files.back()) {
+    throw_input_error("{}: is an archive; its pictures are read by Session.read_images, or once they are unpacked",
+                      location);
+  }
+  return files;
+}
+
+}  // namespace podere::python

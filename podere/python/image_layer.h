@@ -1,0 +1,44 @@
+// Features of pictures for the Python package.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "podere/classify/picture_layer.h"
+#include "podere/image/picture.h"
+
+namespace podere::python {
+
+/// A layer of a network, and pictures of this process or of files brought through it, each on a thread.
+class ImageLayer {
+ public:
+  /// Throws InputError as classify::PictureLayer, and for a layer of more values than tables have columns.
+  ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess, std::uint32_t size);
+
+  std::size_t n_features() const { return layer_.n_values(); }
+  std::vector<std::string> names() const;
+
+  /// Of the files, a row each: `features` [files.size() x n_features()]. Throws InputError for the first that is no
+  /// picture.
+  void of_files(const std::vector<std::string>& files, std::span<float> features, int n_threads) const;
+  /// The same of pixels [height][width][channels].
+  void of_pictures(const std::vector<image::Picture>& pictures, std::span<float> features, int n_threads) const;
+
+ private:
+  /// `picture_of(i, use)` calls `use(picture, title)`.
+  using Use = std::function<void(const image::Picture& picture, const std::string& title)>;
+  void compute(std::size_t n, const std::function<void(std::size_t i, const Use& use)>& picture_of,
+               std::span<float> features, int n_threads) const;
+
+  classify::PictureLayer layer_;
+};
+
+/// The pictures of a folder, pattern or list, by the paths of their files. Throws InputError for none, and for an
+/// archive, whose pictures have no files.
+std::vector<std::string> files_of_pictures(const std::string& location);
+
+}  // namespace podere::python

@@ -19,12 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "podere/base/atomic_file.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 #include "podere/classify/decode_clock.h"
 #include "podere/classify/outcome.h"
 #include "podere/classify/part_files.h"
+#include "podere/classify/result_sheet.h"
 #include "podere/classify/run_folder.h"
 #include "podere/comm/hand_out.h"
 #include "podere/image/decode.h"
@@ -254,9 +256,8 @@ Left find_left(const RunFolder& folder, std::size_t n_pictures, const comm::Comm
 }
 
 /// Rank 0 writes the output from the part files of all. Returns "classified", and "faults" by kind.
-Json write_output(const OutputOptions& options, const std::vector<std::filesystem::path>& files,
-                  const image::PictureList& pictures, Progress& progress) {
-  const Results results(files, pictures.size());
+Json write_output(const OutputOptions& options, const Results& results, const image::PictureList& pictures,
+                  Progress& progress) {
   const std::unique_ptr<Output> output = open_output(options);
   std::map<std::string, std::uint64_t> n_of_kind;
   Stopwatch since_reported;
@@ -354,7 +355,14 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
                                   .attributes = attributes_of(settings)};
     std::vector<std::filesystem::path> files = folder.earlier_parts();
     for (int rank = 0; rank < comm.size(); ++rank) files.push_back(folder.part(rank));
-    result.update(write_output(output, files, pictures, progress));
+    const Results results(files, pictures.size());
+    result.update(write_output(output, results, pictures, progress));
+    if (options.has_contact_sheet) {
+      AtomicFile sheet(std::filesystem::path(options.folder) / kContactSheetName);
+      sheet.write(result_sheet(options.pictures, *network, pictures, labels,
+                               [&](std::size_t i) { return from_bytes(results.result(i)); }));
+      sheet.commit_unflushed();
+    }
   });
   return result;
 }

@@ -23,6 +23,7 @@ struct Options {
   std::string output;      ///< a file that is there, and empty
   OutputFormat format = OutputFormat::kText;
   KeptImages keep_images = KeptImages::kNone;  ///< of HDF5
+  bool has_contact_sheet = false;              ///< whether kContactSheetName is to be made in the folder
 };
 
 /// Applies the network to each picture, and writes a line for each (append_csv_line), or a row of an HDF5 file, in the

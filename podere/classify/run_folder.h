@@ -13,6 +13,9 @@
 
 namespace podere::classify {
 
+/// The contact sheet in it, if the run was to make one.
+inline constexpr const char* kContactSheetName = "contact_sheet.html";
+
 /// A folder with what was asked for (run.json), the pictures as they were listed at first (pictures.list), and part
 /// files. Runs with other settings do not continue it. It may be on a file server: no executor has to find files that
 /// others have just made.

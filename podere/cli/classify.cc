@@ -9,8 +9,12 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <optional>
 
+#include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
@@ -37,6 +41,7 @@ struct ClassifyOptions {
   jobs::ClassifyJob job;
   std::string preprocess;
   std::string path;
+  std::string sheet;
   bool resume = false;
 };
 
@@ -70,6 +75,10 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
       ->type_name("FILE");
   add_choice(app, "--keep-images", job.keep_images,
              "What an HDF5 file has of the pictures: none, small (as the network gets them), original (their files)");
+  app.add_option("--contact-sheet", options.sheet,
+                 "Page that shows some of the pictures with their classes, and those that the network is least sure of")
+      ->transform(output_file())
+      ->type_name("FILE.html");
   app.add_flag("--resume", options.resume, "Continue a run that was ended: FILE.parts has what it did");
   app.add_option("--decode-seconds", job.decode_seconds,
                  "Processor time that decoding a picture may take before it is left out [20]")
@@ -161,6 +170,12 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
   }
 }
 
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw_error("{}: cannot be read", path.string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 void print_facts(const Json& facts, const ClassifyOptions& options, int descriptor) {
   const Json& network = facts.at("network");
   const auto n_pictures = facts.at("pictures").get<std::uint64_t>();
@@ -185,6 +200,7 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
     lines.emplace_back("not: " + kind, with_commas(n.get<std::uint64_t>()));
   }
   lines.emplace_back("output", fmt::format("{} ({})", options.path, to_string(format_of(options.path))));
+  if (!options.sheet.empty()) lines.emplace_back("contact sheet", options.sheet);
   print(facts_text(lines), descriptor);
 }
 
@@ -201,7 +217,7 @@ void check_pictures(const ClassifyOptions& options) {
 
 int run_classify(const ClassifyOptions& options) {
   const int facts_to = prepare_outputs(
-      {{"-o", options.path}},
+      {{"-o", options.path}, {"--contact-sheet", options.sheet}},
       {{"PICTURES", options.job.pictures},
        {"--model", options.job.model},
        {"--labels", options.job.labels},
@@ -213,16 +229,22 @@ int run_classify(const ClassifyOptions& options) {
   jobs::ClassifyJob job = options.job;
   job.parts = folder_for(options, seen).string();
   (classify::is_preprocessing_name(options.preprocess) ? job.preprocess : job.preprocess_file) = options.preprocess;
+  job.contact_sheet = !options.sheet.empty();
+  std::optional<AtomicFile> sheet;
+  if (job.contact_sheet) sheet.emplace(options.sheet);
   SharedFile file(options.path);
   job.output = file.path();
   job.format = format_of(options.path);
   const FolderLock lock(job.parts);
   Json facts = run_resumable(options, job, lock, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();
+    if (sheet) sheet->write(content_of(std::filesystem::path(job.parts) / classify::kContactSheetName));
     file.commit();
+    if (sheet) sheet->commit();
     lock.remove_run();
   });
   facts["output"] = options.path;
+  if (sheet) facts["contact_sheet"] = options.sheet;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, options, facts_to); });
   if (facts.at("classified").get<std::uint64_t>() > 0) return kDone;
   print_error(fmt::format("none of the pictures could be used: {} says why", options.path));

@@ -19,6 +19,7 @@ Json run(const ClassifyJob& job, const JobContext& context) {
       .output = job.output,
       .format = job.format,
       .keep_images = job.keep_images,
+      .has_contact_sheet = job.contact_sheet,
   };
   Json result = classify::classify(options, context.comm, context.n_threads, context.progress);
   result.update(resources(context.comm, context.n_threads));

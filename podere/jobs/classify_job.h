@@ -24,6 +24,7 @@ struct ClassifyJob {
   int decode_seconds = 20;      ///< processor time that decoding a picture may take
   bool strict = false;          ///< the first picture that cannot be used ends it
   std::string parts;            ///< folder in which what is done is kept
+  bool contact_sheet = false;   ///< whether classify::kContactSheetName is to be made in it
   classify::OutputFormat format = classify::OutputFormat::kText;
   classify::KeptImages keep_images = classify::KeptImages::kNone;  ///< of HDF5
   std::string output;  ///< path of an existing, empty file that all executors can write to
@@ -40,6 +41,7 @@ struct ClassifyJob {
     visit("decode_seconds", self.decode_seconds);
     visit("strict", self.strict);
     visit("parts", self.parts, PathUse::kFolder);
+    visit("contact_sheet", self.contact_sheet);
     visit("format", self.format);
     visit("keep_images", self.keep_images);
     visit("output", self.output, PathUse::kOutput);

@@ -1,0 +1,49 @@
+#include "podere/classify/result_sheet.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "podere/base/json.h"
+#include "podere/classify/contact_sheet.h"
+#include "podere/image/decode.h"
+
+namespace podere::classify {
+namespace {
+
+/// Of a path or a name; without folders, so that the sheet has the same bytes wherever it is made.
+std::string last_part(const std::string& location) {
+  const std::filesystem::path path(location);
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i) {
+  try {
+    return image::decode(pictures.read(i), pictures.title(i));
+  } catch (const image::PictureFault&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string result_sheet(const std::string& location, const PictureNetwork& network, const image::PictureList& pictures,
+                         std::span<const std::string> labels, const std::function<Outcome(std::size_t)>& outcome_of) {
+  const Json& facts = network.facts();
+  SheetSource source;
+  source.title = last_part(location);
+  source.facts = {{"network", last_part(facts.at("path"))},
+                  {"input", facts.at("input")},
+                  {"preprocessing", last_part(facts.at("preprocessing"))},
+                  {"scores", facts.at("scores")}};
+  source.n_pictures = pictures.size();
+  source.row = [&](std::size_t i) {
+    const Outcome outcome = outcome_of(i);
+    if (outcome.top.empty()) return SheetRow{pictures.name(i), "", 0, outcome.fault};
+    const Score& best = outcome.top.front();
+    return SheetRow{pictures.name(i), labels.empty() ? std::to_string(best.label) : labels[best.label], best.score, ""};
+  };
+  source.picture = [&](std::size_t i) { return read_again(pictures, i); };
+  return contact_sheet(source);
+}
+
+}  // namespace podere::classify

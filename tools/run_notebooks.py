@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 """Runs the notebooks named (all of notebooks/ unless some are) where they stand and stores what they show, so that a
-reader who does not run them sees it. Needs Podere's package in PYTHONPATH: make notebooks sets it."""
+reader who does not run them sees it. Needs Podere's package in PYTHONPATH: make notebooks sets it. The program `podere`
+is the one that the variable PODERE names, or that of the release build."""
+import os
 import pathlib
 import sys
 
 import nbformat
 from nbclient import NotebookClient
 
-NOTEBOOKS = pathlib.Path(__file__).parents[1] / "notebooks"
+ROOT = pathlib.Path(__file__).parents[1]
+NOTEBOOKS = ROOT / "notebooks"
 
 
 def is_progress(output):
@@ -17,8 +20,10 @@ def is_progress(output):
 
 def run(notebook, folder):
     """Runs the cells in `folder`; their outputs, without progress, are in `notebook` afterwards."""
+    program = pathlib.Path(os.environ.get("PODERE", ROOT / "build/release/bin/podere"))
     NotebookClient(notebook, timeout=180, kernel_name="python3", record_timing=False,
-                   resources={"metadata": {"path": folder}}).execute()
+                   resources={"metadata": {"path": folder}}).execute(
+                       env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"})
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if not is_progress(output)]

@@ -32,6 +32,12 @@ assert aucs["trees"] > aucs["network"] > 0.77 and aucs["perceptron"] > 0.7
 assert same
 assert accuracies[-1] >= 0.96
 """),
+    "5_images": (5, """
+assert accuracy >= 0.98
+assert 0.6 < closer["right"].mean() < 0.9 < surest_half
+assert confusion.sum() == 400 and confusion.trace() == closer["right"].sum()
+assert raw["right"].mean() < 0.3 and raw["score"].mean() > 0.95
+"""),
 }
 
 

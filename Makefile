@@ -9,7 +9,7 @@ export CCACHE_NOHASHDIR ?= 1
 CONFIGURE = cmake -Wno-dev --log-level=NOTICE -DPODERE_WERROR=$(if $(CI),ON,OFF) --preset
 BUILD = cmake --build --preset
 
-run:  ## set up, build, train on real and on generated collision events
+run:  ## set up, build, train on real and on generated collision events, name micrographs
 	@tools/setup.sh build
 	@$(CONFIGURE) release -DBUILD_TESTING=OFF
 	@$(BUILD) release --target podere podere_core

@@ -1,6 +1,7 @@
 // podere classify: the classes of many pictures, by a network.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/shared_file.h"
+#include "podere/exchange/format.h"
+#include "podere/exchange/join_head.h"
 #include "podere/image/list.h"
 #include "podere/jobs/classify_job.h"
 #include "podere/launch/local.h"
@@ -40,6 +43,7 @@ struct ClassifyOptions {
   GroupOptions group;
   jobs::ClassifyJob job;
   std::string preprocess;
+  std::string head;
   std::string path;
   std::string sheet;
   bool resume = false;
@@ -57,6 +61,10 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
                  "How values of pictures come to the network: imagenet (as torchvision's networks), inception (-1 to "
                  "1), unit (0 to 1), raw (0 to 255), or a JSON file [MODEL.json beside MODEL.onnx]")
       ->type_name("NAME|FILE");
+  app.add_option("--head", options.head,
+                 "Network of Podere that learned the network's features: gives the classes, and their names")
+      ->check(file_name())
+      ->type_name("FILE");
   app.add_option("--labels", job.labels, "File with the names of the classes, one a line [classes are numbers]")
       ->check(file_name())
       ->type_name("FILE");
@@ -184,8 +192,10 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
                               network.at("input").get<std::string>())},
       {"preprocessing", network.at("preprocessing")},
       {"scores", network.at("scores")},
-      {"classes", options.job.labels.empty() ? fmt::format("numbers, 0 to {}", network.at("classes").get<int>() - 1)
-                                             : "as " + options.job.labels},
+      {"classes", !options.head.empty() ? "as " + options.head
+                  : !options.job.labels.empty()
+                      ? "as " + options.job.labels
+                      : fmt::format("numbers, 0 to {}", network.at("classes").get<int>() - 1)},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())}};
   const auto n_now = n_pictures - facts.at("earlier").get<std::uint64_t>();
   const double seconds = facts.at("classify_seconds").get<double>();
@@ -202,6 +212,26 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   lines.emplace_back("output", fmt::format("{} ({})", options.path, to_string(format_of(options.path))));
   if (!options.sheet.empty()) lines.emplace_back("contact sheet", options.sheet);
   print(facts_text(lines), descriptor);
+}
+
+/// Writes the network and its head as one network into `folder`, as podere convert does, and has the job take it.
+void join_head(const ClassifyOptions& options, const std::filesystem::path& folder, jobs::ClassifyJob& job) {
+  if (!job.labels.empty()) throw_input_error("--labels: the head has the names of classes");
+  const auto head = exchange::load_model(options.head);
+  const exchange::JoinedNetwork joined = exchange::join_head(
+      *head.model, {.path = job.model, .preprocess = options.preprocess, .size = job.size, .layer = job.layer});
+  const auto write = [&](const char* name, const std::string& content) {
+    AtomicFile file(folder / name);
+    file.write(content);
+    file.commit();
+    return (folder / name).string();
+  };
+  job.model = write("joined.onnx", joined.onnx);
+  job.preprocess.clear();
+  job.preprocess_file = write("joined.json", joined.preprocessing);
+  job.labels = write("joined.txt", fmt::format("{}\n", fmt::join(joined.classes, "\n")));
+  job.layer.clear();
+  job.size = 0;
 }
 
 /// Throws InputError for an output that is one of the pictures that a list names.
@@ -221,6 +251,7 @@ int run_classify(const ClassifyOptions& options) {
       {{"PICTURES", options.job.pictures},
        {"--model", options.job.model},
        {"--labels", options.job.labels},
+       {"--head", options.head},
        {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
        {"the file beside --model", std::filesystem::path(options.job.model).replace_extension(".json").string()}});
   check_pictures(options);
@@ -229,6 +260,7 @@ int run_classify(const ClassifyOptions& options) {
   jobs::ClassifyJob job = options.job;
   job.parts = folder_for(options, seen).string();
   (classify::is_preprocessing_name(options.preprocess) ? job.preprocess : job.preprocess_file) = options.preprocess;
+  if (!options.head.empty()) join_head(options, seen.path(), job);
   job.contact_sheet = !options.sheet.empty();
   std::optional<AtomicFile> sheet;
   if (job.contact_sheet) sheet.emplace(options.sheet);
@@ -244,6 +276,12 @@ int run_classify(const ClassifyOptions& options) {
     lock.remove_run();
   });
   facts["output"] = options.path;
+  if (!options.head.empty()) {
+    facts["head"] = options.head;
+    facts["network"]["path"] = options.job.model;
+    facts["network"]["preprocessing"] =
+        options.preprocess.empty() ? classify::preprocessing_file_of(options.job.model) : options.preprocess;
+  }
   if (sheet) facts["contact_sheet"] = options.sheet;
   show_result(options.output, facts, facts_to, [&] { print_facts(facts, options, facts_to); });
   if (facts.at("classified").get<std::uint64_t>() > 0) return kDone;

@@ -87,7 +87,7 @@ void write_micrographs(const fs::path& folder, std::uint64_t seed, std::uint64_t
     }
     if (progress.stop_requested()) throw_error("{}: not written: stopped after {} of {} pictures", name, done, n);
     done = end;
-    progress.report({.phase = "generate", .done = done, .total = n, .metrics = {}});
+    progress.report({.phase = "generate", .done = done, .total = n, .metrics = {}, .unit = "picture"});
   }
   write_new_file(made / "LABELS.csv", labels);
   flush(made);

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 
@@ -266,6 +267,11 @@ def test_network_and_head_in_one_file_find_the_classes_of_the_head(podere, pictu
     kinds = (podere.folder / "joined.txt").read_text().splitlines()
     assert kinds == (["no b", "b"] if is_binary else ["a", "b", "c"])
     found = classes_of(podere, "--labels", "joined.txt", "--top", len(kinds))
+    text = podere.done("classify", "pictures", "--model", "net.onnx", "--layer", "d", "--head", "m.json", "--preprocess",
+                       "unit", "--top", len(kinds), "-o", "by_head.csv", "--executors", 2).stdout
+    assert (podere.folder / "by_head.csv").read_bytes() == (podere.folder / "c.csv").read_bytes()
+    assert re.search("classes +as m.json", text)
+    assert re.search("preprocessing +unit", text)
     podere.done("predict", "m.json", source, "-o", "p.csv")
     with open(podere.folder / "p.csv") as lines:
         head = [[float(field) for field in line.split(",")] for line in lines]
@@ -286,6 +292,8 @@ def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
     source = f"images:pictures?{NET}&layer=d"
     with_network = ["--network", "net.onnx", "--preprocess", "unit", "-o", "j.onnx"]
     train(podere, source)
+    assert "trees cannot be joined" in podere.refused("classify", "pictures", "--model", "net.onnx", "--preprocess", "unit",
+                                                      "--layer", "d", "--head", "m.json", "-o", "c.csv")
     assert "trees cannot be joined" in podere.refused("convert", "m.json", *with_network, "--layer", "d")
     train(podere, source, what="mlp")
     assert "give the network, layer, size and preprocessing" in podere.refused("convert", "m.json", *with_network)

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <system_error>
 #include <tuple>
 
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kNetworkNameBytes = 32;
 constexpr std::size_t kFeatureKeyBytes = 64;
 constexpr std::size_t kFeatureCheckBytes = 16;
 constexpr int kMostFeatureFiles = 4096;  // processes at once
@@ -46,33 +48,53 @@ struct NetworkFolder {
   std::uint64_t n_bytes;
 };
 
-NetworkFolder look_at(const fs::path& path) {
-  std::error_code gone;  // others may remove it meanwhile
-  NetworkFolder found{fs::last_write_time(path, gone), path, 0};
-  for (auto file = fs::directory_iterator(path, gone); !gone && file != fs::directory_iterator();
-       file.increment(gone)) {
-    const auto n_bytes = file->file_size(gone);
-    if (!gone) found.n_bytes += n_bytes;
+/// Calls `visit` with each entry of a folder; others may remove it meanwhile.
+void for_each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& visit) {
+  std::error_code gone;
+  for (auto entry = fs::directory_iterator(folder, gone); !gone && entry != fs::directory_iterator();
+       entry.increment(gone)) {
+    visit(*entry);
   }
+}
+
+/// Whether a folder is called as those of networks are: a cache may be in a folder that has something else, too.
+bool is_of_network(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.size() == kNetworkNameBytes && name.find_first_not_of("0123456789abcdef") == name.npos;
+}
+
+NetworkFolder look_at(const fs::path& path) {
+  std::error_code gone;
+  NetworkFolder found{fs::last_write_time(path, gone), path, 0};
+  for_each_entry(path, [&](const fs::directory_entry& file) {
+    const auto n_bytes = file.path().extension() == kFeaturesSuffix ? file.file_size(gone) : 0;
+    if (!gone) found.n_bytes += n_bytes;
+  });
   return found;
+}
+
+void remove_network(const fs::path& path) {
+  std::error_code ignored;
+  for_each_entry(path, [&](const fs::directory_entry& file) {
+    if (file.path().extension() == kFeaturesSuffix) fs::remove(file.path(), ignored);
+  });
+  fs::remove(path, ignored);
 }
 
 /// Removes what was not used for the longest time, but for `kept`, until all is no larger than `most_bytes`. Returns
 /// how large it is then.
 std::uint64_t make_room(const fs::path& folder, const fs::path& kept, std::uint64_t most_bytes) {
   std::vector<NetworkFolder> found;
-  std::error_code gone;
-  for (auto entry = fs::directory_iterator(folder, gone); !gone && entry != fs::directory_iterator();
-       entry.increment(gone)) {
-    found.push_back(look_at(entry->path()));
-  }
+  for_each_entry(folder, [&](const fs::directory_entry& entry) {
+    if (is_of_network(entry.path())) found.push_back(look_at(entry.path()));
+  });
   std::uint64_t n_bytes = 0;
   for (const NetworkFolder& network : found) n_bytes += network.n_bytes;
   std::ranges::sort(found, {}, [](const NetworkFolder& network) { return std::tie(network.used, network.path); });
   for (const NetworkFolder& network : found) {
     if (n_bytes <= most_bytes) break;
     if (network.path == kept) continue;
-    fs::remove_all(network.path, gone);
+    remove_network(network.path);
     n_bytes -= network.n_bytes;
   }
   return n_bytes;
@@ -92,7 +114,7 @@ fs::path usual_feature_cache() {
 }
 
 FeatureCache::FeatureCache(const FeatureCacheOptions& options)
-    : network_(options.folder / sha256_of(options.fingerprint + PODERE_VERSION).substr(0, 32)),
+    : network_(options.folder / sha256_of(options.fingerprint + PODERE_VERSION).substr(0, kNetworkNameBytes)),
       n_values_(options.n_values) {
   std::error_code failure;
   fs::create_directories(network_, failure);
@@ -100,10 +122,9 @@ FeatureCache::FeatureCache(const FeatureCacheOptions& options)
   const std::uint64_t n_bytes = make_room(options.folder, network_, options.most_bytes);
   bytes_left_ = (options.most_bytes - std::min(n_bytes, options.most_bytes)) /
                 static_cast<std::uint64_t>(std::max(options.n_writers, 1));
-  for (auto file = fs::directory_iterator(network_, failure); !failure && file != fs::directory_iterator();
-       file.increment(failure)) {
-    if (file->path().extension() == kFeaturesSuffix) read_keys(file->path());
-  }
+  for_each_entry(network_, [&](const fs::directory_entry& file) {
+    if (file.path().extension() == kFeaturesSuffix) read_keys(file.path());
+  });
 }
 
 FeatureCache::~FeatureCache() {

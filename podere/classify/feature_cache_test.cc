@@ -131,6 +131,22 @@ TEST_F(FeatureCacheTest, NetworksThatWereNotUsedForTheLongestTimeGo) {
   EXPECT_EQ(count(options("d"), 0, 20), 7);  // a fifth of the room for ten more
 }
 
+TEST_F(FeatureCacheTest, WhatElseIsInTheFolderStays) {
+  const fs::path folder = options().folder;
+  const std::vector<fs::path> others = {folder / "thesis/results.features", folder / "notes.txt",
+                                        folder / std::string(32, 'z') / "a.features"};
+  for (const fs::path& file : others) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << std::string(10'000, 'x');
+  }
+  add(options("a"), 0, 10);
+  FeatureCacheOptions b = options("b");
+  b.most_bytes = 1;
+  add(b, 0, 1);
+  EXPECT_EQ(count(options("a"), 0, 10), 0);
+  for (const fs::path& file : others) EXPECT_EQ(fs::file_size(file), 10'000U) << file;
+}
+
 TEST_F(FeatureCacheTest, ADiskThatTakesNothingIsNoFailure) {
   FeatureCacheOptions nowhere = options();
   std::ofstream(fs::path(folder_.path()) / "file") << "no folder";

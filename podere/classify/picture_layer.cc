@@ -123,11 +123,17 @@ struct PictureLayer::Parts {
   graph::Network network;
   InputShape shape;
   NamedPreprocessing preprocessing;
+  std::string digest;
 
   static Parts read(const NetworkOptions& options) {
+    const std::string before = sha256_of_file(options.path);
     graph::Network network = graph::read_onnx(options.path);
+    const std::string digest = graph::sha256_of_network(options.path, network);
+    if (network.facts().weight_files.empty() && digest != before) {
+      throw_input_error("{}: changed while it was read: try again", options.path);
+    }
     const InputShape shape = input_shape(network, options);
-    return {options, std::move(network), shape, find_preprocessing(options, shape)};
+    return {options, std::move(network), shape, find_preprocessing(options, shape), digest};
   }
 };
 
@@ -136,20 +142,23 @@ PictureLayer::PictureLayer(const NetworkOptions& options) : PictureLayer(Parts::
 PictureLayer::PictureLayer(const Parts& parts)
     : preparer_(parts.preprocessing.preprocessing, parts.shape, parts.preprocessing.name),
       plan_(parts.network, plan_options(parts.options, parts.network, parts.shape)),
+      input_port_{parts.network.inputs().front().name, plan_.input()},
       n_values_(n_elements(plan_.outputs().front().shape)),
       operator_behind_(find_operator_behind(parts.network.graph(), plan_.outputs().front().name)) {
   const Json fields = json_of_all_fields(parts.preprocessing.preprocessing);
-  const std::string digest = graph::sha256_of_network(parts.options.path, parts.network);
   facts_ = {{"path", parts.options.path},
-            {"sha256", digest},
+            {"sha256", parts.digest},
             {"producer", parts.network.facts().producer},
             {"parameters", parts.network.facts().n_parameters},
             {"input", graph::to_text(plan_.input())},
             {"preprocessing", parts.preprocessing.name},
             {"preprocessing_fields", fields}};
   fingerprint_ = sha256_of(SortedJson{
-      {"network", digest}, {"input", plan_.input()}, {"layer", output().name}, {"preprocessing", SortedJson(fields)}}
-                               .dump());
+      {"network", parts.digest},
+      {"input", plan_.input()},
+      {"layer", output().name},
+      {"preprocessing",
+       SortedJson(fields)}}.dump());
 }
 
 std::string PictureLayer::feature_name(std::size_t i) const {

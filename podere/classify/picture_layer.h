@@ -55,6 +55,8 @@ class PictureLayer {
 
   Lane new_lane() const;
   const InputShape& input() const { return preparer_.shape(); }
+  /// The same as the network has it, by name, for one picture.
+  const graph::Port& input_port() const { return input_port_; }
   /// Returns the picture as the network gets it, but for what becomes of its values.
   image::Picture prepare(const image::Picture& picture, Lane& lane) const {
     image::Picture small = preparer_.resized(picture);
@@ -70,6 +72,7 @@ class PictureLayer {
 
   Preparer preparer_;
   graph::Plan plan_;
+  graph::Port input_port_;
   std::size_t n_values_;
   std::string operator_behind_;
   Json facts_;

@@ -21,6 +21,7 @@
 namespace podere::exchange {
 namespace {
 
+constexpr std::int64_t kWeightsAreNoInputs = 4;  // from this version of the format on
 constexpr const char* kPrefix = "podere_head_";  // of the names that are new
 
 /// Throws InputError for a head that is no network for classes.
@@ -70,8 +71,8 @@ onnx::ModelProto read_file(const std::string& path) {
   return file;
 }
 
-/// Removes what is not needed for the tensor.
-void keep_what_makes(const std::string& tensor, onnx::GraphProto& graph) {
+/// Removes what is not needed to make the tensor of the input `picture`.
+void keep_what_makes(const std::string& tensor, const std::string& picture, onnx::GraphProto& graph) {
   std::set<std::string> needed = {tensor};
   std::vector<bool> keeps(static_cast<std::size_t>(graph.node_size()));
   for (int i = graph.node_size() - 1; i >= 0; --i) {
@@ -89,8 +90,19 @@ void keep_what_makes(const std::string& tensor, onnx::GraphProto& graph) {
   weights.erase(std::remove_if(weights.begin(), weights.end(),
                                [&](const onnx::TensorProto& weight) { return !needed.contains(weight.name()); }),
                 weights.end());
+  // Of files of old, inputs list weights too, and a weight that is no input is not allowed in them.
+  auto& inputs = *graph.mutable_input();
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
+                              [&](const onnx::ValueInfoProto& input) { return input.name() != picture; }),
+               inputs.end());
   graph.clear_value_info();
   graph.clear_output();
+}
+
+/// The picture's height and width, which the file may leave open.
+void set_input_shape(const graph::Shape& shape, onnx::GraphProto& graph) {
+  auto& dimensions = *graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim();
+  for (int i = 1; i < dimensions.size(); ++i) dimensions[i].set_dim_value(shape.at(static_cast<std::size_t>(i)));
 }
 
 /// Adds operators, each to the output of the one before.
@@ -187,7 +199,9 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   const std::vector<std::size_t> places = places_of(head.schema, layer);
   onnx::ModelProto file = read_file(options.path);
   onnx::GraphProto& graph = *file.mutable_graph();
-  keep_what_makes(layer.output().name, graph);
+  keep_what_makes(layer.output().name, layer.input_port().name, graph);
+  set_input_shape(layer.input_port().shape, graph);
+  file.set_ir_version(std::max<std::int64_t>(file.ir_version(), kWeightsAreNoInputs));
 
   Chain chain(graph, layer.output().name);
   const std::vector<std::int64_t> rows = {-1, static_cast<std::int64_t>(layer.n_values())};

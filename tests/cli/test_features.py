@@ -126,7 +126,7 @@ def test_preprocessing_and_size_are_found_as_classify_finds_them(podere, picture
 
 
 @pytest.mark.parametrize("query, words", [
-    ("model=none.onnx&preprocess=unit", "'none.onnx' cannot be read"),
+    ("model=none.onnx&preprocess=unit", "none.onnx: cannot be read"),
     ("model=net.onnx", "preprocess=imagenet (as torchvision's networks)"),
     (f"{NET}&layer=dd", "has no tensor 'dd': did you mean 'd'?"),
     (f"{NET}&layer=", "layer is '', allowed are the name of a tensor"),
@@ -303,3 +303,24 @@ def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
     assert "are the same file" in podere.refused("convert", "m.json", *with_network[:-1], "m.onnx", "--layer", "d")
     podere.refused("convert", "m.json", *with_network, "--layer", "d", "--to", "xgboost")
     podere.refused("convert", "m.json", "--layer", "d", "-o", "j.onnx")
+
+
+def test_old_files_and_free_sizes_are_joined(podere, pictures):
+    """Weights among the inputs, as files of the third version have them, and a height and width that are free."""
+    onnx = needed("onnx")
+    model = onnx.load(str(podere.folder / "net.onnx"))
+    for weight in model.graph.initializer:
+        model.graph.input.append(onnx.helper.make_tensor_value_info(weight.name, weight.data_type, list(weight.dims)))
+    for dimension in model.graph.input[0].type.tensor_type.shape.dim[2:]:
+        dimension.dim_param = "side"
+    model.ir_version = 3
+    onnx.save(model, str(podere.folder / "net.onnx"))
+    size = ["--size", "16"]
+    podere.done("train", "mlp", f"images:pictures?{NET}&layer=d&size=16", "--layers", "4", "-o", "m.json")
+    join(podere, *size)
+    onnx.checker.check_model(onnx.load(str(podere.folder / "joined.onnx")))
+    joined = classes_of(podere, "--labels", "joined.txt")
+    podere.done("classify", "pictures", "--model", "net.onnx", "--preprocess", "unit", "--layer", "d", *size, "--head",
+                "m.json", "-o", "c.csv")
+    with open(podere.folder / "c.csv", newline="") as lines:
+        assert list(csv.DictReader(lines)) == joined

@@ -129,7 +129,7 @@ class Pipeline {
     image::Picture picture;
     if (decoding == Decoding::kApart) {
       picture = image::decode_apart(bytes, title, options_.decode_seconds);
-      outcome.microscope = image::read_microscope_facts(bytes, title);
+      clock_.in(thread, i, [&] { outcome.microscope = image::read_microscope_facts(bytes, title); });
     } else {
       clock_.in(thread, i, [&] {
         picture = image::decode(bytes, title);
@@ -159,6 +159,8 @@ class Pipeline {
         fmt::format("{}: the network's scores of it are NaN: its --preprocess may be another", pictures_.title(i));
     if (options_.is_strict) throw_input_error("{}", fault);
     outcome.top.clear();
+    outcome.width = outcome.height = 0;
+    if (options_.keep_images == KeptImages::kSmall) outcome.image.clear();
     outcome.fault_kind = "scores are NaN";
     outcome.fault = fault;
   }
@@ -236,14 +238,16 @@ struct Left {
 };
 
 /// The same on all ranks. Collective.
-Left find_left(const RunFolder& folder, std::size_t n_pictures, const comm::Communicator& comm) {
+Left find_left(const RunFolder& folder, std::size_t n_pictures, bool is_strict, const comm::Communicator& comm) {
   Left left;
   std::array<std::uint64_t, 2> sizes = {};
   comm.agree([&] {
     if (!comm.is_root()) return;
     const Results results(folder.earlier_parts(), n_pictures);
     for (std::uint64_t i = 0; i < n_pictures; ++i) {
-      if (!results.is_done(i)) (results.was_begun(i) ? left.suspect : left.fresh).push_back(i);
+      // A run that is to end at faults meets those of earlier runs again.
+      const bool is_done = results.is_done(i) && !(is_strict && !from_bytes(results.result(i)).fault.empty());
+      if (!is_done) (results.was_begun(i) ? left.suspect : left.fresh).push_back(i);
     }
     sizes = {left.suspect.size(), left.fresh.size()};
   });
@@ -288,6 +292,9 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
     if (options.top > network->n_classes()) {
       throw_input_error("--top is {}, the network has {} classes", options.top, network->n_classes());
     }
+    if (options.decode_seconds < 1 || options.decode_seconds > kMostDecodeSeconds) {
+      throw_input_error("decode_seconds is {}, allowed are 1 to {}", options.decode_seconds, kMostDecodeSeconds);
+    }
     if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
       throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
     }
@@ -297,7 +304,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   check_same_on_ranks(settings, comm);
   const RunFolder folder(options.folder, settings, comm);
   const image::PictureList pictures = folder.pictures(options.pictures, comm);
-  const Left left = find_left(folder, pictures.size(), comm);
+  const Left left = find_left(folder, pictures.size(), options.is_strict, comm);
   if (!left.suspect.empty() && comm.is_root()) {
     progress.warn(fmt::format("{} picture{} at work when it ended: decoded in processes of their own, first",
                               left.suspect.size(), left.suspect.size() == 1 ? " was" : "s were"));

@@ -12,12 +12,14 @@
 
 namespace podere::classify {
 
+inline constexpr int kMostDecodeSeconds = 3600;
+
 struct Options {
   std::string pictures;  ///< as image::list_pictures has it
   NetworkOptions network;
   std::string labels;      ///< file with a name on each line, in the order of classes; empty: none
   std::uint32_t top = 0;   ///< how many classes of each picture; 0: 5, or all if there are fewer
-  int decode_seconds = 0;  ///< processor time that decoding a picture may take
+  int decode_seconds = 0;  ///< processor time that decoding a picture may take: 1 to kMostDecodeSeconds
   bool is_strict = false;  ///< the first picture that cannot be used ends it
   std::string folder;      ///< where what is done is kept, see RunFolder
   std::string output;      ///< a file that is there, and empty

@@ -17,7 +17,8 @@ namespace podere::classify {
 /// wait, for a file or on a busy machine, does not count.
 class DecodeClock {
  public:
-  /// `on_too_long` is called with a task that has had more than `most_seconds`, on a thread of its own.
+  /// `on_too_long` is called with a task that has had more than `most_seconds`, on a thread of its own,
+  /// and must not wait for one that decodes.
   DecodeClock(int n_threads, int most_seconds, std::function<void(std::uint64_t task)> on_too_long);
   ~DecodeClock();
   DecodeClock(const DecodeClock&) = delete;

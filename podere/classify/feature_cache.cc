@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -169,6 +170,7 @@ void FeatureCache::open_own_file() {
   for (int i = 0; own_ < 0 && i < kMostFeatureFiles; ++i) {
     const fs::path file = network_ / fmt::format("{}{}", i, kFeaturesSuffix);
     const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor < 0 && errno == EACCES) continue;  // another user's
     if (descriptor < 0) return;
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
       own_size_ = size_of(descriptor) / record_bytes() * record_bytes();

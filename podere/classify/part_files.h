@@ -23,7 +23,7 @@ class PartFile {
 
   /// The task is at work. If that is the last that is known of it, it may be what ended the executor. Thread-safe.
   void begin(std::uint64_t task);
-  /// The task is done, with this result: at most 2^32 - 1 bytes. It lasts if this process ends, and unless the machine
+  /// The task is done, with this result. It lasts if this process ends, and unless the machine
   /// goes down. Thread-safe. Throws as the constructor.
   void end(std::uint64_t task, std::string_view result);
   /// No more is added. What was lasts if the machine goes down, and processes of other machines find it. Throws as the

@@ -19,7 +19,7 @@ std::string last_part(const std::string& location) {
 std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i) {
   try {
     return image::decode(pictures.read(i), pictures.title(i));
-  } catch (const image::PictureFault&) {
+  } catch (const InputError&) {
     return std::nullopt;
   }
 }

@@ -137,12 +137,11 @@ std::uintmax_t result_bytes(const std::filesystem::path& run_folder) {
   return n_bytes;
 }
 
-bool remove_run(const std::filesystem::path& run_folder) {
+void remove_run(const std::filesystem::path& run_folder) {
   std::error_code ignored;
   for (const std::filesystem::path& file : part_files(run_folder)) std::filesystem::remove(file, ignored);
   for (const char* const name : {kSettings, kPictures, kContactSheetName})
     std::filesystem::remove(run_folder / name, ignored);
-  return std::filesystem::remove(run_folder, ignored) || !std::filesystem::exists(run_folder, ignored);
 }
 
 }  // namespace podere::classify

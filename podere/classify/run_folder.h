@@ -17,8 +17,8 @@ namespace podere::classify {
 inline constexpr const char* kContactSheetName = "contact_sheet.html";
 
 /// A folder with what was asked for (run.json), the pictures as they were listed at first (pictures.list), and part
-/// files. Runs with other settings do not continue it. It may be on a file server: no executor has to find files that
-/// others have just made.
+/// files. Runs with other settings do not continue it. It may be on a file server: files that others have just made are
+/// opened by their names, once they are closed, and not searched for.
 class RunFolder {
  public:
   /// `settings` is all that results depend on. Throws InputError where the folder is of a run with others. Collective.
@@ -42,7 +42,7 @@ class RunFolder {
 /// How many bytes of results the folder has; 0 if it is not there.
 std::uintmax_t result_bytes(const std::filesystem::path& run_folder);
 
-/// Removes what a run keeps, and the folder if nothing else is in it. False if something is left.
-bool remove_run(const std::filesystem::path& run_folder);
+/// Removes what a run keeps. The folder stays.
+void remove_run(const std::filesystem::path& run_folder);
 
 }  // namespace podere::classify

@@ -14,6 +14,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -35,8 +36,6 @@
 
 namespace podere::cli {
 namespace {
-
-constexpr int kMostDecodeSeconds = 3600;
 
 struct ClassifyOptions {
   OutputOptions output;
@@ -90,7 +89,7 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
   app.add_flag("--resume", options.resume, "Continue a run that was ended: FILE.parts has what it did");
   app.add_option("--decode-seconds", job.decode_seconds,
                  "Processor time that decoding a picture may take before it is left out [20]")
-      ->transform(whole_number(1, kMostDecodeSeconds))
+      ->transform(whole_number(1, classify::kMostDecodeSeconds))
       ->type_name("S");
   app.add_flag("--strict", job.strict, "End at the first picture that cannot be used");
   add_group_options(app, options.group);
@@ -136,16 +135,24 @@ class FolderLock {
     close(descriptor_);
     throw_input_error("{}: another command is at work in it", folder.string());
   }
-  ~FolderLock() { close(descriptor_); }
+  /// Leaves nothing behind if nothing was done.
+  ~FolderLock() {
+    if (descriptor_ >= 0 && classify::result_bytes(path_.parent_path()) == 0) remove_run();
+    if (descriptor_ >= 0) close(descriptor_);
+  }
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
   /// Removes what the run keeps, with the folder if nothing else is in it.
-  void remove_run() const {
+  void remove_run() {
+    const std::filesystem::path folder = path_.parent_path();
+    classify::remove_run(folder);
+    close(std::exchange(descriptor_, -1));  // before it is removed, or a file server keeps it
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
-    const std::string folder = path_.parent_path().string();
-    if (!classify::remove_run(folder)) print_error(fmt::format("{} is left, something else is in it", folder));
+    std::filesystem::remove(folder, ignored);
+    if (!std::filesystem::exists(folder, ignored)) return;
+    print_error(fmt::format("{} is left, something else is in it", folder.string()));
   }
 
  private:
@@ -153,14 +160,12 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
-/// Runs the job. What it did before it failed stays beside the output, and the message says how to continue; the folder
-/// goes if nothing is in it.
-Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job, const FolderLock& lock,
+/// Runs the job. What it did before it failed stays beside the output, and the message says how to continue.
+Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
                    const std::function<void(const Json&)>& keep) {
   const std::uintmax_t n_before = classify::result_bytes(job.parts);
   const auto advice = [&](const std::string& error) {
     const std::uintmax_t n_bytes = classify::result_bytes(job.parts);
-    if (n_bytes == 0) lock.remove_run();
     if (n_bytes == n_before || job.parts != options.path + ".parts") return error;
     return fmt::format("{}{}{} has what was done, the same command with --resume continues", error,
                        error.empty() ? "" : "; ", job.parts);
@@ -237,12 +242,13 @@ void join_head(const ClassifyOptions& options, const std::filesystem::path& fold
 /// Throws InputError for an output that is one of the pictures that a list names.
 void check_pictures(const ClassifyOptions& options) {
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(options.path, unknown)) return;
+  const auto is_file = [&](const std::string& path) { return std::filesystem::is_regular_file(path, unknown); };
+  if (!is_file(options.path) && !is_file(options.sheet)) return;
   if (std::filesystem::is_directory(options.job.pictures, unknown)) return;
   const image::PictureList pictures = image::list_pictures(options.job.pictures);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < pictures.size(); ++i) paths.push_back(pictures.file(i));
-  check_outputs({{"-o", options.path}}, options.job.pictures, paths);
+  check_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}}, options.job.pictures, paths);
 }
 
 int run_classify(const ClassifyOptions& options) {
@@ -267,8 +273,8 @@ int run_classify(const ClassifyOptions& options) {
   SharedFile file(options.path);
   job.output = file.path();
   job.format = format_of(options.path);
-  const FolderLock lock(job.parts);
-  Json facts = run_resumable(options, job, lock, [&](const Json& result) {
+  FolderLock lock(job.parts);
+  Json facts = run_resumable(options, job, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();
     if (sheet) sheet->write(content_of(std::filesystem::path(job.parts) / classify::kContactSheetName));
     file.commit();

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <vector>
 
@@ -88,13 +88,24 @@ int run_decoder(std::vector<std::string> words, int input, int output) {
   return status;
 }
 
-/// Throws PictureFault for a process that came to a bad end.
+/// Whether a process ends so by its own doing. Others end it by SIGKILL, as where memory runs short.
+bool is_crash(int signal) {
+  constexpr std::array kCrashes = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+  return std::ranges::find(kCrashes, signal) != kCrashes.end();
+}
+
+/// Throws PictureFault for a picture that crashed the process or took it too long, and Error where something else ended
+/// it.
 void check_end(int status, const std::string& name, int most_seconds) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) throw_too_slow(name, most_seconds);
   const std::string how = WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
                                               : fmt::format("with exit code {}", WEXITSTATUS(status));
-  throw_fault(FaultKind::kEndsDecoder, "{}: the process that decoded it ended {}; it may be damaged", name, how);
+  if (WIFSIGNALED(status) && is_crash(WTERMSIG(status))) {
+    throw_fault(FaultKind::kEndsDecoder, "{}: the process that decoded it ended {}; it may be damaged", name, how);
+  }
+  throw_error("{}: the process that decoded it ended {}: there may be too little memory, give executors fewer cores",
+              name, how);
 }
 
 void limit(decltype(RLIMIT_CPU) what, rlim_t most) {
@@ -137,7 +148,6 @@ int decode_for_another(const std::string& name, int most_seconds, const DecodeOp
   std::signal(SIGXCPU, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, static_cast<rlim_t>(most_seconds));
-  std::ofstream("/proc/self/oom_score_adj") << 1000;  // where memory runs short, this process is the one to end
   Head head;
   std::string rest;
   try {

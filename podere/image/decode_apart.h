@@ -9,7 +9,7 @@ namespace podere::image {
 
 /// As decode(), by the process that `podere decode` starts. Costs some 50 ms. Also throws PictureFault where that
 /// process crashes (kEndsDecoder), or needs more than `most_seconds` of processor time (kTooSlow). Thread-safe. Throws
-/// Error if the process cannot be started.
+/// Error if the process cannot be started, or is ended by others, as where memory runs short.
 Picture decode_apart(Bytes bytes, const std::string& name, int most_seconds, const DecodeOptions& options = {});
 
 /// What that process does: decodes the file that is its standard input, and writes the picture, or why there is none,

@@ -76,7 +76,9 @@ std::vector<std::uint8_t> read_file(const std::string& path, const std::string& 
     if (!may_pass(errno) || pause == pause.zero()) break;
     std::this_thread::sleep_for(pause);
   }
-  throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}", title, std::strerror(errno));
+  const int error = errno;
+  if (may_pass(error) && error != EIO) throw_error("{}: cannot be read now: {}", title, std::strerror(error));
+  throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}", title, std::strerror(error));
 }
 
 class Files : public PictureStore {
@@ -185,6 +187,34 @@ PictureList list_any(const std::string& location) {
   return as_paths(location, {location});
 }
 
+/// As list_any, of pictures that are known.
+PictureList reopen_any(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
+  std::error_code unknown;
+  if (is_folder(location)) return in_folder(location, std::move(names), n_others);
+  if (!fs::exists(location, unknown)) return as_paths(location, names);
+  if (is_tar_name(location)) {
+    auto store = std::make_shared<Chosen>(open_tar(location), names, location);
+    return {location, std::move(names), n_others, tar_prefix(location), std::move(store)};
+  }
+  if (is_list_name(location)) return in_list(location, std::move(names));
+  return as_paths(location, names);
+}
+
+/// Throws InputError where none of the first pictures is there: a disk that is not mounted, or is another machine's.
+void check_some_are_there(const PictureList& pictures) {
+  constexpr std::size_t kLooked = 100;
+  const std::size_t n = std::min(pictures.size(), kLooked);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::error_code unknown;
+    if (fs::symlink_status(pictures.file(i), unknown).type() != fs::file_type::not_found) return;
+  }
+  if (n == 0) return;
+  throw_input_error(
+      "{}: of the pictures that were found there before, {} is not there, nor one of the {} behind it: executors and "
+      "runs that continue need the same files",
+      printable_line(pictures.location(), kTitleBytes), pictures.title(0), n - 1);
+}
+
 }  // namespace
 
 bool has_picture_name(std::string_view name) {
@@ -227,13 +257,9 @@ PictureList list_pictures(const std::string& location) {
 }
 
 PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
-  if (is_folder(location)) return in_folder(location, std::move(names), n_others);
-  if (is_tar_name(location)) {
-    auto store = std::make_shared<Chosen>(open_tar(location), names, location);
-    return {location, std::move(names), n_others, tar_prefix(location), std::move(store)};
-  }
-  if (is_list_name(location)) return in_list(location, std::move(names));
-  return as_paths(location, names);
+  PictureList pictures = reopen_any(location, std::move(names), n_others);
+  check_some_are_there(pictures);
+  return pictures;
 }
 
 }  // namespace podere::image

@@ -33,8 +33,8 @@ class PictureList {
   std::string folder(std::size_t i) const;
   /// The file that it is in: itself, or the archive.
   std::string file(std::size_t i) const;
-  /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes. What file servers fail at in
-  /// passing is tried again for some seconds.
+  /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes. What may be
+  /// otherwise in a moment is tried again for some seconds; then throws Error, as the picture is not to blame.
   std::vector<std::uint8_t> read(std::size_t i) const;
   /// Files that are left out since they are not called as pictures are.
   std::size_t n_others() const { return n_others_; }
@@ -61,7 +61,8 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 PictureList list_pictures(const std::string& location);
 
 /// The pictures that list_pictures found at the location before, perhaps in another process: folders are not searched
-/// again. Those that are gone cannot be read. Local. Throws InputError if an archive cannot be opened.
+/// again. Those that are gone cannot be read. Local. Throws InputError where all seem to be gone, or an archive cannot
+/// be opened.
 PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others);
 
 }  // namespace podere::image

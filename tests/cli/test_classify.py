@@ -325,19 +325,50 @@ def test_runs_that_end_often_leave_no_picture_out(podere, network):
     assert (podere.folder / "labels.csv").read_bytes() == whole
 
 
-def test_two_commands_do_not_share_a_folder(podere, network):
-    make_pictures(podere.folder / "pictures", 1500)
+def test_two_commands_do_not_share_a_folder(podere, network, bad_decoder):
+    make_pictures(podere.folder / "pictures", 10)
+    save_wide(podere.folder / "pictures/a", 73)
     command = ["classify", "pictures", *network, "-o", "labels.csv"]
-    process = podere.start(*command)
+    process = podere.start(*command, environment=bad_decoder)  # is not done soon
     wait_until(lambda: list(podere.folder.glob("labels.csv.parts/*.part")))
-    process.send_signal(signal.SIGSTOP)  # it has the folder until it continues
     second = podere.run(*command, "--resume")
-    process.send_signal(signal.SIGCONT)
     assert second.returncode == 2
     assert "another command is at work in it" in second.stderr
-    process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert len(rows(podere)) == 1500
+    process.kill()
+    process.communicate(timeout=60)
+    podere.done(*command, "--resume")
+    assert len(rows(podere)) == 11
+
+
+def test_strict_meets_the_faults_of_earlier_runs(podere, network, bad_decoder):
+    make_pictures(podere.folder / "pictures", 3)
+    (podere.folder / "pictures/a/0.tif").write_bytes(b"")
+    save_wide(podere.folder / "pictures/b", 73)
+    command = ["classify", "pictures", *network, "-o", "labels.csv", "--cores", 1]
+    process = podere.start(*command, environment=bad_decoder)
+    wait_until(lambda: any(b"a/0.tif" in part.read_bytes() for part in podere.folder.glob("labels.csv.parts/*.part")))
+    process.kill()
+    process.communicate(timeout=60)
+    result = podere.run(*command, "--strict", "--resume")
+    assert result.returncode == 2
+    assert "pictures/a/0.tif" in result.stderr
+
+
+def test_a_folder_that_is_gone_is_no_folder_of_unreadable_pictures(podere, network):
+    make_pictures(podere.folder / "pictures", 10)
+    (podere.folder / "pictures/zz.tif").write_bytes(b"")
+    command = ["classify", "pictures", *network, "-o", "labels.csv"]
+    assert podere.run(*command, "--strict").returncode == 2
+    (podere.folder / "pictures").rename(podere.folder / "elsewhere")
+    make_pictures(podere.folder / "pictures", 1)
+    (podere.folder / "pictures/a/00000.png").rename(podere.folder / "pictures/other.png")
+    result = podere.run(*command, "--resume")
+    assert result.returncode == 2
+    assert "executors and runs that continue need the same files" in result.stderr
+    shutil.rmtree(podere.folder / "pictures")
+    (podere.folder / "elsewhere").rename(podere.folder / "pictures")
+    podere.done(*command, "--resume")
+    assert len(rows(podere)) == 11
 
 
 def test_what_else_is_in_the_folder_stays(podere, network):

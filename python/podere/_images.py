@@ -55,6 +55,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None) -> ImageFeatures:
         """Reads the network, and raises if it cannot be used. Pictures are not looked at."""
+        self.__dict__.pop("_read", None)  # the file may be another by now
         self._network()
         return self
 
@@ -76,10 +77,11 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         threads = _parameters.n_threads(self.n_jobs)
         pictures = _core.files_of_pictures(os.fsdecode(X)) if isinstance(X, (str, bytes, os.PathLike)) else _sequence(X)
         features = np.empty((len(pictures), network.n_features), dtype=np.float32)
+        are_files = all(isinstance(picture, (str, bytes, os.PathLike)) for picture in pictures)
         step = _PIECE * threads
         for begin in range(0, len(pictures), step):
             piece = pictures[begin:begin + step]
-            if all(isinstance(picture, (str, bytes, os.PathLike)) for picture in piece):
+            if are_files:
                 features[begin:begin + step] = network.of_files([os.fsdecode(path) for path in piece], threads)
             else:
                 arrays = [_array(picture, begin + i) for i, picture in enumerate(piece)]

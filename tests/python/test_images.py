@@ -55,6 +55,10 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
     for others in (folder / "pictures", str(folder / "pictures/*/*.png"), numpy.array([str(path) for path in paths]), pillow,
                    [numpy.asarray(picture) for picture in pillow], numpy.stack([numpy.asarray(p) for p in pillow])):
         assert numpy.array_equal(features.transform(others), made)
+    mixed = [*paths[:20], *pillow[20:]]  # refused for any number of threads
+    for n_jobs in (1, 2):
+        with pytest.raises(TypeError, match="picture 0 is"):
+            podere.ImageFeatures(folder / "net.onnx", preprocess="unit", n_jobs=n_jobs).transform(mixed)
     one_thread = podere.ImageFeatures(folder / "net.onnx", preprocess="unit", n_jobs=1)
     assert numpy.array_equal(one_thread.transform(paths), made)
     assert features.transform([]).shape == (0, 4)

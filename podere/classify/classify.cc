@@ -22,7 +22,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/base/parallel.h"
+#include "podere/base/printable.h"
 #include "podere/classify/decode_clock.h"
 #include "podere/classify/outcome.h"
 #include "podere/classify/part_files.h"
@@ -178,10 +178,17 @@ std::vector<std::string> read_labels(const std::string& path, std::size_t n_clas
   if (!in) throw_input_error("{}: cannot be read", path);
   std::vector<std::string> labels;
   for (std::string line; std::getline(in, line);) {
+    if (labels.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark of UTF-8
     if (line.ends_with('\r')) line.pop_back();
+    if (!is_utf8(line) || line.find('\0') != line.npos) {
+      throw_input_error("{}: line {} is no UTF-8 text", path, labels.size() + 1);
+    }
     labels.push_back(line);
   }
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].empty()) throw_input_error("{}: line {} is empty: each class has a name", path, i + 1);
+  }
   if (labels.size() != n_classes) {
     throw_input_error("{}: has {} names, one a line, and the network {} classes", path, labels.size(), n_classes);
   }
@@ -287,6 +294,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   std::vector<std::string> labels;
   Json settings;
   comm.agree([&] {
+    if (options.pictures.empty()) throw_input_error("PICTURES is empty: a folder, a pattern, a list, an archive");
     network = std::make_unique<PictureNetwork>(options.network);
     if (options.top == 0) options.top = static_cast<std::uint32_t>(std::min<std::size_t>(5, network->n_classes()));
     if (options.top > network->n_classes()) {

@@ -124,7 +124,8 @@ FeatureCache::FeatureCache(const FeatureCacheOptions& options)
   bytes_left_ = (options.most_bytes - std::min(n_bytes, options.most_bytes)) /
                 static_cast<std::uint64_t>(std::max(options.n_writers, 1));
   for_each_entry(network_, [&](const fs::directory_entry& file) {
-    if (file.path().extension() == kFeaturesSuffix) read_keys(file.path());
+    std::error_code unknown;
+    if (file.path().extension() == kFeaturesSuffix && file.is_regular_file(unknown)) read_keys(file.path());
   });
 }
 
@@ -138,7 +139,7 @@ std::size_t FeatureCache::record_bytes() const {
 }
 
 void FeatureCache::read_keys(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return;
   descriptors_.push_back(descriptor);
   const std::uint64_t n = size_of(descriptor) / record_bytes();
@@ -169,7 +170,7 @@ bool FeatureCache::find(const std::string& sha256, std::span<float> values) cons
 void FeatureCache::open_own_file() {
   for (int i = 0; own_ < 0 && i < kMostFeatureFiles; ++i) {
     const fs::path file = network_ / fmt::format("{}{}", i, kFeaturesSuffix);
-    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, S_IRUSR | S_IWUSR);
     if (descriptor < 0 && errno == EACCES) continue;  // another user's
     if (descriptor < 0) return;
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) {

@@ -107,6 +107,7 @@ void append_csv_line(const std::string& picture, const Outcome& outcome, std::si
       continue;
     }
     const auto& [label, score] = outcome.top[k];
+    if (!labels.empty() && label >= labels.size()) throw_error("{}: its result is damaged", printable(picture));
     text += ',';
     text += labels.empty() ? std::to_string(label) : io::field_of(labels[label]);
     fmt::format_to(std::back_inserter(text), ",{}", score);

@@ -83,6 +83,12 @@ Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, 
   if (preprocessing.shortest_side > static_cast<std::uint32_t>(kMostSide)) {
     throw_input_error("{}: shortest_side is {}, allowed are 0 to {}", name, preprocessing.shortest_side, kMostSide);
   }
+  const std::uint32_t longest = std::max(shape.height, shape.width);
+  if (preprocessing.fit == ResizeFit::kCrop && preprocessing.shortest_side != 0 &&
+      preprocessing.shortest_side < longest) {
+    throw_input_error("{}: shortest_side is {}, of which {} cannot be cut out: allowed are {} to {}, or 0", name,
+                      preprocessing.shortest_side, longest, longest, kMostSide);
+  }
   for (std::size_t channel = 0; channel < shape.n_channels; ++channel) {
     const float mean = of_channel(preprocessing.mean, "mean", channel);
     const float std = of_channel(preprocessing.std, "std", channel);

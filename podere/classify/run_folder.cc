@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/base/sha256.h"
 
 namespace podere::classify {
 namespace {
@@ -37,13 +39,19 @@ struct Listed {
   std::size_t n_others = 0;
 };
 
-/// The number of other files, then the names. Each ends with a zero byte, which no name has.
+/// SHA-256 of the rest, the number of other files, then the names. Each ends with a zero byte, which no name has.
 std::string to_text(const Listed& listed) {
   std::string text = std::to_string(listed.n_others) + '\0';
   for (const std::string& name : listed.names) (text += name) += '\0';
-  return text;
+  return sha256_of(text) + '\0' + text;
 }
-Listed from_text(std::string_view text) {
+/// Nothing of a text that is not as to_text made it.
+std::optional<Listed> from_text(std::string_view text) {
+  const std::size_t digest_end = text.find('\0');
+  if (digest_end == text.npos) return std::nullopt;
+  const std::string_view digest = text.substr(0, digest_end);
+  text.remove_prefix(digest_end + 1);
+  if (sha256_of(text) != digest) return std::nullopt;
   Listed listed;
   bool is_first = true;
   for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1)) {
@@ -72,7 +80,7 @@ std::vector<std::filesystem::path> part_files(const std::filesystem::path& folde
   std::vector<std::filesystem::path> files;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    if (entry.path().extension() == kPart) files.push_back(entry.path());
+    if (entry.path().extension() == kPart && entry.is_regular_file(failure)) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   return files;
@@ -85,12 +93,17 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
   comm.agree([&] {
     if (!comm.is_root()) return;
     std::filesystem::create_directories(path_);
+    const std::vector<std::filesystem::path> parts = part_files(path_);
+    for (const char* const name : {kSettings, kPictures}) {
+      if (parts.empty() || std::filesystem::is_regular_file(path_ / name)) continue;
+      throw_input_error("{0}: has parts of a run, but no file {1}: remove {0} to begin anew", path_.string(), name);
+    }
     if (std::filesystem::exists(path_ / kSettings)) {
       check_same(path_, settings);
     } else {
       write_text(path_ / kSettings, settings.dump(2) + "\n");
     }
-    for (const std::filesystem::path& file : part_files(path_)) {
+    for (const std::filesystem::path& file : parts) {
       const std::string name = file.filename().string();
       const auto run = parse_count(std::string_view(name).substr(0, name.find('.')));
       if (!run) continue;
@@ -113,9 +126,13 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
       write_text(path_ / kPictures, text);
     }
   });
-  Listed listed = from_text(comm.broadcast_text(std::move(text)));
+  text = comm.broadcast_text(std::move(text));
   std::optional<image::PictureList> pictures;
-  comm.agree([&] { pictures = image::reopen_pictures(location, std::move(listed.names), listed.n_others); });
+  comm.agree([&] {
+    std::optional<Listed> listed = from_text(text);
+    if (!listed) throw_input_error("{}: is damaged: remove {}", (path_ / kPictures).string(), path_.string());
+    pictures = image::reopen_pictures(location, std::move(listed->names), listed->n_others);
+  });
   return *std::move(pictures);
 }
 

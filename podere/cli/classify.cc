@@ -106,24 +106,6 @@ classify::OutputFormat format_of(const std::filesystem::path& output) {
   return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kText;
 }
 
-/// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
-std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolder& seen) {
-  const std::filesystem::path output = options.path;
-  if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
-    if (options.resume) throw_input_error("--resume: {} is no file, so that nothing was kept", options.path);
-    return seen.path() / "parts";
-  }
-  std::filesystem::path folder = options.path + ".parts";
-  const bool is_there = std::filesystem::exists(folder);
-  if (is_there && !options.resume) {
-    throw_input_error("{0}: is what an earlier run did: --resume continues it, rm -r {0} forgets it", folder.string());
-  }
-  if (!is_there && options.resume) {
-    throw_input_error("--resume: there is no {}, which would have what an earlier run did", folder.string());
-  }
-  return folder;
-}
-
 /// Keeps other commands from the same folder, as far as its file system has locks.
 class FolderLock {
  public:
@@ -135,6 +117,14 @@ class FolderLock {
     close(descriptor_);
     throw_input_error("{}: another command is at work in it", folder.string());
   }
+  /// Whether another command has it.
+  static bool is_held(const std::filesystem::path& folder) {
+    const int descriptor = open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+    const bool is_held = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (descriptor >= 0) close(descriptor);
+    return is_held;
+  }
+
   /// Leaves nothing behind if nothing was done.
   ~FolderLock() {
     if (descriptor_ >= 0 && classify::result_bytes(path_.parent_path()) == 0) remove_run();
@@ -160,6 +150,26 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
+std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolder& seen) {
+  const std::filesystem::path output = options.path;
+  if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
+    if (options.resume) throw_input_error("--resume: {} is no file, so that nothing was kept", options.path);
+    return seen.path() / "parts";
+  }
+  std::filesystem::path folder = options.path + ".parts";
+  const bool is_there = std::filesystem::exists(folder);
+  if (is_there && FolderLock::is_held(folder))
+    throw_input_error("{}: another command is at work in it", folder.string());
+  if (is_there && !options.resume) {
+    throw_input_error("{0}: is what an earlier run did: --resume continues it, rm -r {0} forgets it", folder.string());
+  }
+  if (!is_there && options.resume) {
+    throw_input_error("--resume: there is no {}, which would have what an earlier run did", folder.string());
+  }
+  return folder;
+}
+
 /// Runs the job. What it did before it failed stays beside the output, and the message says how to continue.
 Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
                    const std::function<void(const Json&)>& keep) {
@@ -167,8 +177,8 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
   const auto advice = [&](const std::string& error) {
     const std::uintmax_t n_bytes = classify::result_bytes(job.parts);
     if (n_bytes == n_before || job.parts != options.path + ".parts") return error;
-    return fmt::format("{}{}{} has what was done, the same command with --resume continues", error,
-                       error.empty() ? "" : "; ", job.parts);
+    return fmt::format("{}{}{} has what was done, the same command with --resume{} continues", error,
+                       error.empty() ? "" : "; ", job.parts, job.strict ? " and without --strict" : "");
   };
   try {
     return run_job(options.group, options.output, job, keep);

@@ -149,6 +149,11 @@ std::vector<std::string> read_lines(const std::string& location) {
   }
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
+    if (lines.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark of UTF-8
+    if (line.find('\0') != line.npos) {
+      throw_input_error("{}: has zero bytes, perhaps as UTF-16: a list is plain text, such as UTF-8",
+                        printable_line(location, kTitleBytes));
+    }
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty()) lines.push_back(std::move(line));
   }

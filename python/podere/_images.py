@@ -123,6 +123,8 @@ def _sequence(X: Any) -> Sequence[Any] | np.ndarray[Any, Any]:
 
 def _array(picture: Any, place: int) -> np.ndarray[Any, Any]:
     if hasattr(picture, "convert") and hasattr(picture, "mode"):  # of Pillow
+        if picture.mode[0] in "IF":  # more than 8 bits, which Pillow cuts off at 255
+            raise ValueError(f"picture {place} is of Pillow's mode {picture.mode}: give the path of its file")
         picture = np.asarray(picture.convert("L" if picture.mode in ("1", "L") else "RGB"))
     if not isinstance(picture, np.ndarray):
         raise TypeError(f"picture {place} is {type(picture).__name__}, {_ALLOWED}")

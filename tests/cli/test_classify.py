@@ -371,6 +371,52 @@ def test_a_folder_that_is_gone_is_no_folder_of_unreadable_pictures(podere, netwo
     assert len(rows(podere)) == 11
 
 
+def test_a_folder_of_a_run_that_was_changed_is_refused(podere, network, bad_decoder):
+    make_pictures(podere.folder / "pictures", 10)
+    (podere.folder / "pictures/zz.tif").write_bytes(b"")
+    command = ["classify", "pictures", *network, "-o", "labels.csv"]
+    assert podere.run(*command, "--strict").returncode == 2
+    folder = podere.folder / "labels.csv.parts"
+    whole = {name: (folder / name).read_bytes() for name in ["run.json", "pictures.list"]}
+
+    def refused():
+        result = podere.run(*command, "--resume")
+        assert result.returncode == 2
+        return result.stderr
+
+    for name, content in whole.items():
+        (folder / name).unlink()
+        assert f"no file {name}" in refused()
+        (folder / name).write_bytes(content)
+    for damaged in [whole["pictures.list"][:-1], whole["pictures.list"].replace(b"00001", b"00002", 1), b""]:
+        (folder / "pictures.list").write_bytes(damaged)
+        assert "pictures.list: is damaged" in refused()
+    (folder / "pictures.list").write_bytes(whole["pictures.list"])
+    os.mkfifo(folder / "9.0.part")  # no part of a run
+    result = podere.done(*command, "--resume")
+    assert "something else is in it" in result.stderr
+    assert len(rows(podere)) == 11
+
+
+def test_names_of_classes_are_text_and_lists_are_lines(podere, network):
+    make_pictures(podere.folder / "pictures", 2)
+
+    def refused(pictures, labels):
+        (podere.folder / "l.txt").write_bytes(labels)
+        return podere.refused("classify", pictures, *network, "--labels", "l.txt", "-o", "labels.csv")
+
+    assert "line 2 is empty" in refused("pictures", b"a\n\nb\nc\n")
+    assert "line 1 is no UTF-8 text" in refused("pictures", "a\nb\nc\nd\n".encode("utf-16"))
+    (podere.folder / "p.txt").write_bytes("pictures/a/00000.png\n".encode("utf-16"))
+    assert "zero bytes, perhaps as UTF-16" in refused("p.txt", b"a\nb\nc\nd\n")
+    (podere.folder / "p.txt").write_bytes(b"\xef\xbb\xbfpictures/a/00000.png\r\n")
+    (podere.folder / "l.txt").write_bytes(b"\xef\xbb\xbfa\r\nb\r\nc\r\nd\r\n")
+    podere.done("classify", "p.txt", *network, "--labels", "l.txt", "--top", 4, "-o", "labels.csv")
+    [row] = rows(podere)
+    assert row["picture"] == "pictures/a/00000.png"
+    assert {row["label"], row["label_2"], row["label_3"], row["label_4"]} == set("abcd")
+
+
 def test_what_else_is_in_the_folder_stays(podere, network):
     make_pictures(podere.folder / "pictures", 3)
     (podere.folder / "pictures/zz.tif").write_bytes(b"")
@@ -482,6 +528,8 @@ def test_networks_that_do_not_fit_are_refused(podere, network):
     assert "text.onnx" in refused(model="text.onnx")
     (podere.folder / "odd.json").write_text('{"fit": "twist"}')
     assert "stretch, crop, pad" in refused(preprocess="odd.json")
+    (podere.folder / "short.json").write_text('{"fit": "crop", "shortest_side": 8}')
+    assert "shortest_side is 8, of which 16 cannot be cut out" in refused(preprocess="short.json")
     (podere.folder / "zero.json").write_text('{"std": [0]}')
     assert "std must be numbers above 0" in refused(preprocess="zero.json")
 

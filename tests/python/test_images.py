@@ -59,6 +59,8 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
     for n_jobs in (1, 2):
         with pytest.raises(TypeError, match="picture 0 is"):
             podere.ImageFeatures(folder / "net.onnx", preprocess="unit", n_jobs=n_jobs).transform(mixed)
+    with pytest.raises(ValueError, match="picture 0 is of Pillow's mode I;16"):
+        features.transform([Image.fromarray(numpy.zeros((9, 9), dtype=numpy.uint16))])
     one_thread = podere.ImageFeatures(folder / "net.onnx", preprocess="unit", n_jobs=1)
     assert numpy.array_equal(one_thread.transform(paths), made)
     assert features.transform([]).shape == (0, 4)

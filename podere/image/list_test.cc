@@ -179,6 +179,10 @@ TEST_F(PictureLists, NothingIsRefused) {
   EXPECT_NE(refusal("none").find("there is no such folder, archive, list or picture"), std::string::npos);
   EXPECT_NE(refusal("*.tif").find("has no pictures"), std::string::npos);
   EXPECT_NE(refusal("bad.tar").find("cannot be read as a tar archive"), std::string::npos);
+  make_archive("cut.tar", {{"a.tif", std::string(512, 'a')}, {"b.tif", std::string(512, 'b')}}, false);
+  EXPECT_EQ(refusal("cut.tar"), "");
+  fs::resize_file(path("cut.tar"), 1024);  // behind the first
+  EXPECT_NE(refusal("cut.tar").find("it may be cut off"), std::string::npos);
 }
 
 TEST_F(PictureLists, LabelsAreFolders) {

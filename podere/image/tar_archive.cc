@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,16 @@ class ArchiveFile {
   std::string path_;
   int descriptor_;
 };
+
+/// Whether a plain archive ends as tar ends it, with two blocks of zeros: else it was cut off, perhaps behind a member.
+bool has_end(const ArchiveFile& file) {
+  std::array<char, 1024> end{};
+  std::error_code unknown;
+  const std::uint64_t n_bytes = std::filesystem::file_size(file.path(), unknown);
+  return !unknown && n_bytes >= end.size() &&
+         file.read_at(n_bytes - end.size(), end) == static_cast<ssize_t>(end.size()) &&
+         std::ranges::all_of(end, [](char byte) { return byte == 0; });
+}
 
 /// The members of an archive, one after another, from a place on where one begins. For one thread.
 class ArchiveStream {
@@ -261,6 +272,10 @@ TarPictures open_tar(const std::string& path) {
       places.push_back(is_packed ? member : stream.header_begin());
       is_replaced.push_back(false);
     }
+  }
+  if (!is_packed && !has_end(*file)) {
+    throw_input_error("{}: does not end as tar archives do: it may be cut off, and pictures be missing; make it again",
+                      printable_line(path, 400));
   }
   std::size_t n = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {

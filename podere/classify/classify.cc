@@ -286,6 +286,31 @@ Json write_output(const OutputOptions& options, const Results& results, const im
   return {{"classified", n_classified}, {"faults", n_of_kind}};
 }
 
+/// Rank 0 writes all that is wanted from the part files of all runs and ranks. Returns as write_output.
+Json write_all(const Options& options, const PictureNetwork& network, const std::vector<std::string>& labels,
+               const Json& settings, const RunFolder& folder, int n_ranks, const image::PictureList& pictures,
+               Progress& progress) {
+  const OutputOptions output = {.path = options.output,
+                                .format = options.format,
+                                .n_pictures = pictures.size(),
+                                .n_top = options.top,
+                                .labels = labels,
+                                .keep_images = options.keep_images,
+                                .input = network.input(),
+                                .attributes = attributes_of(settings)};
+  std::vector<std::filesystem::path> files = folder.earlier_parts();
+  for (int rank = 0; rank < n_ranks; ++rank) files.push_back(folder.part(rank));
+  const Results results(files, pictures.size());
+  Json counts = write_output(output, results, pictures, progress);
+  if (options.has_contact_sheet) {
+    AtomicFile sheet(std::filesystem::path(options.folder) / kContactSheetName);
+    sheet.write(result_sheet(options.pictures, network, pictures, labels,
+                             [&](std::size_t i) { return from_bytes(results.result(i)); }));
+    sheet.commit_unflushed();
+  }
+  return counts;
+}
+
 }  // namespace
 
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress) {
@@ -360,24 +385,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   progress.report({"write", 0, pictures.size(), {}});
   comm.agree([&] {
     if (!comm.is_root()) return;
-    const OutputOptions output = {.path = options.output,
-                                  .format = options.format,
-                                  .n_pictures = pictures.size(),
-                                  .n_top = options.top,
-                                  .labels = labels,
-                                  .keep_images = options.keep_images,
-                                  .input = network->input(),
-                                  .attributes = attributes_of(settings)};
-    std::vector<std::filesystem::path> files = folder.earlier_parts();
-    for (int rank = 0; rank < comm.size(); ++rank) files.push_back(folder.part(rank));
-    const Results results(files, pictures.size());
-    result.update(write_output(output, results, pictures, progress));
-    if (options.has_contact_sheet) {
-      AtomicFile sheet(std::filesystem::path(options.folder) / kContactSheetName);
-      sheet.write(result_sheet(options.pictures, *network, pictures, labels,
-                               [&](std::size_t i) { return from_bytes(results.result(i)); }));
-      sheet.commit_unflushed();
-    }
+    result.update(write_all(options, *network, labels, settings, folder, comm.size(), pictures, progress));
   });
   return result;
 }

@@ -262,14 +262,14 @@ void check_pictures(const ClassifyOptions& options) {
 }
 
 int run_classify(const ClassifyOptions& options) {
-  const int facts_to = prepare_outputs(
-      {{"-o", options.path}, {"--contact-sheet", options.sheet}},
-      {{"PICTURES", options.job.pictures},
-       {"--model", options.job.model},
-       {"--labels", options.job.labels},
-       {"--head", options.head},
-       {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
-       {"the file beside --model", std::filesystem::path(options.job.model).replace_extension(".json").string()}});
+  const int facts_to =
+      prepare_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}},
+                      {{"PICTURES", options.job.pictures},
+                       {"--model", options.job.model},
+                       {"--labels", options.job.labels},
+                       {"--head", options.head},
+                       {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
+                       {"the file beside --model", classify::preprocessing_file_of(options.job.model)}});
   check_pictures(options);
   const TemporaryFolder here(launch::temporary_folder());
   const SeenFolder seen(options.group, here);

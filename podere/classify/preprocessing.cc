@@ -52,6 +52,15 @@ Preprocessing read_preprocessing(const std::string& path) {
   return preprocessing;
 }
 
+/// Throws InputError for a crop of more than there is: what is missing would be black.
+void check_crop(const Preprocessing& preprocessing, const InputShape& shape, const std::string& path) {
+  const std::uint32_t longest = std::max(shape.height, shape.width);
+  if (preprocessing.fit != ResizeFit::kCrop || preprocessing.shortest_side == 0) return;
+  if (preprocessing.shortest_side >= longest) return;
+  throw_input_error("{}: shortest_side is {}, of which {} cannot be cut out: allowed are {} to {}, or 0", path,
+                    preprocessing.shortest_side, longest, longest, kMostSide);
+}
+
 }  // namespace
 
 bool is_preprocessing_name(const std::string& name) { return std::ranges::find(kNames, name) != kNames.end(); }
@@ -68,7 +77,9 @@ Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape
   if (name_or_path == "inception") return {.mean = {0.5F}, .std = {0.5F}};
   if (name_or_path == "unit") return {};
   if (name_or_path == "raw") return {.divisor = 1};
-  return read_preprocessing(name_or_path);
+  const Preprocessing read = read_preprocessing(name_or_path);
+  check_crop(read, shape, name_or_path);
+  return read;
 }
 
 Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, const std::string& name)
@@ -82,12 +93,6 @@ Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, 
   };
   if (preprocessing.shortest_side > static_cast<std::uint32_t>(kMostSide)) {
     throw_input_error("{}: shortest_side is {}, allowed are 0 to {}", name, preprocessing.shortest_side, kMostSide);
-  }
-  const std::uint32_t longest = std::max(shape.height, shape.width);
-  if (preprocessing.fit == ResizeFit::kCrop && preprocessing.shortest_side != 0 &&
-      preprocessing.shortest_side < longest) {
-    throw_input_error("{}: shortest_side is {}, of which {} cannot be cut out: allowed are {} to {}, or 0", name,
-                      preprocessing.shortest_side, longest, longest, kMostSide);
   }
   for (std::size_t channel = 0; channel < shape.n_channels; ++channel) {
     const float mean = of_channel(preprocessing.mean, "mean", channel);

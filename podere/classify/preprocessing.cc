@@ -77,7 +77,7 @@ Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape
   if (name_or_path == "inception") return {.mean = {0.5F}, .std = {0.5F}};
   if (name_or_path == "unit") return {};
   if (name_or_path == "raw") return {.divisor = 1};
-  const Preprocessing read = read_preprocessing(name_or_path);
+  Preprocessing read = read_preprocessing(name_or_path);
   check_crop(read, shape, name_or_path);
   return read;
 }

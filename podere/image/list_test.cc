@@ -43,11 +43,18 @@ class PictureLists : public testing::Test {
       return error.what();
     }
   }
-  /// Names and contents, one after another.
+  /// Names and contents, one after another; contents that begin with > are hard links.
   void make_archive(const std::string& name, const std::vector<std::pair<std::string, std::string>>& members,
                     bool is_packed) const {
+    write_archive(name, members, &archive_write_set_format_pax_restricted, is_packed);
+  }
+  void pack(const std::string& name, const std::string& text) const {
+    write_archive(name, {{"text", text}}, &archive_write_set_format_raw, true);
+  }
+  void write_archive(const std::string& name, const std::vector<std::pair<std::string, std::string>>& members,
+                     int (*set_format)(archive*), bool is_packed) const {
     archive* a = archive_write_new();
-    archive_write_set_format_pax_restricted(a);
+    set_format(a);
     if (is_packed) archive_write_add_filter_gzip(a);
     ASSERT_EQ(archive_write_open_filename(a, path(name).c_str()), ARCHIVE_OK);
     for (const auto& [member, content] : members) {
@@ -55,7 +62,8 @@ class PictureLists : public testing::Test {
       archive_entry_set_pathname(entry, member.c_str());
       archive_entry_set_filetype(entry, AE_IFREG);
       archive_entry_set_perm(entry, 0644);
-      archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
+      if (content.starts_with('>')) archive_entry_set_hardlink(entry, content.substr(1).c_str());
+      archive_entry_set_size(entry, content.starts_with('>') ? 0 : static_cast<la_int64_t>(content.size()));
       ASSERT_EQ(archive_write_header(a, entry), ARCHIVE_OK);
       archive_write_data(a, content.data(), content.size());
       archive_entry_free(entry);
@@ -179,10 +187,29 @@ TEST_F(PictureLists, NothingIsRefused) {
   EXPECT_NE(refusal("none").find("there is no such folder, archive, list or picture"), std::string::npos);
   EXPECT_NE(refusal("*.tif").find("has no pictures"), std::string::npos);
   EXPECT_NE(refusal("bad.tar").find("cannot be read as a tar archive"), std::string::npos);
-  make_archive("cut.tar", {{"a.tif", std::string(512, 'a')}, {"b.tif", std::string(512, 'b')}}, false);
-  EXPECT_EQ(refusal("cut.tar"), "");
-  fs::resize_file(path("cut.tar"), 1024);  // behind the first
-  EXPECT_NE(refusal("cut.tar").find("it may be cut off"), std::string::npos);
+}
+
+TEST_F(PictureLists, ArchivesThatLackPartsAreRefused) {
+  make_archive("p.tar", {{"a.tif", std::string(512, 'a')}, {"b.tif", std::string(512, 'b')}}, false);
+  std::ifstream file(path("p.tar"), std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  for (const bool is_packed : {false, true}) {
+    const std::string name = is_packed ? "q.tar.gz" : "q.tar";
+    const auto refusal_of = [&](const std::string& text) {
+      is_packed ? pack(name, text) : make(name, text);
+      return refusal(name);
+    };
+    EXPECT_EQ(refusal_of(whole), "");
+    EXPECT_NE(refusal_of(whole.substr(0, 1024)).find("it may be cut off"), std::string::npos);  // behind the first
+    EXPECT_NE(refusal_of(whole.substr(0, 1300)).find("cannot be read as a tar archive"), std::string::npos);
+    std::string lost = whole;
+    lost.replace(1024, 512, std::string(512, '\0'));  // the second header
+    EXPECT_NE(refusal_of(lost).find("cannot be read as a tar archive"), std::string::npos);
+    EXPECT_EQ(refusal_of(whole + whole), "");
+    EXPECT_EQ(names(list_pictures(path(name))), (Names{"a.tif", "b.tif"}));
+    make_archive(name, {{"a.tif", "a"}, {"l.tif", ">a.tif"}}, is_packed);
+    EXPECT_NE(refusal(name).find("l.tif is a link, and links in archives are not followed"), std::string::npos);
+  }
 }
 
 TEST_F(PictureLists, LabelsAreFolders) {

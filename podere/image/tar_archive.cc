@@ -53,14 +53,11 @@ class ArchiveFile {
   int descriptor_;
 };
 
-/// Whether a plain archive ends as tar ends it, with two blocks of zeros: else it was cut off, perhaps behind a member.
-bool has_end(const ArchiveFile& file) {
-  std::array<char, 1024> end{};
-  std::error_code unknown;
-  const std::uint64_t n_bytes = std::filesystem::file_size(file.path(), unknown);
-  return !unknown && n_bytes >= end.size() &&
-         file.read_at(n_bytes - end.size(), end) == static_cast<ssize_t>(end.size()) &&
-         std::ranges::all_of(end, [](char byte) { return byte == 0; });
+/// Members begin at multiples of it, and an archive ends with two blocks of zeros.
+constexpr std::uint64_t kBlock = 512;
+
+std::uint64_t content_size(archive_entry* entry) {
+  return static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
 }
 
 /// The members of an archive, one after another, from a place on where one begins. For one thread.
@@ -75,6 +72,8 @@ class ArchiveStream {
     archive_read_support_filter_xz(a);
     archive_read_support_filter_zstd(a);
     archive_read_support_filter_lz4(a);
+    // A header that was lost looks like the end: so it is looked whether more follows. `cat a.tar b.tar` may, too.
+    if (archive_read_set_option(a, "tar", "read_concatenated_archives", "1") != ARCHIVE_OK) fail();
     archive_read_set_read_callback(a, &ArchiveStream::read_more);
     archive_read_set_skip_callback(a, &ArchiveStream::skip);
     archive_read_set_callback_data(a, this);
@@ -91,8 +90,15 @@ class ArchiveStream {
     const int result = archive_read_next_header(archive_.get(), &entry);
     if (result == ARCHIVE_EOF) return nullptr;
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
+    // Of a sparse file the archive has less than its size, so an end behind one looks like a cut.
+    content_end_ = archive_entry_sparse_count(entry) > 0
+                       ? 0
+                       : position() + (content_size(entry) + kBlock - 1) / kBlock * kBlock;
     return entry;
   }
+
+  /// Behind the last member: whether zeros follow it, as tar ends archives. Else this one was cut off between members.
+  bool has_end() const { return position() >= content_end_ + kBlock; }
 
   /// Where the header of the member begins, in the text of the archive.
   std::uint64_t header_begin() const {
@@ -101,8 +107,7 @@ class ArchiveStream {
 
   /// The content of the member. Throws PictureFault.
   std::vector<std::uint8_t> read(archive_entry* entry, const std::string& title) {
-    const auto n_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
-    check_file_size(title, n_bytes);
+    check_file_size(title, content_size(entry));
     std::vector<std::uint8_t> bytes;
     std::array<std::uint8_t, 1 << 16> piece;
     while (true) {  // as they come: a damaged header may promise anything
@@ -134,6 +139,9 @@ class ArchiveStream {
     return n_bytes;
   }
 
+  /// In the text of the archive.
+  std::uint64_t position() const { return static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), 0)); }
+
   const char* error_text() const {
     const char* const text = archive_error_string(archive_.get());
     return text == nullptr ? "it is damaged" : text;
@@ -145,6 +153,7 @@ class ArchiveStream {
 
   const ArchiveFile& file_;
   std::uint64_t at_;
+  std::uint64_t content_end_ = 0;
   std::vector<char> buffer_ = std::vector<char>(1 << 18);
   std::unique_ptr<archive, decltype(&archive_read_free)> archive_{archive_read_new(), &archive_read_free};
 };
@@ -210,8 +219,7 @@ class PackedTar : public PictureStore {
   /// Keeps a picture that another thread is likely to ask for: one of the last before the one that is wanted.
   void pass(std::size_t i, archive_entry* entry) const {
     constexpr std::size_t kKept = 64;
-    const auto n_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
-    if (n_bytes > kMostPassedBytes) return;
+    if (content_size(entry) > kMostPassedBytes) return;
     passed_[i] = stream_->read(entry, printable_line(file_->path(), 400));
     n_passed_bytes_ += passed_[i].size();
     while (passed_.size() > kKept || n_passed_bytes_ > kMostPassedBytes) {
@@ -261,10 +269,15 @@ TarPictures open_tar(const std::string& path) {
     for (archive_entry* entry; (entry = stream.next()) != nullptr; ++member) {
       const std::string name(plain_name(archive_entry_pathname(entry)));
       if (name.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
-      const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
-      if (!is_file || !has_picture_name(name)) {
+      if (!has_picture_name(name)) {
         ++pictures.n_others;
         continue;
+      }
+      if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
+        throw_input_error(
+            "{}: {} is a link, and links in archives are not followed; make the archive again with tar --dereference "
+            "--hard-dereference",
+            printable_line(path, 400), printable_line(name, 400));
       }
       const auto [before, is_new] = known.try_emplace(name, pictures.names.size());
       if (!is_new) is_replaced[std::exchange(before->second, pictures.names.size())] = true;
@@ -272,10 +285,10 @@ TarPictures open_tar(const std::string& path) {
       places.push_back(is_packed ? member : stream.header_begin());
       is_replaced.push_back(false);
     }
-  }
-  if (!is_packed && !has_end(*file)) {
-    throw_input_error("{}: does not end as tar archives do: it may be cut off, and pictures be missing; make it again",
-                      printable_line(path, 400));
+    if (!stream.has_end()) {
+      throw_input_error("{}: does not end as tar archives do: it may be cut off, and pictures be missing; make it again",
+                        printable_line(path, 400));
+    }
   }
   std::size_t n = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -128,11 +128,11 @@ class Pipeline {
     const std::string title = pictures_.title(i);
     image::Picture picture;
     if (decoding == Decoding::kApart) {
-      picture = image::decode_apart(bytes, title, options_.decode_seconds);
+      picture = image::decode_apart(bytes, title, options_.decode_seconds, network_.decoding());
       clock_.in(thread, i, [&] { outcome.microscope = image::read_microscope_facts(bytes, title); });
     } else {
       clock_.in(thread, i, [&] {
-        picture = image::decode(bytes, title);
+        picture = image::decode(bytes, title, network_.decoding());
         outcome.microscope = image::read_microscope_facts(bytes, title);
       });
     }

@@ -133,14 +133,17 @@ struct PictureLayer::Parts {
       throw_input_error("{}: changed while it was read: try again", options.path);
     }
     const InputShape shape = input_shape(network, options);
-    return {options, std::move(network), shape, find_preprocessing(options, shape), digest};
+    NamedPreprocessing preprocessing = find_preprocessing(options, shape);
+    if (options.bits != 0) preprocessing.preprocessing.bits = options.bits;
+    return {options, std::move(network), shape, std::move(preprocessing), digest};
   }
 };
 
 PictureLayer::PictureLayer(const NetworkOptions& options) : PictureLayer(Parts::read(options)) {}
 
 PictureLayer::PictureLayer(const Parts& parts)
-    : preparer_(parts.preprocessing.preprocessing, parts.shape, parts.preprocessing.name),
+    : n_bits_(parts.preprocessing.preprocessing.bits),
+      preparer_(parts.preprocessing.preprocessing, parts.shape, parts.preprocessing.name),
       plan_(parts.network, plan_options(parts.options, parts.network, parts.shape)),
       input_port_{parts.network.inputs().front().name, plan_.input()},
       n_values_(n_elements(plan_.outputs().front().shape)),

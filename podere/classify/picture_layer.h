@@ -11,6 +11,7 @@
 #include "podere/classify/preprocessing.h"
 #include "podere/graph/network.h"
 #include "podere/graph/plan.h"
+#include "podere/image/decode.h"
 
 namespace podere::classify {
 
@@ -19,6 +20,7 @@ struct NetworkOptions {
   std::string path;             ///< ONNX file
   std::string preprocess;       ///< as preprocessing_of has it; empty: the file MODEL.json beside MODEL.onnx
   std::uint32_t size = 0;       ///< height and width of the pictures that it gets; 0: the file says them
+  unsigned bits = 0;            ///< that values above 8 bits use; 0: as the preprocessing has it
   std::string layer;            ///< the tensor that is wanted; empty: the output
   bool is_in_location = false;  ///< messages name the options as in "images:FOLDER?layer=", not as "--layer"
 };
@@ -54,6 +56,8 @@ class PictureLayer {
   std::string feature_name(std::size_t i) const;
 
   Lane new_lane() const;
+  /// How pictures for it are decoded.
+  image::DecodeOptions decoding() const { return {.n_bits = n_bits_}; }
   const InputShape& input() const { return preparer_.shape(); }
   /// The same as the network has it, by name, for one picture.
   const graph::Port& input_port() const { return input_port_; }
@@ -70,6 +74,7 @@ class PictureLayer {
   struct Parts;
   explicit PictureLayer(const Parts& parts);
 
+  unsigned n_bits_;
   Preparer preparer_;
   graph::Plan plan_;
   graph::Port input_port_;

@@ -24,6 +24,7 @@ class PictureNetwork {
   const Json& facts() const { return facts_; }
 
   Lane new_lane() const { return layer_.new_lane(); }
+  image::DecodeOptions decoding() const { return layer_.decoding(); }
   const InputShape& input() const { return layer_.input(); }
   image::Picture prepare(const image::Picture& picture, Lane& lane) const { return layer_.prepare(picture, lane); }
   /// The scores of what was prepared last: [n_classes()], in the lane.

@@ -94,6 +94,9 @@ Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, 
   if (preprocessing.shortest_side > static_cast<std::uint32_t>(kMostSide)) {
     throw_input_error("{}: shortest_side is {}, allowed are 0 to {}", name, preprocessing.shortest_side, kMostSide);
   }
+  if (preprocessing.bits != 0 && (preprocessing.bits < kLeastBits || preprocessing.bits > kMostBits)) {
+    throw_input_error("{}: bits is {}, allowed are {} to {}, or 0", name, preprocessing.bits, kLeastBits, kMostBits);
+  }
   for (std::size_t channel = 0; channel < shape.n_channels; ++channel) {
     const float mean = of_channel(preprocessing.mean, "mean", channel);
     const float std = of_channel(preprocessing.std, "std", channel);

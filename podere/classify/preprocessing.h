@@ -41,6 +41,7 @@ struct Preprocessing {
   float divisor = 255;
   std::vector<float> mean = {0};  ///< of each channel, or one for all
   std::vector<float> std = {1};   ///< the same
+  unsigned bits = 0;              ///< that values above 8 bits use, as image::DecodeOptions has it
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("fit", self.fit);
@@ -50,6 +51,7 @@ struct Preprocessing {
     visit("divisor", self.divisor);
     visit("mean", self.mean);
     visit("std", self.std);
+    visit("bits", self.bits);
   }
 };
 
@@ -59,6 +61,8 @@ struct NamedPreprocessing {
 };
 
 inline constexpr int kMostSide = 1 << 14;
+inline constexpr unsigned kLeastBits = 8;
+inline constexpr unsigned kMostBits = 32;
 
 /// Whether it is one of the names that preprocessing_of knows.
 bool is_preprocessing_name(const std::string& name);

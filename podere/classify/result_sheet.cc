@@ -16,9 +16,10 @@ std::string last_part(const std::string& location) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i) {
+std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i,
+                                         const image::DecodeOptions& decoding) {
   try {
-    return image::decode(pictures.read(i), pictures.title(i));
+    return image::decode(pictures.read(i), pictures.title(i), decoding);
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -42,7 +43,7 @@ std::string result_sheet(const std::string& location, const PictureNetwork& netw
     const Score& best = outcome.top.front();
     return SheetRow{pictures.name(i), labels.empty() ? std::to_string(best.label) : labels[best.label], best.score, ""};
   };
-  source.picture = [&](std::size_t i) { return read_again(pictures, i); };
+  source.picture = [&](std::size_t i) { return read_again(pictures, i, network.decoding()); };
   return contact_sheet(source);
 }
 

@@ -74,6 +74,11 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
   app.add_option("--size", job.size, "Height and width of what the network gets, if it takes any")
       ->transform(whole_number(1, classify::kMostSide))
       ->type_name("N");
+  app.add_option("--bits", job.bits,
+                 "Of pictures with values above 8 bits how many are shown: 2^N and more is white [all that the file "
+                 "has, and pictures that use few of them cannot be used]")
+      ->transform(whole_number(classify::kLeastBits, classify::kMostBits))
+      ->type_name("N");
   app.add_option("--layer", job.layer, "Tensor of the network that has the scores [its output]")->type_name("NAME");
   app.add_option("-o,--output", options.path,
                  "File to write, with a row for each picture: HDF5 if its name ends with .h5 or .hdf5, else CSV")
@@ -234,7 +239,8 @@ void join_head(const ClassifyOptions& options, const std::filesystem::path& fold
   if (!job.labels.empty()) throw_input_error("--labels: the head has the names of classes");
   const auto head = exchange::load_model(options.head);
   const exchange::JoinedNetwork joined = exchange::join_head(
-      *head.model, {.path = job.model, .preprocess = options.preprocess, .size = job.size, .layer = job.layer});
+      *head.model,
+      {.path = job.model, .preprocess = options.preprocess, .size = job.size, .bits = job.bits, .layer = job.layer});
   const auto write = [&](const char* name, const std::string& content) {
     AtomicFile file(folder / name);
     file.write(content);
@@ -247,6 +253,7 @@ void join_head(const ClassifyOptions& options, const std::filesystem::path& fold
   job.labels = write("joined.txt", fmt::format("{}\n", fmt::join(joined.classes, "\n")));
   job.layer.clear();
   job.size = 0;
+  job.bits = 0;  // as joined.json has it
 }
 
 /// Throws InputError for an output that is one of the pictures that a list names.

@@ -61,6 +61,11 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
       ->transform(whole_number(1, classify::kMostSide))
       ->type_name("N")
       ->needs("--network");
+  app.add_option("--bits", options.network.bits,
+                 "Of pictures with values above 8 bits how many are shown, if MODEL learned so")
+      ->transform(whole_number(classify::kLeastBits, classify::kMostBits))
+      ->type_name("N")
+      ->needs("--network");
   add_output_options(app, options.output);
   app.footer("Example: podere convert xgboost.json -o model.json && podere convert model.json --to onnx -o model.onnx");
 }

@@ -22,6 +22,7 @@ void add_decode(CLI::App& app, Command& chosen) {
         command.add_option("NAME", options.name)->required();
         command.add_option("--seconds", options.seconds)->required()->transform(whole_number(1, kMostSeconds));
         command.add_option("--page", options.decode.page);
+        command.add_option("--bits", options.decode.n_bits);
         command.add_option("--bytes", options.decode.max_bytes);
       },
       [](const DecodeCommand& options) {

@@ -18,6 +18,9 @@ inline constexpr std::size_t kMostPictureBytes = std::size_t{512} << 20;
 
 struct DecodeOptions {
   std::uint32_t page = 0;  ///< of a TIFF with several
+  /// Of values above 8 bits how many are shown, 8 to 32: 2^n_bits and more is white. 0: all that the file has, and
+  /// pictures that use few of them are refused.
+  unsigned n_bits = 0;
   /// For the picture and what decoding needs beside it, `bytes` not counted.
   std::size_t max_bytes = kMostPictureBytes;
 };
@@ -26,7 +29,7 @@ struct DecodeOptions {
 /// are those of Pillow's convert("RGB") where the file has 8 bits or fewer. What else there may be:
 ///
 ///   palette        its colors, the upper 8 of their 16 bits
-///   9 to 32 bits   the upper 8 bits; negative numbers are black
+///   9 to 32 bits   the upper 8 of `options.n_bits`; negative numbers are black
 ///   float          0 is black and 1 is white; where values are beyond these, the least and the largest of the picture;
 ///                  NaN is black
 ///   min-is-white   turned

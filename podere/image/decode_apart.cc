@@ -127,9 +127,10 @@ Picture decode_apart(Bytes bytes, const std::string& name, int most_seconds, con
   if (!write_all(input.descriptor(), as_text(bytes)) || lseek(input.descriptor(), 0, SEEK_SET) != 0) {
     throw_error("{}: there is no memory to decode it in", name);
   }
-  const int status = run_decoder({"--seconds", std::to_string(most_seconds), "--page", std::to_string(options.page),
-                                  "--bytes", std::to_string(options.max_bytes), "--", name},
-                                 input.descriptor(), output.descriptor());
+  const int status =
+      run_decoder({"--seconds", std::to_string(most_seconds), "--page", std::to_string(options.page), "--bits",
+                   std::to_string(options.n_bits), "--bytes", std::to_string(options.max_bytes), "--", name},
+                  input.descriptor(), output.descriptor());
   check_end(status, name, most_seconds);
   const std::vector<std::uint8_t> answer = read_all(output.descriptor());
   Head head;

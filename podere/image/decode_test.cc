@@ -151,6 +151,27 @@ TEST(Decode, MoreBitsAreScaled) {
   EXPECT_EQ(decode(TestTiff(2, 1, std::string("\x00\xff", 2)).set(262, 0).bytes(), "x").pixels, (Values{255, 0}));
 }
 
+TEST(Decode, PicturesThatUseFewOfTheirBitsAreRefused) {
+  const auto camera = TestTiff(3, 1, memory_of<std::uint16_t>({0, 0x123, 0xfff})).set(258, 16).bytes();
+  EXPECT_NE(fault_of(camera).find("has values of 16 bits and uses 12 of them, so that it is nearly black: say what is "
+                                  "white by --bits"),
+            std::string::npos);
+  EXPECT_EQ(decode(camera, "x", {.n_bits = 12}).pixels, (Values{0, 0x12, 0xff}));
+  EXPECT_EQ(decode(camera, "x", {.n_bits = 16}).pixels, (Values{0, 0x1, 0xf}));
+  EXPECT_EQ(decode(camera, "x", {.n_bits = 10}).pixels, (Values{0, 0x48, 0xff}));  // beyond it is white
+  const auto bright = TestTiff(2, 1, memory_of<std::uint16_t>({0, 0x1000})).set(258, 16).bytes();
+  EXPECT_EQ(decode(bright, "x").pixels, (Values{0, 0x10}));
+  const auto black = TestTiff(2, 1, memory_of<std::uint16_t>({0, 0})).set(258, 16).bytes();
+  EXPECT_EQ(decode(black, "x").pixels, (Values{0, 0}));
+  const auto with_sign = TestTiff(2, 1, memory_of<std::int16_t>({-1, 0xff})).set(258, 16).set(339, 2).bytes();
+  EXPECT_NE(fault_of(with_sign).find("uses 8 of them"), std::string::npos);
+  EXPECT_EQ(decode(with_sign, "x", {.n_bits = 8}).pixels, (Values{0, 0xff}));
+  auto rgb = TestTiff(1, 1, memory_of<std::uint16_t>({0x10, 0x20, 0x30})).set(258, 16).set(277, 3).set(262, 2);
+  EXPECT_NE(fault_of(rgb.bytes()).find("uses 6 of them"), std::string::npos);
+  const auto eight = TestTiff(2, 1, std::string("\x01\x02")).bytes();
+  EXPECT_EQ(decode(eight, "x", {.n_bits = 12}).pixels, (Values{1, 2}));  // of 8 bits all are shown
+}
+
 TEST(Decode, RealNumbersAreScaled) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
   const auto reals = [](const std::vector<float>& values) {

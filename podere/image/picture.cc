@@ -50,6 +50,8 @@ std::string_view name_of(FaultKind kind) {
       return "too slow";
     case FaultKind::kDamaged:
       return "damaged";
+    case FaultKind::kNearlyBlack:
+      return "nearly black";
   }
   return "";
 }

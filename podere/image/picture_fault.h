@@ -20,6 +20,7 @@ enum class FaultKind {
   kNoPage,      ///< the page is not there
   kTooLarge,    ///< beyond the memory that one picture may take
   kDamaged,
+  kNearlyBlack,  ///< uses few of the bits that its values have
   kEndsDecoder,  ///< the process that decodes it crashes
   kTooSlow,      ///< beyond the processor time that one picture may take
 };

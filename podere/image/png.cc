@@ -2,6 +2,7 @@
 #include <png.h>
 
 #include <algorithm>
+#include <bit>
 #include <csetjmp>
 #include <cstring>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "podere/base/printable.h"
 #include "podere/image/decoders.h"
 #include "podere/image/memory_limit.h"
+#include "podere/image/samples.h"
 
 namespace podere::image {
 namespace {
@@ -59,31 +61,48 @@ class PngDecoder {
       png_set_chunk_malloc_max(png_, kMostChunkBytes);
       png_set_chunk_cache_max(png_, kMostChunks);
       png_read_info(png_, information_);
-      png_set_strip_16(png_);
       png_set_strip_alpha(png_);
+      if (std::endian::native == std::endian::little) png_set_swap(png_);
       if (png_get_color_type(png_, information_) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
       if (png_get_color_type(png_, information_) == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
       n_passes_ = png_set_interlace_handling(png_);
     });
     const std::uint32_t width = png_get_image_width(png_, information_);
     const std::uint32_t height = png_get_image_height(png_, information_);
+    const std::size_t n_value_bytes = png_get_bit_depth(png_, information_) == 16 ? 2 : 1;
+    const bool is_gray = (png_get_color_type(png_, information_) & ~PNG_COLOR_MASK_ALPHA) == PNG_COLOR_TYPE_GRAY;
+    const std::uint64_t n_pixel_bytes = (is_gray ? kGray : kRgb) * (n_value_bytes == 2 ? 3 : 1);
     // libpng holds two rows of up to 8 bytes a pixel.
-    check_memory(name_, width, height, kRgb, std::uint64_t{width} * 16, options_.max_bytes);
+    check_memory(name_, width, height, n_pixel_bytes, std::uint64_t{width} * 16, options_.max_bytes);
     run([&] { png_read_update_info(png_, information_); });
     Picture picture(width, height, png_get_channels(png_, information_));
-    if (png_get_rowbytes(png_, information_) != picture.row_bytes()) {
+    if (png_get_rowbytes(png_, information_) != n_value_bytes * picture.row_bytes()) {
       throw_fault(FaultKind::kNotDecoded, "{}: has pixels of {} channels; save it again as RGB", name_,
                   picture.n_channels);
     }
-    run([&] {
-      for (int pass = 0; pass < n_passes_; ++pass) {
-        for (std::uint32_t y = 0; y < height; ++y) png_read_row(png_, picture.row(y), nullptr);
-      }
-    });
+    if (n_value_bytes == 1) {
+      read_rows(picture.pixels.data(), picture.row_bytes(), height);
+      return picture;
+    }
+    std::vector<std::uint8_t> values(2 * picture.pixels.size());
+    read_rows(values.data(), 2 * picture.row_bytes(), height);
+    const SampleType type{SampleKind::kUnsigned, 16};
+    const std::uint32_t bits =
+        unpack_samples(values.data(), picture.pixels.size(), type, {.range = {}, .n_bits = shown_bits(type, options_)},
+                       picture.pixels.data());
+    check_shown_bits(name_, type, bits, options_);
     return picture;
   }
 
  private:
+  void read_rows(std::uint8_t* rows, std::size_t row_bytes, std::uint32_t height) {
+    run([&] {
+      for (int pass = 0; pass < n_passes_; ++pass) {
+        for (std::uint32_t y = 0; y < height; ++y) png_read_row(png_, rows + y * row_bytes, nullptr);
+      }
+    });
+  }
+
   /// `call` must have nothing to destroy.
   template <typename Call>
   bool unless_failed(const Call& call) {

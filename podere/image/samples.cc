@@ -55,10 +55,23 @@ std::uint32_t load_whole(const std::uint8_t* row, std::size_t i, unsigned n_bits
 
 }  // namespace
 
-void unpack_samples(const std::uint8_t* row, std::size_t n, SampleType type, const SampleRange& range,
-                    std::uint8_t* out) {
+std::uint32_t unpack_samples(const std::uint8_t* row, std::size_t n, SampleType type, const SampleScale& scale,
+                             std::uint8_t* out) {
   const unsigned n_bits = type.n_bits;
+  if (type.is_whole_above_8_bits()) {
+    const unsigned shift = scale.n_bits - 8;
+    const std::uint32_t sign = type.kind == SampleKind::kSigned ? 1U << (n_bits - 1) : 0;
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::uint32_t value = load_whole(row, i, n_bits);
+      if ((value & sign) != 0) value = 0;
+      bits |= value;
+      out[i] = static_cast<std::uint8_t>(std::min(value >> shift, 255U));
+    }
+    return bits;
+  }
   if (type.kind == SampleKind::kFloat) {
+    const SampleRange& range = scale.range;
     const double width = range.largest - range.least;
     for (std::size_t i = 0; i < n; ++i) {
       const double share = width > 0 ? (load_real(row, i, n_bits) - range.least) / width : 0;
@@ -70,20 +83,31 @@ void unpack_samples(const std::uint8_t* row, std::size_t n, SampleType type, con
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t value = load_whole(row, i, n_bits);
       const bool is_black = (value >> sign & 1U) != 0 || most == 0;
-      out[i] = is_black    ? 0
-               : sign >= 8 ? static_cast<std::uint8_t>(value >> (sign - 8))
-                           : static_cast<std::uint8_t>((value * 255 + most / 2) / most);
+      out[i] = is_black ? 0 : static_cast<std::uint8_t>((value * 255 + most / 2) / most);
     }
   } else if (n_bits == 8) {
     std::memcpy(out, row, n);
-  } else if (n_bits < 8) {
+  } else {
     const std::uint32_t most = (1U << n_bits) - 1;
     for (std::size_t i = 0; i < n; ++i) {
       out[i] = static_cast<std::uint8_t>((load_bits(row, i, n_bits) * 255 + most / 2) / most);
     }
-  } else {
-    for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(load_whole(row, i, n_bits) >> (n_bits - 8));
   }
+  return 0;
+}
+
+unsigned shown_bits(SampleType type, const DecodeOptions& options) {
+  return options.n_bits != 0 ? options.n_bits : std::max(type.n_value_bits(), 8U);
+}
+
+void check_shown_bits(const std::string& name, SampleType type, std::uint32_t bits, const DecodeOptions& options) {
+  constexpr unsigned kMostUnused = 3;  // an eighth of what is white
+  const auto n_used = static_cast<unsigned>(std::bit_width(bits));
+  if (options.n_bits != 0 || n_used == 0 || n_used + kMostUnused >= shown_bits(type, options)) return;
+  throw_fault(FaultKind::kNearlyBlack,
+              "{}: has values of {} bits and uses {} of them, so that it is nearly black: say what is white by --bits "
+              "(bits= of a location), such as 12 for 2^12, or {} where it is to be dark",
+              name, type.n_bits, n_used, type.n_value_bits());
 }
 
 void widen_range(const std::uint8_t* row, std::size_t n, SampleType type, SampleRange& range) {

@@ -91,9 +91,8 @@ class ArchiveStream {
     if (result == ARCHIVE_EOF) return nullptr;
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
     // Of a sparse file the archive has less than its size, so an end behind one looks like a cut.
-    content_end_ = archive_entry_sparse_count(entry) > 0
-                       ? 0
-                       : position() + (content_size(entry) + kBlock - 1) / kBlock * kBlock;
+    content_end_ =
+        archive_entry_sparse_count(entry) > 0 ? 0 : position() + (content_size(entry) + kBlock - 1) / kBlock * kBlock;
     return entry;
   }
 
@@ -286,8 +285,9 @@ TarPictures open_tar(const std::string& path) {
       is_replaced.push_back(false);
     }
     if (!stream.has_end()) {
-      throw_input_error("{}: does not end as tar archives do: it may be cut off, and pictures be missing; make it again",
-                        printable_line(path, 400));
+      throw_input_error(
+          "{}: does not end as tar archives do: it may be cut off, and pictures be missing; make it again",
+          printable_line(path, 400));
     }
   }
   std::size_t n = 0;

@@ -224,11 +224,12 @@ SampleRange find_range(const TiffFile& file, const Page& page, PageReader& reade
   return *shown;
 }
 
-Samples read_samples(const TiffFile& file, const Page& page, PageReader& reader) {
-  const SampleRange range = find_range(file, page, reader);
+Samples read_samples(const TiffFile& file, const Page& page, PageReader& reader, const DecodeOptions& options) {
+  const SampleScale scale = {.range = find_range(file, page, reader), .n_bits = shown_bits(page.type, options)};
   const std::size_t n_used = page.n_used;
   Samples samples{page.n_used, std::vector<std::uint8_t>(std::size_t{page.width} * page.height * n_used)};
   std::vector<std::uint8_t> row;
+  std::uint32_t bits = 0;  // that are not 0 in all of the values
   reader.for_each_unit([&](const Unit& unit) {
     const std::size_t n_values = std::size_t{unit.width} * unit.n_samples;
     row.resize(n_values);
@@ -237,16 +238,17 @@ Samples read_samples(const TiffFile& file, const Page& page, PageReader& reader)
       std::uint8_t* const out =
           samples.values.data() + ((std::size_t{unit.y} + y) * page.width + unit.x) * n_used + unit.sample;
       if (unit.n_samples == n_used) {
-        unpack_samples(in, n_values, page.type, range, out);
+        bits |= unpack_samples(in, n_values, page.type, scale, out);
         continue;
       }
-      unpack_samples(in, n_values, page.type, range, row.data());
+      bits |= unpack_samples(in, n_values, page.type, scale, row.data());
       const std::size_t n_copied = page.is_planar ? 1 : n_used;
       for (std::size_t x = 0; x < unit.width; ++x) {
         for (std::size_t c = 0; c < n_copied; ++c) out[x * n_used + c] = row[x * unit.n_samples + c];
       }
     }
   });
+  check_shown_bits(file.name(), page.type, bits, options);
   return samples;
 }
 
@@ -428,7 +430,7 @@ Picture decode_tiff(Bytes bytes, const std::string& name, const DecodeOptions& o
     page.colors = PHOTOMETRIC_RGB;
   }
   PageReader reader(file, page, options.max_bytes);
-  return turned(to_colors(file, page, read_samples(file, page, reader)), page.orientation);
+  return turned(to_colors(file, page, read_samples(file, page, reader, options)), page.orientation);
 }
 
 std::uint32_t count_tiff_pages(Bytes bytes, const std::string& name) {

@@ -10,6 +10,7 @@ Json run(const ClassifyJob& job, const JobContext& context) {
       .network = {.path = job.model,
                   .preprocess = job.preprocess.empty() ? job.preprocess_file : job.preprocess,
                   .size = job.size,
+                  .bits = job.bits,
                   .layer = job.layer},
       .labels = job.labels,
       .top = job.top,

@@ -21,6 +21,7 @@ struct ClassifyJob {
   std::string layer;            ///< the tensor that has the scores; empty: the output
   std::uint32_t top = 0;        ///< how many classes of each picture; 0: 5, or all if there are fewer
   std::uint32_t size = 0;       ///< height and width of inputs, where the network takes any; 0: the file says them
+  unsigned bits = 0;            ///< that values above 8 bits use; 0: as the preprocessing has it
   int decode_seconds = 20;      ///< processor time that decoding a picture may take
   bool strict = false;          ///< the first picture that cannot be used ends it
   std::string parts;            ///< folder in which what is done is kept
@@ -38,6 +39,7 @@ struct ClassifyJob {
     visit("layer", self.layer);
     visit("top", self.top);
     visit("size", self.size);
+    visit("bits", self.bits);
     visit("decode_seconds", self.decode_seconds);
     visit("strict", self.strict);
     visit("parts", self.parts, PathUse::kFolder);

@@ -459,8 +459,9 @@ image::Picture picture_of(const py::array_t<std::uint8_t, py::array::c_style>& a
 
 void define_images(py::module_& module) {
   py::class_<ImageLayer>(module, "ImageLayer")
-      .def(py::init<const std::string&, const std::string&, const std::string&, std::uint32_t>(), py::arg("model"),
-           py::arg("layer"), py::arg("preprocess"), py::arg("size"), py::call_guard<py::gil_scoped_release>())
+      .def(py::init<const std::string&, const std::string&, const std::string&, std::uint32_t, unsigned>(),
+           py::arg("model"), py::arg("layer"), py::arg("preprocess"), py::arg("size"), py::arg("bits"),
+           py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("n_features", &ImageLayer::n_features)
       .def("names", &ImageLayer::names)
       .def(

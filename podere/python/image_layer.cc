@@ -14,8 +14,13 @@
 namespace podere::python {
 
 ImageLayer::ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess,
-                       std::uint32_t size)
-    : layer_({.path = model, .preprocess = preprocess, .size = size, .layer = layer, .is_in_location = true}) {
+                       std::uint32_t size, unsigned bits)
+    : layer_({.path = model,
+              .preprocess = preprocess,
+              .size = size,
+              .bits = bits,
+              .layer = layer,
+              .is_in_location = true}) {
   constexpr std::size_t kMost = 1'000'000;  // as tables have
   if (layer_.n_values() == 0 || layer_.n_values() > kMost) {
     throw_input_error("{}: the layer has {} values, allowed are 1 to {}: choose another", model, layer_.n_values(),
@@ -51,7 +56,7 @@ void ImageLayer::of_files(const std::vector<std::string>& files, std::span<float
     const image::PictureList list = image::list_pictures(files[i]);
     if (list.size() != 1) throw_input_error("{}: is {} pictures, and one is expected", files[i], list.size());
     const std::string title = list.title(0);
-    use(image::decode(list.read(0), title), title);
+    use(image::decode(list.read(0), title, layer_.decoding()), title);
   };
   compute(files.size(), picture_of, features, n_threads);
 }

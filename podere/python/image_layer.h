@@ -17,7 +17,8 @@ namespace podere::python {
 class ImageLayer {
  public:
   /// Throws InputError as classify::PictureLayer, and for a layer of more values than tables have columns.
-  ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess, std::uint32_t size);
+  ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess, std::uint32_t size,
+             unsigned bits);
 
   std::size_t n_features() const { return layer_.n_values(); }
   std::vector<std::string> names() const;

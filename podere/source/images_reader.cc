@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kImagesExample = "images:FOLDER?size=32";
 
 PictureQuery query_of(const SourceSpec& spec) {
-  const std::vector<std::string_view> keys = {"size",  "channels", "fit",        "labels",
+  const std::vector<std::string_view> keys = {"size",  "channels", "fit",        "labels", "bits",
                                               "model", "layer",    "preprocess", "cache"};
   PictureQuery query = parse_picture_query(spec.location, keys, kImagesExample);
   if (!spec.labels.empty() && !query.labels.empty()) {
@@ -55,15 +55,15 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   rows.name = spec.location;
   rows.n = pictures->size();
   rows.columns = numbers.names;
-  rows.read = [pictures, cache = open_cache(query, numbers, reading.comm), compute = std::move(numbers.compute)](
-                  std::uint64_t row, std::span<float> values) {
+  rows.read = [pictures, cache = open_cache(query, numbers, reading.comm), options = numbers.decoding,
+               compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);
     const auto bytes = pictures->read(i);
     const DecodeTime decoding;
     const std::string key = cache ? sha256_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) : "";
     if (cache && cache->find(key, values)) return;
     const std::string title = pictures->title(i);
-    compute(image::decode(bytes, title), title, values);
+    compute(image::decode(bytes, title, options), title, values);
     if (cache) cache->add(key, values);
   };
   auto labels = std::make_shared<const std::vector<std::string>>(

@@ -56,8 +56,9 @@ class SharedLayer {
   std::vector<std::unique_ptr<PictureLayer::Lane>> free_;
 };
 
-PictureNumbers pixels(const PictureShape& shape) {
+PictureNumbers pixels(const PictureShape& shape, unsigned n_bits) {
   PictureNumbers numbers;
+  numbers.decoding.n_bits = n_bits;
   for (std::size_t i = 0; i < shape.n_values(); ++i) numbers.names.push_back(table::pixel_name(i));
   numbers.compute = [shape](image::Picture picture, const std::string& /*title*/, std::span<float> values) {
     std::ranges::copy(to_shape(std::move(picture), shape).pixels, values.begin());
@@ -69,6 +70,7 @@ PictureNumbers features(const std::string& location, const PictureQuery& query) 
   const auto layer = std::make_shared<SharedLayer>(classify::NetworkOptions{.path = query.model,
                                                                             .preprocess = query.preprocess,
                                                                             .size = query.shape.width,
+                                                                            .bits = query.bits,
                                                                             .layer = query.layer,
                                                                             .is_in_location = true});
   const graph::Port& output = (**layer).output();
@@ -78,6 +80,7 @@ PictureNumbers features(const std::string& location, const PictureQuery& query) 
                       location, printable(output.name), graph::to_text(output.shape), n, io::kMostFeatures);
   }
   PictureNumbers numbers;
+  numbers.decoding = (**layer).decoding();
   numbers.fingerprint = (**layer).fingerprint();
   for (std::size_t i = 0; i < n; ++i) numbers.names.push_back((**layer).feature_name(i));
   numbers.compute = [layer, name = printable(output.name)](const image::Picture& picture, const std::string& title,
@@ -106,7 +109,7 @@ bool learned_pixels(const table::Schema& model) {
 }  // namespace
 
 PictureNumbers picture_numbers(const std::string& location, const PictureQuery& query) {
-  return query.model.empty() ? pixels(query.shape) : features(location, query);
+  return query.model.empty() ? pixels(query.shape, query.bits) : features(location, query);
 }
 
 void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names) {

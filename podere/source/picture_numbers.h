@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "podere/image/picture.h"
+#include "podere/image/decode.h"
 #include "podere/source/picture_query.h"
 #include "podere/table/table.h"
 
@@ -17,7 +17,8 @@ struct PictureNumbers {
   std::vector<std::string> names;  ///< of the columns
   /// Of a picture that messages call `title` [names.size()]. Thread-safe. Throws InputError.
   std::function<void(image::Picture picture, const std::string& title, std::span<float> numbers)> compute;
-  std::string fingerprint;  ///< differs where numbers do; empty: they are as soon made again as kept
+  image::DecodeOptions decoding;  ///< how the picture is decoded
+  std::string fingerprint;        ///< differs where numbers do; empty: they are as soon made again as kept
 };
 
 /// Pixels of the size that is asked for, or features of the network. Throws InputError for a network that cannot be

@@ -50,6 +50,12 @@ class QueryParser {
     } else if (key == "labels" || key == "model") {
       if (value.empty()) refuse(key, value, "the name of a file");
       (key == "model" ? query.model : query.labels) = value;
+    } else if (key == "bits") {
+      const auto bits = parse_count(value);
+      if (!bits || *bits < classify::kLeastBits || *bits > classify::kMostBits) {
+        refuse(key, value, fmt::format("{} to {}, such as 12", classify::kLeastBits, classify::kMostBits));
+      }
+      query.bits = static_cast<unsigned>(*bits);
     } else if (key == "layer") {
       if (value.empty()) refuse(key, value, "the name of a tensor of the network");
       query.layer = value;

@@ -28,6 +28,7 @@ struct PictureQuery {
   std::string cache;       ///< cache=FOLDER, of features; "no": none; empty: the user's
   std::string preprocess;  ///< preprocess=NAME|FILE; empty: the file beside the model
   std::string labels;      ///< labels=FILE; empty: none
+  unsigned bits = 0;       ///< bits=N, as image::DecodeOptions has it
   std::uint64_t seed = 0;  ///< seed=S
 };
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from . import _core, _parameters
 
 _MOST_SIDE = 16384
+_LEAST_BITS, _MOST_BITS = 8, 32
 _PIECE = 64  # pictures of a thread, between two looks for Ctrl-C
 _ALLOWED = ("allowed are a folder, pattern, list or picture, paths of pictures, and pictures of Pillow or arrays of uint8 "
             "[height, width] or [height, width, 3]")
@@ -33,6 +34,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         file MODEL.json beside MODEL.onnx.
     size : int or None
         Height and width of what the network gets, if it takes any.
+    bits : int or None
+        Of files with values above 8 bits how many are shown: 2^bits and more is white; None: all that the file has, and
+        pictures that use few of them are refused.
     n_jobs : int or None
         Threads; None: all cores that this process may use.
 
@@ -46,11 +50,12 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, model: str | os.PathLike[str], layer: str | None = None,
                  preprocess: str | os.PathLike[str] | None = None, *, size: int | None = None,
-                 n_jobs: int | None = None) -> None:
+                 bits: int | None = None, n_jobs: int | None = None) -> None:
         self.model = model
         self.layer = layer
         self.preprocess = preprocess
         self.size = size
+        self.bits = bits
         self.n_jobs = n_jobs
 
     def fit(self, X: Any = None, y: Any = None) -> ImageFeatures:
@@ -95,12 +100,13 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _network(self) -> _core.ImageLayer:
         """As the parameters have it now; read once for these."""
         size = _parameters.whole("size", self.size, 1, _MOST_SIDE, none=0)
+        bits = _parameters.whole("bits", self.bits, _LEAST_BITS, _MOST_BITS, none=0)
         for name in ("layer", "preprocess"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, (str, os.PathLike)) or not os.fspath(value)):
                 raise TypeError(f"{name} is {value!r}, allowed is a text, or None")
         chosen = (_parameters.absolute("model", self.model), self.layer or "",
-                  "" if self.preprocess is None else os.fsdecode(self.preprocess), size)
+                  "" if self.preprocess is None else os.fsdecode(self.preprocess), size, bits)
         if getattr(self, "_read", (None,))[0] != chosen:
             self._read = (chosen, _core.ImageLayer(*chosen))
         return self._read[1]

@@ -289,8 +289,8 @@ class Session:
     def read_images(self, path: str | os.PathLike[str], *, size: int | str | None = None, channels: int | None = None,
                     fit: str | None = None, model: str | os.PathLike[str] | None = None, layer: str | None = None,
                     preprocess: str | os.PathLike[str] | None = None, cache: bool | str | os.PathLike[str] = True,
-                    labels: str | os.PathLike[str] | None = None, drop_unlabeled: bool = False,
-                    rows: slice | None = None, name: str | None = None) -> Table:
+                    bits: int | None = None, labels: str | os.PathLike[str] | None = None,
+                    drop_unlabeled: bool = False, rows: slice | None = None, name: str | None = None) -> Table:
         """Read pictures: their pixels, or with `model` what a layer of a network makes of them.
 
         Parameters
@@ -311,6 +311,8 @@ class Session:
             As of `podere.ImageFeatures`.
         cache : bool or path
             Whether features are kept in the user's cache folder, or another folder for them.
+        bits : int or None
+            As of `podere.ImageFeatures`; of pixels, too.
         labels : path or None
             File with the names of pictures and their labels; None: folders are labels, where there are any.
         drop_unlabeled : bool
@@ -326,7 +328,7 @@ class Session:
             For the first picture that cannot be decoded, and for what cannot be used.
         """
         location = images_location(path, size=size, channels=channels, fit=fit, model=model, layer=layer,
-                                   preprocess=preprocess, cache=cache)
+                                   preprocess=preprocess, cache=cache, bits=bits)
         return self.read(location, labels=labels, drop_unlabeled=drop_unlabeled, rows=rows, name=name)
 
     def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,

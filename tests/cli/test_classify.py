@@ -427,6 +427,30 @@ def test_what_else_is_in_the_folder_stays(podere, network):
     assert [file.name for file in podere.folder.glob("labels.csv.parts/*")] == ["notes.txt"]
 
 
+def test_what_is_white_is_said_of_pictures_that_use_few_of_their_bits(podere, network):
+    for folder in ("eight", "twelve"):
+        (podere.folder / folder).mkdir()
+    values = numpy.random.default_rng(5).integers(0, 256, size=(4, 20, 30), dtype=numpy.uint8)
+    for i, of_one in enumerate(values):
+        ending = ("png", "tif")[i % 2]
+        Image.fromarray(of_one).save(podere.folder / f"eight/{i}.{ending}")
+        Image.fromarray(of_one.astype(numpy.uint16) * 16).save(podere.folder / f"twelve/{i}.{ending}")
+    podere.done("classify", "eight", "--model", "net.onnx", "--preprocess", "unit", "-o", "labels.csv")
+    options = ("--model", "net.onnx", "--preprocess", "unit", "-o", "twelve.csv", "--contact-sheet", "sheet.html")
+    run = podere.run("classify", "twelve", *options)
+    assert run.returncode == 2 and re.search(r"not: nearly black +4\n", run.stdout)
+    assert "16 bits and uses 12 of them" in rows(podere, "twelve.csv")[0]["error"]
+    podere.done("classify", "twelve", *options, "--bits", "12")
+    assert (podere.folder / "twelve.csv").read_text() == (podere.folder / "labels.csv").read_text()
+    assert "data:image" in (podere.folder / "sheet.html").read_text()
+    (podere.folder / "net.json").write_text('{"bits": 12}')
+    podere.done("classify", "twelve", "--model", "net.onnx", "-o", "beside.csv")
+    assert (podere.folder / "beside.csv").read_text() == (podere.folder / "labels.csv").read_text()
+    (podere.folder / "net.json").write_text('{"bits": 7}')
+    assert "net.json: bits is 7, allowed are 8 to 32, or 0" in podere.refused(
+        "classify", "twelve", "--model", "net.onnx", "-o", "no.csv")
+
+
 def test_nothing_that_can_be_used_is_an_error(podere, network):
     (podere.folder / "pictures").mkdir()
     for i in range(3):

@@ -288,6 +288,23 @@ def test_network_and_head_in_one_file_find_the_classes_of_the_head(podere, pictu
     assert "dense" not in {weight.name for weight in model.graph.initializer}  # behind the layer
 
 
+def test_bits_are_a_part_of_the_features(podere, pictures):
+    for path in (podere.folder / "pictures").rglob("*.png"):
+        values = numpy.asarray(Image.open(path))
+        path.unlink()
+        Image.fromarray(values.reshape(*values.shape[:2], -1).max(axis=2).astype(numpy.uint16) * 16).save(path)
+    train(podere, f"images:pictures?{NET}&layer=d&bits=12", what="mlp")
+    assert "give the network, layer" in podere.refused("convert", "m.json", "--network", "net.onnx", "--preprocess", "unit",
+                                                       "--layer", "d", "-o", "j.onnx")
+    join(podere, "--bits", 12)
+    assert json.loads((podere.folder / "joined.json").read_text())["bits"] == 12
+    joined = classes_of(podere, "--labels", "joined.txt")
+    podere.done("classify", "pictures", "--model", "net.onnx", "--layer", "d", "--head", "m.json", "--preprocess", "unit",
+                "--bits", 12, "-o", "c2.csv")
+    assert (podere.folder / "c2.csv").read_bytes() == (podere.folder / "c.csv").read_bytes()
+    assert all(row["label"] in "abc" and not row["error"] for row in joined)
+
+
 def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
     source = f"images:pictures?{NET}&layer=d"
     with_network = ["--network", "net.onnx", "--preprocess", "unit", "-o", "j.onnx"]

@@ -7,6 +7,7 @@ import shutil
 import tarfile
 
 import pytest
+from conftest import needed
 
 PICTURES = pathlib.Path(__file__).parents[1] / "data/images"
 
@@ -116,6 +117,20 @@ def test_a_picture_that_cannot_be_decoded_is_named(podere, made):
     assert "label cannot be chosen" in podere.refused("train", "gbt", "images:sem?size=8", "--label", "x", "-o", "m.json")
     assert "no such folder" in podere.refused("train", "gbt", "images:none?size=8", "-o", "m.json")
     assert "sem:1000?seed=1&size=32" in podere.refused("train", "gbt", "sem:ten?size=8", "-o", "m.json")
+
+
+def test_what_is_white_is_said_of_pictures_that_use_few_of_their_bits(podere):
+    needed("PIL")
+    image, numpy = __import__("PIL.Image").Image, needed("numpy")
+    for i, of_one in enumerate(numpy.random.default_rng(5).integers(0, 256, size=(6, 20, 30), dtype=numpy.uint8)):
+        for folder, picture in (("eight", of_one), ("twelve", of_one.astype(numpy.uint16) * 16)):
+            (podere.folder / folder / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+            image.fromarray(picture).save(podere.folder / folder / "ab"[i % 2] / f"{i}.{('png', 'tif')[i // 3]}")
+    eight = train(podere, "images:eight?size=8")
+    assert "nearly black: say what is white by --bits (bits= of a location), such as 12" in podere.refused(
+        "train", "gbt", "images:twelve?size=8", "-o", "none.json")
+    assert train(podere, "images:twelve?size=8&bits=12") == eight
+    assert "bits is '7', allowed are 8 to 32" in podere.refused("describe", "images:twelve?size=8&bits=7")
 
 
 def test_odd_pictures_are_read_or_refused_and_nothing_else(podere):

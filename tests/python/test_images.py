@@ -68,6 +68,20 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
     assert numpy.array_equal(features.transform([gray]), features.transform([numpy.stack([gray] * 3, axis=2)]))
 
 
+def test_what_is_white_may_be_said(pictures, tmp_path):
+    folder, _ = pictures
+    values = numpy.random.default_rng(5).integers(0, 256, size=(20, 30), dtype=numpy.uint8)
+    Image.fromarray(values).save(tmp_path / "8.png")
+    Image.fromarray(values.astype(numpy.uint16) * 16).save(tmp_path / "12.png")
+    expected = podere.ImageFeatures(folder / "net.onnx", preprocess="unit").transform([tmp_path / "8.png"])
+    with pytest.raises(ValueError, match="12.png: has values of 16 bits and uses 12 of them"):
+        podere.ImageFeatures(folder / "net.onnx", preprocess="unit").transform([tmp_path / "12.png"])
+    features = podere.ImageFeatures(folder / "net.onnx", preprocess="unit", bits=12)
+    assert numpy.array_equal(features.transform([tmp_path / "12.png"]), expected)
+    with pytest.raises(ValueError, match="bits is 7, allowed is a whole number from 8 to 32"):
+        podere.ImageFeatures(folder / "net.onnx", preprocess="unit", bits=7).fit()
+
+
 def test_features_are_a_transformer(pictures):
     folder, _ = pictures
     features = podere.ImageFeatures(folder / "net.onnx", "active", "unit")

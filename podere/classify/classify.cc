@@ -205,7 +205,7 @@ std::string plain_path(const std::string& path) {
 /// All that the result of a picture depends on.
 Json settings_of(const Options& options, const PictureNetwork& network) {
   const Json& facts = network.facts();
-  return {{"version", PODERE_VERSION},
+  return {{"version", fmt::format("{} ({})", PODERE_VERSION, graph::kBitsVersion)},
           {"pictures", plain_path(options.pictures)},
           {"model", facts.at("sha256")},
           {"input", facts.at("input")},

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "podere/base/sha256.h"
+#include "podere/graph/plan.h"
 
 namespace podere::classify {
 namespace {
@@ -115,7 +116,9 @@ fs::path usual_feature_cache() {
 }
 
 FeatureCache::FeatureCache(const FeatureCacheOptions& options)
-    : network_(options.folder / sha256_of(options.fingerprint + PODERE_VERSION).substr(0, kNetworkNameBytes)),
+    : network_(options.folder /
+               sha256_of(fmt::format("{} {} {}", options.fingerprint, PODERE_VERSION, graph::kBitsVersion))
+                   .substr(0, kNetworkNameBytes)),
       n_values_(options.n_values) {
   std::error_code failure;
   fs::create_directories(network_, failure);

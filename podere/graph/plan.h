@@ -12,6 +12,10 @@
 
 namespace podere::graph {
 
+/// To be raised with each change of the kernels that gives other bits: what was computed before and is kept (features
+/// of pictures, the parts of a run that was ended) is not put beside it then.
+inline constexpr int kBitsVersion = 1;
+
 struct PlanOptions {
   Shape input = {};  ///< all dimensions: pictures, channels, height, width (as the network has them)
   std::vector<std::string> outputs =

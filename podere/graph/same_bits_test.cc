@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hwy/targets.h"
+#include "podere/base/sha256.h"
 #include "podere/graph/test_graph.h"
 
 namespace podere::graph {
@@ -86,6 +87,12 @@ TEST(GraphBits, AreTheSameOnAllMachines) {
     ++n_others;
   }
   EXPECT_GT(n_others, 0);
+}
+
+TEST(GraphBits, AreThoseOfTheirVersion) {
+  EXPECT_EQ(kBitsVersion, 1);
+  EXPECT_EQ(sha256_of(result_bits(2, 1)), "7617d62a45e5041624ba09c30e7815bce1cff99188ec101adbc5c3c184b35c8c")
+      << "the kernels give other bits: raise kBitsVersion";
 }
 
 TEST(GraphBits, OfAConvolutionAreThoseOfOneChainOfFusedProducts) {

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "podere/base/base64.h"
+#include "podere/base/markup.h"
 #include "podere/base/printable.h"
-#include "podere/evaluate/svg_text.h"
 #include "podere/image/encode_jpeg.h"
 #include "podere/image/resize.h"
 
@@ -54,7 +54,7 @@ figcaption {{ overflow-wrap: anywhere; }}
 )html";
 
 /// Any bytes as text between tags.
-std::string html_text(const std::string& text) { return evaluate::svg_escaped(printable_line(text, kMostNameBytes)); }
+std::string html_text(const std::string& text) { return markup_text(printable_line(text, kMostNameBytes)); }
 
 /// Up to `most` of them, evenly.
 std::vector<std::size_t> spread(const std::vector<std::size_t>& all, std::size_t most) {

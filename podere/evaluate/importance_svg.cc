@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "podere/evaluate/svg_text.h"
+#include "podere/base/markup.h"
 
 namespace podere::evaluate {
 namespace {
@@ -101,15 +101,15 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
 <rect width="100%" height="100%" fill="#fff"/>
 <text class="title" x="16" y="30">{2}</text>
 )svg",
-      total_width, bottom + 40, svg_escaped(title));
+      total_width, bottom + 40, markup_text(title));
   for (std::size_t i = 0; i < n_rows; ++i) {
     svg += fmt::format("<text x=\"{:g}\" y=\"{:g}\" dy=\"0.35em\" text-anchor=\"end\">{}</text>\n", left,
-                       kTop + kRow * (static_cast<double>(i) + 0.5), svg_escaped(shortened(names[i])));
+                       kTop + kRow * (static_cast<double>(i) + 0.5), markup_text(shortened(names[i])));
   }
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const Scale scale(columns[c], n_rows, left + 12 + static_cast<double>(c) * (kBars + kValue + kGap));
     svg += fmt::format("<text class=\"caption\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", scale.left, kTop - 18,
-                       svg_escaped(columns[c].caption));
+                       markup_text(columns[c].caption));
     for (std::size_t i = 0; i < n_rows; ++i) svg += bar(columns[c], i, scale);
     svg += fmt::format("<path class=\"zero\" d=\"M{0:.2f} {1:g}V{2:g}\"/>\n", scale.x_of(0), kTop - 4, bottom + 4);
   }

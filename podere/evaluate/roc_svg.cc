@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "podere/evaluate/svg_text.h"
+#include "podere/base/markup.h"
 
 namespace podere::evaluate {
 namespace {
@@ -37,7 +37,7 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
 <rect width="100%" height="100%" fill="#fff"/>
 <text class="title" x="{4}" y="30" text-anchor="middle">{2}</text>
 )svg",
-      kWidth, kHeight, svg_escaped(title), area, kLeft + kSide / 2);
+      kWidth, kHeight, markup_text(title), area, kLeft + kSide / 2);
 }
 
 std::string axes() {

@@ -1,13 +1,13 @@
-// Text in pictures.
+// Text in SVG and HTML.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace podere::evaluate {
+namespace podere {
 
-/// `text` for use between tags of SVG. Characters that XML does not know become spaces.
-inline std::string svg_escaped(std::string_view text) {
+/// `text` for use between tags. Characters that XML does not know become spaces.
+inline std::string markup_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
@@ -30,4 +30,4 @@ inline std::string svg_escaped(std::string_view text) {
   return result;
 }
 
-}  // namespace podere::evaluate
+}  // namespace podere

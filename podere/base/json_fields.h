@@ -131,7 +131,8 @@ void read_json(const Json& json, const std::string& where, T& value) {
       if (const auto found = json.find(name); found != json.end()) read_json(*found, where + "." + name, member);
     });
     for (const auto& [name, ignored] : json.items()) {
-      if (std::ranges::find(known, name) == known.end()) throw_input_error("{} has no {}", where, printable(name));
+      if (std::ranges::find(known, name) != known.end()) continue;
+      throw_input_error("{}: {} is not known, there are {}", where, printable(name), fmt::join(known, ", "));
     }
   }
 }

@@ -48,6 +48,10 @@ Preprocessing read_preprocessing(const std::string& path) {
     read_json(Json::parse(text), path, preprocessing);
   } catch (const Json::exception&) {
     throw_input_error("{}: is no JSON file", path);
+  } catch (const InputError& error) {
+    const std::string_view what = error.what();
+    if (what.starts_with(path)) throw;
+    throw_input_error("{}: {}", path, what);
   }
   return preprocessing;
 }

@@ -66,5 +66,5 @@ def test_wrong_options_are_named(three_classes):
         def __init__(self, *, radius=1):
             self.radius = radius
 
-    with pytest.raises(ValueError, match="options has no 'radius'"):
+    with pytest.raises(ValueError, match="options: 'radius' is not known, there are "):
         Wrong().fit(*three_classes)

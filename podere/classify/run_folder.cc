@@ -95,8 +95,10 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
     std::filesystem::create_directories(path_);
     const std::vector<std::filesystem::path> parts = part_files(path_);
     for (const char* const name : {kSettings, kPictures}) {
-      if (parts.empty() || std::filesystem::is_regular_file(path_ / name)) continue;
-      throw_input_error("{0}: has parts of a run, but no file {1}: remove {0} to begin anew", path_.string(), name);
+      if (std::filesystem::is_regular_file(path_ / name)) continue;
+      if (parts.empty() && !std::filesystem::exists(path_ / name)) continue;
+      throw_input_error("{0}: has no file {1} of the run whose parts it has: remove {0} to begin anew", path_.string(),
+                        name);
     }
     if (std::filesystem::exists(path_ / kSettings)) {
       check_same(path_, settings);

@@ -37,6 +37,8 @@
 namespace podere::cli {
 namespace {
 
+constexpr std::size_t kMostNameBytes = 200;
+
 struct ClassifyOptions {
   OutputOptions output;
   GroupOptions group;
@@ -115,7 +117,9 @@ classify::OutputFormat format_of(const std::filesystem::path& output) {
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder) : path_(folder / ".lock") {
-    std::filesystem::create_directories(folder);
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) throw_input_error("{}: cannot be made: {}", folder.string(), failure.message());
     descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
@@ -234,26 +238,30 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   print(facts_text(lines), descriptor);
 }
 
-/// Writes the network and its head as one network into `folder`, as podere convert does, and has the job take it.
+/// Writes the network and its head as one network into `folder`, as podere convert does, and has the job take it. The
+/// contact sheet shows the names of files, so these say what they are of.
 void join_head(const ClassifyOptions& options, const std::filesystem::path& folder, jobs::ClassifyJob& job) {
   if (!job.labels.empty()) throw_input_error("--labels: the head has the names of classes");
   const auto head = exchange::load_model(options.head);
   const exchange::JoinedNetwork joined = exchange::join_head(
       *head.model,
       {.path = job.model, .preprocess = options.preprocess, .size = job.size, .bits = job.bits, .layer = job.layer});
-  const auto write = [&](const char* name, const std::string& content) {
-    AtomicFile file(folder / name);
+  const auto name_of = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+  const std::string preprocessing =
+      options.preprocess.empty() ? classify::preprocessing_file_of(job.model) : options.preprocess;
+  const auto write = [&](const std::string& name, const std::string& content) {
+    AtomicFile file(folder / name.substr(0, kMostNameBytes));
     file.write(content);
     file.commit();
-    return (folder / name).string();
+    return (folder / name.substr(0, kMostNameBytes)).string();
   };
-  job.model = write("joined.onnx", joined.onnx);
+  job.model = write(fmt::format("{} with {}", name_of(job.model), name_of(options.head)), joined.onnx);
   job.preprocess.clear();
-  job.preprocess_file = write("joined.json", joined.preprocessing);
-  job.labels = write("joined.txt", fmt::format("{}\n", fmt::join(joined.classes, "\n")));
+  job.preprocess_file = write(name_of(preprocessing), joined.preprocessing);
+  job.labels = write("classes of the head", fmt::format("{}\n", fmt::join(joined.classes, "\n")));
   job.layer.clear();
   job.size = 0;
-  job.bits = 0;  // as joined.json has it
+  job.bits = 0;  // the file of preprocessing has it
 }
 
 /// Throws InputError for an output that is one of the pictures that a list names.

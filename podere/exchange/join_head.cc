@@ -22,6 +22,7 @@ namespace podere::exchange {
 namespace {
 
 constexpr std::int64_t kWeightsAreNoInputs = 4;  // from this version of the format on
+constexpr const char* kClasses = "classes";      // of the metadata: their names
 constexpr const char* kPrefix = "podere_head_";  // of the names that are new
 
 /// Throws InputError for a head that is no network for classes.
@@ -200,6 +201,12 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   onnx::ModelProto file = read_file(options.path);
   onnx::GraphProto& graph = *file.mutable_graph();
   keep_what_makes(layer.output().name, layer.input_port().name, graph);
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (node.output().empty() || !node.output(0).starts_with(kPrefix)) continue;
+    throw_input_error(
+        "{}: has a head of Podere already, and {} is behind it: train the new head on a layer before it (--layer)",
+        options.path, printable(layer.output().name));
+  }
   set_input_shape(layer.input_port().shape, graph);
   file.set_ir_version(std::max<std::int64_t>(file.ir_version(), kWeightsAreNoInputs));
 
@@ -220,8 +227,12 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   type.set_elem_type(onnx::TensorProto::FLOAT);
   type.mutable_shape()->add_dim()->set_dim_param("pictures");
   type.mutable_shape()->add_dim()->set_dim_value(static_cast<std::int64_t>(classes.size()));
-  auto& names = *file.add_metadata_props();
-  names.set_key("classes");
+  auto& metadata = *file.mutable_metadata_props();
+  metadata.erase(
+      std::remove_if(metadata.begin(), metadata.end(), [](const auto& entry) { return entry.key() == kClasses; }),
+      metadata.end());
+  auto& names = *metadata.Add();
+  names.set_key(kClasses);
   names.set_value(SortedJson(classes).dump());
   return {to_bytes(file), layer.facts().at("preprocessing_fields").dump(2) + "\n", classes};
 }

@@ -15,7 +15,11 @@ namespace {
 constexpr std::size_t kBytesAtOnce = 1 << 20;
 constexpr int kPollMs = 1000;
 
-std::string as_utf8(const std::string& name) { return is_utf8(name) ? name : printable_line(name, 4 * name.size()); }
+/// Bytes that are no UTF-8 become \xNN; so does a backslash before an x, so that no two names become one.
+std::string as_utf8(std::string name) {
+  for (std::size_t at = 0; (at = name.find("\\x", at)) != name.npos; at += 4) name.replace(at, 1, "\\x5c");
+  return is_utf8(name) ? name : printable_line(name, 4 * name.size());
+}
 
 /// Lines of CSV.
 class TextOutput : public Output {

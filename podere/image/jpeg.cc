@@ -84,7 +84,7 @@ class JpegDecoder {
     // Of a picture of several scans libjpeg holds 16-bit coefficients, in whole blocks.
     const unsigned coefficients = jpeg_has_multiple_scans(&decoder) ? 2 : 0;
     const auto n = static_cast<unsigned>(decoder.num_components);
-    check_memory(name_, decoder.image_width, decoder.image_height, n * (1 + coefficients) + kRgb, 0,
+    check_memory(name_, decoder.image_width, decoder.image_height, n * (1 + coefficients) + (n == 1 ? kGray : kRgb), 0,
                  options_.max_bytes);
     Picture picture(decoder.image_width, decoder.image_height, n == 1 ? kGray : kRgb);
     std::vector<std::uint8_t> inks(n == 4 ? std::size_t{4} * picture.width : 0);

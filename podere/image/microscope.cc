@@ -129,13 +129,16 @@ void read_fei(std::string_view text, MicroscopeFacts& facts) {
   }
 }
 
-/// Pixels per inch or centimeter; of a screen or a scanner as well, where no microscope says more.
+/// Of pixels per inch or centimeter, where no microscope says more. What is coarser than 1270 per inch is of a screen
+/// or a printer: programs write 72 or 300 where they know nothing.
 std::optional<double> pixel_size_by_resolution(const TiffFile& file) {
   const auto per_unit = file.tag<float>(TIFFTAG_XRESOLUTION, 0);
   const auto unit = file.tag<std::uint16_t>(TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
   const double unit_nm = unit == RESUNIT_INCH ? 25.4e6 : unit == RESUNIT_CENTIMETER ? 1e7 : 0;
   if (!(per_unit > 0) || unit_nm == 0) return std::nullopt;
-  return unit_nm / static_cast<double>(per_unit);
+  const double size_nm = unit_nm / static_cast<double>(per_unit);
+  constexpr double kLeastOfPrinters = 2e4;
+  return size_nm < kLeastOfPrinters ? std::optional(size_nm) : std::nullopt;
 }
 
 }  // namespace

@@ -474,13 +474,14 @@ void define_images(py::module_& module) {
       .def(
           "of_arrays",
           [](const ImageLayer& layer, const std::vector<py::array_t<std::uint8_t, py::array::c_style>>& arrays,
-             int n_threads) {
+             std::size_t first, int n_threads) {
             std::vector<image::Picture> pictures;
             for (const auto& array : arrays) pictures.push_back(picture_of(array));
-            return feature_rows(layer, pictures.size(),
-                                [&](std::span<float> values) { layer.of_pictures(pictures, values, n_threads); });
+            return feature_rows(layer, pictures.size(), [&](std::span<float> values) {
+              layer.of_pictures(pictures, first, values, n_threads);
+            });
           },
-          py::arg("arrays"), py::arg("n_threads"));
+          py::arg("arrays"), py::arg("first"), py::arg("n_threads"));
   module.def("files_of_pictures", &files_of_pictures, py::arg("location"), py::call_guard<py::gil_scoped_release>());
 }
 

@@ -61,11 +61,12 @@ void ImageLayer::of_files(const std::vector<std::string>& files, std::span<float
   compute(files.size(), picture_of, features, n_threads);
 }
 
-void ImageLayer::of_pictures(const std::vector<image::Picture>& pictures, std::span<float> features,
+void ImageLayer::of_pictures(const std::vector<image::Picture>& pictures, std::size_t first, std::span<float> features,
                              int n_threads) const {
-  compute(
-      pictures.size(), [&](std::size_t i, const Use& use) { use(pictures[i], fmt::format("picture {}", i)); }, features,
-      n_threads);
+  const auto picture_of = [&](std::size_t i, const Use& use) {
+    use(pictures[i], fmt::format("picture {}", first + i));
+  };
+  compute(pictures.size(), picture_of, features, n_threads);
 }
 
 std::vector<std::string> files_of_pictures(const std::string& location) {

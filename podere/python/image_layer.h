@@ -26,8 +26,9 @@ class ImageLayer {
   /// Of the files, a row each: `features` [files.size() x n_features()]. Throws InputError for the first that is no
   /// picture.
   void of_files(const std::vector<std::string>& files, std::span<float> features, int n_threads) const;
-  /// The same of pixels [height][width][channels].
-  void of_pictures(const std::vector<image::Picture>& pictures, std::span<float> features, int n_threads) const;
+  /// The same of pixels [height][width][channels]; messages count pictures from `first` on.
+  void of_pictures(const std::vector<image::Picture>& pictures, std::size_t first, std::span<float> features,
+                   int n_threads) const;
 
  private:
   /// `picture_of(i, use)` calls `use(picture, title)`.

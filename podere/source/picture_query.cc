@@ -19,11 +19,9 @@
 namespace podere::source {
 namespace {
 
-constexpr std::uint64_t kMostSide = 4096;
-
 std::optional<std::uint32_t> parse_side(std::string_view text) {
   const auto side = parse_count(text);
-  if (!side || *side < 1 || *side > kMostSide) return std::nullopt;
+  if (!side || *side < 1 || *side > classify::kMostSide) return std::nullopt;
   return static_cast<std::uint32_t>(*side);
 }
 
@@ -36,7 +34,8 @@ class QueryParser {
       const std::size_t cross = std::min(value.find('x'), value.size());
       const auto width = parse_side(value.substr(0, cross));
       const auto height = cross < value.size() ? parse_side(value.substr(cross + 1)) : width;
-      if (!width || !height) refuse(key, value, fmt::format("1 to {} pixels, such as 32 or 64x48", kMostSide));
+      if (!width || !height)
+        refuse(key, value, fmt::format("1 to {} pixels, such as 32 or 64x48", classify::kMostSide));
       query.shape.width = *width;
       query.shape.height = *height;
     } else if (key == "channels") {

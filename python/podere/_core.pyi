@@ -150,7 +150,7 @@ class ImageLayer:
     def of_files(self, files: Sequence[str], n_threads: int) -> numpy.typing.NDArray[numpy.float32]:
         """[n_files x n_features]."""
     def of_arrays(
-        self, arrays: Sequence[numpy.typing.NDArray[numpy.uint8]], n_threads: int
+        self, arrays: Sequence[numpy.typing.NDArray[numpy.uint8]], first: int, n_threads: int
     ) -> numpy.typing.NDArray[numpy.float32]:
         """[n_arrays x n_features] of pixels [height x width] or [height x width x 3]."""
 

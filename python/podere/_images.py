@@ -90,7 +90,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 features[begin:begin + step] = network.of_files([os.fsdecode(path) for path in piece], threads)
             else:
                 arrays = [_array(picture, begin + i) for i, picture in enumerate(piece)]
-                features[begin:begin + step] = network.of_arrays(arrays, threads)
+                features[begin:begin + step] = network.of_arrays(arrays, begin, threads)
         return features
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:

@@ -474,12 +474,12 @@ def test_names_that_are_no_text_stay_apart(podere, network):
     h5py = needed("h5py")
     make_pictures(podere.folder / "pictures", 1)
     picture = (podere.folder / "pictures/a/00000.png").read_bytes()
-    for name in [b"x\xfe.png", b"x\xff.png"]:
+    for name in [b"x\xfe.png", b"x\xff.png", b"x\\xff.png"]:
         with open(os.path.join(os.fsencode(podere.folder), b"pictures", name), "wb") as file:
             file.write(picture)
     for output in ["labels.csv", "labels.h5"]:
         podere.done("classify", "pictures", *network, "-o", output)
-    names = ["a/00000.png", "x\\xfe.png", "x\\xff.png"]
+    names = ["a/00000.png", "x\\x5cxff.png", "x\\xfe.png", "x\\xff.png"]
     assert [row["picture"] for row in rows(podere)] == names
     with h5py.File(podere.folder / "labels.h5") as file:
         assert list(file["files"].asstr()) == names
@@ -489,10 +489,14 @@ def test_what_the_microscope_wrote_is_in_the_output(podere, network):
     h5py = needed("h5py")
     podere.done("generate", "sem", "--images", 4, "-o", "micrographs")
     make_pictures(podere.folder / "micrographs", 1)
+    for name, dpi in {"screen.tif": 72, "printer.tif": 600, "x.tif": 50800}.items():  # the last are 0.5 um of a microscope
+        Image.new("L", (9, 9)).save(podere.folder / "micrographs/a" / name, dpi=(dpi, dpi))
     for output in ["labels.csv", "labels.h5"]:
         podere.done("classify", "micrographs", *network, "-o", output)
     read = rows(podere)
-    assert [bool(row["pixel_size_nm"]) for row in read] == [not row["picture"].startswith("a/") for row in read]
+    of_picture = {row["picture"]: row["pixel_size_nm"] for row in read}
+    assert float(of_picture.pop("a/x.tif")) == pytest.approx(500)
+    assert all(bool(size) == (not name.startswith("a/")) for name, size in of_picture.items())
     with h5py.File(podere.folder / "labels.h5") as file:
         for column in ["pixel_size_nm", "voltage_kv", "working_distance_mm", "magnification"]:
             numbers = [float(row[column] or "nan") for row in read]

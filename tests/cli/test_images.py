@@ -93,7 +93,7 @@ def test_a_network_learns_pictures(podere, made):
 
 @pytest.mark.parametrize("query, words", [
     ("", "needs the size that pictures are brought to, as in images:FOLDER?size=32, or a network, as in model=FILE.onnx"),
-    ("?size=0", "size is '0', allowed are 1 to 4096 pixels"),
+    ("?size=0", "size is '0', allowed are 1 to 16384 pixels"),
     ("?size=8x", "size is '8x', allowed are"),
     ("?size=4096&channels=3", "allowed are 1000000: choose a smaller size"),
     ("?size=8&channels=2", "channels is '2', allowed are 1 (gray) and 3"),

@@ -68,7 +68,7 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
     assert numpy.array_equal(features.transform([gray]), features.transform([numpy.stack([gray] * 3, axis=2)]))
 
 
-def test_what_is_white_may_be_said(pictures, tmp_path):
+def test_what_is_white_may_be_chosen(pictures, tmp_path):
     folder, _ = pictures
     values = numpy.random.default_rng(5).integers(0, 256, size=(20, 30), dtype=numpy.uint8)
     Image.fromarray(values).save(tmp_path / "8.png")
@@ -109,7 +109,7 @@ def test_what_cannot_be_is_refused(pictures):
         podere.ImageFeatures(net, preprocess="unit", size=9).fit()
     with pytest.raises(TypeError, match="layer is 3"):
         podere.ImageFeatures(net, 3).fit()
-    features = podere.ImageFeatures(net, preprocess="unit")
+    features = podere.ImageFeatures(net, preprocess="unit", n_jobs=1)
     with pytest.raises(TypeError, match="X is int"):
         features.transform(3)
     with pytest.raises(TypeError, match="picture 1 is int"):

@@ -427,7 +427,7 @@ def test_what_else_is_in_the_folder_stays(podere, network):
     assert [file.name for file in podere.folder.glob("labels.csv.parts/*")] == ["notes.txt"]
 
 
-def test_what_is_white_is_said_of_pictures_that_use_few_of_their_bits(podere, network):
+def test_what_is_white_is_chosen_for_pictures_that_use_few_of_their_bits(podere, network):
     for folder in ("eight", "twelve"):
         (podere.folder / folder).mkdir()
     values = numpy.random.default_rng(5).integers(0, 256, size=(4, 20, 30), dtype=numpy.uint8)

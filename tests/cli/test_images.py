@@ -119,7 +119,7 @@ def test_a_picture_that_cannot_be_decoded_is_named(podere, made):
     assert "sem:1000?seed=1&size=32" in podere.refused("train", "gbt", "sem:ten?size=8", "-o", "m.json")
 
 
-def test_what_is_white_is_said_of_pictures_that_use_few_of_their_bits(podere):
+def test_what_is_white_is_chosen_for_pictures_that_use_few_of_their_bits(podere):
     needed("PIL")
     image, numpy = __import__("PIL.Image").Image, needed("numpy")
     for i, of_one in enumerate(numpy.random.default_rng(5).integers(0, 256, size=(6, 20, 30), dtype=numpy.uint8)):

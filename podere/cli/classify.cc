@@ -298,6 +298,7 @@ int run_classify(const ClassifyOptions& options) {
   SharedFile file(options.path);
   job.output = file.path();
   job.format = format_of(options.path);
+  submit_if_asked(options.group, options.output);
   FolderLock lock(job.parts);
   Json facts = run_resumable(options, job, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();

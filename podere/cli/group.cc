@@ -163,13 +163,16 @@ session::Session::Options session_options(const GroupOptions& group, const Outpu
   return options;
 }
 
+void submit_if_asked(const GroupOptions& group, const OutputOptions& output) {
+  check_slurm_options(group);
+  if (!group.submit) return;
+  submit_this_command(group, output);
+  throw Submitted();
+}
+
 Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs::Job& job,
              const std::function<void(const Json&)>& keep) {
-  check_slurm_options(group);
-  if (group.submit) {
-    submit_this_command(group, output);
-    throw Submitted();
-  }
+  submit_if_asked(group, output);
   const Stopwatch watch;
   JobProgress progress(output);
   if (group.session.empty()) check_tables_are_files(job);

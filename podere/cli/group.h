@@ -14,6 +14,10 @@ namespace podere::cli {
 /// The command was given to Slurm, to be done there.
 struct Submitted {};
 
+/// Gives this command to Slurm if it is to be submitted, and then throws Submitted. run_job does so, too: a command
+/// that makes something before which the submitted one would find, such as a lock, calls this first. Throws InputError.
+void submit_if_asked(const GroupOptions& group, const OutputOptions& output);
+
 /// How executors are started that run this very program: on this machine, on hosts, or in an allocation of Slurm. What
 /// they need on this machine lies in `folder`, which must outlive them. Throws InputError for what cannot be so.
 session::Session::Options session_options(const GroupOptions& group, const OutputOptions& output,

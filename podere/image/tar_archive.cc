@@ -106,7 +106,8 @@ class ArchiveStream {
 
   /// The content of the member. Throws PictureFault.
   std::vector<std::uint8_t> read(archive_entry* entry, const std::string& title) {
-    check_file_size(title, content_size(entry));
+    const std::uint64_t n_bytes = content_size(entry);
+    check_file_size(title, n_bytes);
     std::vector<std::uint8_t> bytes;
     std::array<std::uint8_t, 1 << 16> piece;
     while (true) {  // as they come: a damaged header may promise anything
@@ -115,6 +116,11 @@ class ArchiveStream {
       if (n < 0) {
         throw_fault(FaultKind::kUnreadable, "{}: cannot be read: {}; make the archive again", title,
                     printable_line(error_text(), 200));
+      }
+      if (static_cast<std::uint64_t>(n) > n_bytes - bytes.size()) {  // holes of a sparse one, which cost it nothing
+        throw_fault(FaultKind::kUnreadable,
+                    "{}: cannot be read: it has more than the {} bytes that the archive says; make the archive again",
+                    title, n_bytes);
       }
       bytes.insert(bytes.end(), piece.data(), piece.data() + n);
     }
@@ -219,8 +225,12 @@ class PackedTar : public PictureStore {
   void pass(std::size_t i, archive_entry* entry) const {
     constexpr std::size_t kKept = 64;
     if (content_size(entry) > kMostPassedBytes) return;
-    passed_[i] = stream_->read(entry, printable_line(file_->path(), 400));
-    n_passed_bytes_ += passed_[i].size();
+    try {
+      std::vector<std::uint8_t> bytes = stream_->read(entry, printable_line(file_->path(), 400));
+      n_passed_bytes_ += bytes.size();
+      passed_[i] = std::move(bytes);
+    } catch (const PictureFault&) {  // of this picture, and not of the one that is wanted
+    }
     while (passed_.size() > kKept || n_passed_bytes_ > kMostPassedBytes) {
       n_passed_bytes_ -= passed_.begin()->second.size();
       passed_.erase(passed_.begin());

@@ -22,8 +22,6 @@ namespace podere::exchange {
 namespace {
 
 constexpr std::int64_t kWeightsAreNoInputs = 4;  // from this version of the format on
-constexpr const char* kClasses = "classes";      // of the metadata: their names
-constexpr const char* kPrefix = "podere_head_";  // of the names that are new
 
 /// Throws InputError for a head that is no network for classes.
 const neural::Model& head_of(const algorithm::Model& model) {
@@ -106,15 +104,30 @@ void set_input_shape(const graph::Shape& shape, onnx::GraphProto& graph) {
   for (int i = 1; i < dimensions.size(); ++i) dimensions[i].set_dim_value(shape.at(static_cast<std::size_t>(i)));
 }
 
+/// What the names that are new begin with, and no other does: the network may have been joined with a head before.
+std::string new_prefix(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const auto& node : graph.node()) names.insert(node.output().begin(), node.output().end());
+  for (const auto& weight : graph.initializer()) names.insert(weight.name());
+  std::string prefix = "podere_head_";
+  const auto is_used = [&] {
+    const auto first = names.lower_bound(prefix);
+    return first != names.end() && first->starts_with(prefix);
+  };
+  for (int k = 2; is_used(); ++k) prefix = "podere_head_" + std::to_string(k) + "_";
+  return prefix;
+}
+
 /// Adds operators, each to the output of the one before.
 class Chain {
  public:
-  Chain(onnx::GraphProto& graph, std::string begin) : graph_(graph), last_(std::move(begin)) {}
+  Chain(onnx::GraphProto& graph, std::string begin)
+      : graph_(graph), prefix_(new_prefix(graph)), last_(std::move(begin)) {}
 
   template <typename T>
   std::string constant(const std::string& name, std::initializer_list<std::size_t> shape, std::span<const T> values) {
     onnx::TensorProto& tensor = *graph_.add_initializer();
-    tensor.set_name(kPrefix + name);
+    tensor.set_name(prefix_ + name);
     tensor.set_data_type(std::is_same_v<T, float> ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64);
     for (const std::size_t n : shape) tensor.add_dims(static_cast<std::int64_t>(n));
     tensor.set_raw_data(values.data(), values.size_bytes());
@@ -122,9 +135,9 @@ class Chain {
   }
 
   onnx::NodeProto& add(const std::string& type, const std::string& name, const std::vector<std::string>& others = {}) {
-    onnx::NodeProto& node = add_op(graph_, "", type, {last_}, {kPrefix + name});
+    onnx::NodeProto& node = add_op(graph_, "", type, {last_}, {prefix_ + name});
     for (const std::string& other : others) node.add_input(other);
-    last_ = kPrefix + name;
+    last_ = prefix_ + name;
     return node;
   }
 
@@ -132,6 +145,7 @@ class Chain {
 
  private:
   onnx::GraphProto& graph_;
+  const std::string prefix_;
   std::string last_;
 };
 
@@ -185,6 +199,15 @@ void add_layers(Chain& chain, const neural::Model& head, const std::vector<std::
   }
 }
 
+/// In place of what the network had under that name.
+void set_metadata(const std::string& key, const std::string& value, onnx::ModelProto& file) {
+  auto& all = *file.mutable_metadata_props();
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& entry) { return entry.key() == key; }), all.end());
+  auto& entry = *all.Add();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
 std::vector<std::string> names_of_classes(const neural::Model& head) {
   if (!head.schema.classes.empty()) return head.schema.classes;
   std::vector<std::string> names;
@@ -201,12 +224,6 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   onnx::ModelProto file = read_file(options.path);
   onnx::GraphProto& graph = *file.mutable_graph();
   keep_what_makes(layer.output().name, layer.input_port().name, graph);
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (node.output().empty() || !node.output(0).starts_with(kPrefix)) continue;
-    throw_input_error(
-        "{}: has a head of Podere already, and {} is behind it: train the new head on a layer before it (--layer)",
-        options.path, printable(layer.output().name));
-  }
   set_input_shape(layer.input_port().shape, graph);
   file.set_ir_version(std::max<std::int64_t>(file.ir_version(), kWeightsAreNoInputs));
 
@@ -227,13 +244,7 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   type.set_elem_type(onnx::TensorProto::FLOAT);
   type.mutable_shape()->add_dim()->set_dim_param("pictures");
   type.mutable_shape()->add_dim()->set_dim_value(static_cast<std::int64_t>(classes.size()));
-  auto& metadata = *file.mutable_metadata_props();
-  metadata.erase(
-      std::remove_if(metadata.begin(), metadata.end(), [](const auto& entry) { return entry.key() == kClasses; }),
-      metadata.end());
-  auto& names = *metadata.Add();
-  names.set_key(kClasses);
-  names.set_value(SortedJson(classes).dump());
+  set_metadata("classes", SortedJson(classes).dump(), file);
   return {to_bytes(file), layer.facts().at("preprocessing_fields").dump(2) + "\n", classes};
 }
 

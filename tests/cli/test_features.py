@@ -322,19 +322,6 @@ def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
     podere.refused("convert", "m.json", "--layer", "d", "-o", "j.onnx")
 
 
-def test_a_joined_network_has_one_head(podere, pictures):
-    train(podere, f"images:pictures?{NET}&layer=d", what="mlp")
-    join(podere)
-    train(podere, "images:pictures?model=joined.onnx&layer=d", what="mlp")
-    podere.done("convert", "m.json", "--network", "joined.onnx", "--layer", "d", "-o", "again.onnx")
-    model = needed("onnx").load(str(podere.folder / "again.onnx"))
-    assert [entry.key for entry in model.metadata_props].count("classes") == 1
-    assert len({node.output[0] for node in model.graph.node}) == len(model.graph.node)
-    train(podere, "images:pictures?model=joined.onnx", what="mlp")
-    assert "joined.onnx: has a head of Podere already, and 'podere_head_probabilities' is behind it" in podere.refused(
-        "convert", "m.json", "--network", "joined.onnx", "-o", "two.onnx")
-
-
 def test_old_files_and_free_sizes_are_joined(podere, pictures):
     """Weights among the inputs, as files of the third version have them, and a height and width that are free."""
     onnx = needed("onnx")

@@ -92,7 +92,7 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
     : path_(std::move(path)) {
   comm.agree([&] {
     if (!comm.is_root()) return;
-    std::filesystem::create_directories(path_);
+    make_run_folder(path_);
     const std::vector<std::filesystem::path> parts = part_files(path_);
     for (const char* const name : {kSettings, kPictures}) {
       if (std::filesystem::is_regular_file(path_ / name)) continue;
@@ -145,6 +145,12 @@ std::vector<std::filesystem::path> RunFolder::earlier_parts() const {
 }
 
 std::filesystem::path RunFolder::part(int rank) const { return path_ / fmt::format("{}.{}{}", run_, rank, kPart); }
+
+void make_run_folder(const std::filesystem::path& run_folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(run_folder, failure);
+  if (failure) throw_input_error("{}: cannot be made: {}", run_folder.string(), failure.message());
+}
 
 std::uintmax_t result_bytes(const std::filesystem::path& run_folder) {
   std::uintmax_t n_bytes = 0;

@@ -39,6 +39,9 @@ class RunFolder {
   std::vector<std::string> earlier_;
 };
 
+/// Makes the folder if it is not there. Throws InputError where it cannot be made, as where a file has its name.
+void make_run_folder(const std::filesystem::path& run_folder);
+
 /// How many bytes of results the folder has; 0 if it is not there.
 std::uintmax_t result_bytes(const std::filesystem::path& run_folder);
 

@@ -117,9 +117,7 @@ classify::OutputFormat format_of(const std::filesystem::path& output) {
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder) : path_(folder / ".lock") {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw_input_error("{}: cannot be made: {}", folder.string(), failure.message());
+    classify::make_run_folder(folder);
     descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;

@@ -45,9 +45,21 @@ std::uint32_t side_of(std::int64_t dimension, const char* what, const NetworkOpt
   return dimension < 0 ? options.size : static_cast<std::uint32_t>(dimension);
 }
 
+/// To be printed.
+std::string first_names(std::span<const graph::Port> ports) {
+  constexpr std::size_t kMost = 4, kMostBytes = 80;
+  std::vector<std::string> names;
+  for (const graph::Port& port : ports.first(std::min(ports.size(), kMost))) {
+    names.push_back(printable_line(port.name, kMostBytes));
+  }
+  if (ports.size() > kMost) names.emplace_back("...");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 InputShape input_shape(const graph::Network& network, const NetworkOptions& options) {
   if (network.inputs().size() != 1) {
-    throw_input_error("{}: has {} inputs, a network for pictures has one", options.path, network.inputs().size());
+    throw_input_error("{}: has {} inputs ({}), a network for pictures has one", options.path, network.inputs().size(),
+                      first_names(network.inputs()));
   }
   const graph::Port& input = network.inputs().front();
   const graph::Shape& shape = input.shape;

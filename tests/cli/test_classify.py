@@ -552,6 +552,11 @@ def test_networks_that_do_not_fit_are_refused(podere, network):
     write_network(podere.folder / "odd.onnx", operator="Sinh")
     assert "Sinh" in refused(model="odd.onnx")
     assert "1 x classes" in refused("--layer", "a")
+    two = onnx.load(str(podere.folder / "net.onnx"))
+    two.graph.initializer.pop(0)  # a constant that an exporter left without its value
+    two.graph.input.append(onnx.helper.make_tensor_value_info("kernel", onnx.TensorProto.FLOAT, [6, 3, 3, 3]))
+    onnx.save(two, str(podere.folder / "two.onnx"))
+    assert "has 2 inputs (picture, kernel), a network for pictures has one" in refused(model="two.onnx")
     (podere.folder / "text.onnx").write_text("no network")
     assert "text.onnx" in refused(model="text.onnx")
     (podere.folder / "odd.json").write_text('{"fit": "twist"}')

@@ -9,6 +9,12 @@
 namespace podere {
 namespace {
 
+/// Line and paragraph separators, and what turns the direction of the text behind it: U+2028 to U+202e, U+2066 to
+/// U+2069.
+bool moves_what_follows(std::uint32_t code) {
+  return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 /// Bytes of the printable UTF-8 character that `text` begins with; 0 if it begins with none.
 std::size_t printable_bytes(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
@@ -22,7 +28,7 @@ std::size_t printable_bytes(std::string_view text) {
   }
   const bool is_shortest = code >= (n == 4 ? 0x10000U : n == 3 ? 0x800U : 0xa0U);  // below 0xa0 lie control characters
   const bool is_character = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return is_shortest && is_character ? n : 0;
+  return is_shortest && is_character && !moves_what_follows(code) ? n : 0;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "podere/image/resample_kernel.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
@@ -16,26 +17,58 @@ std::uint8_t RoundWeighted(std::int32_t sum) {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// The sums of the lanes of four vectors of four.
+template <class D, class V>
+V SumsOfFour(D d, V a, V b, V c, V e) {
+  const auto ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  const auto ce = hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
+  return hn::Add(hn::ConcatLowerLower(d, ce, ab), hn::ConcatUpperUpper(d, ce, ab));
+}
+#endif
+
 /// A weight w = high * 2^15 + low, so sum w p = 2^15 sum high p + sum low p: products of 16 bits, added in pairs. Whole
-/// numbers modulo 2^32, in whatever order.
-void ResampleRow(const std::uint8_t* HWY_RESTRICT row, const Weights& weights, std::uint8_t* HWY_RESTRICT out,
-                 std::size_t stride) {
+/// numbers modulo 2^32, in whatever order. Four places at once, as adding up the lanes of one takes as long as its
+/// products. `n_weights` is a number, or a type that has it, for which the compiler needs no loop.
+template <typename Count>
+void ResampleRowBy(Count n_weights, const std::uint8_t* HWY_RESTRICT row, const Weights& weights,
+                   std::uint8_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::int16_t, Weights::kBlock> d16;
   const hn::RepartitionToWide<decltype(d16)> d32;
   const hn::Rebind<std::uint8_t, decltype(d16)> d8;
-  const std::size_t n_weights = weights.n_weights();
-  const std::int16_t* low = weights.low.data();
-  const std::int16_t* high = weights.high.data();
-  for (std::size_t x = 0; x < weights.first.size(); ++x, low += n_weights, high += n_weights) {
-    const std::uint8_t* const in = row + weights.first[x];
+  const std::uint32_t* const firsts = weights.first.data();
+  const std::int16_t* const lows = weights.low.data();
+  const std::int16_t* const highs = weights.high.data();
+  const auto add_up = [=](std::size_t x) HWY_ATTR {
+    const std::uint8_t* const in = row + firsts[x];
+    const std::int16_t* const low = lows + x * n_weights;
+    const std::int16_t* const high = highs + x * n_weights;
     auto low0 = hn::Zero(d32), low1 = hn::Zero(d32), high0 = hn::Zero(d32), high1 = hn::Zero(d32);
     for (std::size_t k = 0; k < n_weights; k += hn::Lanes(d16)) {
       const auto values = hn::PromoteTo(d16, hn::LoadU(d8, in + k));
       low0 = hn::ReorderWidenMulAccumulate(d32, values, hn::LoadU(d16, low + k), low0, low1);
       high0 = hn::ReorderWidenMulAccumulate(d32, values, hn::LoadU(d16, high + k), high0, high1);
     }
-    const auto sums = hn::Add(hn::ShiftLeft<Weights::kLowBits>(hn::Add(high0, high1)), hn::Add(low0, low1));
-    out[x * stride] = RoundWeighted(hn::GetLane(hn::SumOfLanes(d32, sums)));
+    return hn::Add(hn::ShiftLeft<Weights::kLowBits>(hn::Add(high0, high1)), hn::Add(low0, low1));
+  };
+  const std::size_t n = weights.first.size();
+  std::size_t x = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Rebind<std::uint8_t, decltype(d32)> d8_of_four;
+  const auto half = hn::Set(d32, 1 << (kWeightBits - 1));
+  for (; x + 4 <= n; x += 4) {
+    const auto sums = SumsOfFour(d32, add_up(x), add_up(x + 1), add_up(x + 2), add_up(x + 3));
+    hn::StoreU(hn::DemoteTo(d8_of_four, hn::ShiftRight<kWeightBits>(hn::Add(sums, half))), d8_of_four, out + x);
+  }
+#endif
+  for (; x < n; ++x) out[x] = RoundWeighted(hn::GetLane(hn::SumOfLanes(d32, add_up(x))));
+}
+
+void ResampleRow(const std::uint8_t* HWY_RESTRICT row, const Weights& weights, std::uint8_t* HWY_RESTRICT out) {
+  if (weights.n_blocks == 1) {
+    ResampleRowBy(std::integral_constant<std::size_t, Weights::kBlock>(), row, weights, out);
+  } else {
+    ResampleRowBy(weights.n_weights(), row, weights, out);
   }
 }
 
@@ -83,6 +116,21 @@ void SplitChannels(const std::uint8_t* HWY_RESTRICT rgb, std::size_t n, std::uin
   }
 }
 
+void JoinChannels(const std::uint8_t* HWY_RESTRICT red, const std::uint8_t* HWY_RESTRICT green,
+                  const std::uint8_t* HWY_RESTRICT blue, std::size_t n, std::uint8_t* HWY_RESTRICT rgb) {
+  const hn::ScalableTag<std::uint8_t> d8;
+  const std::size_t n_lanes = hn::Lanes(d8);
+  std::size_t i = 0;
+  for (; i + n_lanes <= n; i += n_lanes) {
+    hn::StoreInterleaved3(hn::LoadU(d8, red + i), hn::LoadU(d8, green + i), hn::LoadU(d8, blue + i), d8, rgb + 3 * i);
+  }
+  for (; i < n; ++i) {
+    rgb[3 * i] = red[i];
+    rgb[3 * i + 1] = green[i];
+    rgb[3 * i + 2] = blue[i];
+  }
+}
+
 }  // namespace podere::image::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -92,9 +140,10 @@ namespace podere::image {
 HWY_EXPORT(ResampleRow);
 HWY_EXPORT(CombineRows);
 HWY_EXPORT(SplitChannels);
+HWY_EXPORT(JoinChannels);
 
-void resample_row(const std::uint8_t* row, const Weights& weights, std::uint8_t* out, std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(ResampleRow)(row, weights, out, stride);
+void resample_row(const std::uint8_t* row, const Weights& weights, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(ResampleRow)(row, weights, out);
 }
 
 void combine_rows(const std::uint8_t* rows, std::size_t stride, const std::int32_t* weights, std::size_t n_weights,
@@ -105,6 +154,11 @@ void combine_rows(const std::uint8_t* rows, std::size_t stride, const std::int32
 void split_channels(const std::uint8_t* rgb, std::size_t n, std::uint8_t* red, std::uint8_t* green,
                     std::uint8_t* blue) {
   HWY_DYNAMIC_DISPATCH(SplitChannels)(rgb, n, red, green, blue);
+}
+
+void join_channels(const std::uint8_t* red, const std::uint8_t* green, const std::uint8_t* blue, std::size_t n,
+                   std::uint8_t* rgb) {
+  HWY_DYNAMIC_DISPATCH(JoinChannels)(red, green, blue, n, rgb);
 }
 
 }  // namespace podere::image

@@ -25,9 +25,9 @@ struct Weights {
   std::vector<std::int16_t> low, high;
 };
 
-/// out[x * stride] = the sum of weights times values of `row`, rounded, for each new place x. Weights.n_weights()
-/// values may be read behind the last of `row`.
-void resample_row(const std::uint8_t* row, const Weights& weights, std::uint8_t* out, std::size_t stride);
+/// out[x] = the sum of weights times values of `row`, rounded, for each new place x. Weights.n_weights() values may be
+/// read behind the last of `row`.
+void resample_row(const std::uint8_t* row, const Weights& weights, std::uint8_t* out);
 
 /// out[i] = the sum over k of weights[k] * rows[k * stride + i], rounded, for i in [0, n).
 void combine_rows(const std::uint8_t* rows, std::size_t stride, const std::int32_t* weights, std::size_t n_weights,
@@ -35,5 +35,9 @@ void combine_rows(const std::uint8_t* rows, std::size_t stride, const std::int32
 
 /// The three values of each of `n` pixels to three rows.
 void split_channels(const std::uint8_t* rgb, std::size_t n, std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue);
+
+/// The other way round.
+void join_channels(const std::uint8_t* red, const std::uint8_t* green, const std::uint8_t* blue, std::size_t n,
+                   std::uint8_t* rgb);
 
 }  // namespace podere::image

@@ -12,17 +12,22 @@ namespace {
 /// Rows [first, first + n_rows) with a new width.
 Picture resample_rows(const Picture& picture, std::uint32_t first, std::uint32_t n_rows, const Weights& weights) {
   Picture out(static_cast<std::uint32_t>(weights.first.size()), n_rows, picture.n_channels);
-  const auto n = static_cast<std::size_t>(picture.n_channels);
   const std::size_t n_padded = picture.width + weights.n_weights();
-  std::vector<std::uint8_t> channels(n * n_padded);
-  for (std::uint32_t y = 0; y < n_rows; ++y) {
-    const std::uint8_t* const row = picture.row(first + y);
-    if (n == 1) {
-      std::memcpy(channels.data(), row, picture.width);
-    } else {
-      split_channels(row, picture.width, channels.data(), channels.data() + n_padded, channels.data() + 2 * n_padded);
+  std::vector<std::uint8_t> row(n_padded);
+  if (picture.n_channels == kGray) {
+    for (std::uint32_t y = 0; y < n_rows; ++y) {
+      std::memcpy(row.data(), picture.row(first + y), picture.width);
+      resample_row(row.data(), weights, out.row(y));
     }
-    for (std::size_t c = 0; c < n; ++c) resample_row(channels.data() + c * n_padded, weights, out.row(y) + c, n);
+    return out;
+  }
+  std::array<std::vector<std::uint8_t>, kRgb> channels, resampled;
+  channels.fill(row);
+  resampled.fill(std::vector<std::uint8_t>(out.width));
+  for (std::uint32_t y = 0; y < n_rows; ++y) {
+    split_channels(picture.row(first + y), picture.width, channels[0].data(), channels[1].data(), channels[2].data());
+    for (std::size_t c = 0; c < kRgb; ++c) resample_row(channels[c].data(), weights, resampled[c].data());
+    join_channels(resampled[0].data(), resampled[1].data(), resampled[2].data(), out.width, out.row(y));
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "podere/image/resize.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 
@@ -65,6 +66,22 @@ TEST(Resize, IsThePlainSumOfWeights) {
       }
     }
   }
+}
+
+TEST(Resize, HasTheSameBitsOnEveryInstructionSet) {
+  const Picture picture = make_noise(205, 31, kRgb);
+  int n_targets = 0;
+  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR}) {
+    if (target != HWY_SCALAR && (hwy::SupportedTargets() & target) == 0) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    for (const std::uint32_t width : {3U, 70U, 99U}) {  // weights in one block and in many, and all remainders by four
+      EXPECT_EQ(resize(picture, width, 11), resize_plainly(picture, width, 11, Filter::kBilinear))
+          << hwy::TargetName(target) << ' ' << width;
+    }
+    hwy::SetSupportedTargetsForTest(0);
+    ++n_targets;
+  }
+  EXPECT_GT(n_targets, 1);
 }
 
 TEST(Resize, WeightsAddUpToOne) {

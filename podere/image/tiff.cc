@@ -1,6 +1,7 @@
 // TIFF by libtiff: strips or tiles of samples, to 8 bits, to colors.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -292,6 +293,23 @@ bool uses_gray_alone(const std::vector<std::uint8_t>& places, const Palette& pal
   });
 }
 
+/// The colors at these places. A color is four bytes of a word here, and two pixels are written at once, which is less
+/// than half the work; what is behind them is written over by the next.
+void look_up(const std::vector<std::uint8_t>& places, const Palette& palette, std::uint8_t* out) {
+  std::array<std::uint64_t, 256> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t c = kRgb; c-- > 0;) words[i] = words[i] << 8 | palette[i][c];
+  }
+  std::size_t i = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; i + 3 < places.size(); i += 2, out += 2 * kRgb) {
+      const std::uint64_t two = words[places[i]] | words[places[i + 1]] << (8 * kRgb);
+      std::memcpy(out, &two, sizeof(two));
+    }
+  }
+  for (; i < places.size(); ++i, out += kRgb) std::memcpy(out, palette[places[i]].data(), kRgb);
+}
+
 /// `places` are 8 bits, of fewer than these too: then they were spread over the range.
 Picture colors_of_palette(const TiffFile& file, const Page& page, std::vector<std::uint8_t> places) {
   Palette palette = read_palette(file, page);
@@ -315,12 +333,7 @@ Picture colors_of_palette(const TiffFile& file, const Page& page, std::vector<st
     return picture;
   }
   picture.pixels.resize(places.size() * kRgb);
-  // Four bytes at once are half the work; the fourth is written over by the next pixel.
-  std::array<std::array<std::uint8_t, 4>, 256> fours{};
-  for (std::size_t i = 0; i < fours.size(); ++i) std::ranges::copy(palette[i], fours[i].begin());
-  std::uint8_t* out = picture.pixels.data();
-  for (std::size_t i = 0; i + 1 < places.size(); ++i, out += kRgb) std::memcpy(out, fours[places[i]].data(), 4);
-  std::memcpy(out, palette[places.back()].data(), kRgb);
+  look_up(places, palette, picture.pixels.data());
   return picture;
 }
 

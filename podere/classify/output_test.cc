@@ -71,7 +71,7 @@ TEST_F(TextOutputTest, AClassWithoutANameIsADamagedResult) {
 
 TEST_F(TextOutputTest, AFullDiskIsTheUsersToMend) {
   std::filesystem::remove(path_);
-  EXPECT_THROW(open_output(options())->end(), Error);  // somebody removed it
+  EXPECT_THROW(open_output(options())->end(), Error);  // it was removed
   std::filesystem::create_symlink("/dev/full", path_);
   EXPECT_THROW(open_output(options())->end(), InputError);
 }

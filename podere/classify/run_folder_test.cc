@@ -162,7 +162,7 @@ TEST_F(RunFolderTest, WhatARunKeepsIsCountedAndRemovedAndNothingElse) {
   run_once();
   const std::uintmax_t n_bytes = fs::file_size(folder_ / "0.0.part");
   write(folder_ / "contact_sheet.html", "a page");
-  write(folder_ / "notes.txt", "of somebody");
+  write(folder_ / "notes.txt", "of the user");
   fs::create_directory(folder_ / "folder.part");
   EXPECT_EQ(result_bytes(folder_), n_bytes);
   write(folder_ / "1.0.part", "123");

@@ -132,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
                               "train.validation.location is missing"),
                     std::pair(R"({"kind":"train","table":{"location":"x"},"low_memory":1})",
                               "job: train.low_memory must be true or false, it is 1"),
-                    std::pair(R"({"kind":"train","table":{"location":"x"},"optoins":{}})", "'optoins' is not known, there are table, "),
+                    std::pair(R"({"kind":"train","table":{"location":"x"},"optoins":{}})",
+                              "'optoins' is not known, there are table, "),
                     std::pair(R"({"kind":"train","table":{"location":"x","first_row":-1}})", "table.first_row"),
                     std::pair(R"({"kind":"train","table":{"location":"x","delimiter":",,"}})", "table.delimiter")));
 

@@ -177,6 +177,11 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   return folder;
 }
 
+/// An interrupt that leaves something behind.
+struct KeptInterrupt {
+  std::string message;
+};
+
 /// Runs the job. What it did before it failed stays beside the output, and the message says how to continue.
 Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
                    const std::function<void(const Json&)>& keep) {
@@ -191,8 +196,8 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
     return run_job(options.group, options.output, job, keep);
   } catch (const Interrupted&) {
     const std::string words = advice("");
-    if (!words.empty()) print_error(words);
-    throw;
+    if (words.empty()) throw;
+    throw KeptInterrupt{fmt::format("interrupted; {}", words)};
   } catch (const InputError& error) {
     throw InputError(advice(error.what()));
   } catch (const Error& error) {
@@ -274,7 +279,7 @@ void check_pictures(const ClassifyOptions& options) {
   check_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}}, options.job.pictures, paths);
 }
 
-int run_classify(const ClassifyOptions& options) {
+int classify_pictures(const ClassifyOptions& options) {
   const int facts_to =
       prepare_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}},
                       {{"PICTURES", options.job.pictures},
@@ -317,6 +322,15 @@ int run_classify(const ClassifyOptions& options) {
   if (facts.at("classified").get<std::uint64_t>() > 0) return kDone;
   print_error(fmt::format("none of the pictures could be used: {} says why", options.path));
   return kInputFault;
+}
+
+int run_classify(const ClassifyOptions& options) {
+  try {
+    return classify_pictures(options);
+  } catch (const KeptInterrupt& interrupt) {
+    print_error(interrupt.message);
+    return kInterrupted;
+  }
 }
 
 }  // namespace

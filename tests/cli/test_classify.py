@@ -237,7 +237,7 @@ def test_a_run_that_was_ended_is_resumed(podere, network):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "--resume" in errors
+    assert "podere: interrupted; labels.csv.parts has what was done, the same command with --resume continues" in errors
     assert not (podere.folder / "labels.csv").exists()
 
     assert "--resume continues it" in podere.refused(*command)

@@ -37,6 +37,7 @@ assert accuracy >= 0.98
 assert 0.6 < closer["right"].mean() < 0.9 < surest_half
 assert confusion.sum() == 400 and confusion.trace() == closer["right"].sum()
 assert raw["right"].mean() < 0.3 and raw["score"].mean() > 0.95
+assert len(without) == len(with_head) == 200 and with_head["right"].mean() > without["right"].mean() + 0.05
 """),
 }
 

@@ -17,7 +17,7 @@ import image_networks
 ROOT = Path(__file__).resolve().parent.parent
 PODERE = ROOT / "build" / "release" / "bin" / "podere"
 GROUPS = [(1, 1), (1, 2), (2, 1)]  # executors, cores of each
-N_DIFFERENT = 2000
+N_DIFFERENT = 1000
 N_OF_INCEPTION = 64
 
 

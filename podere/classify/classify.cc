@@ -252,9 +252,10 @@ Left find_left(const RunFolder& folder, std::size_t n_pictures, bool is_strict, 
     if (!comm.is_root()) return;
     const Results results(folder.earlier_parts(), n_pictures);
     for (std::uint64_t i = 0; i < n_pictures; ++i) {
-      // A run that is to end at faults meets those of earlier runs again.
-      const bool is_done = results.is_done(i) && !(is_strict && !from_bytes(results.result(i)).fault.empty());
-      if (!is_done) (results.was_begun(i) ? left.suspect : left.fresh).push_back(i);
+      // A run that is to end at faults meets those of earlier runs again, which may end the decoder again.
+      const bool has_result = results.is_done(i);
+      if (has_result && !(is_strict && !from_bytes(results.result(i)).fault.empty())) continue;
+      (has_result || results.was_begun(i) ? left.suspect : left.fresh).push_back(i);
     }
     sizes = {left.suspect.size(), left.fresh.size()};
   });

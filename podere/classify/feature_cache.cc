@@ -83,18 +83,23 @@ void remove_network(const fs::path& path) {
   fs::remove(path, ignored);
 }
 
-/// Removes what was not used for the longest time, but for `kept`, until all is no larger than `most_bytes`. Returns
-/// how large it is then.
-std::uint64_t make_room(const fs::path& folder, const fs::path& kept, std::uint64_t most_bytes) {
+/// Removes what was not used for the longest time, but for `kept`, until all is no larger than `most_bytes` when `kept`
+/// has grown to `wanted_bytes`. Returns how large all is now.
+std::uint64_t make_room(const fs::path& folder, const fs::path& kept, std::uint64_t wanted_bytes,
+                        std::uint64_t most_bytes) {
   std::vector<NetworkFolder> found;
   for_each_entry(folder, [&](const fs::directory_entry& entry) {
     if (is_of_network(entry.path())) found.push_back(look_at(entry.path()));
   });
   std::uint64_t n_bytes = 0;
-  for (const NetworkFolder& network : found) n_bytes += network.n_bytes;
+  std::uint64_t n_growing = wanted_bytes;
+  for (const NetworkFolder& network : found) {
+    n_bytes += network.n_bytes;
+    if (network.path == kept) n_growing -= std::min(n_growing, network.n_bytes);
+  }
   std::ranges::sort(found, {}, [](const NetworkFolder& network) { return std::tie(network.used, network.path); });
   for (const NetworkFolder& network : found) {
-    if (n_bytes <= most_bytes) break;
+    if (n_bytes + n_growing <= most_bytes) break;
     if (network.path == kept) continue;
     remove_network(network.path);
     n_bytes -= network.n_bytes;
@@ -123,7 +128,8 @@ FeatureCache::FeatureCache(const FeatureCacheOptions& options)
   std::error_code failure;
   fs::create_directories(network_, failure);
   fs::last_write_time(network_, fs::file_time_type::clock::now(), failure);  // it is used
-  const std::uint64_t n_bytes = make_room(options.folder, network_, options.most_bytes);
+  const std::uint64_t wanted_bytes = std::min(options.most_bytes, options.n_pictures * record_bytes());
+  const std::uint64_t n_bytes = make_room(options.folder, network_, wanted_bytes, options.most_bytes);
   bytes_left_ = (options.most_bytes - std::min(n_bytes, options.most_bytes)) /
                 static_cast<std::uint64_t>(std::max(options.n_writers, 1));
   for_each_entry(network_, [&](const fs::directory_entry& file) {

@@ -20,6 +20,7 @@ struct FeatureCacheOptions {
   std::filesystem::path folder;  ///< of the features of all networks
   std::string fingerprint;       ///< of the network, as of PictureLayer
   std::size_t n_values = 0;      ///< features of a picture
+  std::uint64_t n_pictures = 0;  ///< that may be added: for so many room is made
   int n_writers = 1;  ///< processes that add to it at the same time, which share what is left of `most_bytes`
   std::uint64_t most_bytes = std::uint64_t{4} << 30;  ///< of all networks
 };
@@ -31,7 +32,7 @@ struct FeatureCacheOptions {
 ///
 /// What others add meanwhile is not seen. Records that are cut off or damaged are as good as not there, by their check.
 /// The disk is never the cause of a failure: what cannot be read is computed, what cannot be written is not kept.
-/// Where all of it is larger than most_bytes, networks go that were not used for the longest time. Thread-safe.
+/// Where all of it would be larger than most_bytes, networks go that were not used for the longest time. Thread-safe.
 class FeatureCache {
  public:
   explicit FeatureCache(const FeatureCacheOptions& options);

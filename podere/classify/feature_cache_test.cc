@@ -136,6 +136,26 @@ TEST_F(FeatureCacheTest, NetworksThatWereNotUsedForTheLongestTimeGo) {
   EXPECT_EQ(count(options("d"), 0, 20), 7);  // a fifth of the room for ten more
 }
 
+TEST_F(FeatureCacheTest, WhereItIsFullOthersMakeRoom) {
+  add(options("a"), 0, 10);
+  const auto bytes_of_ten = fs::file_size(files().front());
+  add(options("b"), 0, 10);
+  const auto a_folder = files().front().parent_path();
+  for (const fs::path& file : files()) {
+    fs::last_write_time(file.parent_path(), fs::last_write_time(file.parent_path()) - std::chrono::seconds(100));
+  }
+  EXPECT_EQ(count(options("b"), 0, 1), 1);  // used once more
+  FeatureCacheOptions c = options("c");
+  c.most_bytes = 2 * bytes_of_ten;
+  c.n_pictures = 10;
+  add(c, 0, 10);
+  EXPECT_EQ(count(options("c"), 0, 10), 10);
+  EXPECT_EQ(count(options("b"), 0, 10), 10);
+  EXPECT_EQ(count(options("a"), 0, 10), 0);
+  add(c, 0, 10);  // again: nothing is to be added, and nothing goes
+  EXPECT_EQ(count(options("b"), 0, 10), 10);
+}
+
 TEST_F(FeatureCacheTest, WhatElseIsInTheFolderStays) {
   const fs::path folder = options().folder;
   const std::vector<fs::path> others = {folder / "thesis/results.features", folder / "notes.txt",

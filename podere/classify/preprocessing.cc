@@ -56,13 +56,13 @@ Preprocessing read_preprocessing(const std::string& path) {
   return preprocessing;
 }
 
-/// Throws InputError for a crop of more than there is: what is missing would be black.
+/// Throws InputError for a crop of more than there is in any picture: what is missing would be black.
 void check_crop(const Preprocessing& preprocessing, const InputShape& shape, const std::string& path) {
-  const std::uint32_t longest = std::max(shape.height, shape.width);
+  const std::uint32_t shorter = std::min(shape.height, shape.width);
   if (preprocessing.fit != ResizeFit::kCrop || preprocessing.shortest_side == 0) return;
-  if (preprocessing.shortest_side >= longest) return;
+  if (preprocessing.shortest_side >= shorter) return;
   throw_input_error("{}: shortest_side is {}, of which {} cannot be cut out: allowed are {} to {}, or 0", path,
-                    preprocessing.shortest_side, longest, longest, kMostSide);
+                    preprocessing.shortest_side, shorter, shorter, kMostSide);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "podere/classify/result_sheet.h"
 
 #include <filesystem>
+#include <new>
 #include <optional>
 
 #include "podere/base/json.h"
@@ -20,7 +21,9 @@ std::optional<image::Picture> read_again(const image::PictureList& pictures, std
                                          const image::DecodeOptions& decoding) {
   try {
     return image::decode(pictures.read(i), pictures.title(i), decoding);
-  } catch (const InputError&) {
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
 }

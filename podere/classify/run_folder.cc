@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -75,14 +74,21 @@ void check_same(const std::filesystem::path& path, const Json& settings) {
   }
 }
 
-/// The files of a folder whose names end so.
-std::vector<std::filesystem::path> part_files(const std::filesystem::path& folder) {
+/// "3.0.part" is of run 3.
+std::optional<std::uint64_t> run_of(const std::filesystem::path& part) {
+  const std::string name = part.filename().string();
+  return parse_count(std::string_view(name).substr(0, name.find('.')));
+}
+
+/// The part files of a folder, those of older runs first. `failure`: the folder cannot be read.
+std::vector<std::filesystem::path> part_files(const std::filesystem::path& folder, std::error_code& failure) {
   std::vector<std::filesystem::path> files;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    if (entry.path().extension() == kPart && entry.is_regular_file(failure)) files.push_back(entry.path());
+  for (auto entry = std::filesystem::directory_iterator(folder, failure);
+       !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
+    std::error_code gone;
+    if (entry->path().extension() == kPart && entry->is_regular_file(gone)) files.push_back(entry->path());
   }
-  std::ranges::sort(files);
+  std::ranges::sort(files, {}, [](const std::filesystem::path& file) { return std::pair(run_of(file), file); });
   return files;
 }
 
@@ -93,7 +99,9 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
   comm.agree([&] {
     if (!comm.is_root()) return;
     make_run_folder(path_);
-    const std::vector<std::filesystem::path> parts = part_files(path_);
+    std::error_code failure;
+    const std::vector<std::filesystem::path> parts = part_files(path_, failure);
+    if (failure) throw_input_error("{}: cannot be read: {}", path_.string(), failure.message());
     for (const char* const name : {kSettings, kPictures}) {
       if (std::filesystem::is_regular_file(path_ / name)) continue;
       if (parts.empty() && !std::filesystem::exists(path_ / name)) continue;
@@ -106,11 +114,10 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
       write_text(path_ / kSettings, settings.dump(2) + "\n");
     }
     for (const std::filesystem::path& file : parts) {
-      const std::string name = file.filename().string();
-      const auto run = parse_count(std::string_view(name).substr(0, name.find('.')));
+      const auto run = run_of(file);
       if (!run) continue;
       run_ = std::max(run_, *run + 1);
-      earlier_.push_back(name);
+      earlier_.push_back(file.filename().string());
     }
   });
   run_ = comm.all_reduce(run_, comm::Reduction::kMax);
@@ -152,19 +159,20 @@ void make_run_folder(const std::filesystem::path& run_folder) {
   if (failure) throw_input_error("{}: cannot be made: {}", run_folder.string(), failure.message());
 }
 
-std::uintmax_t result_bytes(const std::filesystem::path& run_folder) {
+std::optional<std::uintmax_t> result_bytes(const std::filesystem::path& run_folder) {
   std::uintmax_t n_bytes = 0;
-  std::error_code gone;
-  for (const std::filesystem::path& file : part_files(run_folder)) {
+  std::error_code failure, gone;
+  for (const std::filesystem::path& file : part_files(run_folder, failure)) {
     const std::uintmax_t n = std::filesystem::file_size(file, gone);
     if (!gone) n_bytes += n;
   }
+  if (failure && failure != std::errc::no_such_file_or_directory) return std::nullopt;
   return n_bytes;
 }
 
 void remove_run(const std::filesystem::path& run_folder) {
   std::error_code ignored;
-  for (const std::filesystem::path& file : part_files(run_folder)) std::filesystem::remove(file, ignored);
+  for (const std::filesystem::path& file : part_files(run_folder, ignored)) std::filesystem::remove(file, ignored);
   for (const char* const name : {kSettings, kPictures, kContactSheetName})
     std::filesystem::remove(run_folder / name, ignored);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ class RunFolder {
 /// Makes the folder if it is not there. Throws InputError where it cannot be made, as where a file has its name.
 void make_run_folder(const std::filesystem::path& run_folder);
 
-/// How many bytes of results the folder has; 0 if it is not there.
-std::uintmax_t result_bytes(const std::filesystem::path& run_folder);
+/// How many bytes of results the folder has; 0 if it is not there, nothing if it cannot be read.
+std::optional<std::uintmax_t> result_bytes(const std::filesystem::path& run_folder);
 
 /// Removes what a run keeps. The folder stays.
 void remove_run(const std::filesystem::path& run_folder);

@@ -66,7 +66,7 @@ TEST_F(RunFolderTest, EachRunHasPartFilesThatNoneBeforeHad) {
   const RunFolder next = open();
   EXPECT_EQ(next.part(0), folder_ / "12.0.part");
   EXPECT_EQ(next.earlier_parts(),
-            (std::vector<fs::path>{folder_ / "0.0.part", folder_ / "11.3.part", folder_ / "2.0.part"}));
+            (std::vector<fs::path>{folder_ / "0.0.part", folder_ / "2.0.part", folder_ / "11.3.part"}));
 }
 
 TEST_F(RunFolderTest, OtherSettingsAreRefusedByTheirName) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -109,7 +110,9 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
 }
 
 classify::OutputFormat format_of(const std::filesystem::path& output) {
-  const bool is_hdf5 = output.extension() == ".h5" || output.extension() == ".hdf5";
+  std::string ending = output.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool is_hdf5 = ending == ".h5" || ending == ".hdf5";
   return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kText;
 }
 
@@ -160,12 +163,13 @@ class FolderLock {
 /// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
 std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolder& seen) {
   const std::filesystem::path output = options.path;
-  if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
+  std::error_code unknown;  // such as a name that is too long: making it says so
+  if (std::filesystem::exists(output, unknown) && !std::filesystem::is_regular_file(output, unknown)) {
     if (options.resume) throw_input_error("--resume: {} is no file, so that nothing was kept", options.path);
     return seen.path() / "parts";
   }
   std::filesystem::path folder = options.path + ".parts";
-  const bool is_there = std::filesystem::exists(folder);
+  const bool is_there = std::filesystem::exists(folder, unknown);
   if (is_there && FolderLock::is_held(folder))
     throw_input_error("{}: another command is at work in it", folder.string());
   if (is_there && !options.resume) {
@@ -185,10 +189,9 @@ struct KeptInterrupt {
 /// Runs the job. What it did before it failed stays beside the output, and the message says how to continue.
 Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
                    const std::function<void(const Json&)>& keep) {
-  const std::uintmax_t n_before = classify::result_bytes(job.parts);
+  const auto n_before = classify::result_bytes(job.parts);
   const auto advice = [&](const std::string& error) {
-    const std::uintmax_t n_bytes = classify::result_bytes(job.parts);
-    if (n_bytes == n_before || job.parts != options.path + ".parts") return error;
+    if (classify::result_bytes(job.parts) == n_before || job.parts != options.path + ".parts") return error;
     return fmt::format("{}{}{} has what was done, the same command with --resume{} continues", error,
                        error.empty() ? "" : "; ", job.parts, job.strict ? " and without --strict" : "");
   };

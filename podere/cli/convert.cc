@@ -124,6 +124,12 @@ void warn_of_codes(const table::Schema& schema, const Format& from) {
 
 /// Writes the network with its head, and beside it what podere classify needs to know.
 int run_join(const ConvertOptions& options) {
+  if (!options.path.ends_with(".onnx")) {
+    throw_input_error(
+        "--output is {}, the name of a network for pictures ends with .onnx: files beside it have the rest",
+        printable(options.path));
+  }
+  const std::string& preprocess = options.network.preprocess;
   const auto beside = [&](const char* suffix) {
     return std::filesystem::path(options.path).replace_extension(suffix).string();
   };
@@ -131,7 +137,7 @@ int run_join(const ConvertOptions& options) {
       {"--output", options.path}, {"the preprocessing", beside(".json")}, {"the classes", beside(".txt")}};
   check_outputs(outputs, {{"MODEL", options.model},
                           {"--network", options.network.path},
-                          {"--preprocess", options.network.preprocess},
+                          {"--preprocess", classify::is_preprocessing_name(preprocess) ? "" : preprocess},
                           {"the file beside --network", classify::preprocessing_file_of(options.network.path)}});
   const int facts_to = facts_descriptor(outputs);
   const auto read = exchange::load_model(options.model);

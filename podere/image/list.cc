@@ -207,17 +207,17 @@ PictureList reopen_any(const std::string& location, std::vector<std::string> nam
 
 /// Throws InputError where none of the first pictures is there: a disk that is not mounted, or is another machine's.
 void check_some_are_there(const PictureList& pictures) {
-  constexpr std::size_t kLooked = 100;
-  const std::size_t n = std::min(pictures.size(), kLooked);
+  const std::size_t n = pictures.size();
   for (std::size_t i = 0; i < n; ++i) {
     std::error_code unknown;
     if (fs::symlink_status(pictures.file(i), unknown).type() != fs::file_type::not_found) return;
   }
   if (n == 0) return;
   throw_input_error(
-      "{}: of the pictures that were found there before, {} is not there, nor one of the {} behind it: executors and "
-      "runs that continue need the same files",
-      printable_line(pictures.location(), kTitleBytes), pictures.title(0), n - 1);
+      "{}: none of its {} pictures is there, such as {}: all executors, and runs that continue, need the same files; "
+      "the "
+      "paths of a list are relative to its folder",
+      printable_line(pictures.location(), kTitleBytes), n, pictures.title(0));
 }
 
 }  // namespace

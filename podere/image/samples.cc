@@ -101,7 +101,7 @@ unsigned shown_bits(SampleType type, const DecodeOptions& options) {
 }
 
 void check_shown_bits(const std::string& name, SampleType type, std::uint32_t bits, const DecodeOptions& options) {
-  constexpr unsigned kMostUnused = 3;  // an eighth of what is white
+  constexpr unsigned kMostUnused = 3;  // with more, all values are below a sixteenth of what is white
   const auto n_used = static_cast<unsigned>(std::bit_width(bits));
   if (options.n_bits != 0 || n_used == 0 || n_used + kMostUnused >= shown_bits(type, options)) return;
   throw_fault(FaultKind::kNearlyBlack,

@@ -34,13 +34,14 @@ PictureQuery query_of(const SourceSpec& spec) {
 
 /// Null: there is none.
 std::shared_ptr<classify::FeatureCache> open_cache(const PictureQuery& query, const PictureNumbers& numbers,
-                                                   const comm::Communicator& comm) {
+                                                   std::uint64_t n_pictures, const comm::Communicator& comm) {
   if (numbers.fingerprint.empty() || query.cache == kNoCache) return nullptr;
   const auto folder = query.cache.empty() ? classify::usual_feature_cache() : std::filesystem::path(query.cache);
   if (folder.empty()) return nullptr;
   return std::make_shared<classify::FeatureCache>(classify::FeatureCacheOptions{.folder = folder,
                                                                                 .fingerprint = numbers.fingerprint,
                                                                                 .n_values = numbers.names.size(),
+                                                                                .n_pictures = n_pictures,
                                                                                 .n_writers = comm.size()});
 }
 
@@ -55,7 +56,7 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   rows.name = spec.location;
   rows.n = pictures->size();
   rows.columns = numbers.names;
-  rows.read = [pictures, cache = open_cache(query, numbers, reading.comm), options = numbers.decoding,
+  rows.read = [pictures, cache = open_cache(query, numbers, rows.n, reading.comm), options = numbers.decoding,
                compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);
     const auto bytes = pictures->read(i);

@@ -27,7 +27,7 @@ std::optional<std::uint32_t> parse_side(std::string_view text) {
 
 class QueryParser {
  public:
-  QueryParser(const std::string& location, std::string_view example) : location_(location), example_(example) {}
+  explicit QueryParser(const std::string& location) : location_(location) {}
 
   void set(std::string_view key, std::string_view value, PictureQuery& query) const {
     if (key == "size") {
@@ -77,7 +77,6 @@ class QueryParser {
   }
 
   const std::string& location_;
-  std::string_view example_;
 };
 
 /// "key=value" up to the next "&".
@@ -128,7 +127,7 @@ void check_network(const std::string& location, const PictureQuery& query, const
 PictureQuery parse_picture_query(const std::string& location, const std::vector<std::string_view>& keys,
                                  std::string_view example) {
   PictureQuery query;
-  const QueryParser parser(location, example);
+  const QueryParser parser(location);
   const std::string text = parse_location(location).query;
   std::set<std::string_view> found;
   for (std::string_view rest = text; !rest.empty();) {

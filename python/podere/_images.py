@@ -119,6 +119,8 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _sequence(X: Any) -> Sequence[Any] | np.ndarray[Any, Any]:
+    if isinstance(X, np.ndarray) and X.dtype == np.uint8 and (X.ndim == 2 or X.ndim == 3 and X.shape[2] in (1, 3)):
+        raise ValueError(f"X is an array {list(X.shape)}, which is one picture: give [X]")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS" and X.shape[1] == 1:
         return X[:, 0]
     try:

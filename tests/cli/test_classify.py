@@ -354,6 +354,20 @@ def test_strict_meets_the_faults_of_earlier_runs(podere, network, bad_decoder):
     assert "pictures/a/0.tif" in result.stderr
 
 
+def test_strict_meets_pictures_that_ended_their_decoder_before(podere, network, bad_decoder):
+    make_pictures(podere.folder / "pictures", 3)
+    save_wide(podere.folder / "pictures/b", 71, 73)
+    command = ["classify", "pictures", *network, "-o", "labels.csv", "--cores", 1]
+    process = podere.start(*command, environment=bad_decoder)
+    wait_until(lambda: any(b"w0_71.png: the process" in part.read_bytes()
+                           for part in podere.folder.glob("labels.csv.parts/*.part")))
+    process.kill()
+    process.communicate(timeout=60)
+    result = podere.run(*command, "--strict", "--resume", environment=bad_decoder)
+    assert result.returncode == 2, result.stderr
+    assert "pictures/b/w0_71.png: the process that decoded it ended by signal 11" in result.stderr
+
+
 def test_a_folder_that_is_gone_is_no_folder_of_unreadable_pictures(podere, network):
     make_pictures(podere.folder / "pictures", 10)
     (podere.folder / "pictures/zz.tif").write_bytes(b"")
@@ -364,7 +378,7 @@ def test_a_folder_that_is_gone_is_no_folder_of_unreadable_pictures(podere, netwo
     (podere.folder / "pictures/a/00000.png").rename(podere.folder / "pictures/other.png")
     result = podere.run(*command, "--resume")
     assert result.returncode == 2
-    assert "executors and runs that continue need the same files" in result.stderr
+    assert "all executors, and runs that continue, need the same files" in result.stderr
     shutil.rmtree(podere.folder / "pictures")
     (podere.folder / "elsewhere").rename(podere.folder / "pictures")
     podere.done(*command, "--resume")
@@ -415,6 +429,24 @@ def test_names_of_classes_are_text_and_lists_are_lines(podere, network):
     [row] = rows(podere)
     assert row["picture"] == "pictures/a/00000.png"
     assert {row["label"], row["label_2"], row["label_3"], row["label_4"]} == set("abcd")
+
+
+def test_lists_may_lack_pictures_but_not_all(podere, network):
+    make_pictures(podere.folder / "pictures", 1)
+    lost = [f"lost{i}.png" for i in range(150)]
+    (podere.folder / "list.txt").write_text("\n".join([*lost, "pictures/a/00000.png"]))
+    podere.done("classify", "list.txt", *network, "-o", "labels.H5")
+    with needed("h5py").File(podere.folder / "labels.H5") as file:
+        assert [label[0] >= 0 for label in file["labels"]] == [False] * 150 + [True]
+    (podere.folder / "list.txt").write_text("\n".join(lost))
+    line = podere.refused("classify", "list.txt", *network, "-o", "labels.csv")
+    assert "list.txt: none of its 150 pictures is there, such as lost0.png" in line and "relative to its folder" in line
+
+
+@pytest.mark.parametrize("length", [240, 246, 251, 255, 260])
+def test_names_of_outputs_that_are_too_long_are_refused(podere, network, length):
+    make_pictures(podere.folder / "pictures", 1)
+    assert "File name too long" in podere.refused("classify", "pictures", *network, "-o", "n" * (length - 4) + ".csv")
 
 
 def test_what_else_is_in_the_folder_stays(podere, network):

@@ -320,6 +320,7 @@ def test_heads_that_do_not_fit_are_not_joined(podere, pictures):
     assert "are the same file" in podere.refused("convert", "m.json", *with_network[:-1], "m.onnx", "--layer", "d")
     podere.refused("convert", "m.json", *with_network, "--layer", "d", "--to", "xgboost")
     podere.refused("convert", "m.json", "--layer", "d", "-o", "j.onnx")
+    assert "ends with .onnx" in podere.refused("convert", "m.json", *with_network[:-1], "j.v2", "--layer", "d")
 
 
 def test_old_files_and_free_sizes_are_joined(podere, pictures):

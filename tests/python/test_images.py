@@ -110,6 +110,12 @@ def test_what_cannot_be_is_refused(pictures):
     with pytest.raises(TypeError, match="layer is 3"):
         podere.ImageFeatures(net, 3).fit()
     features = podere.ImageFeatures(net, preprocess="unit", n_jobs=1)
+    for shape in ((9, 9), (9, 9, 3)):
+        with pytest.raises(ValueError, match="which is one picture: give .X."):
+            features.transform(numpy.zeros(shape, dtype=numpy.uint8))
+    paths = sorted((folder / "pictures").rglob("*.png"))
+    (folder / "twice.txt").write_text("\n".join(map(str, [paths[0], paths[1], paths[0]])))
+    assert len(features.transform(folder / "twice.txt")) == 3
     with pytest.raises(TypeError, match="X is int"):
         features.transform(3)
     with pytest.raises(TypeError, match="picture 1 is int"):

@@ -95,6 +95,20 @@ TEST(Decode, WhatIsCutOffIsNeverAWholePicture) {
   }
 }
 
+TEST(Decode, PixelsThatAJpegLacksAreMissed) {
+  const auto whole = bytes_of(kTestPictures / "made/RGB.jpg");
+  const auto with_end = [&](std::size_t n, std::initializer_list<std::uint8_t> end) {
+    std::vector<std::uint8_t> bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+    bytes.insert(bytes.end(), end);
+    return bytes;
+  };
+  EXPECT_EQ(fault_of(with_end(whole.size() - 2, {0xff, 0xd9})), "");
+  EXPECT_NE(fault_of(with_end(whole.size() * 9 / 10, {0xff, 0xd9})).find("some of its pixels are lost"),
+            std::string::npos);
+  const auto with_fault_behind = with_end(whole.size() - 2, {0xff, 0xdb, 0, 3, 13, 0xff, 0xd9});
+  EXPECT_NE(fault_of(with_fault_behind).find("cannot be decoded as JPEG: "), std::string::npos);
+}
+
 TEST(Decode, OtherFilesAreCalledWhatTheyAre) {
   const auto refusal = [](std::string text) {
     return fault_of({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});

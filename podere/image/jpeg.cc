@@ -27,6 +27,7 @@ struct JpegState {
   std::jmp_buf failed{};
   char message[JMSG_LENGTH_MAX] = "";
   bool is_cut_off = false;
+  bool has_wrong_codes = false;
   bool has_many_scans = false;
 };
 
@@ -39,7 +40,14 @@ JpegState& state_of(j_common_ptr decoder) { return *static_cast<JpegState*>(deco
 }
 
 void note_jpeg_message(j_common_ptr decoder, int level) {
-  if (level < 0 && decoder->err->msg_code == JWRN_JPEG_EOF) state_of(decoder).is_cut_off = true;
+  if (level >= 0) return;
+  const int code = decoder->err->msg_code;
+  if (code == JWRN_JPEG_EOF) state_of(decoder).is_cut_off = true;
+  // Others, such as bytes between segments, cost no pixel.
+  if (code == JWRN_HUFF_BAD_CODE || code == JWRN_ARITH_BAD_CODE || code == JWRN_HIT_MARKER ||
+      code == JWRN_MUST_RESYNC) {
+    state_of(decoder).has_wrong_codes = true;
+  }
 }
 
 void check_scans(j_common_ptr decoder) {
@@ -94,6 +102,11 @@ class JpegDecoder {
     }
     run([&] { read_rows(picture, inks.data()); });
     if (state_.is_cut_off) throw_fault(FaultKind::kDamaged, "{}: is damaged: it is cut off; copy it again", name_);
+    run([&] { jpeg_finish_decompress(&decoder); });  // faults behind the last row may say that it came too early
+    if (state_.has_wrong_codes) {
+      throw_fault(FaultKind::kDamaged, "{}: is damaged: some of its pixels are lost; copy it again, or save it as PNG",
+                  name_);
+    }
     return picture;
   }
 

@@ -104,7 +104,7 @@ TEST(Job, KnowsItsTablesAndPaths) {
 }
 
 TEST(Job, WithAFieldOfAStrangeNameIsRefusedInOneLine) {
-  EXPECT_EQ(refusal(R"({"kind":"drop","a\nb":1})"), "job: drop has no 'a\\x0ab'");
+  EXPECT_EQ(refusal(R"({"kind":"drop","a\nb":1})"), "job: drop: 'a\\x0ab' is not known, there are name");
 }
 
 TEST(Job, OfEachKindIsRecognized) {

@@ -79,6 +79,7 @@ CommandLine on_hosts(int n_executors, const std::vector<std::string>& program, c
               {"OMPI_MCA_pml", "ob1"},
               {"OMPI_MCA_btl", "tcp,vader,self"},
               {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+              {"PMIX_MCA_gds", "hash"},  // as for executors here
               // Executors share cores: none is bound to one, and who waits sleeps (comm/patience.h).
               {"OMPI_MCA_mpi_yield_when_idle", "0"},
               {"OMPI_MCA_hwloc_base_binding_policy", "none"},

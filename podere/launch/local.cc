@@ -58,6 +58,9 @@ CommandLine local(int n_executors, const std::vector<std::string>& program, cons
                                  {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                  {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                                  {"OMPI_MCA_plm", "isolated"},
+                                 // Facts of the job are not kept in shared memory: an executor that is killed while it
+                                 // reads them there leaves its lock to mpirun, which then never ends.
+                                 {"PMIX_MCA_gds", "hash"},
                                  {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                              });

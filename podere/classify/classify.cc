@@ -239,7 +239,7 @@ Json attributes_of(const Json& settings) {
 
 /// The pictures that are left to do.
 struct Left {
-  std::vector<std::uint64_t> suspect;  ///< were at work when a run or an executor ended, and may be the cause
+  std::vector<std::uint64_t> suspect;  ///< may end the decoder: were at work when an executor ended, or failed before
   std::vector<std::uint64_t> fresh;
   std::size_t size() const { return suspect.size() + fresh.size(); }
 };
@@ -340,8 +340,8 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   const image::PictureList pictures = folder.pictures(options.pictures, comm);
   const Left left = find_left(folder, pictures.size(), options.is_strict, comm);
   if (!left.suspect.empty() && comm.is_root()) {
-    progress.warn(fmt::format("{} picture{} at work when it ended: decoded in processes of their own, first",
-                              left.suspect.size(), left.suspect.size() == 1 ? " was" : "s were"));
+    progress.warn(fmt::format("{} picture{} may end the decoder: decoded in processes of their own, first",
+                              left.suspect.size(), left.suspect.size() == 1 ? "" : "s"));
   }
   std::unique_ptr<PartFile> part;
   comm.agree([&] { part = std::make_unique<PartFile>(folder.part(comm.rank())); });

@@ -7,6 +7,7 @@
 
 #include "podere/base/error.h"
 #include "podere/evaluate/classification.h"
+#include "podere/evaluate/histograms.h"
 #include "podere/evaluate/random_rows.h"
 #include "podere/evaluate/regression.h"
 
@@ -101,6 +102,17 @@ TEST(ClassificationDistributed, RocHasTheBitsThatOneRankFinds) {
         EXPECT_EQ(bits(found.points[i].true_positive_rate), bits(expected.points[i].true_positive_rate));
       }
     }
+  });
+}
+
+TEST(ClassificationDistributed, HistogramsAreThoseOfOneRank) {
+  const auto world = comm::Communicator::world();
+  const auto self = comm::Communicator::self();
+  for_many_tables(2, [&](const Rows& mine, const Rows& all) {
+    EXPECT_EQ(score_histogram(world, mine.scores, mine.labels, mine.weights, 40),
+              score_histogram(self, all.scores, all.labels, all.weights, 40));
+    EXPECT_EQ(residual_histogram(world, mine.scores, mine.labels, mine.weights, 0.5, 9).weights,
+              residual_histogram(self, all.scores, all.labels, all.weights, 0.5, 9).weights);
   });
 }
 

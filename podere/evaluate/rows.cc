@@ -1,8 +1,7 @@
 #include "podere/evaluate/rows.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "podere/base/error.h"
 
@@ -27,16 +26,6 @@ void check_classes(std::span<const float> labels, std::size_t n_classes) {
                         n_classes == 2 ? "0 or 1" : fmt::format("whole numbers from 0 to {}", n_classes - 1));
     }
   }
-}
-
-WeightUnit::WeightUnit(const comm::Communicator& comm, std::size_t n_rows, std::span<const float> weights) {
-  float largest = weights.empty() && n_rows > 0 ? 1.0F : 0.0F;
-  for (const float weight : weights) largest = std::max(largest, std::fabs(weight));
-  largest = comm.all_reduce(largest, comm::Reduction::kMax);
-  const auto n_all = comm.all_reduce(static_cast<std::uint64_t>(n_rows), comm::Reduction::kSum);
-  // largest < 2^(ilogb + 1) and n_all < 2^bit_width.
-  const int sum_bits = largest > 0 ? std::ilogb(largest) + 1 + static_cast<int>(std::bit_width(n_all)) : 0;
-  per_weight_ = std::ldexp(1.0, 62 - sum_bits);
 }
 
 }  // namespace podere::evaluate

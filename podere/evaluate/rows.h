@@ -1,14 +1,14 @@
-// What the measures of this room share: checks of their input, weights as integers, weighted means.
+// What the measures of this room share: checks of their input, weighted means.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "podere/base/exact_sum.h"
 #include "podere/comm/communicator.h"
 #include "podere/comm/exact_reduce.h"
+#include "podere/comm/weight_unit.h"
 
 namespace podere::evaluate {
 
@@ -21,20 +21,7 @@ void check_classes(std::span<const float> labels, std::size_t n_classes);
 
 inline float weight_of(std::span<const float> weights, std::size_t row) { return weights.empty() ? 1 : weights[row]; }
 
-/// Weights as whole numbers of a unit, a power of two so small that the sum of all weights, negative ones counted as
-/// positive, just stays below 2^62. Sums are exact from there on. Weights within a factor of 2^38 / n_rows of the
-/// largest, and equal weights of 1 always, are whole without a rest; the rest of smaller ones is cut off.
-class WeightUnit {
- public:
-  /// Collective: every rank finds the same unit. Weights must be finite.
-  WeightUnit(const comm::Communicator& comm, std::size_t n_rows, std::span<const float> weights);
-
-  std::int64_t units(float weight) const { return static_cast<std::int64_t>(weight * per_weight_); }
-  double weight(std::int64_t units) const { return static_cast<double>(units) / per_weight_; }
-
- private:
-  double per_weight_;
-};
+using comm::WeightUnit;
 
 /// (sum over rows of weight * value(row)) / (sum of weights), the same bits for any number of ranks; NaN for a sum
 /// of 0. Collective.

@@ -104,6 +104,15 @@ CLI::Validator output_file() {
           "", "output_file"};
 }
 
+CLI::Validator report_file() {
+  return {[](std::string& text) -> std::string {
+            const std::string ending = std::filesystem::path(text).extension();
+            if (ending == ".html" || ending == ".json") return "";
+            return fmt::format("'{}' ends neither in .html, for a page, nor in .json, for its facts alone", text);
+          },
+          "", "report_file"};
+}
+
 CLI::Validator listening_address() {
   return {[](std::string& text) -> std::string {
             static const std::regex form(R"((([0-9.]{7,15}|\[[0-9a-fA-F:]{2,45}\]):)?([0-9]{1,5}))");

@@ -22,9 +22,11 @@ namespace podere::cli {
 
 /// How a command shows what it does.
 struct OutputOptions {
-  bool json = false;    ///< one JSON object on standard output and nothing else there
-  bool debug = false;   ///< also what executors write to standard error
-  std::string metrics;  ///< what a job cost: "phases", or "tasks", by executor too; empty: not shown
+  bool json = false;          ///< one JSON object on standard output and nothing else there
+  bool debug = false;         ///< also what executors write to standard error
+  std::string metrics;        ///< what a job cost: "phases", or "tasks", by executor too; empty: not shown
+  std::string report;         ///< file of the report; empty: none
+  std::string run_name = {};  ///< as the report has it
 };
 void add_output_options(CLI::App& app, OutputOptions& options);
 /// "--metrics" and "--metrics=tasks", for commands that run jobs.
@@ -89,6 +91,8 @@ CLI::Validator count();
 CLI::Validator file_name();
 /// Of a file that is written: "-" is /dev/stdout.
 CLI::Validator output_file();
+/// Of a report: FILE.html or FILE.json.
+CLI::Validator report_file();
 /// Of "[ADDRESS:]PORT". Makes "8080" "127.0.0.1:8080": for transform(), too.
 CLI::Validator listening_address();
 

@@ -1,6 +1,8 @@
 // podere evaluate: how good a model is on a table.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
@@ -9,13 +11,13 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/evaluate/roc_svg.h"
 #include "podere/jobs/evaluate_job.h"
+#include "podere/jobs/report_facts.h"
 
 namespace podere::cli {
 namespace {
-
-constexpr std::size_t kRocPoints = 1000;
 
 struct EvaluateOptions {
   OutputOptions output;
@@ -43,6 +45,7 @@ void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  add_report_option(app, options.output);
   make_common(app, {"--label", "--executors"});
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
@@ -117,7 +120,8 @@ std::size_t rounds_of_stage(const std::string& text) {
 
 int run_evaluate(const EvaluateOptions& options) {
   const std::size_t staged = rounds_of_stage(options.staged);
-  const std::vector<NamedFile> outputs = {{"--roc", options.roc}, {"--plot", options.plot}};
+  const std::vector<NamedFile> outputs = {
+      {"--roc", options.roc}, {"--plot", options.plot}, {"--report", options.output.report}};
   check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
       outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
@@ -125,9 +129,12 @@ int run_evaluate(const EvaluateOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  auto result = run_job(
-      options.group, options.output,
-      jobs::EvaluateJob{options.source, options.model, roc_file || plot_file ? kRocPoints : 0, options.rounds, staged});
+  OutputOptions output = options.output;
+  output.run_name = fmt::format("evaluate {} on {}", std::filesystem::path(options.model).filename().string(),
+                                jobs::name_of(options.source));
+  auto result = run_job(options.group, output,
+                        jobs::EvaluateJob{options.source, options.model, roc_file || plot_file ? jobs::kRocPoints : 0,
+                                          options.rounds, staged, !output.report.empty()});
   if ((roc_file || plot_file) && !result.contains("roc")) {
     throw_input_error("--roc and --plot need a model of two classes, this one is {}", result.at("objective").dump());
   }

@@ -16,6 +16,7 @@
 #include "podere/base/printable.h"
 #include "podere/cli/job_progress.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/cli/submit.h"
 #include "podere/jobs/kept_tables.h"
 #include "podere/launch/launcher.h"
@@ -89,10 +90,9 @@ launch::Place place_of(const GroupOptions& group, const TemporaryFolder& folder)
 }
 
 /// Moves losses and metrics to the facts of a result, which are returned.
-Json& with_cost(Json& result, const OutputOptions& output) {
+Json& with_cost(Json& result) {
   Json losses = std::move(result.at("losses"));
   Json metrics = std::move(result.at("metrics"));
-  if (output.metrics != "tasks") metrics.erase("tasks");
   for (const char* name : {"losses", "metrics"}) result.erase(name);
   Json& facts = result.contains("facts") ? result["facts"] : result;
   facts["losses"] = std::move(losses);
@@ -100,12 +100,20 @@ Json& with_cost(Json& result, const OutputOptions& output) {
   return facts;
 }
 
+/// What only a report has.
+void without_details(Json& facts, const OutputOptions& output) {
+  if (output.metrics != "tasks") facts["metrics"].erase("tasks");
+  facts.erase("report");
+}
+
 Json run_in_session(const std::string& name, const jobs::Job& job, const OutputOptions& output, JobProgress& progress,
                     const std::function<void(const Json&)>& keep) {
+  RunReport report(output);
+  report::RunRecorder recorder(progress);
   session::Client client(name);
   const Stopwatch watch;
   std::int64_t number = 0;
-  Json result = client.run(job, progress, [&](std::int64_t job_number, std::size_t n_ahead) {
+  Json result = client.run(job, recorder, [&](std::int64_t job_number, std::size_t n_ahead) {
     number = job_number;
     const std::string text = fmt::format("job {} of session {}", number, name);
     if (n_ahead > 0) {
@@ -116,12 +124,14 @@ Json run_in_session(const std::string& name, const jobs::Job& job, const OutputO
   });
   progress.clear();
   if (keep) keep(result);
-  Json& facts = with_cost(result, output);
+  Json& facts = with_cost(result);
   facts["session"] = name;
   facts["job"] = number;
   facts["start_seconds"] = 0.0;
   facts["session_seconds"] = watch.seconds();
   facts["usable_cores"] = this_machine().usable_cores();
+  report.write(recorder, facts);
+  without_details(facts, output);
   return result;
 }
 
@@ -182,17 +192,21 @@ Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs:
   const int usable_cores = this_machine().usable_cores();
   const std::string warning = group.too_many(usable_cores);
   if (!warning.empty()) print_error("warning: " + warning);
-  session::Session session(std::move(options), progress);
+  RunReport report(output);
+  report::RunRecorder recorder(progress);
+  session::Session session(std::move(options), recorder);
   const double start_seconds = watch.seconds();
   const SeenFolder seen(group, folder);
-  Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), progress);
+  Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), recorder);
   progress.clear();
   if (keep) keep(result);
   session.end();
-  Json& facts = with_cost(result, output);
+  Json& facts = with_cost(result);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;
   if (!warning.empty()) facts["warning"] = warning;
+  report.write(recorder, facts);
+  without_details(facts, output);
   return result;
 }
 

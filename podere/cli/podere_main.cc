@@ -40,6 +40,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_evaluate(app, chosen);
   add_explain(app, chosen);
   add_model(app, chosen);
+  add_report(app, chosen);
   add_convert(app, chosen);
   add_session(app, chosen);
   add_farm(app, chosen);

@@ -21,16 +21,6 @@
 namespace podere::cli {
 namespace {
 
-std::vector<std::string> own_command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\0', begin) + 1) {
-    words.emplace_back(text.c_str() + begin);
-  }
-  return words;
-}
-
 /// A new file podere-train-XXXXXX.sbatch in the working folder.
 std::filesystem::path write_script(const launch::BatchJob& job) {
   constexpr std::string_view kEnding = ".sbatch";
@@ -50,6 +40,16 @@ std::filesystem::path write_script(const launch::BatchJob& job) {
 }
 
 }  // namespace
+
+std::vector<std::string> own_command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\0', begin) + 1) {
+    words.emplace_back(text.c_str() + begin);
+  }
+  return words;
+}
 
 void check_slurm_options(const GroupOptions& group) {
   if (group.slurm_options.empty() || group.on_slurm || group.submit) return;

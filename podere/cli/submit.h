@@ -8,6 +8,9 @@
 
 namespace podere::cli {
 
+/// The words of this process's command, the program first.
+std::vector<std::string> own_command_line();
+
 /// Throws InputError for options of Slurm where Slurm is not to be used.
 void check_slurm_options(const GroupOptions& group);
 

@@ -12,6 +12,7 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/jobs/checkpoint.h"
 
 namespace podere::cli {
@@ -138,6 +139,7 @@ void add_run_options(CLI::App& app, TrainingOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_metrics_option(app, options.output);
+  add_report_option(app, options.output);
 }
 
 void check(const TrainingOptions& options) {
@@ -161,11 +163,13 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
     if (!options.validation_key.empty()) job.validation->key = options.validation_key;
     job.validation->rows = {};
   }
+  job.report = !options.output.report.empty();
   return job;
 }
 
 int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words) {
-  const std::vector<NamedFile> outputs = {{"-o", options.model}, {"--checkpoint", options.checkpoint}};
+  const std::vector<NamedFile> outputs = {
+      {"-o", options.model}, {"--checkpoint", options.checkpoint}, {"--report", options.output.report}};
   check_outputs(outputs, job.table);
   if (job.validation) check_outputs(outputs, *job.validation);
   const int facts_to = prepare_outputs(
@@ -177,7 +181,9 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
     AtomicFile(options.checkpoint);
   }
   AtomicFile file(options.model);  // now: an unwritable place is reported before the work, not after
-  const Json result = run_job(options.group, options.output, job, [&](const Json& done) {
+  OutputOptions output = options.output;
+  output.run_name = "train " + std::filesystem::path(options.model).filename().string();
+  const Json result = run_job(options.group, output, job, [&](const Json& done) {
     save(file, done.at("model").get_ref<const std::string&>());
     const Json& facts = done.at("facts");
     const bool may_resume = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);

@@ -8,6 +8,7 @@
 #include "podere/base/clock.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/measures.h"
+#include "podere/jobs/report_facts.h"
 #include "podere/jobs/training_label.h"
 
 namespace podere::jobs {
@@ -26,11 +27,11 @@ Json run(const EvaluateJob& job, const JobContext& context) {
   Json result = {{"label", describe_label(job.table, table, loaded.facts.label, rules.kind, comm)},
                  {"rows", table.n_global_rows()},
                  {"objective", model.objective()}};
+  std::vector<float> predictions;
   if (job.staged == 0) {
     context.progress.report({"evaluate", 0, 1, {}});
-    std::vector<float> predictions;
     comm.agree([&] { predictions = model.predictions(model.margins(table, n_threads), n_threads); });
-    result.update(measure(comm, model, predictions, table, job.roc_points));
+    result.update(measure(comm, model, {predictions, table.label(), table.weight()}, job.roc_points));
   } else {
     check_has_rounds(model, job.model);
     const std::size_t n_rounds = model.n_rounds();
@@ -42,14 +43,22 @@ Json run(const EvaluateJob& job, const JobContext& context) {
       context.progress.report({"evaluate", stage, n_stages, {}});
       const std::size_t last = std::min((stage + 1) * job.staged, n_rounds);
       const bool is_last = stage + 1 == n_stages;
-      Json measures = measure(comm, model, model.predictions(margins->margins_after(last), n_threads), table,
-                              is_last ? job.roc_points : 0);
+      predictions = model.predictions(margins->margins_after(last), n_threads);
+      Json measures = measure(comm, model, {predictions, table.label(), table.weight()}, is_last ? job.roc_points : 0);
       if (is_last) result.update(measures);
       for (const char* key : {"confusion", "roc"}) measures.erase(key);
       stages.push_back({{"rounds", last}});
       stages.back().update(measures);
     }
     result["stages"] = std::move(stages);
+  }
+  if (job.report) {
+    Json facts = model_facts(model);
+    Json measured =
+        measured_facts(comm, model, {predictions, table.label(), table.weight()}, "test", name_of(job.table));
+    Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), n_threads);
+    result["report"] = {
+        {"model", std::move(facts)}, {"measured", {std::move(measured)}}, {"columns", std::move(columns)}};
   }
   result["unknown_categories"] = loaded.facts.unknown;
   result["load_seconds"] = loaded.load_seconds;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "podere/jobs/checkpoint.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/measures.h"
+#include "podere/jobs/report_facts.h"
 #include "podere/jobs/tensorboard_summaries.h"
 #include "podere/jobs/training_label.h"
 
@@ -24,6 +26,9 @@ namespace {
 void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities) {
   if (job.low_memory && !abilities.streams) {
     throw_input_error("low-memory is not for {}, which needs all rows in memory", job.algorithm);
+  }
+  if (job.low_memory && job.report) {
+    throw_input_error("a report is made of rows in memory: leave out --low-memory, or the report");
   }
   if (!job.tensorboard.empty() && !abilities.writes_summaries) {
     throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
@@ -52,7 +57,8 @@ class TrainingRows {
     memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
                                     : table_of(source_, true, context, &facts_));
     if (base != nullptr) check_label_name(source_, **memory_, base->schema());
-    rows_ = memory_->rows();
+    // A report is made of the rows after the training.
+    rows_ = job.report ? std::make_unique<table::HeldRows>(**memory_) : memory_->rows();
   }
 
   /// Makes labels places among `classes`.
@@ -68,6 +74,8 @@ class TrainingRows {
 
   const source::SourceSpec& source() const { return source_; }
   const io::ReadFacts& facts() const { return facts_; }
+  /// Not of rows that are not in memory.
+  const table::Table& table() const { return **memory_; }
   const table::RowSource& operator*() const { return *rows_; }
   const table::RowSource* operator->() const { return rows_.get(); }
 
@@ -108,7 +116,7 @@ Json validation_measures(const algorithm::Model& model, const table::Table& tabl
     table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
     std::vector<float> predictions;
     comm.agree([&] { predictions = model.predictions(model.margins(table, context.n_threads), context.n_threads); });
-    const Json measures = measure(comm, model, predictions, table, 0);
+    const Json measures = measure(comm, model, {predictions, table.label(), table.weight()}, 0);
     for (const auto& [name, value] : measures.items()) {
       if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
     }
@@ -116,6 +124,59 @@ Json validation_measures(const algorithm::Model& model, const table::Table& tabl
     if (comm.is_root()) context.progress.warn(fmt::format("the model could not be validated: {}", error.what()));
   }
   return facts;
+}
+
+/// Rows of a table that are trained on, or not.
+struct RowsOfPart {
+  std::vector<float> predictions;
+  std::vector<float> labels;
+  std::vector<float> weights;
+};
+
+RowsOfPart rows_of_part(const table::Table& table, const std::vector<float>& predictions, std::size_t n_outputs,
+                        const algorithm::Trainer& trainer, bool is_training) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (trainer.is_training_row(table.global({i})) == is_training) rows.push_back(i);
+  }
+  const auto taken = [&](std::span<const float> values) {
+    std::vector<float> part;
+    for (const std::size_t i : rows) part.push_back(values[i]);
+    return part;
+  };
+  RowsOfPart part{{}, taken(table.label()), table.weight().empty() ? std::vector<float>() : taken(table.weight())};
+  for (std::size_t k = 0; k < n_outputs; ++k) {
+    const auto of_output = taken(std::span(predictions).subspan(k * table.n_rows(), table.n_rows()));
+    part.predictions.insert(part.predictions.end(), of_output.begin(), of_output.end());
+  }
+  return part;
+}
+
+/// What a report shows of a training. Collective.
+Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, const algorithm::Model& model,
+                     const table::Table& table, const table::Table* validation, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  context.progress.report({"report", 0, 1, {}});
+  const auto predicted = [&](const table::Table& rows) {
+    std::vector<float> predictions;
+    comm.agree([&] { predictions = model.predictions(model.margins(rows, context.n_threads), context.n_threads); });
+    return predictions;
+  };
+  Json measured = Json::array();
+  const std::vector<float> predictions = predicted(table);
+  for (const bool is_training : {true, false}) {
+    if (!is_training && trainer.validation_fraction() == 0) continue;
+    const RowsOfPart part = rows_of_part(table, predictions, model.n_outputs(), trainer, is_training);
+    measured.push_back(measured_facts(comm, model, {part.predictions, part.labels, part.weights},
+                                      is_training ? "training" : "validation", name_of(job.table)));
+  }
+  if (validation != nullptr) {
+    measured.push_back(measured_facts(comm, model, {predicted(*validation), validation->label(), validation->weight()},
+                                      "validation", name_of(*job.validation)));
+  }
+  Json facts = model_facts(model);
+  Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), context.n_threads);
+  return {{"model", std::move(facts)}, {"measured", std::move(measured)}, {"columns", std::move(columns)}};
 }
 
 }  // namespace
@@ -157,12 +218,13 @@ Json run(const TrainJob& job, const JobContext& context) {
   checkpoint.read([&](const std::string& text) { so_far = trainer->read_checkpoint(text, job.checkpoint); });
   const std::uint64_t n_rows = labels.n_global_rows();
   const std::uint64_t n_training = count_training_rows(labels, *trainer, comm);
+  CurveProgress progress(context.progress);
   const Stopwatch train_watch;
   const algorithm::Trained trained =
       trainer->train(*rows, validation ? &**validation : nullptr,
                      {.comm = comm,
                       .n_threads = context.n_threads,
-                      .progress = context.progress,
+                      .progress = progress,
                       .base = base.get(),
                       .checkpoint = so_far.get(),
                       .offer = [&](const auto& make_text, bool is_wanted) { checkpoint.offer(make_text, is_wanted); },
@@ -183,6 +245,11 @@ Json run(const TrainJob& job, const JobContext& context) {
   facts.update(trained.facts);
   if (validation && !algorithm.abilities().validates) {
     facts.update(validation_measures(*trained.model, **validation, context));
+  }
+  if (job.report) {
+    facts["report"] =
+        training_report(job, *trainer, *trained.model, rows.table(), validation ? &**validation : nullptr, context);
+    facts["report"]["curve"] = progress.curve().to_json();
   }
   facts["checkpoint_failed"] = checkpoint.has_failed();
   if (validation || base) facts["unknown_categories"] = unknown;

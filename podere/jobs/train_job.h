@@ -25,6 +25,8 @@ struct TrainJob {
   std::string tensorboard;        ///< folder into which rank 0 writes what TensorBoard shows of the run; empty: none
   std::size_t summary_steps = 0;  ///< steps, or rounds of trees, between two summaries there; 0: a twentieth of an
                                   ///< epoch, a round
+  bool report = false;  ///< fact "report": "curve", and what report_facts.h has of the model and the rows, which then
+                        ///< stay in memory until the end; not with `low_memory`
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
@@ -37,6 +39,7 @@ struct TrainJob {
     visit("checkpoint_seconds", self.checkpoint_seconds);
     visit("tensorboard", self.tensorboard, PathUse::kFolder);
     visit("summary_steps", self.summary_steps);
+    visit("report", self.report);
   }
 };
 Json run(const TrainJob& job, const JobContext& context);

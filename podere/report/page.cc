@@ -1,0 +1,95 @@
+#include "podere/report/page.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/json_text.h"
+
+namespace podere::report {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr const char* kFormat = "podere_report";
+constexpr std::string_view kBeforeDocument = R"(<script type="application/json" id="podere-report">)";
+constexpr std::string_view kAfterDocument = "</script>";
+constexpr std::string_view kNoDocument = "null";
+
+/// For a place within a page: no tag can begin in it, and no line ends that JavaScript has and JSON has not.
+std::string as_script(const Json& document) {
+  std::string text;
+  for (const char c : to_text(document)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+/// The document's text in a page, or all of the text.
+std::string_view document_text(std::string_view text) {
+  const std::size_t begin = text.find(kBeforeDocument);
+  if (begin == std::string_view::npos) return text;
+  text.remove_prefix(begin + kBeforeDocument.size());
+  return text.substr(0, text.find(kAfterDocument));
+}
+
+}  // namespace
+
+Json document_of(std::vector<Json> runs) {
+  std::set<std::string> names;
+  for (Json& run : runs) {
+    const std::string name = run.at("name").get<std::string>();
+    std::string unique = name;
+    for (int i = 2; !names.insert(unique).second; ++i) unique = fmt::format("{} ({})", name, i);
+    run["name"] = unique;
+  }
+  return {{kFormat, kVersion}, {"version", PODERE_VERSION}, {"runs", std::move(runs)}};
+}
+
+std::string html_of(const Json& document) {
+  std::string page = kPageHtml;
+  const std::string place = fmt::format("{}{}{}", kBeforeDocument, kNoDocument, kAfterDocument);
+  const std::size_t begin = page.find(place);
+  if (begin == std::string::npos) throw_error("the page of reports has no place for them");
+  return page.replace(begin + kBeforeDocument.size(), kNoDocument.size(), as_script(document));
+}
+
+std::vector<Json> read_report(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_input_error("{}: cannot be read", path.string());
+  return runs_of({std::istreambuf_iterator<char>(file), {}}, path.string());
+}
+
+std::vector<Json> runs_of(const std::string& text, const std::string& name) {
+  const std::string_view found = document_text(text);
+  if (is_nested_deeper_than(found, kMaxJsonDepth)) throw_input_error("{}: is no report of Podere", name);
+  Json document = Json::parse(found, nullptr, false);
+  if (!document.is_object() || !document.contains(kFormat)) {
+    throw_input_error("{}: is no report of Podere, or a damaged one: --report of podere train and evaluate makes one",
+                      name);
+  }
+  const Json& version = document[kFormat];
+  if (!version.is_number_integer() || version < 1) throw_input_error("{}: is a damaged report", name);
+  if (version > kVersion) {
+    throw_input_error("{}: is a report of a newer Podere, version {}; this one reads {}", name, to_text(version),
+                      kVersion);
+  }
+  const auto runs = document.find("runs");
+  if (runs == document.end() || !runs->is_array()) throw_input_error("{}: is a damaged report: it has no runs", name);
+  for (const Json& run : *runs) {
+    if (!run.is_object() || !run.contains("name") || !run["name"].is_string()) {
+      throw_input_error("{}: is a damaged report: a run in it has no name", name);
+    }
+  }
+  return {runs->begin(), runs->end()};
+}
+
+}  // namespace podere::report

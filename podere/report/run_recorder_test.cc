@@ -1,0 +1,58 @@
+#include "podere/report/run_recorder.h"
+
+#include <gtest/gtest.h>
+
+namespace podere::report {
+namespace {
+
+/// Counts what reaches it.
+class Listener : public Progress {
+ public:
+  void report(const ProgressStep&) override { ++n_reports; }
+  void warn(const std::string& message) override { warning = message; }
+  bool stop_requested() override { return true; }
+  int n_reports = 0;
+  std::string warning;
+};
+
+TEST(RunRecorder, PassesOnAndKeeps) {
+  Listener listener;
+  RunRecorder recorder(listener);
+  recorder.report({"read", 0, 1, {}});
+  recorder.report({"train", 0, 2, {}});
+  recorder.report({"train", 1, 2, {{"loss", 0.5}}});
+  recorder.warn("lost executor 1");
+  EXPECT_EQ(listener.n_reports, 3);
+  EXPECT_EQ(listener.warning, "lost executor 1");
+  EXPECT_TRUE(recorder.stop_requested());
+
+  const Json run = recorder.run("train", "podere train gbt a.csv", {{"facts", {{"rows", 7}}}, {"model", "..."}});
+  EXPECT_EQ(run.at("state"), "done");
+  EXPECT_EQ(run.at("result"), Json({{"rows", 7}}));
+  ASSERT_EQ(run.at("phases").size(), 2);
+  EXPECT_EQ(run["phases"][1]["phase"], "train");
+  EXPECT_EQ(run["phases"][0]["end"], run["phases"][1]["begin"]);
+  EXPECT_EQ(run["phases"][1]["end"], run["seconds"]);
+  ASSERT_EQ(run.at("events").size(), 1);
+  EXPECT_EQ(run["events"][0]["message"], "lost executor 1");
+  EXPECT_EQ(run.at("curves").at(0).at("done"), Json({0, 1}));
+}
+
+TEST(RunRecorder, WhatExecutorsMadeBelongsToTheRun) {
+  Listener listener;
+  RunRecorder recorder(listener);
+  recorder.report({"train", 2, 2, {{"loss", 0.5}}});
+  Curve curve;
+  for (const std::size_t i : {0, 1, 2}) curve.add({"train", i, 2, {{"loss", 1}}}, 0);
+  const Json facts = {{"was_stopped", true},
+                      {"report", {{"model", {{"objective", "logistic"}}}, {"curve", curve.to_json()}}}};
+  const Json run = recorder.run("train", "", facts);
+  EXPECT_EQ(run.at("state"), "interrupted");
+  EXPECT_EQ(run.at("model").at("objective"), "logistic");
+  EXPECT_EQ(run.at("curves").at(0).at("done"), Json({0, 1, 2}));
+  EXPECT_FALSE(run.contains("curve"));
+  EXPECT_FALSE(run.at("result").contains("report"));
+}
+
+}  // namespace
+}  // namespace podere::report

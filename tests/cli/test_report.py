@@ -1,0 +1,227 @@
+"""Reports: what --report and `podere report` write, and what they refuse."""
+
+import hashlib
+import json
+import math
+import os
+import signal
+
+import numpy
+import pytest
+
+from conftest import ENDLESS, interrupted, says, wait_until
+
+MARK = '<script type="application/json" id="podere-report">'
+
+
+def document(podere, name):
+    """Of a report, from a page or alone."""
+    text = (podere.folder / name).read_text(encoding="utf-8")
+    if name.endswith(".html"):
+        text = text.split(MARK)[1].split("</script>")[0]
+    return json.loads(text)
+
+
+def run_of(podere, name):
+    [run] = document(podere, name)["runs"]
+    return run
+
+
+def measured(run, rows):
+    [found] = [m for m in run["measured"] if m["rows"] == rows]
+    return found
+
+
+TRAIN = ["train", "gbt", "--trees", 8, "--depth", 3, "-o", "m.json"]
+
+
+def test_a_training_and_a_test_become_one_page(podere, events):
+    podere.done(*TRAIN, events, "--rows", ":4000", "--report", "train.json")
+    podere.done("evaluate", "m.json", events, "--rows", "4000:", "--report", "test.html")
+    result = podere.done("report", "train.json", "test.html", "-o", "all.html")
+    assert result.stdout == "2 runs in all.html\n"
+    train, test = document(podere, "all.html")["runs"]
+    assert train["name"] == "train m.json" and test["name"] == "evaluate m.json on events.csv, rows 4000:"
+    assert train["command"] == "train" and train["state"] == "done"
+    assert train["arguments"].startswith("podere train gbt --trees 8 --depth 3 -o m.json ")
+    sha256 = hashlib.sha256((podere.folder / "m.json").read_bytes()).hexdigest()
+    assert train["model"]["sha256"] == test["model"]["sha256"] == sha256
+    assert [p["phase"] for p in train["phases"]] == ["read", "bin", "train", "report"]
+    assert all(a["end"] == b["begin"] for a, b in zip(train["phases"], train["phases"][1:]))
+    assert {task["phase"] for task in train["result"]["metrics"]["tasks"]} == {"read", "bin", "train", "report"}
+    # A report of reports is one, too.
+    podere.done("report", "all.html", "-o", "again.json")
+    assert document(podere, "again.json") == document(podere, "all.html")
+
+
+def test_every_tree_is_a_point_of_the_curve(podere, events):
+    podere.done(*TRAIN, events, "--report", "r.json", "--validation-fraction", 0.2)
+    run = run_of(podere, "r.json")
+    [curve] = run["curves"]
+    assert (curve["unit"], curve["total"], curve["done"]) == ("tree", 8, list(range(9)))
+    assert curve["seconds"] == sorted(curve["seconds"]) and curve["seconds"][-1] <= run["seconds"]
+    assert curve["metrics"]["validation_loss"][-1] == run["result"]["validation_loss"]
+    assert curve["metrics"]["loss"][1] > curve["metrics"]["loss"][8]
+
+
+def test_measures_are_those_of_the_predictions(podere, events):
+    podere.done(*TRAIN, events, "--rows", ":4000", "--report", "train.json", "--validation-fraction", 0.25)
+    podere.done("evaluate", "m.json", events, "--rows", "4000:", "--report", "test.json", "--json")
+    podere.done("predict", "m.json", events, "-o", "p.csv")
+    labels = numpy.loadtxt(events, delimiter=",", skiprows=1, usecols=0)
+    scores = numpy.loadtxt(podere.folder / "p.csv", dtype="float32")
+    test = measured(run_of(podere, "test.json"), "test")
+    assert (test["n_rows"], test["data"]) == (2000, "events.csv, rows 4000:")
+    bins = numpy.minimum(numpy.floor(scores[4000:].astype(float) * 400), 399)
+    for k in (0, 1):
+        expected = numpy.bincount(bins[labels[4000:] == k].astype(int), minlength=400)
+        assert test["scores"]["weights"][k] == expected.tolist()
+    train = run_of(podere, "train.json")
+    parts = [measured(train, which) for which in ("training", "validation")]
+    assert [p["n_rows"] for p in parts] == [train["result"]["training_rows"], train["result"]["validation_rows"]]
+    together = sum(numpy.array(p["scores"]["weights"]) for p in parts)
+    bins = numpy.minimum(numpy.floor(scores[:4000].astype(float) * 400), 399)
+    for k in (0, 1):
+        expected = numpy.bincount(bins[labels[:4000] == k].astype(int), minlength=400)
+        assert together[k].tolist() == expected.tolist()
+    assert math.isclose(parts[1]["log_loss"], train["result"]["validation_loss"], rel_tol=1e-6)
+    assert parts[0]["roc"][0][1:] == [0, 0] and parts[0]["roc"][-1][1:] == [1, 1]
+
+
+def test_columns_are_counted_by_class(podere, events):
+    podere.done(*TRAIN, events)
+    podere.done("evaluate", "m.json", events, "--report", "r.json")
+    columns = run_of(podere, "r.json")["columns"]
+    table = numpy.genfromtxt(events, delimiter=",", names=True)
+    assert columns["classes"] == ["0", "1"] and columns["left_out"] == 0
+    for feature in columns["features"]:
+        values = table[feature["name"].replace("-", "")]
+        for k in (0, 1):
+            shown = values[table["label"] == k]
+            inside = shown[(shown >= feature["low"]) & (shown <= feature["high"])]
+            assert sum(feature["weights"][k]) == len(inside)
+            assert feature["below"][k] + feature["above"][k] == len(shown) - len(inside)
+            assert len(inside) >= 0.95 * len(shown)
+            assert feature["missing"][k] == 0
+
+
+def test_a_report_is_the_same_on_any_number_of_executors(podere, events):
+    found = []
+    for executors, cores in [(1, 1), (2, 1), (3, 3)]:
+        group = ["--executors", executors, "--cores", cores]
+        podere.done(*TRAIN, events, *group, "--report", "train.json", "--validation-fraction", 0.3)
+        podere.done("evaluate", "m.json", events, *group, "--report", "test.json")
+        runs = [run_of(podere, "train.json"), run_of(podere, "test.json")]
+        found.append([{part: run[part] for part in ("model", "measured", "columns")} for run in runs])
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_model_is_the_same_with_a_report(podere, events):
+    podere.done(*TRAIN, events)
+    without = (podere.folder / "m.json").read_bytes()
+    podere.done(*TRAIN, events, "--report", "r.json", "--executors", 2)
+    assert (podere.folder / "m.json").read_bytes() == without
+
+
+def test_a_report_changes_nothing_of_json(podere, events):
+    plain = json.loads(podere.done(*TRAIN, events, "--json").stdout)
+    reported = json.loads(podere.done(*TRAIN, events, "--json", "--report", "r.json").stdout)
+    assert list(plain) == list(reported)
+    assert "tasks" not in reported["metrics"]
+
+
+def test_many_classes_numbers_and_networks_have_reports(podere):
+    rows = [f"{'abc'[i % 3]},{i * 37 % 11},{i % 7}" for i in range(300)]
+    podere.write("classes.csv", "kind,x,y\n" + "\n".join(rows) + "\n")
+    podere.done(*TRAIN, "classes.csv", "--label", "kind", "--report", "r.json")
+    run = run_of(podere, "r.json")
+    assert run["columns"]["classes"] == run["model"]["classes"] == ["a", "b", "c"]
+    [training] = run["measured"]
+    assert len(training["confusion"]) == 3 and "scores" not in training
+    podere.done("train", "gbt", "classes.csv", "--label", "y", "--columns", "x", "--objective", "squared-error", "-o", "n.json",
+                "--report", "r.json")
+    [training] = run_of(podere, "r.json")["measured"]
+    assert sum(training["residuals"]["weights"]) == 300
+    assert training["residuals"]["edges"][1] == pytest.approx(6 * training["mean_absolute_error"])
+    podere.done("train", "nn", "classes.csv", "--label", "kind", "--layers", 4, "--epochs", 2, "-o", "nn.json", "--report", "r.json")
+    run = run_of(podere, "r.json")
+    assert run["curves"] and "importance" not in run["model"] and run["measured"][0]["n_rows"] == 300
+
+
+def test_importance_is_that_of_the_model(podere, events):
+    podere.done(*TRAIN, events, "--report", "r.json")
+    expected = json.loads(podere.done("model", "m.json", "--json").stdout)["features"]
+    assert run_of(podere, "r.json")["model"]["importance"] == [
+        {"feature": f["name"], "gain": f["gain"], "splits": f["splits"]} for f in expected]
+
+
+def test_categories_have_a_bin_each(podere):
+    rows = [f"{i % 2},{['red', 'green', 'blue'][i % 3]}" for i in range(60)]
+    podere.write("c.csv", "label,color\n" + "\n".join(rows) + "\n")
+    podere.done(*TRAIN, "c.csv", "--categorical", "color", "--report", "r.json")
+    [color] = run_of(podere, "r.json")["columns"]["features"]
+    assert color["categories"] == ["blue", "green", "red"]
+    assert [sum(pair) for pair in zip(*color["weights"])] == [20, 20, 20]
+
+
+def test_names_cannot_end_the_script(podere):
+    name = "</script><script>alert(1)</script><!--"
+    rows = "\n".join(f"{i % 2},{i}" for i in range(20))
+    podere.write("t.csv", f'label,"{name}"\n{rows}\n')
+    podere.done(*TRAIN, "t.csv", "--report", "r.html")
+    assert run_of(podere, "r.html")["columns"]["features"][0]["name"] == name
+    assert "<script>alert" not in (podere.folder / "r.html").read_text()
+
+
+def test_losses_are_events_and_the_curve_is_whole(podere):
+    process = podere.start("train", "gbt", "collider:20000", *ENDLESS, "--depth", "7", "--cores", "1", "-o", "m.json",
+                           "--checkpoint", "c.json", "--checkpoint-every", "0.1", "--executors", "2", "--report", "r.json")
+    wait_until((podere.folder / "c.json").exists)
+    os.kill(podere.executors(2)[1], signal.SIGKILL)
+    says(process, "lost executor")
+    interrupted(process)
+    run = run_of(podere, "r.json")
+    assert any("lost executor" in event["message"] for event in run["events"])
+    done = run["curves"][0]["done"]
+    assert done == sorted(set(done)) and done[0] == 0 and done[-1] == run["result"]["trees"]
+
+
+def test_an_interrupted_training_has_a_report(podere, events):
+    process = podere.start("train", "gbt", str(events), *ENDLESS, "-o", "m.json", "--report", "r.json")
+    says(process, "trees")
+    interrupted(process)
+    run = run_of(podere, "r.json")
+    assert run["state"] == "interrupted" and run["curves"][0]["total"] == 100000
+
+
+def test_a_session_reports(podere, events, tmp_path_factory):
+    runtime = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    podere.done("session", "start", "s", environment=runtime)
+    try:
+        podere.done("session", "load", "s", events, "--as", "t", "--label", "label", environment=runtime)
+        podere.done("train", "gbt", "table:t", "--session", "s", "--trees", 5, "-o", "m.json", "--report", "r.html",
+                    environment=runtime)
+        run = run_of(podere, "r.html")
+        assert run["curves"][0]["done"] == [0, 1, 2, 3, 4, 5] and run["measured"][0]["data"] == "table:t"
+        # The table stays whole.
+        podere.done("evaluate", "m.json", "table:t", "--session", "s", environment=runtime)
+    finally:
+        podere.done("session", "stop", "s", environment=runtime)
+
+
+def test_what_cannot_be_reported_is_refused(podere, events):
+    refused = lambda *options: podere.refused(*TRAIN, events, *options)
+    assert "'r.txt' ends neither in .html" in refused("--report", "r.txt")
+    assert "are the same file" in refused("--report", "m.json")
+    assert "leave out --low-memory, or the report" in refused("--report", "r.html", "--low-memory")
+    assert "no/r.html" in refused("--report", "no/r.html")
+
+
+def test_what_is_no_report_is_refused(podere, model):
+    assert "is no report of Podere" in podere.refused("report", model, "-o", "x.html")
+    assert "none.json" in podere.refused("report", "none.json", "-o", "x.html")
+    podere.write("new.json", '{"podere_report": 2, "runs": []}')
+    assert "of a newer Podere, version 2" in podere.refused("report", "new.json", "-o", "x.html")
+    podere.write("old.json", '{"podere_report": 1, "runs": [{"name": "a"}]}')
+    assert "are the same file" in podere.refused("report", "old.json", "-o", "old.json")
+    assert json.loads(podere.done("report", "old.json", "-o", "x.html", "--json").stdout) == {"output": "x.html", "runs": ["a"]}

@@ -29,6 +29,7 @@ void add_evaluate(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
 void add_model(CLI::App& app, Command& chosen);
 void add_report(CLI::App& app, Command& chosen);
+void add_scale(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
 void add_session(CLI::App& app, Command& chosen);
 /// Subcommands of `session`.

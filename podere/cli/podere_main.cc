@@ -41,6 +41,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_explain(app, chosen);
   add_model(app, chosen);
   add_report(app, chosen);
+  add_scale(app, chosen);
   add_convert(app, chosen);
   add_session(app, chosen);
   add_farm(app, chosen);

@@ -15,7 +15,17 @@
 namespace podere::cli {
 namespace {
 
-/// As a shell reads it.
+/// What was typed, with the program by its name alone.
+std::string typed_command() {
+  std::vector<std::string> words = own_command_line();
+  words.at(0) = "podere";
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
+  return text;
+}
+
+}  // namespace
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -29,17 +39,6 @@ std::string shell_word(const std::string& word) {
   }
   return quoted + "'";
 }
-
-/// What was typed, with the program by its name alone.
-std::string typed_command() {
-  std::vector<std::string> words = own_command_line();
-  words.at(0) = "podere";
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
-  return text;
-}
-
-}  // namespace
 
 bool is_json_report(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
 

@@ -26,6 +26,9 @@ class RunReport {
   std::optional<AtomicFile> file_;
 };
 
+/// `word` as a shell reads it.
+std::string shell_word(const std::string& word);
+
 /// Whether `path` names a document alone, not a page.
 bool is_json_report(const std::string& path);
 

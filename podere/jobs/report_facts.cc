@@ -21,7 +21,7 @@ constexpr std::size_t kResidualBins = 200;
 constexpr double kResidualReach = 6;  // times the mean absolute residual
 constexpr std::size_t kColumnBins = 60;
 constexpr std::size_t kMostDrawnColumns = 200;
-constexpr std::size_t kMostDrawnClasses = 10;  // that a chart tells apart by color
+constexpr std::size_t kMostDrawnClasses = 10;  // that colors keep apart in a chart
 
 /// The classes of a histogram: texts, or places; none for numbers and for too many.
 Json drawn_classes(const table::Table& table, const algorithm::Model& model) {

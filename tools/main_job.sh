@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 podere=${PODERE:-build/release/bin/podere}
 out=${OUT:-out}
-mkdir -p "$out"
+reports=$out/reports
+mkdir -p "$out" "$reports"
 
 say() { printf '\n%s\n' "$*"; }
 
@@ -23,8 +24,10 @@ add_line() {
 
 say "(a) Real events: 12,000 rows of the UCI HIGGS set to train on, the other 3,688 to test."
 real=data/higgs_15688.csv.gz
-trained=$("$podere" train gbt $real --rows :12000 --trees 50 --depth 6 --executors 2 --cores 1 -o "$out/real.model.json" --json)
-tested=$("$podere" evaluate "$out/real.model.json" $real --rows 12000: --executors 2 --cores 1 --plot "$out/real.roc.svg" --json)
+trained=$("$podere" train gbt $real --rows :12000 --trees 50 --depth 6 --executors 2 --cores 1 -o "$out/real.model.json" \
+  --report "$reports/real.train.json" --json)
+tested=$("$podere" evaluate "$out/real.model.json" $real --rows 12000: --executors 2 --cores 1 --plot "$out/real.roc.svg" \
+  --report "$reports/real.test.json" --json)
 add_line "real HIGGS" "50 trees of depth 6" "$trained" "$tested"
 
 say "(b) Generated events: 1,000,000 to train on, 100,000 others to test."
@@ -39,7 +42,7 @@ train_on_generated() {
   shift 3
   trained=$("$podere" train "$kind" "$events" --rows :1000000 "$@" --executors 2 --cores 1 -o "$out/$name.model.json" --json)
   tested=$("$podere" evaluate "$out/$name.model.json" "$events" --rows 1000000: --executors 2 --cores 1 \
-    --plot "$out/$name.roc.svg" --json)
+    --plot "$out/$name.roc.svg" --report "$reports/$name.test.json" --json)
   add_line "generated" "$model" "$trained" "$tested"
 }
 train_on_generated generated "50 trees of depth 10" gbt --trees 50 --depth 10
@@ -72,9 +75,11 @@ say "What was trained, and how good it is:"
   printf '%s\n' "${table[@]}"
 } | column -t -s $'\t'
 say "Models: $out/*.model.json. ROC curves: $out/*.roc.svg"
+"$podere" report "$reports"/{real.train,real.test,generated.test,perceptron.test,network.test}.json -o "$out/report.html" --json >/dev/null
 say "$(jq -rn --argjson right "$right" --argjson all "$classified" --argjson head "$head_tested" '
   def decimal: . * 10 | round / 10;
   "Micrographs: \($right) of \($all.pictures) named right (\(100 * $right / $all.pictures | decimal) %), " +
   "\($all.pictures / $all.classify_seconds | round) a second. " +
   "With a head that learned 1,000 of these names: \(100 * $head.accuracy | decimal) % of the others."')"
 say "Some of the micrographs, with their names: $out/micrographs.html"
+say "All of this as a page, for a browser: $out/report.html"

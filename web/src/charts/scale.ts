@@ -1,0 +1,62 @@
+/** Scales map values to pixels, and know where ticks are. */
+import { significant } from "../format";
+
+export interface Scale {
+  at(value: number): number;
+  value(at: number): number;
+  ticks: number[];
+  label(tick: number): string;
+}
+
+/** 1, 2 or 5 times a power of ten, so that there are about `wanted` steps. */
+function stepOf(range: number, wanted: number): number {
+  const raw = range / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) ?? 10) * power;
+}
+
+/** As many digits as the ticks need to differ. */
+export function labelOf(step: number, largest: number) {
+  if (largest >= 1e6 || step < 1e-6) return (tick: number) => significant(tick, 3);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return (tick: number) => format.format(tick).replace("-", "−");
+}
+
+export function linear([low, high]: [number, number], [from, to]: [number, number], wanted = 6): Scale {
+  const range = high > low ? high - low : 1;
+  const step = stepOf(range, wanted);
+  const first = Math.ceil(low / step - 1e-9);
+  const ticks = Array.from({ length: Math.max(0, Math.floor((low + range) / step + 1e-9) - first + 1) }, (_, i) => (first + i) * step);
+  return {
+    at: (value) => from + ((value - low) / range) * (to - from),
+    value: (at) => low + ((at - from) / (to - from)) * range,
+    ticks,
+    label: labelOf(step, Math.max(Math.abs(low), Math.abs(high))),
+  };
+}
+
+/** Values of 0 and below lie at the lower end. */
+export function logarithmic([low, high]: [number, number], [from, to]: [number, number], wanted = 6): Scale {
+  const [first, last] = [Math.log10(low), Math.log10(high > low ? high : 10 * low)];
+  const every = Math.max(1, Math.ceil((last - first) / wanted));
+  const powers = Array.from({ length: Math.floor(last + 1e-9) - Math.ceil(first - 1e-9) + 1 }, (_, i) => Math.ceil(first - 1e-9) + i);
+  return {
+    at: (value) => from + ((Math.log10(Math.max(value, low)) - first) / (last - first)) * (to - from),
+    value: (at) => 10 ** (first + ((at - from) / (to - from)) * (last - first)),
+    ticks: powers.filter((power) => power % every === 0).map((power) => 10 ** power),
+    label: (tick) => (tick >= 0.001 && tick <= 1e5 ? significant(tick, 1) : `1e${Math.round(Math.log10(tick))}`.replace("-", "−")),
+  };
+}
+
+/** Of finite values, widened to something that can be drawn. */
+export function extent(values: Iterable<number>): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (low > high) return [0, 1];
+  return low === high ? [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2] : [low, high];
+}

@@ -1,0 +1,27 @@
+/** Where on a curve executors were lost. */
+import type { Curve, Loss, Run } from "../report";
+
+export interface LossMark {
+  loss: Loss;
+  /** In the unit of the curve, and in seconds since the run began; NaN if it is not known. */
+  done: number;
+  seconds: number;
+}
+
+/** "tree 13" of a curve over trees. */
+function roundOf(loss: Loss, curve: Curve): number {
+  const found = /(\d[\d,]*)\s*$/.exec(loss.at ?? "");
+  if (found) return Number(found[1]!.replaceAll(",", ""));
+  const at = curve.seconds.findIndex((seconds) => seconds >= (loss.lost_at_seconds ?? Infinity));
+  return at < 0 ? NaN : (curve.done[at] ?? NaN);
+}
+
+export function lossMarks(run: Run, curve: Curve): LossMark[] {
+  return (run.result?.losses ?? [])
+    .filter(({ phase }) => phase === undefined || phase === curve.phase)
+    .map((loss) => ({ loss, done: roundOf(loss, curve), seconds: loss.lost_at_seconds ?? NaN }));
+}
+
+/** Time that losses cost. */
+export const secondsLost = (run: Run) =>
+  (run.result?.losses ?? []).reduce((total, { seconds_lost }) => total + (seconds_lost ?? 0), 0);

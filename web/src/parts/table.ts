@@ -1,0 +1,101 @@
+/** Tables that can be sorted by each column. */
+import { html, type Child } from "../dom";
+
+export interface TableColumn<Row> {
+  title: string;
+  /** What the cell shows. */
+  cell(row: Row): Child;
+  /** What the column is sorted by. Without it, it cannot be sorted. */
+  value?(row: Row): number | string;
+  isNumber?: boolean;
+  /** The first column names the row. */
+  isHead?: boolean;
+  hint?: string;
+}
+
+export interface Order {
+  column: number;
+  isDescending: boolean;
+}
+
+/** Numbers that are absent come last either way. */
+export function compare(a: number | string, b: number | string, isDescending: boolean): number {
+  if (typeof a === "string" || typeof b === "string") return String(a).localeCompare(String(b), "en", { numeric: true }) * (isDescending ? -1 : 1);
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return isDescending ? b - a : a - b;
+}
+
+/** Head cells: those of columns that can be sorted are buttons. */
+export function headCells<Row>(columns: TableColumn<Row>[], order: Order | undefined, sort: (order: Order) => void) {
+  return columns.map((column, i) => {
+    const classes = column.isNumber ? "number" : null;
+    if (!column.value) return html("th", { scope: "col", class: classes, title: column.hint }, column.title);
+    const isSorted = order?.column === i;
+    const direction = isSorted ? (order.isDescending ? "descending" : "ascending") : null;
+    const next = { column: i, isDescending: isSorted ? !order.isDescending : Boolean(column.isNumber) };
+    return html(
+      "th",
+      { scope: "col", class: classes, title: column.hint, "aria-sort": direction },
+      html("button", { type: "button", onclick: () => sort(next) }, column.title,
+        html("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (order.isDescending ? "▼" : "▲") : "")),
+    );
+  });
+}
+
+export const cells = <Row>(columns: TableColumn<Row>[], row: Row) =>
+  columns.map((column) =>
+    column.isHead
+      ? html("th", { scope: "row" }, column.cell(row))
+      : html("td", { class: column.isNumber ? "number" : null }, column.cell(row)));
+
+export class SortableTable<Row> {
+  readonly element: HTMLElement;
+  private head = html("tr");
+  private body = html("tbody");
+  private rows: Row[] = [];
+
+  constructor(
+    caption: string,
+    private columns: TableColumn<Row>[],
+    private order?: Order,
+  ) {
+    const table = html("table", {}, html("caption", { class: "hidden" }, caption), html("thead", {}, this.head), this.body);
+    this.element = scrollable(caption, table);
+  }
+
+  show(rows: Row[], columns = this.columns): void {
+    this.rows = rows;
+    this.columns = columns;
+    this.draw();
+  }
+
+  private draw(): void {
+    const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
+    this.head.replaceChildren(...headCells(this.columns, this.order, (order) => {
+      this.order = order;
+      this.draw();
+    }));
+    this.head.children[focused]?.querySelector("button")?.focus();
+    const value = this.order && this.columns[this.order.column]?.value;
+    const sorted = value ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending)) : this.rows;
+    this.body.replaceChildren(...sorted.map((row) => html("tr", {}, ...cells(this.columns, row))));
+  }
+}
+
+/** Wide tables scroll by themselves, by keyboard too, and not with the page. */
+export const scrollable = (label: string, table: HTMLElement) =>
+  html("div", { class: "scrollable", tabindex: 0, role: "group", "aria-label": label }, table);
+
+/** A table of texts. */
+export function plainTable(caption: string, titles: string[], rows: Child[][], firstIsHead = true): HTMLElement {
+  const isNumber = (text: Child) => typeof text === "string" && /^(–|[−\d])/.test(text);
+  const cell = (text: Child, i: number) =>
+    i === 0 && firstIsHead ? html("th", { scope: "row" }, text) : html("td", { class: isNumber(text) ? "number" : null }, text);
+  return scrollable(caption, html(
+    "table", {},
+    html("caption", { class: "hidden" }, caption),
+    html("thead", {}, html("tr", {}, ...titles.map((title, i) =>
+      title ? html("th", { scope: "col", class: rows.some((row) => i > 0 && isNumber(row[i])) ? "number" : null }, title) : html("td")))),
+    html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map(cell)))),
+  ));
+}

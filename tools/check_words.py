@@ -52,7 +52,7 @@ ALLOWED = (
 )
 # The test cluster's program is kept by a hash of its sources: to change a comment would build Kubernetes anew.
 OTHERS = re.compile(r"tests/data/.*|tests/fuzz/.*/.*|tests/kubernetes/programs/.*|tools/check_words\.py|tests/tools/check_words_test\.py")
-TEXTS = {"", ".cc", ".cmake", ".go", ".h", ".ipynb", ".json", ".md", ".py", ".pyi", ".sh", ".tpl", ".txt", ".yaml"}
+TEXTS = {"", ".cc", ".cmake", ".css", ".go", ".h", ".ipynb", ".json", ".md", ".mjs", ".py", ".pyi", ".sh", ".tpl", ".ts", ".txt", ".yaml"}
 
 OLD_WORD = re.compile(r"\b(?:" + "|".join(f"({words})" for words in WORDS) + r")\b")
 ADVICE = list(WORDS.values())

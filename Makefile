@@ -16,7 +16,7 @@ run:  ## set up, build, train on real and on generated collision events, name mi
 	@tools/main_job.sh
 
 test:  ## set up, build, run all tests
-	@tools/setup.sh build test kubernetes
+	@tools/setup.sh build test web kubernetes
 	@$(CONFIGURE) release -DBUILD_TESTING=ON
 	@$(BUILD) release
 	@ctest --preset release

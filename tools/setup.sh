@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [package] [kubernetes] [bench] [fresh];
+# Installs the Debian or Ubuntu packages of the groups named: tools/setup.sh build [test] [web] [package] [kubernetes] [bench] [fresh];
 # tools/setup.sh wheel is for those who install a wheel.
 # Does nothing if they are all there. Without root or sudo it prints what is missing and ends with exit code 2.
 set -euo pipefail
@@ -25,6 +25,7 @@ declare -A group=(
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [tensorboard]="python3 python3-venv python3-pytest python3-numpy python3-pil python3-selenium chromium chromium-driver"
+  [web]="chromium chromium-driver python3 python3-pytest python3-selenium"
   [fresh]="debootstrap git"
 )
 
@@ -40,6 +41,10 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true)
   [[ $state == *"installed "* && $state != *"not-installed"* ]] || missing+=("$package")
 done
+# Any Node will do that has npm, wherever it came from.
+if [[ " $* " == *" web "* ]] && ! command -v npm >/dev/null; then
+  missing+=(nodejs npm)
+fi
 # To build Kubernetes any Go will do that is new enough, wherever it came from.
 go=golang-1.24-go
 if [[ " $* " == *" kubernetes "* ]] && ! "$(dirname "$0")/../tests/kubernetes/go.sh" >/dev/null 2>&1; then

@@ -282,6 +282,15 @@ def bare():
     return report({"name": "bare", "command": "predict"}, {"name": "null", "command": "train", **dict.fromkeys(keys)})
 
 
+def other_commands():
+    """explain has SHAP values, describe histograms without classes."""
+    explain = {"name": "explain", "command": "explain", "seconds": 2.0, "state": "interrupted", "model": {"sha256": sha("trees")},
+               "result": {"rows": 100, "features": [{"name": "m_bb", "mean_abs_shap": 0.4, "permutation_mean": 0.02}, {"name": "m_lv", "mean_abs_shap": 0.1}]}}
+    column = {"name": "a", "kind": "number", "minimum": 1.0, "mean": 3.5, "maximum": 7.0, "missing": 4, "histogram": [1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]}
+    text = {"name": "b", "kind": "text", "minimum": None, "maximum": None, "missing": 0, "histogram": []}
+    return report(explain, {"name": "describe", "command": "describe", "result": {"rows": 8, "columns": [column, text]}})
+
+
 def damaged_parts():
     run = trees_training()
     run["curves"] = "?"
@@ -303,4 +312,4 @@ def many_tasks(executors=1000, phases=100):
 
 
 ALL = {"higgs": higgs, "three_classes": three_classes, "regression": regression, "one_class": one_class, "no_rows": no_rows, "hostile": hostile,
-       "bare": bare, "damaged_parts": damaged_parts, "empty": report, "many_tasks": many_tasks}
+       "bare": bare, "other_commands": other_commands, "damaged_parts": damaged_parts, "empty": report, "many_tasks": many_tasks}

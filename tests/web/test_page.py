@@ -101,9 +101,10 @@ def test_empty_states_say_what_to_do(browser, pages):
     browser.go("training")
     assert "podere train gbt DATA --validation-fraction 0.2 --report out.html" in browser.text(".empty")
     browser.go("data")
-    assert "podere describe DATA --report out.html" in browser.text(".empty")
+    assert "podere train gbt DATA --report out.html" in browser.text(".empty")
     browser.open(pages("one_class"), "quality")
     assert "AUC, ROC and cuts need rows of both classes" in browser.text(".empty")
+    assert [label.split(".")[0] for label in browser.labels("figure:not([hidden] *) [role=img]")] == ["Scores by class"]
     assert "podere report TRAIN.html TEST.html -o out.html" in browser.text(".empty")
     browser.open(pages("no_rows"), "quality")
     assert "Some data have no rows" in browser.text(".empty")

@@ -18,7 +18,8 @@ function stepOf(range: number, wanted: number): number {
 /** As many digits as the ticks need to differ. */
 export function labelOf(step: number, largest: number) {
   if (largest >= 1e6 || step < 1e-6) return (tick: number) => significant(tick, 3);
-  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  let decimals = 0;
+  while (decimals < 9 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) ++decimals;
   const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   return (tick: number) => format.format(tick).replace("-", "−");
 }

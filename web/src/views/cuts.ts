@@ -3,6 +3,7 @@ import { Figure } from "../charts/figure";
 import { linesDrawing, type Lines } from "../charts/lines";
 import { bestEvidence, classNames, type ModelGroup, type ShownMeasured } from "../derive/shown";
 import { cutsOf, kLeastBackgroundRows, kRegularization, type Cut, type Cuts } from "../derive/significance";
+import { hasTwoClasses } from "../derive/bins";
 import { html, short } from "../dom";
 import { count, fixed, percent, significant } from "../format";
 import { note, positiveNumber, Select, toolbar } from "../parts/controls";
@@ -54,7 +55,7 @@ export class CutsPart implements Part<ModelGroup> {
 
   private draw(): void {
     const group = this.group!;
-    const measured = group.measured.filter((each) => each.measured.scores?.weights.length === 2);
+    const measured = group.measured.filter(({ measured: { scores } }) => scores && hasTwoClasses(scores.weights));
     this.element.hidden = !measured.length;
     if (!measured.length) return;
     const first = (measured.includes(bestEvidence(group)!) ? bestEvidence(group) : measured.at(-1)) as ShownMeasured;

@@ -117,7 +117,7 @@ export function data(): View {
   function draw() {
     const runs = (shown?.runs ?? []).filter(columnsOf);
     controls.hidden = keys.hidden = !runs.length;
-    message.replaceChildren(runs.length ? "" : empty("No columns here: `podere train gbt DATA --report out.html` keeps their histograms, and so does `podere describe DATA --report out.html`."));
+    message.replaceChildren(runs.length ? "" : empty("No columns here: `podere train gbt DATA --report out.html` keeps their histograms."));
     chosen = select.offer(runs.map(({ run }) => [run.name, run.name.slice(0, 60)]), chosen);
     const run = runs.find((each) => each.run.name === chosen);
     const of = run && columnsOf(run);

@@ -44,7 +44,7 @@ class ModelPart implements Part<ModelGroup> {
     if (importance.length) this.importance.show(importance.map(({ feature, gain, splits }) => ({ name: feature, values: [gain, splits] })), group.series);
     if (shap.length) this.shap.show(shap.map(({ name, mean_abs_shap, permutation_mean }) => ({ name, values: [mean_abs_shap, permutation_mean] })), group.series);
     this.message.replaceChildren(importance.length || shap.length ? "" :
-      empty("No importance of features: only trees with at least one split have it. `podere explain MODEL DATA --report explain.html` gives SHAP values of any trees, and permutation importance."));
+      empty("No importance of features here: the training of boosted trees reports it, and networks have none. `podere train gbt DATA --report train.html` makes a report with it."));
   }
 }
 

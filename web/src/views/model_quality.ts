@@ -70,7 +70,7 @@ export class ModelQuality implements Part<ModelGroup> {
   private confusion = new ConfusionPart();
   private residuals = new ResidualsPart();
   element = html("section", { class: "model" }, this.head,
-    html("div", { class: "grid" }, this.scores.element, this.cuts.element, this.residuals.element, this.confusion.element));
+    html("div", { class: "grid" }, html("div", { class: "stack" }, this.scores.element, this.residuals.element, this.confusion.element), this.cuts.element));
 
   show(group: ModelGroup): void {
     this.head.replaceChildren(heading(group.title, group.series), measures(group.measured), ...hints(group));

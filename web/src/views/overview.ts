@@ -72,38 +72,43 @@ class ModelTiles implements Part<ModelGroup> {
   }
 }
 
-const columns: TableColumn<ShownRun>[] = [
-  { title: "run", isHead: true, value: ({ run }) => run.name, cell: ({ run, series }) => html("span", { class: "runname" }, spot(series), named(run.name)) },
-  { title: "model", value: ({ run }) => modelText(run), cell: ({ run }) => named(modelText(run)) },
-  { title: "rows", isNumber: true, value: ({ run }) => rowsOf(run), cell: ({ run }) => count(rowsOf(run)) },
-  { title: "took", isNumber: true, value: ({ run }) => orNaN(run.seconds), cell: ({ run }) => seconds(run.seconds) },
-  { title: "executors", isNumber: true, value: ({ run }) => orNaN(run.result?.executors), cell: ({ run }) => executorsText(run) },
-  { title: "lost", isNumber: true, hint: "executors lost", value: ({ run }) => run.result?.losses.length ?? 0, cell: ({ run }) => count(run.result?.losses.length ?? 0) },
-  { title: "loss", isNumber: true, value: ({ run }) => orNaN(run.result?.loss), cell: ({ run }) => score(run.result?.loss) },
-  { title: "memory", isNumber: true, hint: "the most that any one executor held", value: ({ run }) => orNaN(run.result?.peak_memory_bytes), cell: ({ run }) => bytes(run.result?.peak_memory_bytes) },
-  { title: "command", value: ({ run }) => run.command, cell: ({ run }) => named(run.command) },
-  { title: "state", value: ({ run }) => stateText(run), cell: ({ run }) => html("span", { class: `state ${run.state ?? ""}` }, stateText(run)) },
-  { title: "began", value: ({ run }) => run.began ?? "", cell: ({ run }) => moment(run.began) },
-];
-const kBeforeMeasures = 3;
+type Groups = Map<Run, ModelGroup>;
+const modelOf = (run: Run, groups: Groups) => modelText(groups.get(run)?.runs.find((each) => each.run.command === "train")?.run ?? run);
+
+/** `measures` stand behind what was trained on what. */
+function columnsOf(groups: Groups, measures: TableColumn<ShownRun>[]): TableColumn<ShownRun>[] {
+  return [
+    { title: "run", isHead: true, value: ({ run }) => run.name, cell: ({ run, series }) => html("span", { class: "runname" }, spot(series), named(run.name)) },
+    { title: "model", value: ({ run }) => modelOf(run, groups), cell: ({ run }) => named(modelOf(run, groups)) },
+    { title: "rows", isNumber: true, value: ({ run }) => rowsOf(run), cell: ({ run }) => count(rowsOf(run)) },
+    ...measures,
+    { title: "took", isNumber: true, value: ({ run }) => orNaN(run.seconds), cell: ({ run }) => seconds(run.seconds) },
+    { title: "executors", isNumber: true, value: ({ run }) => orNaN(run.result?.executors), cell: ({ run }) => executorsText(run) },
+    { title: "lost", isNumber: true, hint: "executors lost", value: ({ run }) => run.result?.losses.length ?? 0, cell: ({ run }) => count(run.result?.losses.length ?? 0) },
+    { title: "loss", isNumber: true, value: ({ run }) => orNaN(run.result?.loss), cell: ({ run }) => score(run.result?.loss) },
+    { title: "memory", isNumber: true, hint: "the most that any one executor held", value: ({ run }) => orNaN(run.result?.peak_memory_bytes), cell: ({ run }) => bytes(run.result?.peak_memory_bytes) },
+    { title: "command", value: ({ run }) => run.command, cell: ({ run }) => named(run.command) },
+    { title: "state", value: ({ run }) => stateText(run), cell: ({ run }) => html("span", { class: `state ${run.state ?? ""}` }, stateText(run)) },
+    { title: "began", value: ({ run }) => run.began ?? "", cell: ({ run }) => moment(run.began) },
+  ];
+}
 
 const kMeasures: [keyof Measured, string, (value: number | undefined) => string][] = [
   ["auc", "AUC", score], ["accuracy", "accuracy", percent], ["root_mean_squared_error", "RMS error", significant],
   ["mean_absolute_error", "mean error", significant], ["log_loss", "log loss", score],
 ];
 
-/** A column for each measure of each kind of rows that some run has; the first few are enough to compare. */
-function measureColumns({ runs, models }: Shown): TableColumn<ShownRun>[] {
-  const groups = new Map(models.flatMap((group) => group.runs.map(({ run }) => [run, group])));
+/** Of the measure that comes first, a column for each kind of rows; of the others one, for the rows that say most. */
+function measureColumns(runs: ShownRun[], groups: Groups): TableColumn<ShownRun>[] {
   const found: TableColumn<ShownRun>[] = [];
   for (const [key, title, format] of kMeasures) {
-    for (const rows of ["training", "validation", "test"]) {
+    const columns = ["training", "validation", "test"].map((rows): TableColumn<ShownRun> => {
       const value = ({ run }: ShownRun) => orNaN(measuredOn(run, groups.get(run), rows)?.[key] as number | undefined);
-      if (!runs.some((each) => isNumber(value(each)))) continue;
-      found.push({ title: `${title}, ${rows}`, isNumber: true, value, cell: (each) => format(value(each)) });
-    }
+      return { title: `${title}, ${rows}`, isNumber: true, value, cell: (each) => format(value(each)) };
+    }).filter(({ value }) => runs.some((each) => isNumber(value!(each) as number)));
+    found.push(...(found.length ? columns.slice(-1) : columns));
   }
-  return found.slice(0, 6);
+  return found;
 }
 
 /** What happened in a run, as it was printed. */
@@ -119,14 +124,14 @@ function happenings({ run, series }: ShownRun): HTMLElement {
 
 export function overview(): View {
   const cards = new Keyed<ModelGroup>(html("div", { class: "cards" }), ({ key }) => key, () => new ModelTiles());
-  const table = new SortableTable<ShownRun>("Runs side by side", columns);
+  const table = new SortableTable<ShownRun>("Runs side by side", []);
   const events = html("div");
   return {
     element: html("div", {}, cards.element, section("Runs side by side", table.element), section("Commands and warnings", events)),
-    show(shown: Shown) {
-      const { runs, models } = shown;
+    show({ runs, models }: Shown) {
       cards.show(models);
-      table.show(runs, [...columns.slice(0, kBeforeMeasures), ...measureColumns(shown), ...columns.slice(kBeforeMeasures)]);
+      const groups: Groups = new Map(models.flatMap((group) => group.runs.map(({ run }) => [run, group])));
+      table.show(runs, columnsOf(groups, measureColumns(runs, groups)));
       events.replaceChildren(...runs.map(happenings));
     },
   };

@@ -1,6 +1,7 @@
 /** How good the models are: ROC, calibration, and for each model its scores, cuts and confusion matrix. */
 import { Figure } from "../charts/figure";
 import { linesDrawing, type Lines } from "../charts/lines";
+import { hasTwoClasses } from "../derive/bins";
 import { calibrationOf } from "../derive/calibration";
 import type { ModelGroup, Shown, ShownMeasured } from "../derive/shown";
 import { html } from "../dom";
@@ -41,7 +42,7 @@ const kAxes: Record<RocForm, [string, string]> = {
 const rocText = ({ lines }: Lines) => `${lines.map(({ title, figure }) => `${title}: ${figure || "AUC is not defined"}`).join("; ")}.`;
 
 function calibrationLines(measured: Named[]): Lines {
-  const lines = measured.filter(({ measured: { scores } }) => scores && scores.weights.length === 2).map(({ measured: { scores, rows }, full, series }) => {
+  const lines = measured.filter(({ measured: { scores } }) => scores && hasTwoClasses(scores.weights)).map(({ measured: { scores, rows }, full, series }) => {
     const { bins, error } = calibrationOf(scores!);
     return {
       title: full, figure: `error ${fixed(error, 4)}`, series, dash: dashOf(rows), hasMarks: true,

@@ -87,7 +87,7 @@ export function training(): View {
     toggle("log scale", isLog, (value) => ((isLog = value), draw())),
   );
   const hint = note("Solid: training rows. Dashed: validation rows. Drag over a chart to zoom; double-click shows all. A validation curve that turns up " +
-    "while training still falls is overfitting: stop there (`--patience`).");
+    "while training still falls is overfitting: stop there (`--early-stopping`).");
   function draw() {
     if (!shown) return;
     const all = chartsOf(shown.runs, over, isLog);

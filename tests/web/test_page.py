@@ -176,6 +176,22 @@ def test_colors_follow_the_system_until_one_is_chosen(browser, pages):
     browser.run("localStorage.clear()")
 
 
+def test_paper_has_heads_of_tables_and_whole_charts(browser, pages):
+    browser.open(pages("higgs"), "quality")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 700, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        browser.settle()
+        assert browser.run("return Math.max(...[...document.querySelectorAll('.plot svg')].map(e => e.getBoundingClientRect().right))") <= 700
+        assert browser.run("return [...document.querySelectorAll('nav, .runs, figcaption button, .toolbar')].every(e => getComputedStyle(e).display === 'none')")
+        browser.go("overview")
+        assert browser.run("return [...document.querySelectorAll('thead button')].filter(e => e.offsetParent && e.innerText.startsWith('AUC, test')).length") == 1
+        assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert browser.errors() == []
+
+
 def test_charts_are_saved_as_files(browser, pages, tmp_path):
     browser.driver.execute_cdp_cmd("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     browser.open(pages("higgs"), "quality")

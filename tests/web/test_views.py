@@ -58,6 +58,18 @@ def test_training_shows_curves_with_their_best_and_where_executors_were_lost(hig
     assert browser.run("return document.querySelector('button.series').getAttribute('aria-pressed')") == "false"
 
 
+def test_rounds_that_were_run_again_count_once(browser, tmp_path):
+    run = samples.trees_training()
+    run["curves"] = [samples.curve("tree", 5, 3.0, {"loss": [0.6, 0.5, 0.9, 0.4, 0.3]})]
+    run["curves"][0]["done"] = [1, 2, 3, 2, 3]
+    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "training")
+    browser.run("document.querySelector('main details').open = true")
+    browser.settle()
+    assert browser.table("Loss")[1:] == [["1", "0.6000"], ["2", "0.4000"], ["3", "0.3000"]]
+    browser.button("Seconds")
+    assert len(browser.table("Loss")) == 6
+
+
 def cuts(scores, s_factor=1.0, b_factor=1.0):
     """By threshold: s, b, s / sqrt(b), AMS with b_reg = 10."""
     background, signal = scores["weights"]
@@ -179,6 +191,14 @@ def test_three_classes_have_a_matrix_and_no_cuts(browser, pages):
     assert browser.text(".view > div > .key").split("\n") == ["setosa", "versicolor", "virginica"]
 
 
+def test_what_evaluate_prints_is_enough_for_measures(browser, tmp_path):
+    run = samples.evaluation("m.json", "plain", "d", samples.TREES_TEST, {})
+    found = run.pop("measured")[0]
+    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "quality")
+    assert browser.table("Measures")[1] == ["Test", "–", "3,688", f"{found['auc']:.4f}", f"{100 * found['accuracy']:.2f} %", f"{found['log_loss']:.4f}"]
+    assert browser.table("True class by predicted class")[1][1] == f"{found['confusion'][0][0]:,}"
+
+
 def test_numbers_have_residuals(browser, pages):
     browser.open(pages("regression"), "quality")
     assert browser.table("Measures")[2] == ["Test", "houses.csv", "1,000", "2.000", "1.600"]
@@ -233,6 +253,8 @@ def test_cost_shows_where_the_time_went(higgs, pages):
     first = [task for task in figures["tasks"] if task["executor"] == 0]
     wait = math.fsum(task["wait_seconds"] for task in first)
     assert f"wait {wait:.2f} s" in bars[0] and "in 3 tasks" in bars[0]
+    bands = browser.run("return [...document.querySelector('.timeline').querySelectorAll('.times title')].map(e => e.textContent)")
+    assert bands == ["read", "bin", "train"]
     # One phase alone; those with most work first.
     browser.run("const box = document.querySelector('main select'); box.value = '2'; box.dispatchEvent(new Event('change'))")
     browser.button("Most work first")

@@ -35,6 +35,8 @@ export const percent = (share: Maybe, decimals = 1) => (isNumber(share) ? `${fix
 
 export function seconds(value: Maybe): string {
   if (!isNumber(value)) return kNone;
+  if (value === 0) return "0 s";
+  if (value < 0.000995) return `${significant(1e6 * value, 2)} µs`;
   if (value < 0.0995) return `${significant(1000 * value, 2)} ms`;
   if (value < 9.995) return `${fixed(value, 2)} s`;
   if (value < 59.95) return `${fixed(value, 1)} s`;

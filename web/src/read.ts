@@ -140,6 +140,19 @@ const run = record<Run>(
   ["name", "command"],
 );
 
+/** What evaluate prints has the measures of its rows, if nothing more was kept of them. */
+function withMeasures(run: Run, { result }: { result?: unknown }): Run {
+  if (run.command !== "evaluate" || run.measured.length || !result) return run;
+  const { rows, ...measures } = result as Record<string, unknown>;
+  const found = measured({ ...measures, rows: "test", n_rows: rows }, "result", []);
+  return found ? { ...run, measured: [found] } : run;
+}
+
+const runOrResult: Decode<Run> = (value, path, damage) => {
+  const decoded = run(value, path, damage);
+  return decoded && withMeasures(decoded, value as { result?: unknown });
+};
+
 /** Names are keys: a second run of the same name gets a number. */
 function withUniqueNames(runs: Run[]): Run[] {
   const taken = new Set<string>();
@@ -170,7 +183,7 @@ export function readDocument(document: unknown): Reading {
     return { problem: "This report is damaged: its list of runs is missing. Write it anew by: podere report FILES -o out.html" };
   }
   const damage: Damage = [];
-  const read = withUniqueNames(list(run)(runs, "runs", damage) ?? []);
+  const read = withUniqueNames(list(runOrResult)(runs, "runs", damage) ?? []);
   return { report: { runs: read, ...(typeof version === "string" ? { version } : {}) }, damage };
 }
 

@@ -1,5 +1,5 @@
 /** A time line: a bar of read, compute and wait for each executor. Thousands of executors scroll. */
-import { html, svg } from "../dom";
+import { html, short, svg } from "../dom";
 import { plural, seconds } from "../format";
 import type { Part } from "../parts/keyed";
 import { VirtualRows } from "../parts/virtual";
@@ -61,11 +61,29 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     return Math.max(80, this.axis.clientWidth - 14);
   }
 
+  /** On paper, which has another width, pictures are stretched. */
+  private sizes(height: number) {
+    const width = this.width() + 14;
+    return { width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
+  }
+
   private drawAxis(): void {
     const width = this.width();
     const x = linear(this.range, [0, width], width / 90);
-    this.axis.replaceChildren(svg("svg", { width: width + 14, height: 18, "aria-hidden": "true" },
-      ...x.ticks.map((tick) => svg("text", { class: "tick", x: x.at(tick), y: 13, "text-anchor": x.at(tick) < 10 ? "start" : "middle" }, `${x.label(tick)} s`))));
+    const { line, phase } = this.value!;
+    const phases = line.phases.filter((each) => phase < 0 || each.phase === phase);
+    this.axis.replaceChildren(svg("svg", { ...this.sizes(36), "aria-hidden": "true" },
+      ...phases.map((each) => this.bandOf(line.phaseNames[each.phase]!, x.at(each.begin), x.at(each.end))),
+      ...x.ticks.map((tick) => svg("text", { class: "tick", x: x.at(tick), y: 31, "text-anchor": x.at(tick) < 10 ? "start" : "middle" }, `${x.label(tick)} s`))));
+  }
+
+  /** A phase above the ticks, with its name if there is room. */
+  private bandOf(name: string, begin: number, end: number): SVGElement {
+    const length = Math.max(1, end - begin - 1);
+    return svg("svg", { x: begin, y: 0, width: length, height: 16 },
+      svg("title", {}, short(name, 100)),
+      svg("rect", { class: "band", width: length, height: 16 }),
+      length > 24 ? svg("text", { class: "tick", x: 4, y: 12 }, short(name, 40)) : null);
   }
 
   /** One path for each kind: a row of 100 tasks has few elements. */
@@ -87,7 +105,7 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     return html(
       "tr", {},
       html("th", { scope: "row", title: line.host ? `executor ${line.executor} on ${line.host}` : null }, String(line.executor)),
-      html("td", { title: label }, svg("svg", { width: width + 14, height: kRow, role: "img", "aria-label": label },
+      html("td", { title: label }, svg("svg", { ...this.sizes(kRow), role: "img", "aria-label": label },
         ...kKinds.map((kind) => svg("path", { class: `bar ${kind}`, d: paths[kind] })))),
     );
   }

@@ -13,6 +13,8 @@ export interface Span {
 export interface TimeLine {
   phaseNames: string[];
   executors: ExecutorLine[];
+  /** When each phase ran, on any executor. */
+  phases: { phase: number; begin: number; end: number }[];
   end: number;
 }
 
@@ -53,7 +55,7 @@ export function timeLineOf(run: Run): TimeLine | undefined {
   const cores = Math.max(1, run.result?.cores ?? 1);
   const lines = new Map<number, ExecutorLine>();
   const seen = new Map<string, number>();
-  let end = 0;
+  const phases = new Map<string, TimeLine["phases"][number]>();
   for (let i = 0; i < tasks.count; ++i) {
     const executor = tasks.executor[i]!;
     const line = lines.get(executor) ?? { executor, host: tasks.host[i]!, spans: [], run: 0, wait: 0 };
@@ -67,7 +69,13 @@ export function timeLineOf(run: Run): TimeLine | undefined {
     line.spans.push(span);
     line.run += span.read + span.compute;
     line.wait += span.wait;
-    end = Math.max(end, span.begin + lengthOf(span));
+    const ran = phases.get(`${again} ${name}`) ?? { phase: span.phase, begin: Infinity, end: 0 };
+    phases.set(`${again} ${name}`, { phase: span.phase, begin: Math.min(ran.begin, span.begin), end: Math.max(ran.end, span.begin + lengthOf(span)) });
   }
-  return { phaseNames: tasks.phaseNames, executors: [...lines.values()].sort((a, b) => a.executor - b.executor), end };
+  return {
+    phaseNames: tasks.phaseNames,
+    executors: [...lines.values()].sort((a, b) => a.executor - b.executor),
+    phases: [...phases.values()],
+    end: Math.max(0, ...Array.from(phases.values(), (each) => each.end)),
+  };
 }

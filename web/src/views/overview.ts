@@ -116,7 +116,7 @@ function happenings({ run, series }: ShownRun): HTMLElement {
   const warnings = [...run.events.map(({ seconds: at, message }) => [seconds(at), message]), ...(run.result?.warning ? [["", run.result.warning]] : [])];
   return html("article", { class: "happenings" },
     html("h4", {}, spot(series), named(run.name)),
-    html("pre", { tabindex: 0, role: "group", "aria-label": "command line" }, html("bdi", {}, short(run.arguments ?? "", kLongest) || "–")),
+    run.arguments ? html("pre", { tabindex: 0, role: "group", "aria-label": "command line" }, html("bdi", {}, short(run.arguments, kLongest))) : null,
     warnings.length
       ? html("ol", { class: "events" }, ...warnings.map(([at, message]) => html("li", {}, html("span", { class: "soft number" }, at), html("bdi", {}, short(message ?? "", kLongest)))))
       : html("p", { class: "soft" }, "No warnings, no losses."));

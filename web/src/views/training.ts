@@ -1,6 +1,7 @@
 /** How loss and quality changed over the rounds, and where executors were lost. */
 import { CurveChart, type CurveLine, type CurveMark, type Curves } from "../charts/curves";
 import { lossMarks } from "../derive/losses";
+import { byRound } from "../derive/rounds";
 import type { Shown, ShownRun } from "../derive/shown";
 import { html, short } from "../dom";
 import { brief, seconds, sentence, significant, words } from "../format";
@@ -37,7 +38,8 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
   const marks = new Map<string, CurveMark[]>();
   const units = new Set<string>();
   for (const { run, series } of runs) {
-    run.curves.forEach((curve: Curve) => {
+    run.curves.forEach((each: Curve) => {
+      const curve = over === "rounds" ? byRound(each) : each;
       const isOne = run.curves.length === 1;
       units.add(curve.unit);
       for (const [metric, y] of Object.entries(curve.metrics)) {

@@ -46,6 +46,7 @@ def test_training_shows_curves_with_their_best_and_where_executors_were_lost(hig
     assert loss.startswith("Loss. Over tree or epoch. train gbt real.model.json: loss: 0.3787 at the end, lowest 0.3787 at 50; ")
     lowest = min(range(50), key=lambda i: curves["validation_loss"][i])
     assert f"validation loss: {curves['validation_loss'][-1]:.4f} at the end, lowest {curves['validation_loss'][lowest]:.4f} at {lowest + 1}" in loss
+    assert "train nn network.model.json: loss: 0.5516 at the end, lowest 0.5516 at 30;" in loss  # epochs, of 120 steps
     assert "validation AUC" in auc and "train gbt" not in accuracy
     assert browser.text("main ul") == "train gbt real.model.json: lost executor 3 (killed by signal 9) at tree 13; 3 left; cost 2.60 s"
     browser.button("Seconds")
@@ -67,7 +68,7 @@ def test_rounds_that_were_run_again_count_once(browser, tmp_path):
     browser.settle()
     assert browser.table("Loss")[1:] == [["1", "0.6000"], ["2", "0.4000"], ["3", "0.3000"]]
     browser.button("Seconds")
-    assert len(browser.table("Loss")) == 6
+    assert len(browser.table("Loss")) == 4
 
 
 def cuts(scores, s_factor=1.0, b_factor=1.0):
@@ -150,7 +151,7 @@ def test_scores_show_overtraining(higgs, pages):
     table = browser.table("density of each class")
     assert len(table) == 1 + 40  # 400 bins in tens
     weights = measured_of(pages, "higgs", 2)["scores"]["weights"][0]
-    assert number(table[5][4]) == pytest.approx(40 * math.fsum(weights[40:50]) / math.fsum(weights), rel=1e-3)
+    assert number(table[5][3]) == pytest.approx(40 * math.fsum(weights[40:50]) / math.fsum(weights), rel=1e-3)
     # Training rows are steps, test rows points with error bars.
     figure = "[...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores'))"
     assert browser.run(f"return {figure}.querySelectorAll('svg path.area').length") == 2
@@ -233,6 +234,22 @@ def test_data_has_m_bb_first_and_can_be_searched(higgs):
     assert "1 column found of 18" in browser.text("main")
 
 
+def test_texts_are_named_below_their_bars(browser, tmp_path):
+    run = samples.trees_training()
+    counts = {"low": -0.5, "high": 2.5, "below": [0, 0], "above": [0, 0], "missing": [0, 0]}
+    run["columns"] = {"classes": ["0", "1"], "left_out": 12,
+                      "features": [{"name": "color", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red", "green", "blue"]},
+                                   {"name": "wrong", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red"]}]}
+    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "data")
+    assert browser.text(".warning").startswith("1 part of this report is damaged and left out: runs[0].columns.features[1].")
+    assert "1 column; 12 of less importance are left out" in browser.text("main .toolbar")
+    assert browser.run("return [...document.querySelectorAll('main figure svg .axes text')].map(e => e.textContent)")[-5:-2] == ["red", "green", "blue"]
+    browser.button("Counts")
+    browser.run("document.querySelector('main details').open = true")
+    browser.settle()
+    assert browser.table("sum of weights") == [["color", "class 0", "class 1"], ["red", "5.000", "1.000"], ["green", "3.000", "1.000"], ["blue", "2.000", "2.000"]]
+
+
 def test_explain_and_describe(browser, pages):
     browser.open(pages("other_commands"), "model")
     assert browser.table("Mean |SHAP|")[1] == ["m_bb", "0.4000", "80.0 %", "0.02000"]
@@ -254,7 +271,7 @@ def test_cost_shows_where_the_time_went(higgs, pages):
     wait = math.fsum(task["wait_seconds"] for task in first)
     assert f"wait {wait:.2f} s" in bars[0] and "in 3 tasks" in bars[0]
     bands = browser.run("return [...document.querySelector('.timeline').querySelectorAll('.times title')].map(e => e.textContent)")
-    assert bands == ["read", "bin", "train"]
+    assert bands == ["start", "read", "bin", "train"]
     # One phase alone; those with most work first.
     browser.run("const box = document.querySelector('main select'); box.value = '2'; box.dispatchEvent(new Event('change'))")
     browser.button("Most work first")

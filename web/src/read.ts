@@ -124,13 +124,14 @@ const measured = record<Measured>(
 
 const column = checked(
   record<Column>(
-    { name: text, low: number, high: number, weights: list(numbers), below: numbers, above: numbers, missing: numbers },
+    { name: text, low: number, high: number, weights: list(numbers), below: numbers, above: numbers, missing: numbers,
+      categories: list(name) },
     ["name", "low", "high", "weights"],
   ),
-  (each) => each.high >= each.low && sameLengths(each.weights),
+  (each) => each.high >= each.low && sameLengths(each.weights) && [0, each.weights[0]?.length].includes(each.categories.length),
 );
 
-const columns = record<Columns>({ classes: list(name), features: list(column) });
+const columns = record<Columns>({ classes: list(name), features: list(column), left_out: number });
 
 const run = record<Run>(
   {

@@ -220,6 +220,8 @@ export interface Residuals {
 export interface Columns {
   classes: string[];
   features: Column[];
+  /** How many columns there are besides: those of least importance. */
+  left_out?: number;
 }
 
 /** Each list has one entry for each class, or one if there are no classes. */
@@ -233,4 +235,6 @@ export interface Column {
   below: number[];
   above: number[];
   missing: number[];
+  /** Of a column of texts, one for each bin. */
+  categories: string[];
 }

@@ -3,7 +3,7 @@ import { html, named, short, svg, type Child } from "../dom";
 import { brief, significant } from "../format";
 import { areaSwatch, markAt, markSwatch, type Mark } from "../parts/swatch";
 import { plainTable } from "../parts/table";
-import { axes, boxOf } from "./axes";
+import { axes, boxOf, type Box } from "./axes";
 import { pointable, type Drawing } from "./figure";
 import { extent, linear, logarithmic, type Scale } from "./scale";
 
@@ -23,6 +23,27 @@ export interface Histogram {
   high: number;
   series: HistogramSeries[];
   isLog?: boolean;
+  /** Names of the bins, where they are no numbers. */
+  categories?: string[];
+}
+
+/** Below each bin its name, or below every second, third, ... if there are too many. */
+function categoryScale(categories: string[], { left, right }: Box): Scale {
+  const width = (right - left) / categories.length;
+  const every = Math.max(1, Math.ceil(50 / width));
+  const at = (place: number) => left + (place + 0.5) * width;
+  return {
+    at, value: (pixel) => (pixel - left) / width - 0.5,
+    ticks: categories.map((_, i) => i).filter((i) => i % every === 0),
+    label: (i) => short(categories[i] ?? "", Math.max(4, Math.floor((every * width) / 8))),
+  };
+}
+
+/** What a bin holds, in words. */
+function binText({ low, high, categories }: Histogram, bin: number, n: number): string {
+  if (categories) return short(categories[bin] ?? "", 60);
+  const width = (high - low) / n;
+  return `${brief(low + bin * width, 3)} to ${brief(low + (bin + 1) * width, 3)}`;
 }
 
 export interface HistogramOptions {
@@ -66,7 +87,7 @@ export function histogramDrawing(options: HistogramOptions): Drawing<Histogram> 
       const height = options.height ?? 280;
       const box = boxOf(width, height);
       const n = Math.max(1, ...value.series.map(({ heights }) => heights.length));
-      const x = linear([value.low, value.high], [box.left, box.right], width / 80);
+      const x = value.categories ? categoryScale(value.categories, box) : linear([value.low, value.high], [box.left, box.right], width / 80);
       const y = scaleOf(value, [box.bottom, box.top]);
       const edge = (i: number) => box.left + (i / n) * (box.right - box.left);
       const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, axes(box, x, y, options.xLabel, yLabel(value)));
@@ -80,9 +101,8 @@ export function histogramDrawing(options: HistogramOptions): Drawing<Histogram> 
       return pointable(picture, (at) => {
         const bin = Math.floor(((at - box.left) / (box.right - box.left)) * n);
         if (bin < 0 || bin >= n) return undefined;
-        const width_ = (value.high - value.low) / n;
         const texts = value.series.map(({ title, heights }) => `${short(title, 30)}: ${significant(heights[bin], 3)}`);
-        return { x: edge(bin + 0.5), text: `${brief(value.low + bin * width_, 3)} to ${brief(value.low + (bin + 1) * width_, 3)} · ${texts.join(" · ")}` };
+        return { x: edge(bin + 0.5), text: `${binText(value, bin, n)} · ${texts.join(" · ")}` };
       });
     },
     describe: options.describe,
@@ -92,11 +112,8 @@ export function histogramDrawing(options: HistogramOptions): Drawing<Histogram> 
     }),
     table(value) {
       const n = Math.max(0, ...value.series.map(({ heights }) => heights.length));
-      const width = (value.high - value.low) / n;
-      return plainTable(yLabel(value), [`from ${options.xLabel}`, "to", ...value.series.map(({ title }) => short(title, 60))],
-        Array.from({ length: n }, (_, bin) => [
-          significant(value.low + bin * width), significant(value.low + (bin + 1) * width), ...value.series.map(({ heights }) => significant(heights[bin])),
-        ]));
+      return plainTable(yLabel(value), [options.xLabel, ...value.series.map(({ title }) => short(title, 60))],
+        Array.from({ length: n }, (_, bin) => [binText(value, bin, n), ...value.series.map(({ heights }) => significant(heights[bin]))]));
     },
   };
 }

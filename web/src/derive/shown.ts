@@ -69,7 +69,7 @@ function groupOf(key: string, runs: ShownRun[]): ModelGroup {
   measured.sort((a, b) => order(a) - order(b));
   return {
     key, title: first.run.name, series: first.series, runs, measured,
-    classes: runs.find(({ run }) => run.model?.classes?.length)?.run.model?.classes ?? [],
+    classes: runs.map(({ run }) => (run.model?.classes?.length ? run.model.classes : (run.columns?.classes ?? []))).find((names) => names.length) ?? [],
   };
 }
 
@@ -85,4 +85,5 @@ export function bestEvidence(group: ModelGroup): ShownMeasured | undefined {
 }
 
 /** Names of `n` classes, whatever the model says of them. */
-export const classNames = (classes: string[], n: number) => Array.from({ length: n }, (_, i) => classes[i] ?? `class ${i}`);
+export const classNames = (classes: string[], n: number) =>
+  Array.from({ length: n }, (_, i) => classes[i] ?? String(i)).map((name) => (/^-?[\d.]+$/.test(name) ? `class ${name}` : name));

@@ -81,7 +81,7 @@ class RunCost implements Part<ShownRun> {
     this.phases.element.hidden = !phases.length;
     const rows = phases.map((figures) => ({ title: figures.phase ?? "–", run: { run, series }, figures }));
     this.phases.show(rows, [phaseColumn, ...filled(figureColumns, rows)]);
-    this.message.replaceChildren(this.line ? "" : empty("No figures of single executors here: reports have them, and what commands print with `--json --metrics=tasks`."));
+    this.message.replaceChildren(this.line ? "" : empty("No figures of single executors here: reports have them unless the run was ended early."));
     this.details.hidden = !this.line;
     if (!this.line) return;
     this.text.textContent = summary(this.line);

@@ -20,7 +20,7 @@ interface ShownColumn {
   isLog: boolean;
 }
 
-const kBins = 40;
+const kBins = 60;
 /** The mass of two b jets: the figure by which students see the Higgs boson. */
 const kFirst = "m_bb";
 
@@ -30,15 +30,16 @@ function columnsOf({ run }: ShownRun): Columns | undefined {
   const features = (run.result?.described ?? []).filter(({ histogram, minimum, maximum }) => histogram.length && minimum !== undefined && maximum !== undefined);
   if (!features.length) return undefined;
   return { classes: [], features: features.map(({ name, minimum, maximum, histogram, missing }) => ({
-    name, low: minimum!, high: maximum!, weights: [histogram], below: [], above: [], missing: [missing ?? 0] })) };
+    name, low: minimum!, high: maximum!, weights: [histogram], below: [], above: [], missing: [missing ?? 0], categories: [] })) };
 }
 
 function histogramOf({ column, classes, form, isLog }: ShownColumn): Histogram {
   const names = column.weights.length > 1 || classes.length ? classNames(classes, column.weights.length) : ["all rows"];
   return {
     low: column.low, high: column.high > column.low ? column.high : column.low + 1, isLog,
+    ...(column.categories.length ? { categories: column.categories } : {}),
     series: column.weights.map((weights, k) => {
-      const bins = rebin(weights, kBins);
+      const bins = column.categories.length ? weights : rebin(weights, kBins);
       const total = sum(weights) * ((column.high - column.low || 1) / bins.length);
       return { title: names[k]!, series: classSeries(k), heights: form === "counts" || total <= 0 ? bins : bins.map((weight) => weight / total) };
     }),
@@ -48,6 +49,7 @@ function histogramOf({ column, classes, form, isLog }: ShownColumn): Histogram {
 /** Mean of each class by the centers of bins, and what is not in the bins. */
 function describe({ column, classes }: ShownColumn): string {
   const names = classNames(classes, column.weights.length);
+  if (column.categories.length) return `${plural(column.categories.length, "category", "categories")}. ${outside(column)}`;
   const means = column.weights.map((weights, k) => {
     const width = (column.high - column.low) / weights.length;
     const mean = sum(weights.map((weight, i) => weight * (column.low + (i + 0.5) * width))) / sum(weights);
@@ -125,7 +127,9 @@ export function data(): View {
     const ordered = [...features.filter(({ name }) => name === kFirst), ...features.filter(({ name }) => name !== kFirst)];
     const names = of ? classNames(of.classes, of.features[0]?.weights.length ?? 0) : [];
     keys.replaceChildren(...(names.length > 1 ? names.map((name, k) => html("span", {}, areaSwatch(classSeries(k)), named(name))) : []));
-    status.textContent = of ? (features.length < of.features.length ? `${plural(features.length, "column")} found of ${count(of.features.length)}` : plural(of.features.length, "column")) : "";
+    const isPart = of && features.length < of.features.length;
+    const found = of ? (isPart ? `${plural(features.length, "column")} found of ${count(of.features.length)}` : plural(of.features.length, "column")) : "";
+    status.textContent = of?.left_out ? `${found}; ${count(of.left_out)} of less importance are left out` : found;
     columns.show(ordered.map((column) => ({ column, classes: of!.classes, form, isLog })));
   }
   return {

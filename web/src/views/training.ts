@@ -1,7 +1,7 @@
 /** How loss and quality changed over the rounds, and where executors were lost. */
 import { CurveChart, type CurveLine, type CurveMark, type Curves } from "../charts/curves";
 import { lossMarks } from "../derive/losses";
-import { byRound } from "../derive/rounds";
+import { inRounds } from "../derive/rounds";
 import type { Shown, ShownRun } from "../derive/shown";
 import { html, short } from "../dom";
 import { brief, seconds, sentence, significant, words } from "../format";
@@ -39,7 +39,7 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
   const units = new Set<string>();
   for (const { run, series } of runs) {
     run.curves.forEach((each: Curve) => {
-      const curve = over === "rounds" ? byRound(each) : each;
+      const curve = inRounds(each);
       const isOne = run.curves.length === 1;
       units.add(curve.unit);
       for (const [metric, y] of Object.entries(curve.metrics)) {

@@ -68,7 +68,7 @@ def test_rounds_that_were_run_again_count_once(browser, tmp_path):
     browser.settle()
     assert browser.table("Loss")[1:] == [["1", "0.6000"], ["2", "0.4000"], ["3", "0.3000"]]
     browser.button("Seconds")
-    assert len(browser.table("Loss")) == 4
+    assert len(browser.table("Loss")) == 5  # from 0 seconds on
 
 
 def cuts(scores, s_factor=1.0, b_factor=1.0):
@@ -271,7 +271,13 @@ def test_cost_shows_where_the_time_went(higgs, pages):
     wait = math.fsum(task["wait_seconds"] for task in first)
     assert f"wait {wait:.2f} s" in bars[0] and "in 3 tasks" in bars[0]
     bands = browser.run("return [...document.querySelector('.timeline').querySelectorAll('.times title')].map(e => e.textContent)")
-    assert bands == ["start", "read", "bin", "train"]
+    assert bands == ["start", "read", "bin", "train", "read", "bin", "train"]
+    assert "1 executor was lost, which cost 2.60 s: bars are of those that finished." in browser.text("main")
+    # Bars are of the phases after the loss, which begin at 4.2 of 12.1 seconds.
+    left, width = browser.run("""
+        const row = document.querySelector(".timeline tbody tr:nth-child(2) svg"), box = row.getBoundingClientRect();
+        return [Math.min(...[...row.children].filter(e => e.getAttribute("d")).map(e => e.getBoundingClientRect().left)) - box.left, box.width - 14];""")
+    assert left / width == pytest.approx(4.2 / 12.1, abs=0.01)
     # One phase alone; those with most work first.
     browser.run("const box = document.querySelector('main select'); box.value = '2'; box.dispatchEvent(new Event('change'))")
     browser.button("Most work first")

@@ -71,12 +71,12 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     const width = this.width();
     const x = linear(this.range, [0, width], width / 90);
     const { line, phase } = this.value!;
-    const phases = line.phases.filter((each) => phase < 0 || each.phase === phase);
+    const phases = line.phases.filter((each) => phase < 0 || each.phase === line.phaseNames[phase]);
     const begin = Math.min(...line.phases.map((each) => each.begin));
     this.axis.replaceChildren(svg("svg", { ...this.sizes(36), "aria-hidden": "true" },
       // Until the first phase the group is started.
       phase < 0 && begin > 0 && Number.isFinite(begin) ? this.bandOf("start", x.at(0), x.at(begin)) : "",
-      ...phases.map((each) => this.bandOf(line.phaseNames[each.phase]!, x.at(each.begin), x.at(each.end))),
+      ...phases.map((each) => this.bandOf(each.phase, x.at(each.begin), x.at(each.end))),
       ...x.ticks.map((tick) => svg("text", { class: "tick", x: x.at(tick), y: 31, "text-anchor": x.at(tick) < 10 ? "start" : "middle" }, `${x.label(tick)} s`))));
   }
 

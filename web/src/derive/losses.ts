@@ -16,10 +16,20 @@ function roundOf(loss: Loss, curve: Curve): number {
   return at < 0 ? NaN : (curve.done[at] ?? NaN);
 }
 
+/**
+ * Losses have their times since the job began; runs, which the rest is measured from, begin a little earlier. The warning
+ * of a loss, which comes once the job is back, has both.
+ */
+function sinceRun(run: Run, loss: Loss): number {
+  const warning = run.events.find(({ seconds, message }) =>
+    message.startsWith(`lost ${loss.executor} `) && seconds >= (loss.back_at_seconds ?? Infinity));
+  return (loss.lost_at_seconds ?? NaN) + (warning ? warning.seconds - loss.back_at_seconds! : 0);
+}
+
 export function lossMarks(run: Run, curve: Curve): LossMark[] {
   return (run.result?.losses ?? [])
     .filter(({ phase }) => phase === undefined || phase === curve.phase)
-    .map((loss) => ({ loss, done: roundOf(loss, curve), seconds: loss.lost_at_seconds ?? NaN }));
+    .map((loss) => ({ loss, done: roundOf(loss, curve), seconds: sinceRun(run, loss) }));
 }
 
 /** Time that losses cost. */

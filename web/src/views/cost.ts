@@ -1,6 +1,7 @@
 /** Where the time went: of each run its figures, phases, a time line by executor, and all tasks. */
 import { TimeLineChart } from "../charts/timeline";
 import { timeLineOf, type TimeLine } from "../derive/cost";
+import { secondsLost } from "../derive/losses";
 import type { Shown, ShownRun } from "../derive/shown";
 import { html, named, svg } from "../dom";
 import { bytes, count, fixed, isNumber, plural, seconds, significant } from "../format";
@@ -84,7 +85,9 @@ class RunCost implements Part<ShownRun> {
     this.message.replaceChildren(this.line ? "" : empty("No figures of single executors here: reports have them unless the run was ended early."));
     this.details.hidden = !this.line;
     if (!this.line) return;
-    this.text.textContent = summary(this.line);
+    const lost = run.result?.losses.length ?? 0;
+    this.text.textContent = summary(this.line) +
+      (lost ? ` ${plural(lost, "executor")} ${lost > 1 ? "were" : "was"} lost, which cost ${seconds(secondsLost(run))}: bars are of those that finished.` : "");
     const names: [string, string][] = this.line.phaseNames.map((name, i) => [String(i), name.slice(0, 60)]);
     this.phase = Number(this.select.offer(names.length > 1 ? [["-1", "all"], ...names] : names.slice(0, 1), String(this.phase)));
     this.draw();

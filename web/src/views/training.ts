@@ -44,7 +44,8 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
       units.add(curve.unit);
       for (const [metric, y] of Object.entries(curve.metrics)) {
         const title = `${run.name}${isOne ? "" : ` (${curve.phase})`}: ${words(metric)}`;
-        const line = { title, series, dash: dash(metric), x: over === "rounds" ? curve.done : curve.seconds, y };
+        const times = over === "rounds" ? { x: curve.done, y } : { x: [0, ...curve.seconds], y: [NaN, ...y] };
+        const line = { title, series, dash: dash(metric), ...times };
         lines.set(base(metric), [...(lines.get(base(metric)) ?? []), line]);
       }
       for (const { loss, done, seconds: at } of lossMarks(run, curve)) {

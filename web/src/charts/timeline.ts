@@ -2,7 +2,7 @@
 import { html, short, svg } from "../dom";
 import { plural, seconds } from "../format";
 import type { Part } from "../parts/keyed";
-import { VirtualRows } from "../parts/virtual";
+import { VirtualList } from "../parts/virtual_list";
 import { lengthOf, type ExecutorLine, type Span, type TimeLine } from "../derive/cost";
 import { linear } from "./scale";
 
@@ -18,18 +18,17 @@ const kKinds = ["read", "compute", "wait"] as const;
 
 export class TimeLineChart implements Part<ShownTimeLine> {
   readonly element: HTMLElement;
-  private axis = html("td", { class: "times" });
-  private rows: VirtualRows;
+  private axis = html("div", { class: "times" });
+  private rows: VirtualList;
   private executors: ExecutorLine[] = [];
   private range: [number, number] = [0, 1];
   private value: ShownTimeLine | undefined;
 
   constructor(label: string) {
-    const table = html("table", { class: "timeline" },
-      html("caption", { class: "hidden" }, label),
-      html("thead", {}, html("tr", { "aria-rowindex": 1 }, html("th", { scope: "col" }, "executor"), this.axis)));
-    this.rows = new VirtualRows(label, table, kRow, (place) => this.rowOf(this.executors[place]!));
+    const head = html("div", { class: "head" }, html("span", { class: "who" }, "executor"), this.axis);
+    this.rows = new VirtualList(label, head, kRow, (place) => this.itemOf(this.executors[place]!));
     this.element = this.rows.scroller;
+    this.element.classList.add("timeline");
     let width = 0;
     new ResizeObserver(() => {
       if (this.axis.clientWidth !== width && this.value) this.show(this.value);
@@ -90,26 +89,27 @@ export class TimeLineChart implements Part<ShownTimeLine> {
   }
 
   /** One path for each kind: a row of 100 tasks has few elements. */
-  private rowOf(line: ExecutorLine): HTMLTableRowElement {
-    const width = this.width();
-    const x = linear(this.range, [0, width]);
+  private itemOf(line: ExecutorLine): { label: string; content: Node[] } {
+    const x = linear(this.range, [0, this.width()]);
+    const spans = this.spansOf(line);
     const paths = { read: "", compute: "", wait: "" };
     const totals = { read: 0, compute: 0, wait: 0 };
-    for (const span of this.spansOf(line)) {
+    for (const span of spans) {
       let begin = span.begin;
       for (const kind of kKinds) {
-        const end = begin + span[kind];
-        if (span[kind] > 0) paths[kind] += `M${x.at(begin).toFixed(1)} 3H${Math.max(x.at(end), x.at(begin) + 0.3).toFixed(1)}V17H${x.at(begin).toFixed(1)}Z`;
+        const [from, to] = [x.at(begin), x.at(begin + span[kind])];
+        const length = Math.max(0.3, to - from).toFixed(1);
+        if (span[kind] > 0) paths[kind] += `M${from.toFixed(1)} 3h${length}v14h-${length}z`;
         totals[kind] += span[kind];
-        begin = end;
+        begin += span[kind];
       }
     }
-    const label = `compute ${seconds(totals.compute)}, wait ${seconds(totals.wait)}, read ${seconds(totals.read)}, in ${plural(this.spansOf(line).length, "task")}`;
-    return html(
-      "tr", {},
-      html("th", { scope: "row", title: line.host ? `executor ${line.executor} on ${line.host}` : null }, String(line.executor)),
-      html("td", { title: label }, svg("svg", { ...this.sizes(kRow), role: "img", "aria-label": label },
-        ...kKinds.map((kind) => svg("path", { class: `bar ${kind}`, d: paths[kind] })))),
-    );
+    const host = line.host ? ` on ${short(line.host, 60)}` : "";
+    const label = `executor ${line.executor}${host}: compute ${seconds(totals.compute)}, wait ${seconds(totals.wait)}, read ${seconds(totals.read)}, in ${plural(spans.length, "task")}`;
+    const bars = kKinds.filter((kind) => paths[kind]).map((kind) => svg("path", { class: `bar ${kind}`, d: paths[kind] }));
+    return { label, content: [
+      html("span", { class: "who" }, String(line.executor)),
+      svg("svg", { ...this.sizes(kRow), role: "img", "aria-label": label }, ...bars),
+    ] };
   }
 }

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+import facts
 import samples
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -36,8 +37,13 @@ def modules(tmp_path_factory):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         listed.write_bytes(wanted)
-        done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--silent"], cwd=folder,
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            ["npm", "install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--silent"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         if done.returncode:
             missing(f"npm's registry ({done.stderr.strip()[-300:]})")
         (folder / "node_modules/.complete").touch()
@@ -60,8 +66,13 @@ class Browser:
 
     def screen(self, width=1280, theme="light"):
         self.width = width
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+        )
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        )
 
     def open(self, file, view="overview"):
         self.driver.get("about:blank")
@@ -75,26 +86,47 @@ class Browser:
 
     def settle(self):
         """Until what sizes and intersections cause has happened."""
-        self.driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))")
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))"
+        )
 
     def errors(self):
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def text(self, selector="main"):
         """As it is read: without tables of charts and hidden parts."""
-        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText).join('\\n')", selector)
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText).join('\\n')", selector
+        )
 
     def labels(self, selector="[role=img]"):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.getAttribute('aria-label'))", selector)
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map(e => e.getAttribute('aria-label'))", selector
+        )
 
     def table(self, caption, place=0):
         """Texts of the cells of a table, by rows, the head first."""
-        return self.run("""
+        return self.run(
+            """
             const tables = [...document.querySelectorAll('main table')].filter(e => e.caption?.textContent.startsWith(arguments[0]) && e.offsetParent);
-            return tables[arguments[1]] && [...tables[arguments[1]].rows].filter(row => !row.matches('.spacer')).map(row => [...row.cells].map(cell => cell.textContent));""", caption, place)
+            return tables[arguments[1]] && [...tables[arguments[1]].rows].filter(row => !row.matches('.spacer')).map(row => [...row.cells].map(cell => cell.textContent));""",
+            caption,
+            place,
+        )
+
+    def press(self, *names):
+        """Keys, one after the other."""
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(self.driver).send_keys(*(getattr(Keys, name) for name in names)).perform()
+        self.settle()
 
     def button(self, text):
-        self.run("[...document.querySelectorAll('main button')].find(e => e.textContent.startsWith(arguments[0]) && e.offsetParent).click()", text)
+        self.run(
+            "[...document.querySelectorAll('main button')].find(e => e.textContent.startsWith(arguments[0]) && e.offsetParent).click()",
+            text,
+        )
         self.settle()
 
 
@@ -108,7 +140,13 @@ def chromium():
     if not pathlib.Path("/usr/bin/chromedriver").exists():
         missing("chromium and chromium-driver")
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--window-size=1280,900",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
@@ -134,7 +172,7 @@ def pages(tmp_path_factory):
     def of(name):
         if name not in made:
             document = samples.many_tasks(200, 50) if name == "many_tasks" else samples.ALL[name]()
-            made[name] = (samples.page(document, folder / f"{name}.html"), document)
+            made[name] = (facts.page(document, folder / f"{name}.html"), document)
         return made[name][0]
 
     of.document = lambda name: (of(name), made[name][1])[1]
@@ -152,4 +190,6 @@ def wait_for(look, seconds=20.0):
 def requests(driver):
     """Addresses that were asked for since the last time."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    return [message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+    return [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]

@@ -1,132 +1,30 @@
 """Documents as Podere writes them, and others that the page must bear. All are the same each time."""
 
-import hashlib
-import json
 import math
-import pathlib
 import random
 
-PAGE = pathlib.Path(__file__).parents[2] / "web/dist/page.html"
-PLACE = '<script type="application/json" id="podere-report">null</script>'
-BINS = 400
+from facts import cost, curve, draw_scores, in_steps, measured, report, sha, spread_tasks, task
 
-
-def page(document, to):
-    """Writes the page with a document in it, as Podere does: `<` in texts is \\u003c. A document may be text, too."""
-    text = document if isinstance(document, str) else json.dumps(document, separators=(",", ":"), allow_nan=False)
-    before, after = PAGE.read_text().split(PLACE)
-    to.write_text(before + PLACE.replace("null", text.replace("<", r"\u003c")) + after)
-    return to
-
-
-def report(*runs, **more):
-    return {"podere_report": 1, "version": "0.1.0", "runs": list(runs), **more}
-
-
-def sha(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def clipped(value):
-    return min(max(value, 1e-6), 1 - 1e-6)
-
-
-def draw_scores(n, separation, seed, share=0.53):
-    """Probabilities of class 1 that are calibrated, by log odds of normal variables `separation` apart; with classes."""
-    chance = random.Random(seed)
-    rows = []
-    for _ in range(n):
-        signal = chance.random() < share
-        x = chance.gauss(separation / 2 if signal else -separation / 2, 1)
-        rows.append((1 / (1 + math.exp(-separation * x - math.log(share / (1 - share)))), int(signal)))
-    return rows
-
-
-def measured(kind, data, rows, weights=(1.0, 1.0)):
-    """How good these scores are; all rows of a class have the same weight."""
-    bins = [[0.0] * BINS, [0.0] * BINS]
-    confusion = [[0, 0], [0, 0]]
-    loss = 0.0
-    for score, label in rows:
-        bins[label][min(BINS - 1, int(score * BINS))] += weights[label]
-        confusion[label][int(score >= 0.5)] += 1
-        loss -= math.log(clipped(score if label else 1 - score))
-    totals = [sum(row) for row in confusion]
-    roc, auc = roc_of(rows, totals) if all(totals) else ([], None)
-    n = len(rows)
-    return {"rows": kind, "data": data, "n_rows": n, "auc": auc, "accuracy": (confusion[0][0] + confusion[1][1]) / n if n else None,
-            "log_loss": loss / n if n else None, "confusion": confusion, "roc": roc,
-            "scores": {"bins": BINS, "weights": bins} if n else None}
-
-
-def roc_of(rows, totals):
-    """About 200 points, and the area by all."""
-    points, auc = [[None, 0.0, 0.0]], 0.0
-    wrong = right = 0
-    every = max(1, len(rows) // 200)
-    for i, (score, label) in enumerate(sorted(rows, reverse=True)):
-        right += label
-        wrong += 1 - label
-        auc += 0 if label else right / totals[1] / totals[0]
-        if i % every == every - 1 or i + 1 == len(rows):
-            points.append([score, wrong / totals[0], right / totals[1]])
-    return points, auc
-
-
-def task(phase, executor, run, wait, **more):
-    return {"phase": phase, "executor": executor, "host": f"node{executor // 8:02d}", "elapsed_seconds": run + wait, "run_seconds": run,
-            "wait_seconds": wait, "cpu_seconds": 0.9 * run, "cpu_user_seconds": 0.8 * run, "cpu_system_seconds": 0.1 * run,
-            "decode_seconds": 0.0, "read_seconds": 0.0, "write_seconds": 0.0, "io_wait_seconds": None, "bytes_read": 0, "bytes_written": 0,
-            "storage_bytes_read": 0, "storage_bytes_written": 0, "bytes_sent": 4_000_000, "rows_read": 0, "rows_written": 0,
-            "peak_memory_bytes": 60_000_000 + 1000 * executor, **more}
-
-
-def cost(kind, tasks, elapsed, lost=0.0):
-    def total(of, key):
-        return sum(each[key] for each in of)
-
-    def figures(of):
-        keys = ("run_seconds", "wait_seconds", "cpu_seconds", "read_seconds", "write_seconds", "bytes_read", "bytes_written", "bytes_sent", "rows_read")
-        return {**{key: total(of, key) for key in keys}, "elapsed_seconds": max((each["elapsed_seconds"] for each in of), default=0),
-                "peak_memory_bytes": max((each["peak_memory_bytes"] for each in of), default=0), "energy_joules": None}
-
-    phases = []
-    for phase in dict.fromkeys(each["phase"] for each in tasks):
-        of = [each for each in tasks if each["phase"] == phase]
-        runs = sorted(each["run_seconds"] for each in of)
-        middle = (runs[len(runs) // 2] + runs[(len(runs) - 1) // 2]) / 2
-        phases.append({"phase": phase, "tasks": len(of), **figures(of), "skew": runs[-1] / middle if middle else None, "retries": 0})
-    return {"job": {"kind": kind, **figures(tasks), "elapsed_seconds": elapsed, "lost_seconds": lost}, "phases": phases, "tasks": tasks}
-
-
-def spread_tasks(phases, executors, seed):
-    """Tasks of phases (name, begin, end, share of work): the slowest executor has no wait."""
-    chance = random.Random(seed)
-    tasks = []
-    for name, begin, end, share in phases:
-        runs = [share * (end - begin) * chance.uniform(0.6, 1) for _ in range(executors)]
-        runs[-1] = share * (end - begin)
-        more = {"read_seconds": 0.4 * runs[0], "bytes_read": 2_000_000, "rows_read": 4000} if name == "read" else {}
-        tasks += [task(name, executor, run, end - begin - run, **more) for executor, run in enumerate(runs)]
-    return tasks
-
-
-def curve(unit, n, seconds, metrics, begin=0.6):
-    return {"phase": "train", "unit": unit, "total": n, "done": list(range(1, n + 1)),
-            "seconds": [begin + (seconds - begin) * i / n for i in range(1, n + 1)], "metrics": metrics}
-
-
-def in_steps(epochs, steps=4):
-    """As networks report it: each step, with the measures of the last complete epoch."""
-    def spread(values, before):
-        return [before] * (steps - 1) + [value for value in values[:-1] for _ in range(steps)] + values[-1:]
-    n = epochs["total"] * steps
-    return {"phase": "train", "unit": "step", "total": n, "done": list(range(1, n + 1)), "seconds": [0.6 + 20.4 * i / n for i in range(1, n + 1)],
-            "metrics": {"epoch": spread([float(epoch) for epoch in epochs["done"]], 0.0), **{name: spread(values, None) for name, values in epochs["metrics"].items()}}}
-
-
-FEATURES = ["lepton_pT", "lepton_eta", "lepton_phi", "missing_energy", "jet1_pT", "jet1_eta", "jet1_btag", "jet2_pT", "jet2_btag", "jet3_pT",
-            "jet4_pT", "m_jj", "m_jjj", "m_lv", "m_jlv", "m_bb", "m_wbb", "m_wwbb"]
+FEATURES = [
+    "lepton_pT",
+    "lepton_eta",
+    "lepton_phi",
+    "missing_energy",
+    "jet1_pT",
+    "jet1_eta",
+    "jet1_btag",
+    "jet2_pT",
+    "jet2_btag",
+    "jet3_pT",
+    "jet4_pT",
+    "m_jj",
+    "m_jjj",
+    "m_lv",
+    "m_jlv",
+    "m_bb",
+    "m_wbb",
+    "m_wwbb",
+]
 
 
 def higgs_columns(n=12000):
@@ -138,13 +36,27 @@ def higgs_columns(n=12000):
         weights, above = [[0.0] * bins, [0.0] * bins], [0.0, 0.0]
         for i in range(n // 4):
             label = i % 2
-            value = chance.gauss(0.95, 0.15) if name == "m_bb" and label and chance.random() < 0.75 else chance.lognormvariate(-0.02 * place, 0.5)
+            value = (
+                chance.gauss(0.95, 0.15)
+                if name == "m_bb" and label and chance.random() < 0.75
+                else chance.lognormvariate(-0.02 * place, 0.5)
+            )
             at = math.floor((value - low) / (high - low) * bins)
             if at < bins:
                 weights[label][max(0, at)] += 4
             else:
                 above[label] += 4
-        features.append({"name": name, "low": low, "high": high, "weights": weights, "below": [0, 0], "above": above, "missing": [120, 80] if name == "jet4_pT" else [0, 0]})
+        features.append(
+            {
+                "name": name,
+                "low": low,
+                "high": high,
+                "weights": weights,
+                "below": [0, 0],
+                "above": above,
+                "missing": [120, 80] if name == "jet4_pT" else [0, 0],
+            }
+        )
     return {"classes": ["background", "signal"], "features": features}
 
 
@@ -154,25 +66,78 @@ def trees_training():
     n = 50
     loss = [0.69 * math.exp(-0.012 * i) for i in range(1, n + 1)]
     validation = [0.69 * math.exp(-0.0095 * i) + 0.00003 * i * i for i in range(1, n + 1)]
-    lost = {"executor": "executor 3", "how": "killed by signal 9", "at": "tree 13", "phase": "train", "executors_left": 3,
-            "lost_at_seconds": 3.4, "back_at_seconds": 6.0, "seconds_lost": 2.6}
+    lost = {
+        "executor": "executor 3",
+        "how": "killed by signal 9",
+        "at": "tree 13",
+        "phase": "train",
+        "executors_left": 3,
+        "lost_at_seconds": 3.4,
+        "back_at_seconds": 6.0,
+        "seconds_lost": 2.6,
+    }
     tasks = spread_tasks(phases, 3, 1)
     return {
-        "name": "train gbt real.model.json", "command": "train", "began": "2026-11-27T18:45:12Z", "seconds": 12.3, "state": "done",
+        "name": "train gbt real.model.json",
+        "command": "train",
+        "began": "2026-11-27T18:45:12Z",
+        "seconds": 12.3,
+        "state": "done",
         "arguments": "podere train gbt data/higgs.csv --rows :12000 --trees 50 --depth 6 --executors 4 --cores 1 -o real.model.json",
-        "phases": [{"phase": name, "begin": begin, "end": end} for name, begin, end in before_loss + [phase[:3] for phase in phases]],
-        "curves": [curve("tree", n, 12.1, {"loss": loss, "validation_loss": validation,
-                                           "validation_auc": [None, *(0.7 + 0.1 * (1 - math.exp(-0.1 * i)) for i in range(2, n + 1))]})],
-        "events": [{"seconds": 6.2, "message": "lost executor 3 (killed by signal 9) at tree 13; continuing with 3 executors from tree 13; 2.6 s lost"}],
-        "result": {"label": {"column": "label", "position": 0, "kind": "two classes", "classes": [0.0, 1.0]}, "rows": 12000, "training_rows": 9600,
-                   "validation_rows": 2400, "features": len(FEATURES), "objective": "logistic", "trees": 50, "rounds_run": 50, "best_round": None,
-                   "loss": loss[-1], "validation_loss": validation[-1], "validation_auc": 0.799, "executors": 4, "cores": 1, "losses": [lost],
-                   "peak_memory_bytes": 61_000_000, "metrics": cost("train", tasks, 12.1, 2.6)},
-        "model": {"sha256": sha("trees"), "objective": "logistic", "classes": ["background", "signal"],
-                  "importance": [{"feature": name, "gain": 9000 / (1 + (place * 7) % len(FEATURES)) ** 1.2, "splits": 400 - 17 * place}
-                                 for place, name in enumerate(FEATURES)]},
-        "measured": [measured("training", "higgs.csv rows :12000", draw_scores(9600, 1.75, 1)),
-                     measured("validation", "higgs.csv rows :12000", draw_scores(2400, 1.3, 2))],
+        "phases": [
+            {"phase": name, "begin": begin, "end": end}
+            for name, begin, end in before_loss + [phase[:3] for phase in phases]
+        ],
+        "curves": [
+            curve(
+                "tree",
+                n,
+                12.1,
+                {
+                    "loss": loss,
+                    "validation_loss": validation,
+                    "validation_auc": [None, *(0.7 + 0.1 * (1 - math.exp(-0.1 * i)) for i in range(2, n + 1))],
+                },
+            )
+        ],
+        "events": [
+            {
+                "seconds": 6.2,
+                "message": "lost executor 3 (killed by signal 9) at tree 13; continuing with 3 executors from tree 13; 2.6 s lost",
+            }
+        ],
+        "result": {
+            "label": {"column": "label", "position": 0, "kind": "two classes", "classes": [0.0, 1.0]},
+            "rows": 12000,
+            "training_rows": 9600,
+            "validation_rows": 2400,
+            "features": len(FEATURES),
+            "objective": "logistic",
+            "trees": 50,
+            "rounds_run": 50,
+            "best_round": None,
+            "loss": loss[-1],
+            "validation_loss": validation[-1],
+            "validation_auc": 0.799,
+            "executors": 4,
+            "cores": 1,
+            "losses": [lost],
+            "peak_memory_bytes": 61_000_000,
+            "metrics": cost("train", tasks, 12.1, 2.6),
+        },
+        "model": {
+            "sha256": sha("trees"),
+            "objective": "logistic",
+            "classes": ["background", "signal"],
+            "importance": [
+                {"feature": name, "gain": 9000 / (1 + (place * 7) % len(FEATURES)) ** 1.2, "splits": 400 - 17 * place}
+                for place, name in enumerate(FEATURES)
+            ],
+        },
+        "measured": [
+            measured("training", "higgs.csv rows :12000", draw_scores(9600, 1.75, 1)),
+            measured("validation", "higgs.csv rows :12000", draw_scores(2400, 1.3, 2)),
+        ],
         "columns": higgs_columns(),
     }
 
@@ -184,13 +149,32 @@ def evaluation(of, name, data, rows, model):
     phases = [("read", 0.01, 0.2, 0.9), ("evaluate", 0.2, 0.31, 0.8)]
     tasks = spread_tasks(phases, 2, 7)
     found = measured("test", data, rows)
-    return {"name": name, "command": "evaluate", "arguments": f"podere evaluate {of} {data.split()[0]} --rows 12000: --report test.html",
-            "began": "2026-11-27T18:46:40Z", "seconds": 0.42, "state": "done", "curves": [], "events": [],
-            "phases": [{"phase": phase, "begin": begin, "end": end} for phase, begin, end, _ in phases],
-            "result": {"rows": len(rows), "objective": "logistic", "auc": found["auc"], "accuracy": found["accuracy"], "log_loss": found["log_loss"],
-                       "confusion": found["confusion"], "executors": 2, "cores": 1, "losses": [], "peak_memory_bytes": 31_000_000,
-                       "metrics": cost("evaluate", tasks, 0.31)},
-            "model": model, "measured": [found]}
+    return {
+        "name": name,
+        "command": "evaluate",
+        "arguments": f"podere evaluate {of} {data.split()[0]} --rows 12000: --report test.html",
+        "began": "2026-11-27T18:46:40Z",
+        "seconds": 0.42,
+        "state": "done",
+        "curves": [],
+        "events": [],
+        "phases": [{"phase": phase, "begin": begin, "end": end} for phase, begin, end, _ in phases],
+        "result": {
+            "rows": len(rows),
+            "objective": "logistic",
+            "auc": found["auc"],
+            "accuracy": found["accuracy"],
+            "log_loss": found["log_loss"],
+            "confusion": found["confusion"],
+            "executors": 2,
+            "cores": 1,
+            "losses": [],
+            "peak_memory_bytes": 31_000_000,
+            "metrics": cost("evaluate", tasks, 0.31),
+        },
+        "model": model,
+        "measured": [found],
+    }
 
 
 def network_training():
@@ -199,16 +183,45 @@ def network_training():
     loss = [0.55 + 0.14 * math.exp(-0.15 * i) for i in range(1, n + 1)]
     tasks = spread_tasks(phases, 2, 3)
     return {
-        "name": "train nn network.model.json", "command": "train", "began": "2026-11-27T18:50:02Z", "seconds": 21.4, "state": "done",
+        "name": "train nn network.model.json",
+        "command": "train",
+        "began": "2026-11-27T18:50:02Z",
+        "seconds": 21.4,
+        "state": "done",
         "arguments": "podere train nn data/higgs.csv --rows :12000 --layers 100 --epochs 30 --executors 2 --cores 1 -o network.model.json",
         "phases": [{"phase": name, "begin": begin, "end": end} for name, begin, end, _ in phases],
-        "curves": [in_steps(curve("epoch", n, 21.0, {"loss": loss, "validation_loss": [value + 0.012 for value in loss],
-                                                     "validation_accuracy": [0.7 - 0.1 * math.exp(-0.2 * i) for i in range(1, n + 1)],
-                                                     "validation_auc": [0.77 - 0.12 * math.exp(-0.2 * i) for i in range(1, n + 1)]}))],
+        "curves": [
+            in_steps(
+                curve(
+                    "epoch",
+                    n,
+                    21.0,
+                    {
+                        "loss": loss,
+                        "validation_loss": [value + 0.012 for value in loss],
+                        "validation_accuracy": [0.7 - 0.1 * math.exp(-0.2 * i) for i in range(1, n + 1)],
+                        "validation_auc": [0.77 - 0.12 * math.exp(-0.2 * i) for i in range(1, n + 1)],
+                    },
+                )
+            )
+        ],
         "events": [],
-        "result": {"rows": 12000, "training_rows": 9600, "validation_rows": 2400, "features": len(FEATURES), "objective": "binary-cross-entropy",
-                   "layers": f"{len(FEATURES)}-100-1", "weights": 2001, "epochs_run": n, "loss": loss[-1], "executors": 2, "cores": 1, "losses": [],
-                   "peak_memory_bytes": 48_000_000, "metrics": cost("train", tasks, 21.0)},
+        "result": {
+            "rows": 12000,
+            "training_rows": 9600,
+            "validation_rows": 2400,
+            "features": len(FEATURES),
+            "objective": "binary-cross-entropy",
+            "layers": f"{len(FEATURES)}-100-1",
+            "weights": 2001,
+            "epochs_run": n,
+            "loss": loss[-1],
+            "executors": 2,
+            "cores": 1,
+            "losses": [],
+            "peak_memory_bytes": 48_000_000,
+            "metrics": cost("train", tasks, 21.0),
+        },
         "model": {"sha256": sha("network"), "objective": "binary-cross-entropy", "classes": ["background", "signal"]},
         "measured": [measured("training", "higgs.csv rows :12000", draw_scores(9600, 1.1, 11))],
     }
@@ -218,8 +231,14 @@ def higgs():
     """Two trainings, each with its evaluation on test rows."""
     trees, network = trees_training(), network_training()
     data = "higgs.csv rows 12000:"
-    return report(trees, network, evaluation("real.model.json", "evaluate real.model.json", data, TREES_TEST, trees["model"]),
-                  evaluation("network.model.json", "evaluate network.model.json", data, draw_scores(3688, 1.05, 13), network["model"]))
+    return report(
+        trees,
+        network,
+        evaluation("real.model.json", "evaluate real.model.json", data, TREES_TEST, trees["model"]),
+        evaluation(
+            "network.model.json", "evaluate network.model.json", data, draw_scores(3688, 1.05, 13), network["model"]
+        ),
+    )
 
 
 def three_classes():
@@ -227,10 +246,36 @@ def three_classes():
     names = ["setosa", "versicolor", "virginica"]
     confusion = [[50, 0, 0], [0, 47, 3], [0, 4, 46]]
     chance = random.Random(2)
-    columns = [{"name": name, "low": 0, "high": 8, "weights": [[chance.randrange(20) for _ in range(40)] for _ in names], "below": [0] * 3,
-                "above": [0] * 3, "missing": [0] * 3} for name in ("sepal length", "sepal width", "petal length", "petal width")]
-    return report({**run, "name": "iris", "model": {**run["model"], "sha256": sha("iris"), "classes": names}, "columns": {"classes": names, "features": columns},
-                   "measured": [{"rows": "test", "data": "iris.csv", "n_rows": 150, "accuracy": 143 / 150, "log_loss": 0.11, "confusion": confusion}]})
+    columns = [
+        {
+            "name": name,
+            "low": 0,
+            "high": 8,
+            "weights": [[chance.randrange(20) for _ in range(40)] for _ in names],
+            "below": [0] * 3,
+            "above": [0] * 3,
+            "missing": [0] * 3,
+        }
+        for name in ("sepal length", "sepal width", "petal length", "petal width")
+    ]
+    return report(
+        {
+            **run,
+            "name": "iris",
+            "model": {**run["model"], "sha256": sha("iris"), "classes": names},
+            "columns": {"classes": names, "features": columns},
+            "measured": [
+                {
+                    "rows": "test",
+                    "data": "iris.csv",
+                    "n_rows": 150,
+                    "accuracy": 143 / 150,
+                    "log_loss": 0.11,
+                    "confusion": confusion,
+                }
+            ],
+        }
+    )
 
 
 def regression():
@@ -241,29 +286,69 @@ def regression():
         weights = [0.0] * 200
         for _ in range(n):
             weights[min(199, max(0, int((chance.gauss(0, spread) + 10) * 10)))] += 1
-        return {"rows": kind, "data": "houses.csv", "n_rows": n, "root_mean_squared_error": spread, "mean_absolute_error": 0.8 * spread,
-                "residuals": {"edges": [-10, 10], "weights": weights}}
-    columns = {"classes": [], "features": [{**each, "weights": each["weights"][:1], "below": [0], "above": [0], "missing": [0]}
-                                           for each in higgs_columns(2000)["features"]]}
-    return report({**run, "name": "houses", "model": {"sha256": sha("houses"), "objective": "squared-error", "importance": run["model"]["importance"][:5]},
-                   "measured": [residuals("training", 1.5, 4000, 1), residuals("test", 2.0, 1000, 2)], "columns": columns})
+        return {
+            "rows": kind,
+            "data": "houses.csv",
+            "n_rows": n,
+            "root_mean_squared_error": spread,
+            "mean_absolute_error": 0.8 * spread,
+            "residuals": {"edges": [-10, 10], "weights": weights},
+        }
+
+    columns = {
+        "classes": [],
+        "features": [
+            {**each, "weights": each["weights"][:1], "below": [0], "above": [0], "missing": [0]}
+            for each in higgs_columns(2000)["features"]
+        ],
+    }
+    return report(
+        {
+            **run,
+            "name": "houses",
+            "model": {
+                "sha256": sha("houses"),
+                "objective": "squared-error",
+                "importance": run["model"]["importance"][:5],
+            },
+            "measured": [residuals("training", 1.5, 4000, 1), residuals("test", 2.0, 1000, 2)],
+            "columns": columns,
+        }
+    )
 
 
 def one_class():
-    run = evaluation("m.json", "evaluate one class", "signal.csv", [(score, 1) for score, _ in draw_scores(500, 1, 4)],
-                     {"sha256": sha("one"), "objective": "logistic", "classes": ["background", "signal"]})
+    run = evaluation(
+        "m.json",
+        "evaluate one class",
+        "signal.csv",
+        [(score, 1) for score, _ in draw_scores(500, 1, 4)],
+        {"sha256": sha("one"), "objective": "logistic", "classes": ["background", "signal"]},
+    )
     return report(run)
 
 
 def no_rows():
     run = evaluation("m.json", "evaluate no rows", "empty.csv", [], {"sha256": sha("none"), "objective": "logistic"})
-    run["columns"] = {"classes": [], "features": [{"name": "x", "low": 0, "high": 0, "weights": [[]], "below": [], "above": [], "missing": []},
-                                                  {"name": "y", "low": 1, "high": 1, "weights": [[0, 0]], "below": [0], "above": [0], "missing": [3]}]}
+    run["columns"] = {
+        "classes": [],
+        "features": [
+            {"name": "x", "low": 0, "high": 0, "weights": [[]], "below": [], "above": [], "missing": []},
+            {"name": "y", "low": 1, "high": 1, "weights": [[0, 0]], "below": [0], "above": [0], "missing": [3]},
+        ],
+    }
     return report(run)
 
 
-HOSTILE = ["<script>document.title='taken'</script>", "</script><img src=x onerror=\"document.title='taken'\">", "x" * 10_000, "שלום עולם \u202e txt.exe",
-           "'\"&amp; ]]> --> \u0000\u2028", "__proto__", ""]
+HOSTILE = [
+    "<script>document.title='taken'</script>",
+    "</script><img src=x onerror=\"document.title='taken'\">",
+    "x" * 10_000,
+    "שלום עולם \u202e txt.exe",
+    "'\"&amp; ]]> --> \u0000\u2028",
+    "__proto__",
+    "",
+]
 
 
 def hostile():
@@ -272,10 +357,21 @@ def hostile():
     for place, name in enumerate(HOSTILE):
         run = trees_training()
         run.update(name=name, arguments=f"podere train gbt {name}", events=[{"seconds": 1, "message": name}])
-        run["model"] = {"sha256": sha(str(place)), "objective": name, "classes": [name, name + "2"], "importance": [{"feature": name, "gain": 3, "splits": 1}]}
+        run["model"] = {
+            "sha256": sha(str(place)),
+            "objective": name,
+            "classes": [name, name + "2"],
+            "importance": [{"feature": name, "gain": 3, "splits": 1}],
+        }
         run["columns"] = {"classes": [name, name + "2"], "features": [{**run["columns"]["features"][0], "name": name}]}
-        run["measured"] = [{**measured("training", name, draw_scores(300, 1, 5)), "rows": "training"}, {**measured("test", name, draw_scores(300, 1, 6)), "rows": name or "test"}]
-        run["curves"][0]["metrics"] = {name: run["curves"][0]["metrics"]["loss"], "loss": run["curves"][0]["metrics"]["loss"]}
+        run["measured"] = [
+            {**measured("training", name, draw_scores(300, 1, 5)), "rows": "training"},
+            {**measured("test", name, draw_scores(300, 1, 6)), "rows": name or "test"},
+        ]
+        run["curves"][0]["metrics"] = {
+            name: run["curves"][0]["metrics"]["loss"],
+            "loss": run["curves"][0]["metrics"]["loss"],
+        }
         run["curves"][0]["unit"] = name
         for loss in run["result"]["losses"]:
             loss.update(executor=name, how=name, at=name)
@@ -288,17 +384,51 @@ def hostile():
 
 def bare():
     """Only what a run must have, and a run whose parts are all null."""
-    keys = ("arguments", "began", "seconds", "state", "phases", "curves", "events", "result", "model", "measured", "columns")
+    keys = (
+        "arguments",
+        "began",
+        "seconds",
+        "state",
+        "phases",
+        "curves",
+        "events",
+        "result",
+        "model",
+        "measured",
+        "columns",
+    )
     return report({"name": "bare", "command": "predict"}, {"name": "null", "command": "train", **dict.fromkeys(keys)})
 
 
 def other_commands():
     """explain has SHAP values, describe histograms without classes."""
-    explain = {"name": "explain", "command": "explain", "seconds": 2.0, "state": "interrupted", "model": {"sha256": sha("trees")},
-               "result": {"rows": 100, "features": [{"name": "m_bb", "mean_abs_shap": 0.4, "permutation_mean": 0.02}, {"name": "m_lv", "mean_abs_shap": 0.1}]}}
-    column = {"name": "a", "kind": "number", "minimum": 1.0, "mean": 3.5, "maximum": 7.0, "missing": 4, "histogram": [1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]}
+    explain = {
+        "name": "explain",
+        "command": "explain",
+        "seconds": 2.0,
+        "state": "interrupted",
+        "model": {"sha256": sha("trees")},
+        "result": {
+            "rows": 100,
+            "features": [
+                {"name": "m_bb", "mean_abs_shap": 0.4, "permutation_mean": 0.02},
+                {"name": "m_lv", "mean_abs_shap": 0.1},
+            ],
+        },
+    }
+    column = {
+        "name": "a",
+        "kind": "number",
+        "minimum": 1.0,
+        "mean": 3.5,
+        "maximum": 7.0,
+        "missing": 4,
+        "histogram": [1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1],
+    }
     text = {"name": "b", "kind": "text", "minimum": None, "maximum": None, "missing": 0, "histogram": []}
-    return report(explain, {"name": "describe", "command": "describe", "result": {"rows": 8, "columns": [column, text]}})
+    return report(
+        explain, {"name": "describe", "command": "describe", "result": {"rows": 8, "columns": [column, text]}}
+    )
 
 
 def damaged_parts():
@@ -313,13 +443,37 @@ def damaged_parts():
 def many_tasks(executors=1000, phases=100):
     chance = random.Random(9)
     names = [f"phase {i}" for i in range(phases)]
-    tasks = [task(name, executor, run := chance.uniform(0.5, 1), 1 - run) for name in names for executor in range(executors)]
+    tasks = [
+        task(name, executor, run := chance.uniform(0.5, 1), 1 - run) for name in names for executor in range(executors)
+    ]
     figures = {"run_seconds": 75_000.0, "wait_seconds": 25_000.0, "elapsed_seconds": 100.0}
-    return report({"name": "large", "command": "train", "seconds": float(phases), "state": "done",
-                   "phases": [{"phase": name, "begin": i, "end": i + 1} for i, name in enumerate(names)],
-                   "result": {"executors": executors, "cores": 1, "losses": [],
-                              "metrics": {"job": figures, "phases": [{"phase": name, **figures} for name in names], "tasks": tasks}}})
+    return report(
+        {
+            "name": "large",
+            "command": "train",
+            "seconds": float(phases),
+            "state": "done",
+            "phases": [{"phase": name, "begin": i, "end": i + 1} for i, name in enumerate(names)],
+            "result": {
+                "executors": executors,
+                "cores": 1,
+                "losses": [],
+                "metrics": {"job": figures, "phases": [{"phase": name, **figures} for name in names], "tasks": tasks},
+            },
+        }
+    )
 
 
-ALL = {"higgs": higgs, "three_classes": three_classes, "regression": regression, "one_class": one_class, "no_rows": no_rows, "hostile": hostile,
-       "bare": bare, "other_commands": other_commands, "damaged_parts": damaged_parts, "empty": report, "many_tasks": many_tasks}
+ALL = {
+    "higgs": higgs,
+    "three_classes": three_classes,
+    "regression": regression,
+    "one_class": one_class,
+    "no_rows": no_rows,
+    "hostile": hostile,
+    "bare": bare,
+    "other_commands": other_commands,
+    "damaged_parts": damaged_parts,
+    "empty": report,
+    "many_tasks": many_tasks,
+}

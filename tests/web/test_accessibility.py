@@ -1,6 +1,7 @@
 """axe finds nothing in any view, in light and dark."""
 
 import pytest
+
 from test_page import VIEWS
 
 # In the dark only colors differ.
@@ -15,10 +16,15 @@ def test_axe_finds_nothing(browser, pages, modules, name, theme):
     browser.run((modules / "node_modules/axe-core/axe.min.js").read_text() + "; window.axe = axe")
     for view in VIEWS:
         browser.go(view)
-        browser.run("document.querySelectorAll('figure:nth-of-type(1) > details').forEach((e, i) => { e.open = i < 3 })")
+        browser.run(
+            "document.querySelectorAll('figure:nth-of-type(1) > details').forEach((e, i) => { e.open = i < 3 })"
+        )
         browser.settle()
         found = browser.driver.execute_async_script(AXE, theme == "dark")
-        assert [(each["id"], each["nodes"][0]["html"][:200], each["nodes"][0]["failureSummary"]) for each in found["violations"]] == [], view
+        assert [
+            (each["id"], each["nodes"][0]["html"][:200], each["nodes"][0]["failureSummary"])
+            for each in found["violations"]
+        ] == [], view
         assert len(found["passes"]) >= (1 if theme == "dark" else 20)
 
 

@@ -4,9 +4,8 @@ import gzip
 import re
 import subprocess
 
+import facts
 from conftest import WEB
-
-import samples
 
 
 def run(modules, *command):
@@ -23,7 +22,9 @@ def test_the_committed_page_is_what_the_sources_build(modules, tmp_path):
 def test_types_hold(modules):
     done = run(modules, "npm", "run", "--silent", "check", "--", "--listFiles")
     assert done.returncode == 0, done.stdout
-    assert {path.name for path in modules.rglob("src/**/*.ts")} <= {line.rsplit("/", 1)[1] for line in done.stdout.splitlines()}
+    assert {path.name for path in modules.rglob("src/**/*.ts")} <= {
+        line.rsplit("/", 1)[1] for line in done.stdout.splitlines()
+    }
 
 
 def test_modules_need_no_others(modules):
@@ -34,12 +35,15 @@ def test_modules_need_no_others(modules):
 
 
 def test_the_page_is_one_small_file_without_addresses():
-    page = samples.PAGE.read_text()
-    assert page.count(samples.PLACE) == 1
+    page = facts.PAGE.read_text()
+    assert page.count(facts.PLACE) == 1
     assert len(gzip.compress(page.encode())) < 200_000
     assert "Copyright (c) 2022 Leon Sorokin" in page
     assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page.split("<body>")[0]) == []
-    assert set(re.findall(r"https?://[^\s)\"'`]+", page)) <= {"https://github.com/leeoniya/uPlot", "http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"https?://[^\s)\"'`]+", page)) <= {
+        "https://github.com/leeoniya/uPlot",
+        "http://www.w3.org/2000/svg",
+    }
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert {"default-src 'none'", "connect-src 'none'", "require-trusted-types-for 'script'"} <= set(policy.split("; "))
     assert "unsafe" not in policy

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import facts
 import samples
 
 ENTRY = """
@@ -21,17 +22,27 @@ addEventListener("newer", (event) => app.show(readText(event.detail)));
 def following(browser, modules, tmp_path):
     """The page with another source of documents: events."""
     (modules / "src/follow.ts").write_text(ENTRY)
-    built = subprocess.run(["node_modules/.bin/esbuild", "src/follow.ts", "--bundle", "--format=iife"], cwd=modules, capture_output=True, text=True, timeout=60)
+    built = subprocess.run(
+        ["node_modules/.bin/esbuild", "src/follow.ts", "--bundle", "--format=iife"],
+        cwd=modules,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     (modules / "src/follow.ts").unlink()
     assert built.returncode == 0, built.stderr
-    page = re.sub(r"<meta http-equiv.*\n", "", samples.PAGE.read_text())
-    page = page[:page.rindex("<script>")] + "<script>" + built.stdout + "</script></body></html>"
+    page = re.sub(r"<meta http-equiv.*\n", "", facts.PAGE.read_text())
+    page = page[: page.rindex("<script>")] + "<script>" + built.stdout + "</script></body></html>"
     (tmp_path / "page.html").write_text(page)
     browser.open(tmp_path / "page.html", "training")
 
     def show(document):
-        browser.run("dispatchEvent(new CustomEvent('newer', { detail: arguments[0] }))", document if isinstance(document, str) else json.dumps(document))
+        browser.run(
+            "dispatchEvent(new CustomEvent('newer', { detail: arguments[0] }))",
+            document if isinstance(document, str) else json.dumps(document),
+        )
         browser.settle()
+
     browser.newer = show
     return browser
 
@@ -42,7 +53,7 @@ def running(n):
     curve = run["curves"][0]
     for values in (curve["done"], curve["seconds"], *curve["metrics"].values()):
         del values[n:]
-    return samples.report({**run, "state": "running"}, samples.network_training())
+    return facts.report({**run, "state": "running"}, samples.network_training())
 
 
 def test_curves_grow_and_zoom_and_choices_stay(following):
@@ -60,12 +71,16 @@ def test_curves_grow_and_zoom_and_choices_stay(following):
 
 def test_a_zoom_stays(following):
     following.newer(running(20))
-    box = following.run("const box = document.querySelector('.u-over').getBoundingClientRect(); return [box.left, box.top, box.width, box.height]")
-    following.run("""
+    box = following.run(
+        "const box = document.querySelector('.u-over').getBoundingClientRect(); return [box.left, box.top, box.width, box.height]"
+    )
+    following.run(
+        """
         const over = document.querySelector('.u-over'), box = over.getBoundingClientRect();
         const at = (type, target, share) => target.dispatchEvent(new MouseEvent(type, { bubbles: true, button: 0, clientX: box.left + share * box.width, clientY: box.top + 50,
           movementX: 5, movementY: 0 }));
-        at('mouseenter', over, 0.2); at('mousemove', over, 0.2); at('mousedown', over, 0.2); at('mousemove', document, 0.5); at('mousemove', over, 0.5); at('mouseup', document, 0.5);""")
+        at('mouseenter', over, 0.2); at('mousemove', over, 0.2); at('mousedown', over, 0.2); at('mousemove', document, 0.5); at('mousemove', over, 0.5); at('mouseup', document, 0.5);"""
+    )
     following.settle()
     before = following.run("return document.querySelector('canvas').toDataURL()")
     assert box[2] > 100
@@ -79,7 +94,9 @@ def test_selection_scroll_search_and_order_stay(following):
     following.newer(running(10))
     following.go("data")
     following.run("document.querySelectorAll('.runs input')[1].click()")
-    following.run("const box = document.querySelector('main input[type=search]'); box.value = 'jet'; box.dispatchEvent(new Event('input'))")
+    following.run(
+        "const box = document.querySelector('main input[type=search]'); box.value = 'jet'; box.dispatchEvent(new Event('input'))"
+    )
     following.run("scrollTo(0, 200); window.figure = document.querySelectorAll('main figure')[3]")
     following.newer(running(30))
     assert following.run("return scrollY") == 200
@@ -87,7 +104,9 @@ def test_selection_scroll_search_and_order_stay(following):
     assert following.run("return document.querySelectorAll('main figure').length") == 7
     assert following.text(".runs summary") == "Runs: 1 of 2 shown"
     following.go("cost")
-    following.run("[...document.querySelectorAll('.tasks th button')].find(e => e.textContent.startsWith('wait')).click()")
+    following.run(
+        "[...document.querySelectorAll('.tasks th button')].find(e => e.textContent.startsWith('wait')).click()"
+    )
     following.newer(running(40))
     assert following.run("return document.querySelector('.tasks [aria-sort]').textContent").startswith("wait")
     assert following.errors() == []

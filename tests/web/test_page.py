@@ -3,11 +3,10 @@
 import xml.etree.ElementTree
 
 import pytest
-from conftest import requests, wait_for
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
 
+import facts
 import samples
+from conftest import requests, wait_for
 
 VIEWS = ["overview", "training", "quality", "model", "data", "cost"]
 
@@ -34,17 +33,26 @@ def test_each_view_fits_a_narrow_screen(browser, pages, name):
     assert browser.errors() == []
 
 
-@pytest.mark.parametrize("document, problem", [
-    ("null", "This page has no report in it."),
-    ('{"podere_report": 1, "runs": [', "This report is damaged: its text ends early or was changed."),
-    ("[1, 2]", "This file holds no report of Podere."),
-    ("7", "This file holds no report of Podere."),
-    ('{"podere_report": 1, "runs": 3}', "This report is damaged: its list of runs is missing."),
-    ('{"podere_report": 2, "version": "0.9.0", "runs": []}', "This report was written by Podere 0.9.0, in form 2, and this page shows forms up to 1."),
-    ('{"podere_report": 1.5, "version": {"<b>": 1}}', "This report was written by a newer Podere, in form 1.5, and this page shows forms up to 1."),
-])
+@pytest.mark.parametrize(
+    "document, problem",
+    [
+        ("null", "This page has no report in it."),
+        ('{"podere_report": 1, "runs": [', "This report is damaged: its text ends early or was changed."),
+        ("[1, 2]", "This file holds no report of Podere."),
+        ("7", "This file holds no report of Podere."),
+        ('{"podere_report": 1, "runs": 3}', "This report is damaged: its list of runs is missing."),
+        (
+            '{"podere_report": 2, "version": "0.9.0", "runs": []}',
+            "This report was written by Podere 0.9.0, in form 2, and this page shows forms up to 1.",
+        ),
+        (
+            '{"podere_report": 1.5, "version": {"<b>": 1}}',
+            "This report was written by a newer Podere, in form 1.5, and this page shows forms up to 1.",
+        ),
+    ],
+)
 def test_a_document_that_cannot_be_shown_is_one_line(browser, tmp_path, document, problem):
-    browser.open(samples.page(document, tmp_path / "page.html"))
+    browser.open(facts.page(document, tmp_path / "page.html"))
     line = browser.text("[role=alert]")
     assert line.startswith(problem) and "podere report FILES -o out.html" in line
     assert browser.text("main").strip() == line
@@ -73,13 +81,19 @@ def test_names_stay_texts(browser, pages):
 def test_no_markup_can_be_made_of_texts(browser, pages):
     """The page's own policy: what would become markup is refused, whatever the code does."""
     browser.open(pages("empty"))
-    assert browser.run("try { document.body.innerHTML = '<b>x</b>'; return 'made' } catch (error) { return error.name }") == "TypeError"
+    assert (
+        browser.run("try { document.body.innerHTML = '<b>x</b>'; return 'made' } catch (error) { return error.name }")
+        == "TypeError"
+    )
     assert "TrustedHTML" in " ".join(browser.errors())
 
 
 def test_nothing_is_asked_of_the_network(browser, pages):
     browser.driver.execute_cdp_cmd("Network.enable", {})
-    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
+    browser.driver.execute_cdp_cmd(
+        "Network.emulateNetworkConditions",
+        {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
+    )
     requests(browser.driver)
     try:
         browser.open(pages("higgs"))
@@ -89,7 +103,10 @@ def test_nothing_is_asked_of_the_network(browser, pages):
         asked = {address.split(":")[0] for address in requests(browser.driver)}
         assert asked <= {"file", "data", "about"} and "file" in asked
     finally:
-        browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+        browser.driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+        )
     assert browser.errors() == []
 
 
@@ -115,20 +132,15 @@ def column(table, title):
     return [row[place] for row in table[1:]]
 
 
-def press(browser, *keys):
-    ActionChains(browser.driver).send_keys(*keys).perform()
-    browser.settle()
-
-
 def focus(browser):
     return browser.run("return document.activeElement.innerText || document.activeElement.tagName")
 
 
 def test_keys_reach_views_runs_and_tables(browser, pages):
     browser.open(pages("higgs"))
-    press(browser, Keys.TAB)
+    browser.press("TAB")
     assert focus(browser) == "Skip to the content"
-    press(browser, Keys.TAB, Keys.TAB, Keys.TAB, Keys.TAB, Keys.ENTER)
+    browser.press("TAB", "TAB", "TAB", "TAB", "ENTER")
     assert browser.run("return location.hash") == "#quality"
     assert browser.run("return document.querySelector('nav [aria-current]').innerText") == "Quality"
     browser.driver.back()
@@ -136,9 +148,9 @@ def test_keys_reach_views_runs_and_tables(browser, pages):
     assert browser.text("main > h2") == "Overview"
     # A heading of a table sorts by Enter, and keeps the focus.
     browser.run("[...document.querySelectorAll('main th button')].find(e => e.textContent.startsWith('took')).focus()")
-    press(browser, Keys.ENTER)
+    browser.press("ENTER")
     assert column(browser.table("Runs side by side"), "took") == ["21.4 s", "12.3 s", "0.42 s", "0.42 s"]
-    press(browser, Keys.ENTER)
+    browser.press("ENTER")
     assert column(browser.table("Runs side by side"), "took") == ["0.42 s", "0.42 s", "12.3 s", "21.4 s"]
     assert browser.run("return document.activeElement.closest('th').getAttribute('aria-sort')") == "ascending"
     outline = browser.run("return getComputedStyle(document.activeElement).outlineStyle")
@@ -149,13 +161,16 @@ def test_the_address_holds_view_and_hidden_runs(browser, pages):
     browser.open(pages("higgs"), "quality")
     assert len(browser.run("return [...document.querySelectorAll('section.model h3')].map(e => e.innerText)")) == 2
     browser.run("document.querySelectorAll('.runs input')[1].focus()")
-    press(browser, Keys.SPACE)
+    browser.press("SPACE")
     browser.run("document.querySelectorAll('.runs input')[3].click()")
     assert browser.run("return location.hash") == "#quality&hidden=2,4"
     assert browser.text(".runs summary") == "Runs: 2 of 4 shown"
     browser.driver.refresh()
     browser.settle()
-    assert [text.strip() for text in browser.run("return [...document.querySelectorAll('section.model h3')].map(e => e.innerText)")] == ["train gbt real.model.json"]
+    assert [
+        text.strip()
+        for text in browser.run("return [...document.querySelectorAll('section.model h3')].map(e => e.innerText)")
+    ] == ["train gbt real.model.json"]
     browser.run("document.querySelectorAll('.runs input').forEach(e => e.checked && e.click())")
     browser.run("document.querySelectorAll('.runs input').forEach(e => e.checked && e.click())")
     assert "No run is selected" in browser.text("main")
@@ -179,13 +194,27 @@ def test_colors_follow_the_system_until_one_is_chosen(browser, pages):
 def test_paper_has_heads_of_tables_and_whole_charts(browser, pages):
     browser.open(pages("higgs"), "quality")
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 700, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 700, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    )
     try:
         browser.settle()
-        assert browser.run("return Math.max(...[...document.querySelectorAll('.plot svg')].map(e => e.getBoundingClientRect().right))") <= 700
-        assert browser.run("return [...document.querySelectorAll('nav, .runs, figcaption button, .toolbar')].every(e => getComputedStyle(e).display === 'none')")
+        assert (
+            browser.run(
+                "return Math.max(...[...document.querySelectorAll('.plot svg')].map(e => e.getBoundingClientRect().right))"
+            )
+            <= 700
+        )
+        assert browser.run(
+            "return [...document.querySelectorAll('nav, .runs, figcaption button, .toolbar')].every(e => getComputedStyle(e).display === 'none')"
+        )
         browser.go("overview")
-        assert browser.run("return [...document.querySelectorAll('thead button')].filter(e => e.offsetParent && e.innerText.startsWith('AUC, test')).length") == 1
+        assert (
+            browser.run(
+                "return [...document.querySelectorAll('thead button')].filter(e => e.offsetParent && e.innerText.startsWith('AUC, test')).length"
+            )
+            == 1
+        )
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
@@ -198,7 +227,9 @@ def test_charts_are_saved_as_files(browser, pages, tmp_path):
     browser.button("Save SVG")
     saved = wait_for(lambda: [path for path in tmp_path.iterdir() if path.suffix == ".svg"])
     picture = xml.etree.ElementTree.parse(saved[0]).getroot()
-    lines = [path for path in picture.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke") == "rgb(0, 114, 178)"]
+    lines = [
+        path for path in picture.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke") == "rgb(0, 114, 178)"
+    ]
     assert saved[0].name == "roc.svg" and len(lines) == 3  # training, validation, test of the first model
     browser.go("training")
     browser.button("Save PNG")

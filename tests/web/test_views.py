@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from test_page import column
 
+import facts
 import samples
+from test_page import column
 
 
 @pytest.fixture
@@ -13,6 +14,7 @@ def higgs(browser, pages):
     def of(view):
         browser.open(pages("higgs"), view)
         return browser
+
     return of
 
 
@@ -30,25 +32,46 @@ def test_the_overview_says_how_good_how_long_and_what_was_lost(higgs, pages):
     tiles = browser.run("return [...document.querySelector('.card').querySelectorAll('.tile')].map(e => e.innerText)")
     assert tiles[0] == f"AUC, test rows\n{test['auc']:.4f}\ntraining {measured_of(pages, 'higgs', 0)['auc']:.4f}"
     assert tiles[1] == f"accuracy\n{100 * test['accuracy']:.2f} %"
-    assert tiles[2:] == ["model\n50 trees\nlogistic", "rows\n9,600\n18 features", "training took\n12.3 s\n4 × 1 core", "executors lost\n1\ncost 2.60 s"]
+    assert tiles[2:] == [
+        "model\n50 trees\nlogistic",
+        "rows\n9,600\n18 features",
+        "training took\n12.3 s\n4 × 1 core",
+        "executors lost\n1\ncost 2.60 s",
+    ]
     table = browser.table("Runs side by side")
-    assert column(table, "run") == ["train gbt real.model.json", "train nn network.model.json", "evaluate real.model.json", "evaluate network.model.json"]
+    assert column(table, "run") == [
+        "train gbt real.model.json",
+        "train nn network.model.json",
+        "evaluate real.model.json",
+        "evaluate network.model.json",
+    ]
     assert column(table, "AUC, test") == [f"{measured_of(pages, 'higgs', run)['auc']:.4f}" for run in (2, 3, 2, 3)]
     assert column(table, "memory") == ["61.0 MB", "48.0 MB", "31.0 MB", "31.0 MB"]
     assert column(table, "began")[0] == "2026-11-27 18:45 UTC"
-    assert "lost executor 3 (killed by signal 9) at tree 13; continuing with 3 executors from tree 13; 2.6 s lost" in browser.text(".events")
+    assert (
+        "lost executor 3 (killed by signal 9) at tree 13; continuing with 3 executors from tree 13; 2.6 s lost"
+        in browser.text(".events")
+    )
 
 
 def test_training_shows_curves_with_their_best_and_where_executors_were_lost(higgs, pages):
     browser = higgs("training")
     loss, auc, accuracy = browser.labels("figure [role=img]")
     curves = pages.document("higgs")["runs"][0]["curves"][0]["metrics"]
-    assert loss.startswith("Loss. Over tree or epoch. train gbt real.model.json: loss: 0.3787 at the end, lowest 0.3787 at 50; ")
+    assert loss.startswith(
+        "Loss. Over tree or epoch. train gbt real.model.json: loss: 0.3787 at the end, lowest 0.3787 at 50; "
+    )
     lowest = min(range(50), key=lambda i: curves["validation_loss"][i])
-    assert f"validation loss: {curves['validation_loss'][-1]:.4f} at the end, lowest {curves['validation_loss'][lowest]:.4f} at {lowest + 1}" in loss
+    assert (
+        f"validation loss: {curves['validation_loss'][-1]:.4f} at the end, lowest {curves['validation_loss'][lowest]:.4f} at {lowest + 1}"
+        in loss
+    )
     assert "train nn network.model.json: loss: 0.5516 at the end, lowest 0.5516 at 30;" in loss  # epochs, of 120 steps
     assert "validation AUC" in auc and "train gbt" not in accuracy
-    assert browser.text("main ul") == "train gbt real.model.json: lost executor 3 (killed by signal 9) at tree 13; 3 left; cost 2.60 s"
+    assert (
+        browser.text("main ul")
+        == "train gbt real.model.json: lost executor 3 (killed by signal 9) at tree 13; 3 left; cost 2.60 s"
+    )
     browser.button("Seconds")
     assert "at 12.10;" in browser.labels("figure [role=img]")[0]
     browser.run("document.querySelector('main details').open = true")
@@ -61,9 +84,9 @@ def test_training_shows_curves_with_their_best_and_where_executors_were_lost(hig
 
 def test_rounds_that_were_run_again_count_once(browser, tmp_path):
     run = samples.trees_training()
-    run["curves"] = [samples.curve("tree", 5, 3.0, {"loss": [0.6, 0.5, 0.9, 0.4, 0.3]})]
+    run["curves"] = [facts.curve("tree", 5, 3.0, {"loss": [0.6, 0.5, 0.9, 0.4, 0.3]})]
     run["curves"][0]["done"] = [1, 2, 3, 2, 3]
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "training")
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "training")
     browser.run("document.querySelector('main details').open = true")
     browser.settle()
     assert browser.table("Loss")[1:] == [["1", "0.6000"], ["2", "0.4000"], ["3", "0.3000"]]
@@ -74,10 +97,12 @@ def test_rounds_that_were_run_again_count_once(browser, tmp_path):
 def cuts(scores, s_factor=1.0, b_factor=1.0):
     """By threshold: s, b, s / sqrt(b), AMS with b_reg = 10."""
     background, signal = scores["weights"]
-    for i in range(samples.BINS):
+    for i in range(facts.BINS):
         s, b = s_factor * math.fsum(signal[i:]), b_factor * math.fsum(background[i:])
         noise = b + 10
-        yield i / samples.BINS, s, b, s / math.sqrt(b) if b > 0 else 0.0, math.sqrt(2 * ((s + noise) * math.log(1 + s / noise) - s))
+        yield i / facts.BINS, s, b, s / math.sqrt(b) if b > 0 else 0.0, math.sqrt(
+            2 * ((s + noise) * math.log(1 + s / noise) - s)
+        )
 
 
 def test_the_best_cuts_are_those_of_the_formulas(higgs, pages):
@@ -98,16 +123,24 @@ def test_the_best_cuts_are_those_of_the_formulas(higgs, pages):
             assert shown["s"] == pytest.approx(s, abs=0.5) and shown["b"] == pytest.approx(b, abs=0.5)
             assert shown["efficiency of signal"] == pytest.approx(100 * s / s_factor / signal, abs=0.06)
             assert shown["efficiency of background"] == pytest.approx(100 * b / b_factor / background, abs=0.06)
-        assert f"at a cut of {root[0]:.4f}; best AMS" in next(label for label in browser.labels() if label.startswith("Significance"))
+        assert f"at a cut of {root[0]:.4f}; best AMS" in next(
+            label for label in browser.labels() if label.startswith("Significance")
+        )
         return root[0], ams[0]
 
     before = expect(1, 1)
     for place, text in ((0, "0.02"), (1, "3.5")):
-        browser.run("""const box = document.querySelectorAll('section.model input[inputmode=decimal]')[arguments[0]];
-                       box.value = arguments[1]; box.dispatchEvent(new Event('input'))""", place, text)
+        browser.run(
+            """const box = document.querySelectorAll('section.model input[inputmode=decimal]')[arguments[0]];
+                       box.value = arguments[1]; box.dispatchEvent(new Event('input'))""",
+            place,
+            text,
+        )
     assert expect(0.02, 3.5) != before
     # What is no number above 0 is marked, and changes nothing.
-    browser.run("const box = document.querySelector('section.model input[inputmode=decimal]'); box.value = '-1'; box.dispatchEvent(new Event('input'))")
+    browser.run(
+        "const box = document.querySelector('section.model input[inputmode=decimal]'); box.value = '-1'; box.dispatchEvent(new Event('input'))"
+    )
     assert browser.text(".problem").strip() == "a number above 0"
     expect(0.02, 3.5)
 
@@ -117,16 +150,26 @@ def test_ams_is_that_of_a_sum_done_on_paper(browser, tmp_path):
     weights = [[50.0, 50.0, 5.0, 5.0], [5.0, 5.0, 5.0, 5.0]]
     run = samples.evaluation("m", "m", "d", [], {"sha256": "1", "classes": ["b", "s"]})
     run["measured"] = [{"rows": "test", "n_rows": 130, "scores": {"bins": 4, "weights": weights}}]
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "quality")
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "quality")
     table = {row[0]: row[2] for row in browser.table("Best cuts")[1:]}
-    assert table == {"cut": "0.5000", "s / √b": "3.162", "AMS": "2.080", "s": "10", "b": "10", "efficiency of s": "50.0 %", "efficiency of b": "9.1 %"}
+    assert table == {
+        "cut": "0.5000",
+        "s / √b": "3.162",
+        "AMS": "2.080",
+        "s": "10",
+        "b": "10",
+        "efficiency of s": "50.0 %",
+        "efficiency of b": "9.1 %",
+    }
 
 
 def test_negative_weights_break_nothing(browser, tmp_path):
     run = samples.evaluation("m", "m", "d", [], {"sha256": "1"})
     weights = [[4.0, -1.0, 3.0, -2.0], [1.0, 2.0, -1.0, 5.0]]
-    run["measured"] = [{"rows": rows, "n_rows": 20, "scores": {"bins": 4, "weights": weights}} for rows in ("training", "test")]
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "quality")
+    run["measured"] = [
+        {"rows": rows, "n_rows": 20, "scores": {"bins": 4, "weights": weights}} for rows in ("training", "test")
+    ]
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "quality")
     browser.button("Counts")
     browser.run("[...document.querySelectorAll('main label')].find(e => e.textContent === 'log scale').click()")
     browser.settle()
@@ -140,13 +183,20 @@ def test_scores_show_overtraining(higgs, pages):
 
     def distance(k):
         training, test = (measured_of(pages, "higgs", run)["scores"]["weights"][k] for run in (0, 2))
-        return max(abs(math.fsum(training[:i]) / math.fsum(training) - math.fsum(test[:i]) / math.fsum(test)) for i in range(samples.BINS + 1))
+        return max(
+            abs(math.fsum(training[:i]) / math.fsum(training) - math.fsum(test[:i]) / math.fsum(test))
+            for i in range(facts.BINS + 1)
+        )
 
     label = next(label for label in browser.labels() if label.startswith("Scores by class"))
     assert f"(Kolmogorov–Smirnov): background {distance(0):.3f}, signal {distance(1):.3f}." in label
-    keys = browser.run("return [...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores')).querySelector('.key').innerText")
+    keys = browser.run(
+        "return [...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores')).querySelector('.key').innerText"
+    )
     assert keys.split("\n") == ["background, training", "signal, training", "background, test", "signal, test"]
-    browser.run("[...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores')).querySelector('details').open = true")
+    browser.run(
+        "[...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores')).querySelector('details').open = true"
+    )
     browser.settle()
     table = browser.table("density of each class")
     assert len(table) == 1 + 40  # 400 bins in tens
@@ -156,7 +206,8 @@ def test_scores_show_overtraining(higgs, pages):
     figure = "[...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores'))"
     assert browser.run(f"return {figure}.querySelectorAll('svg path.area').length") == 2
     assert browser.run(f"return {figure}.querySelector('.plot').querySelectorAll('circle.mark').length") == sum(
-        math.fsum(weights[i:i + 10]) > 0 for i in range(0, 400, 10))
+        math.fsum(weights[i : i + 10]) > 0 for i in range(0, 400, 10)
+    )
 
 
 def test_roc_calibration_and_confusion(higgs, pages):
@@ -170,14 +221,19 @@ def test_roc_calibration_and_confusion(higgs, pages):
         both = [background[i] + signal[i] for i in range(begin, begin + 20)]
         if weight := math.fsum(both):
             predicted = math.fsum((begin + j + 0.5) / 400 * each for j, each in enumerate(both)) / weight
-            error += weight * abs(predicted - math.fsum(signal[begin:begin + 20]) / weight)
+            error += weight * abs(predicted - math.fsum(signal[begin : begin + 20]) / weight)
             total += weight
     calibration = next(label for label in browser.labels() if label.startswith("Calibration"))
     assert f"train gbt real.model.json: test: error {error / total:.4f}" in calibration
     matrix = test["confusion"]
     head, first, second = browser.table("True class by predicted class")
     assert head == ["true class", "as background", "as signal", "recall", "precision"]
-    assert first == ["background", *(f"{each:,}" for each in matrix[0]), f"{100 * matrix[0][0] / sum(matrix[0]):.1f} %", f"{100 * matrix[0][0] / (matrix[0][0] + matrix[1][0]):.1f} %"]
+    assert first == [
+        "background",
+        *(f"{each:,}" for each in matrix[0]),
+        f"{100 * matrix[0][0] / sum(matrix[0]):.1f} %",
+        f"{100 * matrix[0][0] / (matrix[0][0] + matrix[1][0]):.1f} %",
+    ]
     assert second[3] == f"{100 * matrix[1][1] / sum(matrix[1]):.1f} %"
     browser.button("Rejection")
     assert "background rejection" in browser.run("return document.querySelector('main figure svg').textContent")
@@ -195,29 +251,42 @@ def test_three_classes_have_a_matrix_and_no_cuts(browser, pages):
 def test_what_evaluate_prints_is_enough_for_measures(browser, tmp_path):
     run = samples.evaluation("m.json", "plain", "d", samples.TREES_TEST, {})
     found = run.pop("measured")[0]
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "quality")
-    assert browser.table("Measures")[1] == ["Test", "–", "3,688", f"{found['auc']:.4f}", f"{100 * found['accuracy']:.2f} %", f"{found['log_loss']:.4f}"]
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "quality")
+    assert browser.table("Measures")[1] == [
+        "Test",
+        "–",
+        "3,688",
+        f"{found['auc']:.4f}",
+        f"{100 * found['accuracy']:.2f} %",
+        f"{found['log_loss']:.4f}",
+    ]
     assert browser.table("True class by predicted class")[1][1] == f"{found['confusion'][0][0]:,}"
 
 
 def test_numbers_have_residuals(browser, pages):
     browser.open(pages("regression"), "quality")
     assert browser.table("Measures")[2] == ["Test", "houses.csv", "1,000", "2.000", "1.600"]
-    label = next(label for label in browser.labels("figure:not([hidden] *) [role=img]") if label.startswith("Residuals"))
+    label = next(
+        label for label in browser.labels("figure:not([hidden] *) [role=img]") if label.startswith("Residuals")
+    )
     assert label.endswith("Of training and test. RMS error of training rows: 1.500. RMS error of test rows: 2.000.")
 
 
 def test_importance_is_sorted_searched_and_cut(browser, tmp_path):
     run = samples.trees_training()
-    run["model"]["importance"] = [{"feature": f"column {i:02d}", "gain": float(i), "splits": 100 - i} for i in range(50)]
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "model")
+    run["model"]["importance"] = [
+        {"feature": f"column {i:02d}", "gain": float(i), "splits": 100 - i} for i in range(50)
+    ]
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "model")
     table = browser.table("Importance of features")
     assert len(table) == 31 and table[1] == ["column 49", "49.00", "4.0 %", "51"]
     browser.button("Show all 50")
     assert len(browser.table("Importance of features")) == 51
     browser.button("splits")
     assert browser.table("Importance of features")[1][0] == "column 00"
-    browser.run("const box = document.querySelector('main input[type=search]'); box.value = 'N 1'; box.dispatchEvent(new Event('input'))")
+    browser.run(
+        "const box = document.querySelector('main input[type=search]'); box.value = 'N 1'; box.dispatchEvent(new Event('input'))"
+    )
     assert column(browser.table("Importance of features"), "feature") == [f"column {i}" for i in range(10, 20)]
     assert browser.text("main [role=status]").strip() == "10 features found"
 
@@ -227,8 +296,13 @@ def test_data_has_m_bb_first_and_can_be_searched(higgs):
     titles = browser.run("return [...document.querySelectorAll('main figcaption .title')].map(e => e.textContent)")
     assert titles[:2] == ["m_bb", "lepton_pT"] and len(titles) == 18
     m_bb = browser.labels()[0]
-    assert m_bb.startswith("m_bb. From 0 to 4; background has a mean of about 0.8") and "signal has a mean of about 0.9" in m_bb
-    browser.run("const box = document.querySelector('main input[type=search]'); box.value = 'jet4'; box.dispatchEvent(new Event('input'))")
+    assert (
+        m_bb.startswith("m_bb. From 0 to 4; background has a mean of about 0.8")
+        and "signal has a mean of about 0.9" in m_bb
+    )
+    browser.run(
+        "const box = document.querySelector('main input[type=search]'); box.value = 'jet4'; box.dispatchEvent(new Event('input'))"
+    )
     browser.settle()
     assert "Missing 1.6 %" in browser.text("main .columns")
     assert "1 column found of 18" in browser.text("main")
@@ -237,24 +311,40 @@ def test_data_has_m_bb_first_and_can_be_searched(higgs):
 def test_texts_are_named_below_their_bars(browser, tmp_path):
     run = samples.trees_training()
     counts = {"low": -0.5, "high": 2.5, "below": [0, 0], "above": [0, 0], "missing": [0, 0]}
-    run["columns"] = {"classes": ["0", "1"], "left_out": 12,
-                      "features": [{"name": "color", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red", "green", "blue"]},
-                                   {"name": "wrong", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red"]}]}
-    browser.open(samples.page(samples.report(run), tmp_path / "page.html"), "data")
-    assert browser.text(".warning").startswith("1 part of this report is damaged and left out: runs[0].columns.features[1].")
+    run["columns"] = {
+        "classes": ["0", "1"],
+        "left_out": 12,
+        "features": [
+            {"name": "color", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red", "green", "blue"]},
+            {"name": "wrong", **counts, "weights": [[5, 3, 2], [1, 1, 2]], "categories": ["red"]},
+        ],
+    }
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "data")
+    assert browser.text(".warning").startswith(
+        "1 part of this report is damaged and left out: runs[0].columns.features[1]."
+    )
     assert "1 column; 12 of less importance are left out" in browser.text("main .toolbar")
-    assert browser.run("return [...document.querySelectorAll('main figure svg .axes text')].map(e => e.textContent)")[-5:-2] == ["red", "green", "blue"]
+    assert browser.run("return [...document.querySelectorAll('main figure svg .axes text')].map(e => e.textContent)")[
+        -5:-2
+    ] == ["red", "green", "blue"]
     browser.button("Counts")
     browser.run("document.querySelector('main details').open = true")
     browser.settle()
-    assert browser.table("sum of weights") == [["color", "class 0", "class 1"], ["red", "5.000", "1.000"], ["green", "3.000", "1.000"], ["blue", "2.000", "2.000"]]
+    assert browser.table("sum of weights") == [
+        ["color", "class 0", "class 1"],
+        ["red", "5.000", "1.000"],
+        ["green", "3.000", "1.000"],
+        ["blue", "2.000", "2.000"],
+    ]
 
 
 def test_explain_and_describe(browser, pages):
     browser.open(pages("other_commands"), "model")
     assert browser.table("Mean |SHAP|")[1] == ["m_bb", "0.4000", "80.0 %", "0.02000"]
     browser.go("data")
-    assert browser.run("return [...document.querySelectorAll('main figcaption .title')].map(e => e.textContent)") == ["a"]
+    assert browser.run("return [...document.querySelectorAll('main figcaption .title')].map(e => e.textContent)") == [
+        "a"
+    ]
     assert "the mean is about 3.53. Missing 50.0 %" in browser.labels()[0]
 
 
@@ -270,16 +360,22 @@ def test_cost_shows_where_the_time_went(higgs, pages):
     first = [task for task in figures["tasks"] if task["executor"] == 0]
     wait = math.fsum(task["wait_seconds"] for task in first)
     assert f"wait {wait:.2f} s" in bars[0] and "in 3 tasks" in bars[0]
-    bands = browser.run("return [...document.querySelector('.timeline').querySelectorAll('.times title')].map(e => e.textContent)")
+    bands = browser.run(
+        "return [...document.querySelector('.timeline').querySelectorAll('.times title')].map(e => e.textContent)"
+    )
     assert bands == ["start", "read", "bin", "train", "read", "bin", "train"]
     assert "1 executor was lost, which cost 2.60 s: bars are of those that finished." in browser.text("main")
     # Bars are of the phases after the loss, which begin at 4.2 of 12.1 seconds.
-    left, width = browser.run("""
+    left, width = browser.run(
+        """
         const row = document.querySelector(".timeline .item svg"), box = row.getBoundingClientRect();
-        return [Math.min(...[...row.children].filter(e => e.getAttribute("d")).map(e => e.getBoundingClientRect().left)) - box.left, box.width - 14];""")
+        return [Math.min(...[...row.children].filter(e => e.getAttribute("d")).map(e => e.getBoundingClientRect().left)) - box.left, box.width - 14];"""
+    )
     assert left / width == pytest.approx(4.2 / 12.1, abs=0.01)
     # One phase alone; those with most work first.
-    browser.run("const box = document.querySelector('main select'); box.value = '2'; box.dispatchEvent(new Event('change'))")
+    browser.run(
+        "const box = document.querySelector('main select'); box.value = '2'; box.dispatchEvent(new Event('change'))"
+    )
     browser.button("Most work first")
     assert browser.run("return document.querySelector('.timeline .item').innerText").strip() == "2"
     assert "in 1 task" in browser.labels(".timeline .item [role=img]")[0]
@@ -299,5 +395,10 @@ def test_many_tasks_are_a_window_of_rows(browser, pages):
     browser.settle()
     last = browser.table("Tasks")[-1]
     assert last[4] == f"{runs[-1]:.2f} s"
-    assert browser.run("const rows = document.querySelectorAll('.tasks tbody tr:not(.spacer)'); return rows[rows.length - 1].getAttribute('aria-rowindex')") == "10001"
+    assert (
+        browser.run(
+            "const rows = document.querySelectorAll('.tasks tbody tr:not(.spacer)'); return rows[rows.length - 1].getAttribute('aria-rowindex')"
+        )
+        == "10001"
+    )
     assert browser.errors() == []

@@ -6,8 +6,14 @@ export interface Address {
 
 export function readAddress(hash: string): Address {
   const [view = "", ...more] = hash.replace(/^#/, "").split("&");
-  const hidden = more.find((each) => each.startsWith("hidden="))?.slice("hidden=".length).split(",").map(Number) ?? [];
+  const hidden =
+    more
+      .find((each) => each.startsWith("hidden="))
+      ?.slice("hidden=".length)
+      .split(",")
+      .map(Number) ?? [];
   return { view, hidden: hidden.filter((each) => Number.isInteger(each) && each > 0) };
 }
 
-export const writeAddress = ({ view, hidden }: Address) => `#${view}${hidden.length ? `&hidden=${hidden.join(",")}` : ""}`;
+export const writeAddress = ({ view, hidden }: Address) =>
+  `#${view}${hidden.length ? `&hidden=${hidden.join(",")}` : ""}`;

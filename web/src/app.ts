@@ -37,12 +37,18 @@ export class App {
   private message = html("div", { role: "status" });
   private version = html("span", { class: "soft" });
   private list = new RunList((name, isShown) => this.select(name, isShown));
-  private links = Object.entries(kViews).map(([name, [title]]) => html("a", { href: `#${name}`, "data-view": name }, title));
+  private links = Object.entries(kViews).map(([name, [title]]) =>
+    html("a", { href: `#${name}`, "data-view": name }, title),
+  );
 
   constructor(page: HTMLElement) {
     const main = html("main", { id: "content" }, this.message, this.title, this.place);
     page.replaceChildren(
-      html("a", { class: "skip", href: "#content", onclick: (event: Event) => (event.preventDefault(), this.title.focus()) }, "Skip to the content"),
+      html(
+        "a",
+        { class: "skip", href: "#content", onclick: (event: Event) => (event.preventDefault(), this.title.focus()) },
+        "Skip to the content",
+      ),
       html("header", {}, html("h1", {}, "Podere ", this.version), themeSwitch()),
       html("nav", { "aria-label": "Views" }, ...this.links),
       html("div", { class: "body" }, this.list.element, main),
@@ -56,11 +62,24 @@ export class App {
     const { runs, version } = reading.report;
     const isFirst = !this.shown;
     this.version.textContent = version ? `report · ${version}` : "report";
-    this.message.replaceChildren(...(reading.damage.length
-      ? [html("p", { class: "warning" }, `${plural(reading.damage.length, "part")} of this report ${reading.damage.length > 1 ? "are" : "is"} damaged and left out: ${reading.damage.slice(0, 3).join(", ").slice(0, 300)}${reading.damage.length > 3 ? " and more" : ""}.`)]
-      : []));
+    this.message.replaceChildren(
+      ...(reading.damage.length
+        ? [
+            html(
+              "p",
+              { class: "warning" },
+              `${plural(reading.damage.length, "part")} of this report ${reading.damage.length > 1 ? "are" : "is"} damaged and left out: ${reading.damage.slice(0, 3).join(", ").slice(0, 300)}${reading.damage.length > 3 ? " and more" : ""}.`,
+            ),
+          ]
+        : []),
+    );
     this.runs = colored(runs);
-    if (isFirst) this.hidden = new Set(readAddress(location.hash).hidden.map((number) => runs[number - 1]?.name).filter((name) => name !== undefined));
+    if (isFirst)
+      this.hidden = new Set(
+        readAddress(location.hash)
+          .hidden.map((number) => runs[number - 1]?.name)
+          .filter((name) => name !== undefined),
+      );
     this.list.show(this.runs, this.hidden);
     this.arrange();
     this.go();
@@ -82,12 +101,18 @@ export class App {
   }
 
   private arrange(): void {
-    this.shown = shownOf(this.runs.filter(({ run }) => !this.hidden.has(run.name)), this.runs.length);
+    this.shown = shownOf(
+      this.runs.filter(({ run }) => !this.hidden.has(run.name)),
+      this.runs.length,
+    );
     for (const link of this.links) link.setAttribute("href", this.address(link.dataset.view!));
   }
 
   private address(view: string): string {
-    return writeAddress({ view, hidden: this.runs.flatMap(({ run }, i) => (this.hidden.has(run.name) ? [i + 1] : [])) });
+    return writeAddress({
+      view,
+      hidden: this.runs.flatMap(({ run }, i) => (this.hidden.has(run.name) ? [i + 1] : [])),
+    });
   }
 
   private current(): string {
@@ -106,8 +131,13 @@ export class App {
       else link.removeAttribute("aria-current");
     }
     if (!this.shown.runs.length) {
-      this.place.replaceChildren(empty(this.shown.total ? "No run is selected: check one in the list of runs." :
-        "This report has no runs. `podere train gbt DATA --report out.html` writes one with a run, `podere report FILES -o out.html` puts several together."));
+      this.place.replaceChildren(
+        empty(
+          this.shown.total
+            ? "No run is selected: check one in the list of runs."
+            : "This report has no runs. `podere train gbt DATA --report out.html` writes one with a run, `podere report FILES -o out.html` puts several together.",
+        ),
+      );
       return;
     }
     const view = this.views.get(name) ?? make();

@@ -12,7 +12,9 @@ function fill<E extends Element>(element: E, attributes: Attributes, children: C
     if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -27,12 +29,18 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: At
 /** At most `length` characters, which count as people see them. */
 export function short(text: string, length = 40): string {
   if (text.length <= length) return text;
-  return `${Array.from(text.slice(0, 2 * length)).slice(0, length - 1).join("")}…`;
+  return `${Array.from(text.slice(0, 2 * length))
+    .slice(0, length - 1)
+    .join("")}…`;
 }
 
 /** A name out of the data: cut by the style where it is too long, and apart from the direction of the text around it. */
 export function named(text: string, classes = ""): HTMLElement {
-  return html("bdi", { class: `name ${classes}`.trim(), title: text.length > 24 ? short(text, 300) : null }, short(text, 1000));
+  return html(
+    "bdi",
+    { class: `name ${classes}`.trim(), title: text.length > 24 ? short(text, 300) : null },
+    short(text, 1000) || "(no name)",
+  );
 }
 
 /** Offers `content` as a file. */
@@ -44,4 +52,12 @@ export function save(name: string, content: Blob): void {
 
 /** A name for files. */
 export const fileName = (title: string, ending: string) =>
-  `${short(title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, ""), 60).replace("…", "") || "chart"}.${ending}`;
+  `${
+    short(
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, "-")
+        .replace(/^-|-$/g, ""),
+      60,
+    ).replace("…", "") || "chart"
+  }.${ending}`;

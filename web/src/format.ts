@@ -1,7 +1,8 @@
 /** Numbers as people read them. */
 
 const kNone = "–";
-const plain = (decimals: number) => new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+const plain = (decimals: number) =>
+  new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 const byDecimals = Array.from({ length: 10 }, (_, decimals) => plain(decimals));
 
 type Maybe = number | null | undefined;
@@ -21,15 +22,22 @@ export function significant(value: Maybe, digits = 4): string {
   if (!isNumber(value)) return kNone;
   if (value === 0) return "0";
   const power = Math.floor(Math.log10(Math.abs(value)));
-  if (power < -4 || power > 8) return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e").replaceAll("-", "−");
+  if (power < -4 || power > 8)
+    return value
+      .toExponential(digits - 1)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e")
+      .replaceAll("-", "−");
   return fixed(value, Math.min(9, Math.max(0, digits - 1 - power)));
 }
 
 /** In sentences: whole numbers as they are. */
-export const brief = (value: Maybe, digits = 4) => (Number.isInteger(value) ? fixed(value, 0) : significant(value, digits));
+export const brief = (value: Maybe, digits = 4) =>
+  Number.isInteger(value) ? fixed(value, 0) : significant(value, digits);
 
 /** Measures between 0 and 1, and losses. */
-export const score = (value: Maybe) => (isNumber(value) && Math.abs(value) >= 100 ? significant(value) : fixed(value, 4));
+export const score = (value: Maybe) =>
+  isNumber(value) && Math.abs(value) >= 100 ? significant(value) : fixed(value, 4);
 
 export const percent = (share: Maybe, decimals = 1) => (isNumber(share) ? `${fixed(100 * share, decimals)} %` : kNone);
 
@@ -62,5 +70,9 @@ export const moment = (began: string | undefined) =>
 export const plural = (n: number, word: string, many = `${word}s`) => `${fixed(n, 0)} ${n === 1 ? word : many}`;
 
 /** validation_log_loss: "validation log loss", and AUC as it is usually written. */
-export const words = (key: string) => key.replaceAll("_", " ").replace(/\bauc\b/g, "AUC").replace(/\bcpu\b/g, "CPU");
+export const words = (key: string) =>
+  key
+    .replaceAll("_", " ")
+    .replace(/\bauc\b/g, "AUC")
+    .replace(/\bcpu\b/g, "CPU");
 export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,9 +1,29 @@
 /** Reads a document: a report, or one line that says why there is none. */
 import { dictionary, flag, list, name, number, numbers, oneOf, record, text, type Damage, type Decode } from "./decode";
 import {
-  kDocumentVersion, kTaskFigures, type Column, type Columns, type Curve, type Described, type Event, type Figures,
-  type Importance, type Label, type Loss, type Measured, type Metrics, type Model, type Phase, type Report,
-  type Residuals, type Result, type Run, type Scores, type Shap, type TaskFigure, type Tasks,
+  kDocumentVersion,
+  kTaskFigures,
+  type Column,
+  type Columns,
+  type Curve,
+  type Described,
+  type Event,
+  type Figures,
+  type Importance,
+  type Label,
+  type Loss,
+  type Measured,
+  type Metrics,
+  type Model,
+  type Phase,
+  type Report,
+  type Residuals,
+  type Result,
+  type Run,
+  type Scores,
+  type Shap,
+  type TaskFigure,
+  type Tasks,
 } from "./report";
 
 /** What came of reading. `damage` lists the parts that were left out. */
@@ -34,15 +54,36 @@ const curve = checked(
 const event = record<Event>({ seconds: number, message: text }, ["seconds", "message"]);
 
 const loss = record<Loss>({
-  executor: text, how: text, at: text, phase: text, executors_left: number, seconds_lost: number, lost_at_seconds: number,
+  executor: text,
+  how: text,
+  at: text,
+  phase: text,
+  executors_left: number,
+  seconds_lost: number,
+  lost_at_seconds: number,
   back_at_seconds: number,
 });
 
 const figures = record<Figures>({
-  phase: text, elapsed_seconds: number, run_seconds: number, wait_seconds: number, cpu_seconds: number, read_seconds: number,
-  write_seconds: number, decode_seconds: number, bytes_read: number, bytes_written: number, bytes_sent: number,
-  rows_read: number, rows_written: number, peak_memory_bytes: number, energy_joules: number, skew: number,
-  slowest_executor: number, retries: number, lost_seconds: number,
+  phase: text,
+  elapsed_seconds: number,
+  run_seconds: number,
+  wait_seconds: number,
+  cpu_seconds: number,
+  read_seconds: number,
+  write_seconds: number,
+  decode_seconds: number,
+  bytes_read: number,
+  bytes_written: number,
+  bytes_sent: number,
+  rows_read: number,
+  rows_written: number,
+  peak_memory_bytes: number,
+  energy_joules: number,
+  skew: number,
+  slowest_executor: number,
+  retries: number,
+  lost_seconds: number,
 });
 
 const tasks: Decode<Tasks> = (value, path, damage) => {
@@ -77,14 +118,34 @@ const described = record<Described>(
 );
 
 /** `features` is a count in most results, and a list in that of explain. */
-const count: Decode<number> = (value, path, damage) => (Array.isArray(value) ? value.length : number(value, path, damage));
+const count: Decode<number> = (value, path, damage) =>
+  Array.isArray(value) ? value.length : number(value, path, damage);
 
 const plainResult = record<Omit<Result, "shap" | "described">>({
-  rows: number, training_rows: number, validation_rows: number, features: count, objective: text, trees: number,
-  rounds_run: number, layers: text, weights: number, epochs_run: number, best_round: number, best_epoch: number,
-  stopped_early: flag, loss: number, validation_loss: number, validation_auc: number, validation_accuracy: number,
-  executors: number, cores: number, peak_memory_bytes: number, warning: text,
-  label: record<Label>({ column: text, kind: text }), losses: list(loss), metrics,
+  rows: number,
+  training_rows: number,
+  validation_rows: number,
+  features: count,
+  objective: text,
+  trees: number,
+  rounds_run: number,
+  layers: text,
+  weights: number,
+  epochs_run: number,
+  best_round: number,
+  best_epoch: number,
+  stopped_early: flag,
+  loss: number,
+  validation_loss: number,
+  validation_auc: number,
+  validation_accuracy: number,
+  executors: number,
+  cores: number,
+  peak_memory_bytes: number,
+  warning: text,
+  label: record<Label>({ column: text, kind: text }),
+  losses: list(loss),
+  metrics,
 });
 
 const result: Decode<Result> = (value, path, damage) => {
@@ -114,29 +175,59 @@ const residuals = checked(
 
 const measured = record<Measured>(
   {
-    rows: text, data: text, n_rows: number, auc: number, accuracy: number, log_loss: number, root_mean_squared_error: number,
-    mean_absolute_error: number, mean_poisson_deviance: number, pinball_loss: number,
+    rows: text,
+    data: text,
+    n_rows: number,
+    auc: number,
+    accuracy: number,
+    log_loss: number,
+    root_mean_squared_error: number,
+    mean_absolute_error: number,
+    mean_poisson_deviance: number,
+    pinball_loss: number,
     confusion: checked(list(numbers), (matrix) => matrix.every((row) => row.length === matrix.length)),
-    roc: checked(list(numbers), (points) => points.every((point) => point.length === 3)), scores, residuals,
+    roc: checked(list(numbers), (points) => points.every((point) => point.length === 3)),
+    scores,
+    residuals,
   },
   ["rows"],
 );
 
 const column = checked(
   record<Column>(
-    { name: text, low: number, high: number, weights: list(numbers), below: numbers, above: numbers, missing: numbers,
-      categories: list(name) },
+    {
+      name: text,
+      low: number,
+      high: number,
+      weights: list(numbers),
+      below: numbers,
+      above: numbers,
+      missing: numbers,
+      categories: list(name),
+    },
     ["name", "low", "high", "weights"],
   ),
-  (each) => each.high >= each.low && sameLengths(each.weights) && [0, each.weights[0]?.length].includes(each.categories.length),
+  (each) =>
+    each.high >= each.low && sameLengths(each.weights) && [0, each.weights[0]?.length].includes(each.categories.length),
 );
 
 const columns = record<Columns>({ classes: list(name), features: list(column), left_out: number });
 
 const run = record<Run>(
   {
-    name: text, command: text, arguments: text, began: text, seconds: number, state: oneOf("done", "interrupted", "running"),
-    phases: list(phase), curves: list(curve), events: list(event), result, model, measured: list(measured), columns,
+    name: text,
+    command: text,
+    arguments: text,
+    began: text,
+    seconds: number,
+    state: oneOf("done", "interrupted", "running"),
+    phases: list(phase),
+    curves: list(curve),
+    events: list(event),
+    result,
+    model,
+    measured: list(measured),
+    columns,
   },
   ["name", "command"],
 );
@@ -176,12 +267,17 @@ export function readDocument(document: unknown): Reading {
   if (form > kDocumentVersion) {
     const { version } = document as { version?: unknown };
     const by = typeof version === "string" ? `Podere ${version.slice(0, 20)}` : "a newer Podere";
-    return { problem: `This report was written by ${by}, in form ${form}, and this page shows forms up to ${kDocumentVersion}. ` +
-      "Write the page anew with that Podere: podere report FILES -o out.html" };
+    return {
+      problem:
+        `This report was written by ${by}, in form ${form}, and this page shows forms up to ${kDocumentVersion}. ` +
+        "Write the page anew with that Podere: podere report FILES -o out.html",
+    };
   }
   const { version, runs } = document as { version?: unknown; runs?: unknown };
   if (!Array.isArray(runs)) {
-    return { problem: "This report is damaged: its list of runs is missing. Write it anew by: podere report FILES -o out.html" };
+    return {
+      problem: "This report is damaged: its list of runs is missing. Write it anew by: podere report FILES -o out.html",
+    };
   }
   const damage: Damage = [];
   const read = withUniqueNames(list(runOrResult)(runs, "runs", damage) ?? []);
@@ -192,6 +288,9 @@ export function readText(json: string): Reading {
   try {
     return readDocument(JSON.parse(json));
   } catch {
-    return { problem: "This report is damaged: its text ends early or was changed. Write it anew by: podere report FILES -o out.html" };
+    return {
+      problem:
+        "This report is damaged: its text ends early or was changed. Write it anew by: podere report FILES -o out.html",
+    };
   }
 }

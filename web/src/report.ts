@@ -150,8 +150,17 @@ export interface Tasks {
 }
 
 export const kTaskFigures = [
-  "elapsed_seconds", "run_seconds", "wait_seconds", "cpu_seconds", "read_seconds", "write_seconds", "bytes_read",
-  "bytes_written", "bytes_sent", "rows_read", "peak_memory_bytes",
+  "elapsed_seconds",
+  "run_seconds",
+  "wait_seconds",
+  "cpu_seconds",
+  "read_seconds",
+  "write_seconds",
+  "bytes_read",
+  "bytes_written",
+  "bytes_sent",
+  "rows_read",
+  "peak_memory_bytes",
 ] as const;
 export type TaskFigure = (typeof kTaskFigures)[number];
 

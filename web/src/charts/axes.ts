@@ -10,7 +10,12 @@ export interface Box {
 }
 
 /** Room for the labels of both axes. */
-export const boxOf = (width: number, height: number): Box => ({ left: 58, right: width - 12, top: 8, bottom: height - 40 });
+export const boxOf = (width: number, height: number): Box => ({
+  left: 58,
+  right: width - 12,
+  top: 8,
+  bottom: height - 40,
+});
 
 export function axes(box: Box, x: Scale, y: Scale, xLabel: string, yLabel: string): SVGElement {
   const group = svg("g", { class: "axes" });
@@ -32,7 +37,11 @@ export function axes(box: Box, x: Scale, y: Scale, xLabel: string, yLabel: strin
   group.append(
     svg("path", { class: "axis", d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` }),
     svg("text", { class: "label", x: (box.left + box.right) / 2, y: box.bottom + 34, "text-anchor": "middle" }, xLabel),
-    svg("text", { class: "label", x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, yLabel),
+    svg(
+      "text",
+      { class: "label", x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` },
+      yLabel,
+    ),
   );
   return group;
 }

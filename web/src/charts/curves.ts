@@ -56,11 +56,31 @@ export class CurveChart implements Part<Curves> {
   constructor(private title: string) {
     this.plot = html("div", { class: "plot", role: "img", "aria-label": title });
     this.element = html(
-      "figure", {},
-      html("figcaption", {}, html("span", { class: "title" }, title),
-        html("button", { type: "button", class: "small", onclick: () => this.chart && this.showAll(), "aria-label": `Show all of ${title}` }, "Show all"),
-        html("button", { type: "button", class: "small", onclick: () => this.save(), "aria-label": `Save PNG of ${title}` }, "Save PNG")),
-      this.plot, this.keys, this.details,
+      "figure",
+      {},
+      html(
+        "figcaption",
+        {},
+        html("span", { class: "title" }, title),
+        html(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            onclick: () => this.chart && this.showAll(),
+            "aria-label": `Show all of ${title}`,
+          },
+          "Show all",
+        ),
+        html(
+          "button",
+          { type: "button", class: "small", onclick: () => this.save(), "aria-label": `Save PNG of ${title}` },
+          "Save PNG",
+        ),
+      ),
+      this.plot,
+      this.keys,
+      this.details,
     );
     this.details.addEventListener("toggle", () => this.tabulate());
     new ResizeObserver(() => this.resize()).observe(this.plot);
@@ -78,7 +98,11 @@ export class CurveChart implements Part<Curves> {
     const value = this.value;
     const width = Math.floor(this.plot.clientWidth);
     if (!value || width < 50) return;
-    const made = JSON.stringify([value.xLabel, value.isLog, value.lines.map(({ title, series, dash }) => [title, series, dash])]);
+    const made = JSON.stringify([
+      value.xLabel,
+      value.isLog,
+      value.lines.map(({ title, series, dash }) => [title, series, dash]),
+    ]);
     if (this.chart && made === this.made) {
       this.chart.setData(aligned(value.lines), this.isZoomed() ? false : true);
       if (this.isZoomed()) this.chart.redraw();
@@ -99,25 +123,39 @@ export class CurveChart implements Part<Curves> {
   private optionsOf(value: Curves, width: number): uPlot.Options {
     const of = (name: string) => () => color(this.element, name);
     const axis: uPlot.Axis = {
-      stroke: of("--soft"), font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 18,
-      grid: { stroke: of("--grid"), width: 1 }, ticks: { stroke: of("--line"), width: 1, size: 4 },
+      stroke: of("--soft"),
+      font: "12px system-ui, sans-serif",
+      labelFont: "12px system-ui, sans-serif",
+      labelSize: 18,
+      grid: { stroke: of("--grid"), width: 1 },
+      ticks: { stroke: of("--line"), width: 1, size: 4 },
     };
     const format = (_: uPlot, ticks: (number | null)[], __: number, ___: number, step: number) => {
       const label = labelOf(step, Math.max(...ticks.map((tick) => Math.abs(tick ?? 0))));
       return ticks.map((tick) => (tick === null ? "" : label(tick)));
     };
-    const logFormat = (_: uPlot, ticks: (number | null)[]) => ticks.map((tick) => (tick === null ? "" : significant(tick, 2)));
+    const logFormat = (_: uPlot, ticks: (number | null)[]) =>
+      ticks.map((tick) => (tick === null ? "" : significant(tick, 2)));
     return {
-      width, height: kHeight,
+      width,
+      height: kHeight,
       scales: { x: { time: false }, y: value.isLog ? { distr: 3 } : {} },
-      axes: [{ ...axis, label: value.xLabel, size: 32, values: format }, { ...axis, size: 56, values: value.isLog ? logFormat : format }],
+      axes: [
+        { ...axis, label: value.xLabel, size: 32, values: format },
+        { ...axis, size: 56, values: value.isLog ? logFormat : format },
+      ],
       legend: { show: false },
       cursor: { sync: { key: kSync.key }, points: { size: 7 } },
       series: [
         {},
         ...value.lines.map(({ title, series, dash }) => ({
-          label: title, stroke: of(`--series-${series}`), width: 1.75, dash: kDashes[dash], spanGaps: true,
-          show: !this.hidden.has(title), points: { show: (_: uPlot, __: number, from: number, to: number) => to - from < 3 },
+          label: title,
+          stroke: of(`--series-${series}`),
+          width: 1.75,
+          dash: kDashes[dash],
+          spanGaps: true,
+          show: !this.hidden.has(title),
+          points: { show: (_: uPlot, __: number, from: number, to: number) => to - from < 3 },
         })),
       ],
       hooks: {
@@ -151,17 +189,24 @@ export class CurveChart implements Part<Curves> {
   }
 
   private drawKeys(): void {
-    this.keys.replaceChildren(...this.value!.lines.map(({ title, series, dash }, i) => {
-      const button = html("button", { type: "button", class: "series", "aria-pressed": String(!this.hidden.has(title)) },
-        lineSwatch(series, dash), named(title), html("b", { class: "value" }));
-      button.addEventListener("click", () => {
-        const isShown = this.hidden.delete(title);
-        if (!isShown) this.hidden.add(title);
-        button.setAttribute("aria-pressed", String(isShown));
-        this.chart?.setSeries(i + 1, { show: isShown });
-      });
-      return button;
-    }));
+    this.keys.replaceChildren(
+      ...this.value!.lines.map(({ title, series, dash }, i) => {
+        const button = html(
+          "button",
+          { type: "button", class: "series", "aria-pressed": String(!this.hidden.has(title)) },
+          lineSwatch(series, dash),
+          named(title),
+          html("b", { class: "value" }),
+        );
+        button.addEventListener("click", () => {
+          const isShown = this.hidden.delete(title);
+          if (!isShown) this.hidden.add(title);
+          button.setAttribute("aria-pressed", String(isShown));
+          this.chart?.setSeries(i + 1, { show: isShown });
+        });
+        return button;
+      }),
+    );
   }
 
   /** The values where the pointer is, otherwise the last ones. */
@@ -190,8 +235,13 @@ export class CurveChart implements Part<Curves> {
     const [x = [], ...ys] = aligned(this.value.lines) as (number | null)[][];
     const every = Math.ceil(x.length / 200);
     const places = x.map((_, i) => i).filter((i) => i % every === 0 || i === x.length - 1);
-    this.details.append(plainTable(this.title, [this.value.xLabel, ...this.value.lines.map(({ title }) => short(title, 60))],
-      places.map((i) => [brief(x[i]), ...ys.map((values) => significant(values[i]))])));
+    this.details.append(
+      plainTable(
+        this.title,
+        [this.value.xLabel, ...this.value.lines.map(({ title }) => short(title, 60))],
+        places.map((i) => [brief(x[i]), ...ys.map((values) => significant(values[i]))]),
+      ),
+    );
   }
 
   private save(): void {

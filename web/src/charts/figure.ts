@@ -42,10 +42,23 @@ export class Figure<T> implements Part<T> {
   ) {
     this.plot = html("div", { class: "plot", role: "img", "aria-label": title });
     this.element = html(
-      "figure", {},
-      html("figcaption", {}, html("span", { class: "title" }, title),
-        html("button", { type: "button", class: "small", onclick: () => this.save(), "aria-label": `Save SVG of ${short(title)}` }, "Save SVG")),
-      controls, this.plot, this.readout, this.keys, drawing.table ? this.details : null,
+      "figure",
+      {},
+      html(
+        "figcaption",
+        {},
+        html("span", { class: "title" }, title),
+        html(
+          "button",
+          { type: "button", class: "small", onclick: () => this.save(), "aria-label": `Save SVG of ${short(title)}` },
+          "Save SVG",
+        ),
+      ),
+      controls,
+      this.plot,
+      this.readout,
+      this.keys,
+      drawing.table ? this.details : null,
     );
     this.details.addEventListener("toggle", () => this.tabulate());
     this.plot.addEventListener("pointermove", (event) => this.point(event));
@@ -80,7 +93,9 @@ export class Figure<T> implements Part<T> {
     const pointed = picture && readouts.get(picture)?.(event.clientX - picture.getBoundingClientRect().left);
     this.unpoint();
     if (!pointed) return;
-    picture.append(svg("line", { class: "pointer", x1: pointed.x, x2: pointed.x, y1: 8, y2: picture.clientHeight - 40 }));
+    picture.append(
+      svg("line", { class: "pointer", x1: pointed.x, x2: pointed.x, y1: 8, y2: picture.clientHeight - 40 }),
+    );
     this.readout.textContent = pointed.text;
   }
 
@@ -95,7 +110,18 @@ export class Figure<T> implements Part<T> {
   }
 }
 
-const kKept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-family", "font-size", "font-weight"];
+const kKept = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-opacity",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+];
 
 /** The picture with its styles, since it has left the page. */
 function standalone(picture: SVGSVGElement): string {

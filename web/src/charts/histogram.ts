@@ -33,7 +33,8 @@ function categoryScale(categories: string[], { left, right }: Box): Scale {
   const every = Math.max(1, Math.ceil(50 / width));
   const at = (place: number) => left + (place + 0.5) * width;
   return {
-    at, value: (pixel) => (pixel - left) / width - 0.5,
+    at,
+    value: (pixel) => (pixel - left) / width - 0.5,
     ticks: categories.map((_, i) => i).filter((i) => i % every === 0),
     label: (i) => short(categories[i] ?? "", Math.max(4, Math.floor((every * width) / 8))),
   };
@@ -63,8 +64,16 @@ function drawPoints(series: HistogramSeries, center: (i: number) => number, y: S
   series.heights.forEach((height, i) => {
     if (isLog ? height <= 0 : height === 0) return;
     const error = series.errors?.[i] ?? 0;
-    group.append(svg("line", { class: "line thin solid", x1: center(i), x2: center(i), y1: y.at(height - error), y2: y.at(height + error) }),
-      markAt(series.mark!, center(i), y.at(height)));
+    group.append(
+      svg("line", {
+        class: "line thin solid",
+        x1: center(i),
+        x2: center(i),
+        y1: y.at(height - error),
+        y2: y.at(height + error),
+      }),
+      markAt(series.mark!, center(i), y.at(height)),
+    );
   });
   return group;
 }
@@ -87,15 +96,25 @@ export function histogramDrawing(options: HistogramOptions): Drawing<Histogram> 
       const height = options.height ?? 280;
       const box = boxOf(width, height);
       const n = Math.max(1, ...value.series.map(({ heights }) => heights.length));
-      const x = value.categories ? categoryScale(value.categories, box) : linear([value.low, value.high], [box.left, box.right], width / 80);
+      const x = value.categories
+        ? categoryScale(value.categories, box)
+        : linear([value.low, value.high], [box.left, box.right], width / 80);
       const y = scaleOf(value, [box.bottom, box.top]);
       const edge = (i: number) => box.left + (i / n) * (box.right - box.left);
-      const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, axes(box, x, y, options.xLabel, yLabel(value)));
+      const picture = svg(
+        "svg",
+        { width, height, viewBox: `0 0 ${width} ${height}` },
+        axes(box, x, y, options.xLabel, yLabel(value)),
+      );
       const base = value.isLog ? box.bottom : y.at(0);
       for (const series of value.series) {
         const group = svg("g", { class: `series-${series.series}` });
         if (series.mark) group.append(drawPoints(series, (i) => edge(i + 0.5), y, Boolean(value.isLog)));
-        else group.append(svg("path", { class: "area", d: stepsPath(series, edge, y, base) }), svg("path", { class: "line solid thin", d: stepsPath(series, edge, y, base) }));
+        else
+          group.append(
+            svg("path", { class: "area", d: stepsPath(series, edge, y, base) }),
+            svg("path", { class: "line solid thin", d: stepsPath(series, edge, y, base) }),
+          );
         picture.append(group);
       }
       return pointable(picture, (at) => {
@@ -106,14 +125,24 @@ export function histogramDrawing(options: HistogramOptions): Drawing<Histogram> 
       });
     },
     describe: options.describe,
-    ...(options.hasKey === false ? {} : {
-      key: (value: Histogram): Child[] => value.series.map(({ title, series, mark }) =>
-        html("span", {}, mark ? markSwatch(series, mark) : areaSwatch(series), named(title))),
-    }),
+    ...(options.hasKey === false
+      ? {}
+      : {
+          key: (value: Histogram): Child[] =>
+            value.series.map(({ title, series, mark }) =>
+              html("span", {}, mark ? markSwatch(series, mark) : areaSwatch(series), named(title)),
+            ),
+        }),
     table(value) {
       const n = Math.max(0, ...value.series.map(({ heights }) => heights.length));
-      return plainTable(yLabel(value), [options.xLabel, ...value.series.map(({ title }) => short(title, 60))],
-        Array.from({ length: n }, (_, bin) => [binText(value, bin, n), ...value.series.map(({ heights }) => significant(heights[bin]))]));
+      return plainTable(
+        yLabel(value),
+        [options.xLabel, ...value.series.map(({ title }) => short(title, 60))],
+        Array.from({ length: n }, (_, bin) => [
+          binText(value, bin, n),
+          ...value.series.map(({ heights }) => significant(heights[bin])),
+        ]),
+      );
     },
   };
 }

@@ -60,10 +60,23 @@ export function pathOf(points: Point[], x: Scale, y: Scale): string {
 }
 
 function drawLine(line: Line, x: Scale, y: Scale): SVGElement {
-  const group = svg("g", { class: `series-${line.series}` }, svg("path", { class: `line ${line.dash}`, d: pathOf(line.points, x, y) }));
+  const group = svg(
+    "g",
+    { class: `series-${line.series}` },
+    svg("path", { class: `line ${line.dash}`, d: pathOf(line.points, x, y) }),
+  );
   if (line.hasMarks) {
     for (const { x: at, y: value, error } of line.points.filter(finite)) {
-      if (error) group.append(svg("line", { class: "line thin solid", x1: x.at(at), x2: x.at(at), y1: y.at(value - error), y2: y.at(value + error) }));
+      if (error)
+        group.append(
+          svg("line", {
+            class: "line thin solid",
+            x1: x.at(at),
+            x2: x.at(at),
+            y1: y.at(value - error),
+            y2: y.at(value + error),
+          }),
+        );
       group.append(markAt(line.dash === "solid" ? "circle" : "square", x.at(at), y.at(value)));
     }
   }
@@ -71,7 +84,10 @@ function drawLine(line: Line, x: Scale, y: Scale): SVGElement {
 }
 
 const nearest = (points: Point[], x: number) =>
-  points.reduce<Point | undefined>((best, point) => (finite(point) && Math.abs(point.x - x) < Math.abs((best?.x ?? Infinity) - x) ? point : best), undefined);
+  points.reduce<Point | undefined>(
+    (best, point) => (finite(point) && Math.abs(point.x - x) < Math.abs((best?.x ?? Infinity) - x) ? point : best),
+    undefined,
+  );
 
 export function linesDrawing(options: LinesOptions): Drawing<Lines> {
   return {
@@ -80,34 +96,88 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
       const box = boxOf(width, height);
       const points = value.lines.flatMap((line) => line.points).filter(finite);
       const positive = (values: number[], isLog = false) => extent(isLog ? values.filter((each) => each > 0) : values);
-      const x = (value.isLogX ? logarithmic : linear)(value.x ?? positive(points.map((point) => point.x), value.isLogX), [box.left, box.right], width / 80);
-      const y = (value.isLogY ? logarithmic : linear)(value.y ?? positive(points.map((point) => point.y), value.isLogY), [box.bottom, box.top], 5);
-      const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, axes(box, x, y, options.xLabel(value), options.yLabel(value)));
-      const inside = svg("svg", { x: box.left, y: box.top - 4, width: box.right - box.left + 4, height: box.bottom - box.top + 4,
-        viewBox: `${box.left} ${box.top - 4} ${box.right - box.left + 4} ${box.bottom - box.top + 4}` });
+      const x = (value.isLogX ? logarithmic : linear)(
+        value.x ??
+          positive(
+            points.map((point) => point.x),
+            value.isLogX,
+          ),
+        [box.left, box.right],
+        width / 80,
+      );
+      const y = (value.isLogY ? logarithmic : linear)(
+        value.y ??
+          positive(
+            points.map((point) => point.y),
+            value.isLogY,
+          ),
+        [box.bottom, box.top],
+        5,
+      );
+      const picture = svg(
+        "svg",
+        { width, height, viewBox: `0 0 ${width} ${height}` },
+        axes(box, x, y, options.xLabel(value), options.yLabel(value)),
+      );
+      const inside = svg("svg", {
+        x: box.left,
+        y: box.top - 4,
+        width: box.right - box.left + 4,
+        height: box.bottom - box.top + 4,
+        viewBox: `${box.left} ${box.top - 4} ${box.right - box.left + 4} ${box.bottom - box.top + 4}`,
+      });
       if (value.reference) inside.append(svg("path", { class: "reference", d: pathOf(value.reference, x, y) }));
       inside.append(...value.lines.map((line) => drawLine(line, x, y)));
       picture.append(inside);
       for (const { point, series, text } of value.marks ?? []) {
         const isRight = x.at(point.x) > (box.left + box.right) / 2;
-        picture.append(svg("g", { class: `series-${series}` },
-          svg("line", { class: "best", x1: x.at(point.x), x2: x.at(point.x), y1: box.bottom, y2: y.at(point.y) }),
-          svg("circle", { class: "bestmark", cx: x.at(point.x), cy: y.at(point.y), r: 4.5 }),
-          svg("text", { class: "tick strong", x: x.at(point.x) + (isRight ? -8 : 8), y: Math.max(box.top + 12, y.at(point.y) - 8), "text-anchor": isRight ? "end" : "start" }, text)));
+        picture.append(
+          svg(
+            "g",
+            { class: `series-${series}` },
+            svg("line", { class: "best", x1: x.at(point.x), x2: x.at(point.x), y1: box.bottom, y2: y.at(point.y) }),
+            svg("circle", { class: "bestmark", cx: x.at(point.x), cy: y.at(point.y), r: 4.5 }),
+            svg(
+              "text",
+              {
+                class: "tick strong",
+                x: x.at(point.x) + (isRight ? -8 : 8),
+                y: Math.max(box.top + 12, y.at(point.y) - 8),
+                "text-anchor": isRight ? "end" : "start",
+              },
+              text,
+            ),
+          ),
+        );
       }
       return pointable(picture, (at) => {
         if (at < box.left || at > box.right) return undefined;
         const here = x.value(at);
-        const texts = value.lines.map((line) => `${short(line.title, 30)}: ${significant(nearest(line.points, here)?.y)}`);
+        const texts = value.lines.map(
+          (line) => `${short(line.title, 30)}: ${significant(nearest(line.points, here)?.y)}`,
+        );
         return { x: at, text: `${options.xLabel(value)} ${significant(here, 3)} · ${texts.join(" · ")}` };
       });
     },
     describe: options.describe,
-    key: (value): Child[] => value.lines.map((line) =>
-      html("span", {}, lineSwatch(line.series, line.dash), named(line.title), line.figure ? html("b", {}, ` ${line.figure}`) : null)),
-    table: (value) => plainTable(
-      options.yLabel(value), ["line", options.xLabel(value), options.yLabel(value)],
-      value.lines.flatMap((line) => thinned(line.points).map((point) => [named(line.title), significant(point.x), significant(point.y)]))),
+    key: (value): Child[] =>
+      value.lines.map((line) =>
+        html(
+          "span",
+          {},
+          lineSwatch(line.series, line.dash),
+          named(line.title),
+          line.figure ? html("b", {}, ` ${line.figure}`) : null,
+        ),
+      ),
+    table: (value) =>
+      plainTable(
+        options.yLabel(value),
+        ["line", options.xLabel(value), options.yLabel(value)],
+        value.lines.flatMap((line) =>
+          thinned(line.points).map((point) => [named(line.title), significant(point.x), significant(point.y)]),
+        ),
+      ),
   };
 }
 

@@ -28,7 +28,10 @@ export function linear([low, high]: [number, number], [from, to]: [number, numbe
   const range = high > low ? high - low : 1;
   const step = stepOf(range, wanted);
   const first = Math.ceil(low / step - 1e-9);
-  const ticks = Array.from({ length: Math.max(0, Math.floor((low + range) / step + 1e-9) - first + 1) }, (_, i) => (first + i) * step);
+  const ticks = Array.from(
+    { length: Math.max(0, Math.floor((low + range) / step + 1e-9) - first + 1) },
+    (_, i) => (first + i) * step,
+  );
   return {
     at: (value) => from + ((value - low) / range) * (to - from),
     value: (at) => low + ((at - from) / (to - from)) * range,
@@ -41,12 +44,16 @@ export function linear([low, high]: [number, number], [from, to]: [number, numbe
 export function logarithmic([low, high]: [number, number], [from, to]: [number, number], wanted = 6): Scale {
   const [first, last] = [Math.log10(low), Math.log10(high > low ? high : 10 * low)];
   const every = Math.max(1, Math.ceil((last - first) / wanted));
-  const powers = Array.from({ length: Math.floor(last + 1e-9) - Math.ceil(first - 1e-9) + 1 }, (_, i) => Math.ceil(first - 1e-9) + i);
+  const powers = Array.from(
+    { length: Math.floor(last + 1e-9) - Math.ceil(first - 1e-9) + 1 },
+    (_, i) => Math.ceil(first - 1e-9) + i,
+  );
   return {
     at: (value) => from + ((Math.log10(Math.max(value, low)) - first) / (last - first)) * (to - from),
     value: (at) => 10 ** (first + ((at - from) / (to - from)) * (last - first)),
     ticks: powers.filter((power) => power % every === 0).map((power) => 10 ** power),
-    label: (tick) => (tick >= 0.001 && tick <= 1e5 ? significant(tick, 1) : `1e${Math.round(Math.log10(tick))}`.replace("-", "−")),
+    label: (tick) =>
+      tick >= 0.001 && tick <= 1e5 ? significant(tick, 1) : `1e${Math.round(Math.log10(tick))}`.replace("-", "−"),
   };
 }
 

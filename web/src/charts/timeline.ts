@@ -40,13 +40,18 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     this.value = value;
     const { line, phase, order } = value;
     const spans = line.executors.flatMap((each) => this.spansOf(each));
-    this.range = phase < 0 ? [0, line.end] : [
-      spans.reduce((least, { begin }) => Math.min(least, begin), Infinity),
-      spans.reduce((most, span) => Math.max(most, span.begin + lengthOf(span)), 0),
-    ];
-    const runOf = (each: ExecutorLine) => this.spansOf(each).reduce((total, { read, compute }) => total + read + compute, 0);
+    this.range =
+      phase < 0
+        ? [0, line.end]
+        : [
+            spans.reduce((least, { begin }) => Math.min(least, begin), Infinity),
+            spans.reduce((most, span) => Math.max(most, span.begin + lengthOf(span)), 0),
+          ];
+    const runOf = (each: ExecutorLine) =>
+      this.spansOf(each).reduce((total, { read, compute }) => total + read + compute, 0);
     const runs = new Map(line.executors.map((each) => [each, runOf(each)]));
-    this.executors = order === "executor" ? line.executors : [...line.executors].sort((a, b) => runs.get(b)! - runs.get(a)!);
+    this.executors =
+      order === "executor" ? line.executors : [...line.executors].sort((a, b) => runs.get(b)! - runs.get(a)!);
     this.drawAxis();
     this.rows.show(this.executors.length);
   }
@@ -72,20 +77,34 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     const { line, phase } = this.value!;
     const phases = line.phases.filter((each) => phase < 0 || each.phase === line.phaseNames[phase]);
     const begin = Math.min(...line.phases.map((each) => each.begin));
-    this.axis.replaceChildren(svg("svg", { ...this.sizes(36), "aria-hidden": "true" },
-      // Until the first phase the group is started.
-      phase < 0 && begin > 0 && Number.isFinite(begin) ? this.bandOf("start", x.at(0), x.at(begin)) : "",
-      ...phases.map((each) => this.bandOf(each.phase, x.at(each.begin), x.at(each.end))),
-      ...x.ticks.map((tick) => svg("text", { class: "tick", x: x.at(tick), y: 31, "text-anchor": x.at(tick) < 10 ? "start" : "middle" }, `${x.label(tick)} s`))));
+    this.axis.replaceChildren(
+      svg(
+        "svg",
+        { ...this.sizes(36), "aria-hidden": "true" },
+        // Until the first phase the group is started.
+        phase < 0 && begin > 0 && Number.isFinite(begin) ? this.bandOf("start", x.at(0), x.at(begin)) : "",
+        ...phases.map((each) => this.bandOf(each.phase, x.at(each.begin), x.at(each.end))),
+        ...x.ticks.map((tick) =>
+          svg(
+            "text",
+            { class: "tick", x: x.at(tick), y: 31, "text-anchor": x.at(tick) < 10 ? "start" : "middle" },
+            `${x.label(tick)} s`,
+          ),
+        ),
+      ),
+    );
   }
 
   /** A phase above the ticks, with its name if there is room. */
   private bandOf(name: string, begin: number, end: number): SVGElement {
     const length = Math.max(1, end - begin - 1);
-    return svg("svg", { x: begin, y: 0, width: length, height: 16 },
+    return svg(
+      "svg",
+      { x: begin, y: 0, width: length, height: 16 },
       svg("title", {}, short(name, 100)),
       svg("rect", { class: "band", width: length, height: 16 }),
-      length > 24 ? svg("text", { class: "tick", x: 4, y: 12 }, short(name, 40)) : null);
+      length > 24 ? svg("text", { class: "tick", x: 4, y: 12 }, short(name, 40)) : null,
+    );
   }
 
   /** One path for each kind: a row of 100 tasks has few elements. */
@@ -106,10 +125,15 @@ export class TimeLineChart implements Part<ShownTimeLine> {
     }
     const host = line.host ? ` on ${short(line.host, 60)}` : "";
     const label = `executor ${line.executor}${host}: compute ${seconds(totals.compute)}, wait ${seconds(totals.wait)}, read ${seconds(totals.read)}, in ${plural(spans.length, "task")}`;
-    const bars = kKinds.filter((kind) => paths[kind]).map((kind) => svg("path", { class: `bar ${kind}`, d: paths[kind] }));
-    return { label, content: [
-      html("span", { class: "who" }, String(line.executor)),
-      svg("svg", { ...this.sizes(kRow), role: "img", "aria-label": label }, ...bars),
-    ] };
+    const bars = kKinds
+      .filter((kind) => paths[kind])
+      .map((kind) => svg("path", { class: `bar ${kind}`, d: paths[kind] }));
+    return {
+      label,
+      content: [
+        html("span", { class: "who" }, String(line.executor)),
+        svg("svg", { ...this.sizes(kRow), role: "img", "aria-label": label }, ...bars),
+      ],
+    };
   }
 }

@@ -3,7 +3,8 @@
 export const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Whether rows of two classes are there: without them there is nothing to separate. */
-export const hasTwoClasses = (weights: number[][]) => weights.length === 2 && weights.every((of) => of.some((weight) => weight !== 0));
+export const hasTwoClasses = (weights: number[][]) =>
+  weights.length === 2 && weights.every((of) => of.some((weight) => weight !== 0));
 
 /** Adds up neighbors, so that about `wanted` bins are left. The number of bins is divided without a rest. */
 export function rebin(weights: number[], wanted: number): number[] {

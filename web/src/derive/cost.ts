@@ -60,7 +60,10 @@ function place(spans: Span[], begins: number[][]): void {
 /** When the phases ran, as far as tasks show it. */
 function phasesOf(tasks: Tasks, lines: ExecutorLine[]): Phase[] {
   return (lines[0]?.spans ?? []).map(({ phase, begin }, i) => {
-    const end = lines.reduce((most, { spans }) => Math.max(most, spans[i] ? spans[i].begin + lengthOf(spans[i]) : 0), 0);
+    const end = lines.reduce(
+      (most, { spans }) => Math.max(most, spans[i] ? spans[i].begin + lengthOf(spans[i]) : 0),
+      0,
+    );
     return { phase: tasks.phaseNames[phase]!, begin, end };
   });
 }
@@ -79,10 +82,19 @@ export function timeLineOf(run: Run): TimeLine | undefined {
     line.run += span.read + span.compute;
     line.wait += span.wait;
   }
-  const begins = tasks.phaseNames.map((name) => run.phases.filter(({ phase }) => phase === name).map(({ begin }) => begin));
+  const begins = tasks.phaseNames.map((name) =>
+    run.phases.filter(({ phase }) => phase === name).map(({ begin }) => begin),
+  );
   const executors = [...lines.values()].sort((a, b) => a.executor - b.executor);
   for (const { spans } of executors) place(spans, begins);
   const phases = run.phases.length ? run.phases : phasesOf(tasks, executors);
-  const ends = executors.map(({ spans }) => spans.reduce((most, span) => Math.max(most, span.begin + lengthOf(span)), 0));
-  return { phaseNames: tasks.phaseNames, executors, phases, end: [...ends, ...phases.map(({ end }) => end)].reduce((a, b) => Math.max(a, b), 0) };
+  const ends = executors.map(({ spans }) =>
+    spans.reduce((most, span) => Math.max(most, span.begin + lengthOf(span)), 0),
+  );
+  return {
+    phaseNames: tasks.phaseNames,
+    executors,
+    phases,
+    end: [...ends, ...phases.map(({ end }) => end)].reduce((a, b) => Math.max(a, b), 0),
+  };
 }

@@ -21,8 +21,10 @@ function roundOf(loss: Loss, curve: Curve): number {
  * of a loss, which comes once the job is back, has both.
  */
 function sinceRun(run: Run, loss: Loss): number {
-  const warning = run.events.find(({ seconds, message }) =>
-    message.startsWith(`lost ${loss.executor} `) && seconds >= (loss.back_at_seconds ?? Infinity));
+  const warning = run.events.find(
+    ({ seconds, message }) =>
+      message.startsWith(`lost ${loss.executor} `) && seconds >= (loss.back_at_seconds ?? Infinity),
+  );
   return (loss.lost_at_seconds ?? NaN) + (warning ? warning.seconds - loss.back_at_seconds! : 0);
 }
 

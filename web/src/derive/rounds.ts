@@ -13,7 +13,10 @@ function pick(curve: Curve, places: number[]): Curve {
 function byEpoch(curve: Curve): Curve {
   const epochs = curve.metrics[kEpoch];
   if (!epochs) return curve;
-  const first = pick(curve, [...epochs.keys()].filter((i) => Number.isFinite(epochs[i]) && epochs[i] !== epochs[i - 1]));
+  const first = pick(
+    curve,
+    [...epochs.keys()].filter((i) => Number.isFinite(epochs[i]) && epochs[i] !== epochs[i - 1]),
+  );
   const { [kEpoch]: done = [], ...metrics } = first.metrics;
   return { ...first, unit: kEpoch, done, metrics };
 }
@@ -24,5 +27,8 @@ export function inRounds(steps: Curve): Curve {
   const { done } = curve;
   if (done.every((round, i) => i === 0 || round > done[i - 1]!)) return curve;
   const last = new Map(done.map((round, i) => [round, i]));
-  return pick(curve, [...last.keys()].sort((a, b) => a - b).map((round) => last.get(round)!));
+  return pick(
+    curve,
+    [...last.keys()].sort((a, b) => a - b).map((round) => last.get(round)!),
+  );
 }

@@ -39,7 +39,8 @@ export interface Shown {
 
 /** Training first: later rows are drawn over it. */
 const kOrder = ["training", "validation", "test"];
-const order = ({ measured }: ShownMeasured) => kOrder.indexOf(measured.rows) + (kOrder.includes(measured.rows) ? 0 : 10);
+const order = ({ measured }: ShownMeasured) =>
+  kOrder.indexOf(measured.rows) + (kOrder.includes(measured.rows) ? 0 : 10);
 
 const isTraining = (run: Run) => run.command === "train";
 const keyOf = (run: Run) => run.model?.sha256 ?? `run ${run.name}`;
@@ -68,8 +69,15 @@ function groupOf(key: string, runs: ShownRun[]): ModelGroup {
   }));
   measured.sort((a, b) => order(a) - order(b));
   return {
-    key, title: first.run.name, series: first.series, runs, measured,
-    classes: runs.map(({ run }) => (run.model?.classes?.length ? run.model.classes : (run.columns?.classes ?? []))).find((names) => names.length) ?? [],
+    key,
+    title: first.run.name,
+    series: first.series,
+    runs,
+    measured,
+    classes:
+      runs
+        .map(({ run }) => (run.model?.classes?.length ? run.model.classes : (run.columns?.classes ?? [])))
+        .find((names) => names.length) ?? [],
   };
 }
 
@@ -86,4 +94,6 @@ export function bestEvidence(group: ModelGroup): ShownMeasured | undefined {
 
 /** Names of `n` classes, whatever the model says of them. */
 export const classNames = (classes: string[], n: number) =>
-  Array.from({ length: n }, (_, i) => classes[i] ?? String(i)).map((name) => (/^-?[\d.]+$/.test(name) ? `class ${name}` : name));
+  Array.from({ length: n }, (_, i) => classes[i] ?? String(i)).map((name) =>
+    /^-?[\d.]+$/.test(name) ? `class ${name}` : name,
+  );

@@ -46,9 +46,13 @@ export function cutsOf(scores: Scores, factors: { s: number; b: number }, rows: 
   const cuts = signal.map((kept, i): Cut => {
     const [s, b] = [kept * factors.s, (background[i] ?? 0) * factors.b];
     return {
-      threshold: i / scores.bins, s, b,
-      signalEfficiency: kept / allSignal, backgroundEfficiency: (background[i] ?? 0) / allBackground,
-      significance: signalOverRoot(s, b), ams: ams(s, b),
+      threshold: i / scores.bins,
+      s,
+      b,
+      signalEfficiency: kept / allSignal,
+      backgroundEfficiency: (background[i] ?? 0) / allBackground,
+      significance: signalOverRoot(s, b),
+      ams: ams(s, b),
     };
   });
   const meanWeight = rows ? (allSignal + allBackground) / rows : 1;
@@ -56,7 +60,10 @@ export function cutsOf(scores: Scores, factors: { s: number; b: number }, rows: 
   return {
     cuts,
     best: {
-      significance: largest(cuts.filter(({ b }) => b >= enough), (cut) => cut.significance),
+      significance: largest(
+        cuts.filter(({ b }) => b >= enough),
+        (cut) => cut.significance,
+      ),
       ams: largest(cuts, (cut) => cut.ams),
     },
   };

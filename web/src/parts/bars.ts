@@ -14,7 +14,12 @@ const kTop = 30;
 function bar(value: number | undefined, largest: number): HTMLElement {
   const length = html("span", { class: "length", "aria-hidden": "true" });
   length.style.width = `${largest > 0 ? (100 * Math.max(0, value ?? 0)) / largest : 0}%`;
-  return html("span", { class: "barcell" }, html("span", { class: "track" }, length), html("span", { class: "barvalue" }, significant(value)));
+  return html(
+    "span",
+    { class: "barcell" },
+    html("span", { class: "track" }, length),
+    html("span", { class: "barvalue" }, significant(value)),
+  );
 }
 
 export class BarTable {
@@ -23,13 +28,29 @@ export class BarTable {
   private rows: BarRow[] = [];
   private text = "";
   private isAll = false;
-  private more = html("button", { type: "button", class: "small", onclick: () => ((this.isAll = !this.isAll), this.draw()) });
+  private more = html("button", {
+    type: "button",
+    class: "small",
+    onclick: () => ((this.isAll = !this.isAll), this.draw()),
+  });
   private status = html("span", { class: "soft", role: "status" });
 
   /** The first value is the one that has bars and shares. */
-  constructor(caption: string, private titles: string[]) {
+  constructor(
+    caption: string,
+    private titles: string[],
+  ) {
     this.table = new SortableTable(caption, this.columns(1), { column: 1, isDescending: true });
-    this.element = html("div", {}, toolbar(search("Search features", (text) => ((this.text = text), this.draw())), this.more, this.status), this.table.element);
+    this.element = html(
+      "div",
+      {},
+      toolbar(
+        search("Search features", (text) => ((this.text = text), this.draw())),
+        this.more,
+        this.status,
+      ),
+      this.table.element,
+    );
   }
 
   show(rows: BarRow[], series: number): void {
@@ -41,10 +62,23 @@ export class BarTable {
   private columns(largest: number): TableColumn<BarRow & { share: number }>[] {
     return [
       { title: "feature", isHead: true, value: ({ name }) => name, cell: ({ name }) => named(name) },
-      { title: this.titles[0]!, isNumber: true, value: ({ values }) => values[0] ?? NaN, cell: ({ values }) => bar(values[0], largest) },
-      { title: "share", isNumber: true, value: ({ share }) => share, cell: ({ share }) => `${fixed(100 * share, 1)} %` },
+      {
+        title: this.titles[0]!,
+        isNumber: true,
+        value: ({ values }) => values[0] ?? NaN,
+        cell: ({ values }) => bar(values[0], largest),
+      },
+      {
+        title: "share",
+        isNumber: true,
+        value: ({ share }) => share,
+        cell: ({ share }) => `${fixed(100 * share, 1)} %`,
+      },
       ...this.titles.slice(1).map((title, i) => ({
-        title, isNumber: true, value: ({ values }: BarRow) => values[i + 1] ?? NaN, cell: ({ values }: BarRow) => brief(values[i + 1]),
+        title,
+        isNumber: true,
+        value: ({ values }: BarRow) => values[i + 1] ?? NaN,
+        cell: ({ values }: BarRow) => brief(values[i + 1]),
       })),
     ];
   }
@@ -53,10 +87,15 @@ export class BarTable {
     const total = this.rows.reduce((sum, { values }) => sum + (values[0] ?? 0), 0);
     const found = this.rows.filter(({ name }) => name.toLowerCase().includes(this.text));
     const largest = Math.max(0, ...this.rows.map(({ values }) => values[0] ?? 0));
-    const top = [...found].sort((a, b) => (b.values[0] ?? 0) - (a.values[0] ?? 0)).slice(0, this.isAll ? undefined : kTop);
+    const top = [...found]
+      .sort((a, b) => (b.values[0] ?? 0) - (a.values[0] ?? 0))
+      .slice(0, this.isAll ? undefined : kTop);
     this.more.hidden = found.length <= kTop;
     this.more.textContent = this.isAll ? `Show the top ${kTop}` : `Show all ${fixed(found.length, 0)}`;
     this.status.textContent = found.length < this.rows.length ? `${plural(found.length, "feature")} found` : "";
-    this.table.show(top.map((row) => ({ ...row, share: total > 0 ? (row.values[0] ?? 0) / total : NaN })), this.columns(largest));
+    this.table.show(
+      top.map((row) => ({ ...row, share: total > 0 ? (row.values[0] ?? 0) / total : NaN })),
+      this.columns(largest),
+    );
   }
 }

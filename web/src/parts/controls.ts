@@ -2,7 +2,12 @@
 import { html } from "../dom";
 
 /** Buttons of which one is pressed. */
-export function choice<T extends string>(label: string, options: Record<T, string>, chosen: T, changed: (value: T) => void) {
+export function choice<T extends string>(
+  label: string,
+  options: Record<T, string>,
+  chosen: T,
+  changed: (value: T) => void,
+) {
   const buttons = (Object.entries(options) as [T, string][]).map(([value, text]) => {
     const button = html("button", { type: "button", "aria-pressed": String(value === chosen) }, text);
     button.addEventListener("click", () => {
@@ -21,7 +26,13 @@ export function toggle(label: string, chosen: boolean, changed: (value: boolean)
 }
 
 export function search(label: string, changed: (text: string) => void) {
-  const box = html("input", { type: "search", placeholder: label, "aria-label": label, autocomplete: "off", spellcheck: "false" });
+  const box = html("input", {
+    type: "search",
+    placeholder: label,
+    "aria-label": label,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   box.addEventListener("input", () => changed(box.value.trim().toLowerCase()));
   return box;
 }

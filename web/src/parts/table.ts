@@ -20,7 +20,8 @@ export interface Order {
 
 /** Numbers that are absent come last either way. */
 export function compare(a: number | string, b: number | string, isDescending: boolean): number {
-  if (typeof a === "string" || typeof b === "string") return String(a).localeCompare(String(b), "en", { numeric: true }) * (isDescending ? -1 : 1);
+  if (typeof a === "string" || typeof b === "string")
+    return String(a).localeCompare(String(b), "en", { numeric: true }) * (isDescending ? -1 : 1);
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return isDescending ? b - a : a - b;
 }
@@ -36,8 +37,12 @@ export function headCells<Row>(columns: TableColumn<Row>[], order: Order | undef
     return html(
       "th",
       { scope: "col", class: classes, title: column.hint, "aria-sort": direction },
-      html("button", { type: "button", onclick: () => sort(next) }, column.title,
-        html("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (order.isDescending ? "▼" : "▲") : "")),
+      html(
+        "button",
+        { type: "button", onclick: () => sort(next) },
+        column.title,
+        html("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (order.isDescending ? "▼" : "▲") : ""),
+      ),
     );
   });
 }
@@ -46,7 +51,8 @@ export const cells = <Row>(columns: TableColumn<Row>[], row: Row) =>
   columns.map((column) =>
     column.isHead
       ? html("th", { scope: "row" }, column.cell(row))
-      : html("td", { class: column.isNumber ? "number" : null }, column.cell(row)));
+      : html("td", { class: column.isNumber ? "number" : null }, column.cell(row)),
+  );
 
 export class SortableTable<Row> {
   readonly element: HTMLElement;
@@ -59,7 +65,13 @@ export class SortableTable<Row> {
     private columns: TableColumn<Row>[],
     private order?: Order,
   ) {
-    const table = html("table", {}, html("caption", { class: "hidden" }, caption), html("thead", {}, this.head), this.body);
+    const table = html(
+      "table",
+      {},
+      html("caption", { class: "hidden" }, caption),
+      html("thead", {}, this.head),
+      this.body,
+    );
     this.element = scrollable(caption, table);
   }
 
@@ -71,13 +83,17 @@ export class SortableTable<Row> {
 
   private draw(): void {
     const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
-    this.head.replaceChildren(...headCells(this.columns, this.order, (order) => {
-      this.order = order;
-      this.draw();
-    }));
+    this.head.replaceChildren(
+      ...headCells(this.columns, this.order, (order) => {
+        this.order = order;
+        this.draw();
+      }),
+    );
     this.head.children[focused]?.querySelector("button")?.focus();
     const value = this.order && this.columns[this.order.column]?.value;
-    const sorted = value ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending)) : this.rows;
+    const sorted = value
+      ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending))
+      : this.rows;
     this.body.replaceChildren(...sorted.map((row) => html("tr", {}, ...cells(this.columns, row))));
   }
 }
@@ -90,12 +106,33 @@ export const scrollable = (label: string, table: HTMLElement) =>
 export function plainTable(caption: string, titles: string[], rows: Child[][], firstIsHead = true): HTMLElement {
   const isNumber = (text: Child) => typeof text === "string" && /^(–|[−\d])/.test(text);
   const cell = (text: Child, i: number) =>
-    i === 0 && firstIsHead ? html("th", { scope: "row" }, text) : html("td", { class: isNumber(text) ? "number" : null }, text);
-  return scrollable(caption, html(
-    "table", {},
-    html("caption", { class: "hidden" }, caption),
-    html("thead", {}, html("tr", {}, ...titles.map((title, i) =>
-      title ? html("th", { scope: "col", class: rows.some((row) => i > 0 && isNumber(row[i])) ? "number" : null }, title) : html("td")))),
-    html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map(cell)))),
-  ));
+    i === 0 && firstIsHead
+      ? html("th", { scope: "row" }, text)
+      : html("td", { class: isNumber(text) ? "number" : null }, text);
+  return scrollable(
+    caption,
+    html(
+      "table",
+      {},
+      html("caption", { class: "hidden" }, caption),
+      html(
+        "thead",
+        {},
+        html(
+          "tr",
+          {},
+          ...titles.map((title, i) =>
+            title
+              ? html(
+                  "th",
+                  { scope: "col", class: rows.some((row) => i > 0 && isNumber(row[i])) ? "number" : null },
+                  title,
+                )
+              : html("td"),
+          ),
+        ),
+      ),
+      html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map(cell)))),
+    ),
+  );
 }

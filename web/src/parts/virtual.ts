@@ -44,7 +44,10 @@ export class VirtualRows {
     cancelAnimationFrame(this.asked);
     this.asked = 0;
     const first = Math.max(0, Math.min(this.count, Math.floor(this.scroller.scrollTop / this.height)) - kMargin);
-    const last = Math.min(this.count, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / this.height) + kMargin);
+    const last = Math.min(
+      this.count,
+      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / this.height) + kMargin,
+    );
     for (const [place, row] of this.drawn) {
       if (place >= first && place < last) continue;
       row.remove();

@@ -15,8 +15,16 @@ import { heading, section, type View } from "./view";
 const orNaN = (value: number | undefined) => value ?? NaN;
 type Row = { title: string; run: ShownRun; figures: Figures };
 
-const figure = (title: string, key: keyof Figures, format: (value: number | undefined) => string, hint?: string): TableColumn<Row> => ({
-  title, isNumber: true, value: ({ figures }) => orNaN(figures[key] as number | undefined), cell: ({ figures }) => format(figures[key] as number | undefined),
+const figure = (
+  title: string,
+  key: keyof Figures,
+  format: (value: number | undefined) => string,
+  hint?: string,
+): TableColumn<Row> => ({
+  title,
+  isNumber: true,
+  value: ({ figures }) => orNaN(figures[key] as number | undefined),
+  cell: ({ figures }) => format(figures[key] as number | undefined),
   ...(hint ? { hint } : {}),
 });
 
@@ -36,21 +44,44 @@ const figureColumns: TableColumn<Row>[] = [
 ];
 
 /** Without those that no row has a value for. */
-const filled = (columns: TableColumn<Row>[], rows: Row[]) => columns.filter(({ value }) => rows.some((row) => !Number.isNaN(value!(row))));
+const filled = (columns: TableColumn<Row>[], rows: Row[]) =>
+  columns.filter(({ value }) => rows.some((row) => !Number.isNaN(value!(row))));
 
-const runColumn: TableColumn<Row> = { title: "run", isHead: true, value: ({ title }) => title, cell: ({ title }) => named(title) };
+const runColumn: TableColumn<Row> = {
+  title: "run",
+  isHead: true,
+  value: ({ title }) => title,
+  cell: ({ title }) => named(title),
+};
 const phaseColumn: TableColumn<Row> = { title: "phase", isHead: true, cell: ({ title }) => named(title) };
 
-const legend = () => html("div", { class: "key" }, ...(["read", "compute", "wait"] as const).map((kind) =>
-  html("span", {}, svg("svg", { class: "swatch", width: 14, height: 10, "aria-hidden": "true" }, svg("rect", { class: `bar ${kind}`, width: 14, height: 10 })), kind)));
+const legend = () =>
+  html(
+    "div",
+    { class: "key" },
+    ...(["read", "compute", "wait"] as const).map((kind) =>
+      html(
+        "span",
+        {},
+        svg(
+          "svg",
+          { class: "swatch", width: 14, height: 10, "aria-hidden": "true" },
+          svg("rect", { class: `bar ${kind}`, width: 14, height: 10 }),
+        ),
+        kind,
+      ),
+    ),
+  );
 
 /** In one sentence: where the executors' time went. */
 function summary(line: TimeLine): string {
   const run = line.executors.reduce((total, each) => total + each.run, 0);
   const wait = line.executors.reduce((total, each) => total + each.wait, 0);
   const slowest = line.executors.reduce((a, b) => (b.run > a.run ? b : a));
-  return `${plural(line.executors.length, "executor")}: ${fixed((100 * run) / (run + wait || 1), 0)} % of their time was work, ${fixed((100 * wait) / (run + wait || 1), 0)} % waiting for others. ` +
-    `Executor ${slowest.executor} had most work, ${seconds(slowest.run)}.`;
+  return (
+    `${plural(line.executors.length, "executor")}: ${fixed((100 * run) / (run + wait || 1), 0)} % of their time was work, ${fixed((100 * wait) / (run + wait || 1), 0)} % waiting for others. ` +
+    `Executor ${slowest.executor} had most work, ${seconds(slowest.run)}.`
+  );
 }
 
 /** One run: phases, time line, tasks. */
@@ -66,12 +97,27 @@ class RunCost implements Part<ShownRun> {
   private chart = new TimeLineChart("Time line by executor");
   private tasks = new TaskTable();
   private message = html("div");
-  private details = html("div", {},
+  private details = html(
+    "div",
+    {},
     this.text,
-    toolbar(this.select.element, choice<"executor" | "run">("order of executors", { executor: "By number", run: "Most work first" }, "executor", (value) => ((this.order = value), this.draw())), legend()),
+    toolbar(
+      this.select.element,
+      choice<"executor" | "run">(
+        "order of executors",
+        { executor: "By number", run: "Most work first" },
+        "executor",
+        (value) => ((this.order = value), this.draw()),
+      ),
+      legend(),
+    ),
     this.chart.element,
-    note("Each bar is an executor; all begin a phase together. Read: time in calls that read and write files, divided by the executor's cores."),
-    html("h4", {}, "Tasks"), this.tasks.element);
+    note(
+      "Each bar is an executor; all begin a phase together. Read: time in calls that read and write files, divided by the executor's cores.",
+    ),
+    html("h4", {}, "Tasks"),
+    this.tasks.element,
+  );
   element = html("section", { class: "model" }, this.head, this.phases.element, this.message, this.details);
 
   show({ run, series }: ShownRun): void {
@@ -82,14 +128,21 @@ class RunCost implements Part<ShownRun> {
     this.phases.element.hidden = !phases.length;
     const rows = phases.map((figures) => ({ title: figures.phase ?? "–", run: { run, series }, figures }));
     this.phases.show(rows, [phaseColumn, ...filled(figureColumns, rows)]);
-    this.message.replaceChildren(this.line ? "" : empty("No figures of single executors here: reports have them unless the run was ended early."));
+    this.message.replaceChildren(
+      this.line ? "" : empty("No figures of single executors here: reports have them unless the run was ended early."),
+    );
     this.details.hidden = !this.line;
     if (!this.line) return;
     const lost = run.result?.losses.length ?? 0;
-    this.text.textContent = summary(this.line) +
-      (lost ? ` ${plural(lost, "executor")} ${lost > 1 ? "were" : "was"} lost, which cost ${seconds(secondsLost(run))}: bars are of those that finished.` : "");
+    this.text.textContent =
+      summary(this.line) +
+      (lost
+        ? ` ${plural(lost, "executor")} ${lost > 1 ? "were" : "was"} lost, which cost ${seconds(secondsLost(run))}: bars are of those that finished.`
+        : "");
     const names: [string, string][] = this.line.phaseNames.map((name, i) => [String(i), name.slice(0, 60)]);
-    this.phase = Number(this.select.offer(names.length > 1 ? [["-1", "all"], ...names] : names.slice(0, 1), String(this.phase)));
+    this.phase = Number(
+      this.select.offer(names.length > 1 ? [["-1", "all"], ...names] : names.slice(0, 1), String(this.phase)),
+    );
     this.draw();
   }
 
@@ -102,13 +155,21 @@ class RunCost implements Part<ShownRun> {
 export function cost(): View {
   const jobs = new SortableTable<Row>("Runs side by side", [runColumn]);
   const together = section("Runs side by side", jobs.element);
-  const runs = new Keyed<ShownRun>(html("div"), ({ run }) => run.name, () => new RunCost());
+  const runs = new Keyed<ShownRun>(
+    html("div"),
+    ({ run }) => run.name,
+    () => new RunCost(),
+  );
   const message = html("div");
   return {
     element: html("div", {}, message, together, runs.element),
     show(shown: Shown) {
       const measured = shown.runs.filter(({ run }) => run.result?.metrics);
-      message.replaceChildren(measured.length ? "" : empty("These runs have no figures of cost. `podere train gbt DATA --report out.html` measures them."));
+      message.replaceChildren(
+        measured.length
+          ? ""
+          : empty("These runs have no figures of cost. `podere train gbt DATA --report out.html` measures them."),
+      );
       together.hidden = !measured.length;
       const rows = measured.map((run) => ({ title: run.run.name, run, figures: run.run.result?.metrics?.job ?? {} }));
       jobs.show(rows, [runColumn, ...filled(figureColumns, rows)]);

@@ -27,21 +27,40 @@ const kFirst = "m_bb";
 /** What describe knows of columns, where no histograms by class are. */
 function columnsOf({ run }: ShownRun): Columns | undefined {
   if (run.columns?.features.length) return run.columns;
-  const features = (run.result?.described ?? []).filter(({ histogram, minimum, maximum }) => histogram.length && minimum !== undefined && maximum !== undefined);
+  const features = (run.result?.described ?? []).filter(
+    ({ histogram, minimum, maximum }) => histogram.length && minimum !== undefined && maximum !== undefined,
+  );
   if (!features.length) return undefined;
-  return { classes: [], features: features.map(({ name, minimum, maximum, histogram, missing }) => ({
-    name, low: minimum!, high: maximum!, weights: [histogram], below: [], above: [], missing: [missing ?? 0], categories: [] })) };
+  return {
+    classes: [],
+    features: features.map(({ name, minimum, maximum, histogram, missing }) => ({
+      name,
+      low: minimum!,
+      high: maximum!,
+      weights: [histogram],
+      below: [],
+      above: [],
+      missing: [missing ?? 0],
+      categories: [],
+    })),
+  };
 }
 
 function histogramOf({ column, classes, form, isLog }: ShownColumn): Histogram {
   const names = column.weights.length > 1 || classes.length ? classNames(classes, column.weights.length) : ["all rows"];
   return {
-    low: column.low, high: column.high > column.low ? column.high : column.low + 1, isLog,
+    low: column.low,
+    high: column.high > column.low ? column.high : column.low + 1,
+    isLog,
     ...(column.categories.length ? { categories: column.categories } : {}),
     series: column.weights.map((weights, k) => {
       const bins = column.categories.length ? weights : rebin(weights, kBins);
       const total = sum(weights) * ((column.high - column.low || 1) / bins.length);
-      return { title: names[k]!, series: classSeries(k), heights: form === "counts" || total <= 0 ? bins : bins.map((weight) => weight / total) };
+      return {
+        title: names[k]!,
+        series: classSeries(k),
+        heights: form === "counts" || total <= 0 ? bins : bins.map((weight) => weight / total),
+      };
     }),
   };
 }
@@ -49,7 +68,8 @@ function histogramOf({ column, classes, form, isLog }: ShownColumn): Histogram {
 /** Mean of each class by the centers of bins, and what is not in the bins. */
 function describe({ column, classes }: ShownColumn): string {
   const names = classNames(classes, column.weights.length);
-  if (column.categories.length) return `${plural(column.categories.length, "category", "categories")}. ${outside(column)}`;
+  if (column.categories.length)
+    return `${plural(column.categories.length, "category", "categories")}. ${outside(column)}`;
   const means = column.weights.map((weights, k) => {
     const width = (column.high - column.low) / weights.length;
     const mean = sum(weights.map((weight, i) => weight * (column.low + (i + 0.5) * width))) / sum(weights);
@@ -62,7 +82,11 @@ function outside(column: Column): string {
   const all = sum(column.weights.map(sum));
   const [below, above, missing] = [sum(column.below), sum(column.above), sum(column.missing)];
   const total = all + below + above + missing;
-  const texts = [missing && `missing ${percent(missing / total)}`, below && `below ${count(below)}`, above && `above ${count(above)}`];
+  const texts = [
+    missing && `missing ${percent(missing / total)}`,
+    below && `below ${count(below)}`,
+    above && `above ${count(above)}`,
+  ];
   return sentence(texts.filter(Boolean).join(" · "));
 }
 
@@ -74,16 +98,25 @@ class ColumnPart implements Part<ShownColumn> {
   element: HTMLElement;
 
   constructor(name: string, isFirst: boolean) {
-    this.figure = new Figure<Histogram>(short(name, 200), histogramDrawing({
-      xLabel: short(name, 40), yLabel: () => (this.value?.form === "counts" ? "sum of weights" : "density"),
-      describe: () => describe(this.value!), height: isFirst ? 300 : 210, hasKey: false,
-    }));
+    this.figure = new Figure<Histogram>(
+      short(name, 200),
+      histogramDrawing({
+        xLabel: short(name, 40),
+        yLabel: () => (this.value?.form === "counts" ? "sum of weights" : "density"),
+        describe: () => describe(this.value!),
+        height: isFirst ? 300 : 210,
+        hasKey: false,
+      }),
+    );
     this.element = html("div", { class: isFirst ? "column first" : "column" }, this.figure.element, this.more);
     // Thousands of columns: each is drawn once it comes near.
-    new IntersectionObserver((seen) => {
-      this.isNear ||= seen.some(({ isIntersecting }) => isIntersecting);
-      if (this.isNear) this.draw();
-    }, { rootMargin: "600px" }).observe(this.element);
+    new IntersectionObserver(
+      (seen) => {
+        this.isNear ||= seen.some(({ isIntersecting }) => isIntersecting);
+        if (this.isNear) this.draw();
+      },
+      { rootMargin: "600px" },
+    ).observe(this.element);
   }
 
   show(value: ShownColumn): void {
@@ -111,24 +144,45 @@ export function data(): View {
   const keys = html("div", { class: "key" });
   const message = html("div");
   const controls = toolbar(
-    select.element, search("Search columns", (value) => ((text = value), draw())),
+    select.element,
+    search("Search columns", (value) => ((text = value), draw())),
     choice<Form>("heights", { density: "Normalized", counts: "Counts" }, form, (value) => ((form = value), draw())),
-    toggle("log scale", isLog, (value) => ((isLog = value), draw())), status);
-  const columns = new Keyed<ShownColumn>(html("div", { class: "grid columns" }), ({ column }) => column.name, ({ column }) => new ColumnPart(column.name, column.name === kFirst));
+    toggle("log scale", isLog, (value) => ((isLog = value), draw())),
+    status,
+  );
+  const columns = new Keyed<ShownColumn>(
+    html("div", { class: "grid columns" }),
+    ({ column }) => column.name,
+    ({ column }) => new ColumnPart(column.name, column.name === kFirst),
+  );
 
   function draw() {
     const runs = (shown?.runs ?? []).filter(columnsOf);
     controls.hidden = keys.hidden = !runs.length;
-    message.replaceChildren(runs.length ? "" : empty("No columns here: `podere train gbt DATA --report out.html` keeps their histograms."));
-    chosen = select.offer(runs.map(({ run }) => [run.name, run.name.slice(0, 60)]), chosen);
+    message.replaceChildren(
+      runs.length ? "" : empty("No columns here: `podere train gbt DATA --report out.html` keeps their histograms."),
+    );
+    chosen = select.offer(
+      runs.map(({ run }) => [run.name, run.name.slice(0, 60)]),
+      chosen,
+    );
     const run = runs.find((each) => each.run.name === chosen);
     const of = run && columnsOf(run);
     const features = (of?.features ?? []).filter(({ name }) => name.toLowerCase().includes(text));
-    const ordered = [...features.filter(({ name }) => name === kFirst), ...features.filter(({ name }) => name !== kFirst)];
+    const ordered = [
+      ...features.filter(({ name }) => name === kFirst),
+      ...features.filter(({ name }) => name !== kFirst),
+    ];
     const names = of ? classNames(of.classes, of.features[0]?.weights.length ?? 0) : [];
-    keys.replaceChildren(...(names.length > 1 ? names.map((name, k) => html("span", {}, areaSwatch(classSeries(k)), named(name))) : []));
+    keys.replaceChildren(
+      ...(names.length > 1 ? names.map((name, k) => html("span", {}, areaSwatch(classSeries(k)), named(name))) : []),
+    );
     const isPart = of && features.length < of.features.length;
-    const found = of ? (isPart ? `${plural(features.length, "column")} found of ${count(of.features.length)}` : plural(of.features.length, "column")) : "";
+    const found = of
+      ? isPart
+        ? `${plural(features.length, "column")} found of ${count(of.features.length)}`
+        : plural(of.features.length, "column")
+      : "";
     status.textContent = of?.left_out ? `${found}; ${count(of.left_out)} of less importance are left out` : found;
     columns.show(ordered.map((column) => ({ column, classes: of!.classes, form, isLog })));
   }

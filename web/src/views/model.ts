@@ -14,7 +14,12 @@ function facts({ runs, classes }: ModelGroup): HTMLElement {
   const rows: [string, Node | string | undefined][] = [
     ["model", modelText(run)],
     ["objective", model?.objective ?? result?.objective],
-    ["classes", classes.length ? html("span", {}, ...classes.slice(0, 50).flatMap((name, i) => (i ? [", ", named(name)] : [named(name)]))) : undefined],
+    [
+      "classes",
+      classes.length
+        ? html("span", {}, ...classes.slice(0, 50).flatMap((name, i) => (i ? [", ", named(name)] : [named(name)])))
+        : undefined,
+    ],
     ["label", result?.label?.column === undefined ? undefined : named(result.label.column)],
     ["features", result?.features === undefined ? undefined : count(result.features)],
     ["weights", result?.weights === undefined ? undefined : count(result.weights)],
@@ -24,16 +29,31 @@ function facts({ runs, classes }: ModelGroup): HTMLElement {
     ["loss", result?.loss === undefined ? undefined : score(result.loss)],
     ["SHA-256", model?.sha256 === undefined ? undefined : html("code", { class: "hash" }, model.sha256.slice(0, 64))],
   ];
-  return html("dl", { class: "facts" }, ...rows.filter(([, value]) => value !== undefined).flatMap(([title, value]) => [html("dt", {}, sentence(title)), html("dd", {}, value!)]));
+  return html(
+    "dl",
+    { class: "facts" },
+    ...rows
+      .filter(([, value]) => value !== undefined)
+      .flatMap(([title, value]) => [html("dt", {}, sentence(title)), html("dd", {}, value!)]),
+  );
 }
 
 class ModelPart implements Part<ModelGroup> {
   private head = html("div");
   private importance = new BarTable("Importance of features", ["gain", "splits"]);
   private shap = new BarTable("Mean |SHAP| of features", ["mean |SHAP|", "permutation"]);
-  private places = { importance: html("div", {}, html("h4", {}, "Importance by gain"), this.importance.element), shap: html("div", {}, html("h4", {}, "SHAP values"), this.shap.element) };
+  private places = {
+    importance: html("div", {}, html("h4", {}, "Importance by gain"), this.importance.element),
+    shap: html("div", {}, html("h4", {}, "SHAP values"), this.shap.element),
+  };
   private message = html("div");
-  element = html("section", { class: "model" }, this.head, this.message, html("div", { class: "grid" }, this.places.importance, this.places.shap));
+  element = html(
+    "section",
+    { class: "model" },
+    this.head,
+    this.message,
+    html("div", { class: "grid" }, this.places.importance, this.places.shap),
+  );
 
   show(group: ModelGroup): void {
     this.head.replaceChildren(heading(group.title, group.series), facts(group));
@@ -41,21 +61,42 @@ class ModelPart implements Part<ModelGroup> {
     const shap = group.runs.flatMap(({ run }: ShownRun) => run.result?.shap ?? []);
     this.places.importance.hidden = !importance.length;
     this.places.shap.hidden = !shap.length;
-    if (importance.length) this.importance.show(importance.map(({ feature, gain, splits }) => ({ name: feature, values: [gain, splits] })), group.series);
-    if (shap.length) this.shap.show(shap.map(({ name, mean_abs_shap, permutation_mean }) => ({ name, values: [mean_abs_shap, permutation_mean] })), group.series);
-    this.message.replaceChildren(importance.length || shap.length ? "" :
-      empty("No importance of features here: the training of boosted trees reports it, and networks have none. `podere train gbt DATA --report train.html` makes a report with it."));
+    if (importance.length)
+      this.importance.show(
+        importance.map(({ feature, gain, splits }) => ({ name: feature, values: [gain, splits] })),
+        group.series,
+      );
+    if (shap.length)
+      this.shap.show(
+        shap.map(({ name, mean_abs_shap, permutation_mean }) => ({ name, values: [mean_abs_shap, permutation_mean] })),
+        group.series,
+      );
+    this.message.replaceChildren(
+      importance.length || shap.length
+        ? ""
+        : empty(
+            "No importance of features here: the training of boosted trees reports it, and networks have none. `podere train gbt DATA --report train.html` makes a report with it.",
+          ),
+    );
   }
 }
 
 export function modelView(): View {
-  const models = new Keyed<ModelGroup>(html("div"), ({ key }) => key, () => new ModelPart());
+  const models = new Keyed<ModelGroup>(
+    html("div"),
+    ({ key }) => key,
+    () => new ModelPart(),
+  );
   const message = html("div");
   return {
     element: html("div", {}, message, models.element),
     show(shown: Shown) {
       const some = shown.models.filter(({ runs }) => runs.some(({ run }) => run.model || run.result?.shap.length));
-      message.replaceChildren(some.length ? "" : empty("None of these runs has a model. `podere train gbt DATA -o model.json --report out.html` makes one."));
+      message.replaceChildren(
+        some.length
+          ? ""
+          : empty("None of these runs has a model. `podere train gbt DATA -o model.json --report out.html` makes one."),
+      );
       models.show(some);
     },
   };

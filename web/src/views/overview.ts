@@ -25,7 +25,12 @@ export function headline(measured: Measured): [name: string, value: string] | un
 }
 
 const tile = (title: string, value: Child, more: Child = null) =>
-  html("div", { class: "tile" }, html("dt", {}, title), html("dd", {}, html("span", { class: "figure" }, value), html("span", { class: "soft" }, more)));
+  html(
+    "div",
+    { class: "tile" },
+    html("dt", {}, title),
+    html("dd", {}, html("span", { class: "figure" }, value), html("span", { class: "soft" }, more)),
+  );
 
 export function modelText({ result, model }: Run): string {
   const rounds = result?.rounds_run ?? result?.trees;
@@ -35,12 +40,15 @@ export function modelText({ result, model }: Run): string {
 }
 
 const stateText = (run: Run) => run.state ?? "–";
-const executorsText = ({ result }: Run) => (result?.executors ? `${count(result.executors)} × ${plural(result.cores ?? 1, "core")}` : "–");
+const executorsText = ({ result }: Run) =>
+  result?.executors ? `${count(result.executors)} × ${plural(result.cores ?? 1, "core")}` : "–";
 const rowsOf = (run: Run) => orNaN(run.result?.training_rows ?? run.result?.rows);
 
 /** By this run, or of its model by another: the row of a training has the measures of its evaluation, too. */
 const measuredOn = (run: Run, group: ModelGroup | undefined, rows: string) =>
-  [...run.measured, ...(run.command === "train" ? (group?.measured ?? []).map(({ measured }) => measured) : [])].find((each) => each.rows === rows);
+  [...run.measured, ...(run.command === "train" ? (group?.measured ?? []).map(({ measured }) => measured) : [])].find(
+    (each) => each.rows === rows,
+  );
 
 /** The figures of one model, those of rows it has not learned from first. */
 class ModelTiles implements Part<ModelGroup> {
@@ -57,55 +65,122 @@ class ModelTiles implements Part<ModelGroup> {
     const lost = group.runs.reduce((total, { run }) => total + secondsLost(run), 0);
     this.element.replaceChildren(
       heading(group.title, group.series),
-      html("dl", { class: "tiles" },
-        best && evidence ? tile(`${best[0]}, ${evidence.measured.rows} rows`, best[1], trainingFigure ? `training ${trainingFigure[1]}` : null) : null,
-        evidence && best?.[0] !== "accuracy" && isNumber(evidence.measured.accuracy) ? tile("accuracy", percent(evidence.measured.accuracy, 2)) : null,
-        tile(result?.layers ? "network" : "model", named(modelText(trained.run)), named(trained.run.model?.objective ?? result?.objective ?? "")),
-        tile("rows", count(rowsOf(trained.run)), result?.features !== undefined ? plural(result.features, "feature") : null),
-        tile(trained.run.command === "train" ? "training took" : "took", seconds(trained.run.seconds), executorsText(trained.run)),
-        tile("executors lost", losses.length ? count(losses.length) : "none", losses.length ? `cost ${seconds(lost)}` : null),
+      html(
+        "dl",
+        { class: "tiles" },
+        best && evidence
+          ? tile(
+              `${best[0]}, ${evidence.measured.rows} rows`,
+              best[1],
+              trainingFigure ? `training ${trainingFigure[1]}` : null,
+            )
+          : null,
+        evidence && best?.[0] !== "accuracy" && isNumber(evidence.measured.accuracy)
+          ? tile("accuracy", percent(evidence.measured.accuracy, 2))
+          : null,
+        tile(
+          result?.layers ? "network" : "model",
+          named(modelText(trained.run)),
+          named(trained.run.model?.objective ?? result?.objective ?? ""),
+        ),
+        tile(
+          "rows",
+          count(rowsOf(trained.run)),
+          result?.features !== undefined ? plural(result.features, "feature") : null,
+        ),
+        tile(
+          trained.run.command === "train" ? "training took" : "took",
+          seconds(trained.run.seconds),
+          executorsText(trained.run),
+        ),
+        tile(
+          "executors lost",
+          losses.length ? count(losses.length) : "none",
+          losses.length ? `cost ${seconds(lost)}` : null,
+        ),
       ),
-      evidence ? "" : empty(trained.run.command === "train" || trained.run.command === "evaluate"
-        ? "Not measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see both."
-        : "This command measures no model."),
+      evidence
+        ? ""
+        : empty(
+            trained.run.command === "train" || trained.run.command === "evaluate"
+              ? "Not measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see both."
+              : "This command measures no model.",
+          ),
     );
   }
 }
 
 type Groups = Map<Run, ModelGroup>;
-const modelOf = (run: Run, groups: Groups) => modelText(groups.get(run)?.runs.find((each) => each.run.command === "train")?.run ?? run);
+const modelOf = (run: Run, groups: Groups) =>
+  modelText(groups.get(run)?.runs.find((each) => each.run.command === "train")?.run ?? run);
 
 /** `measures` stand behind what was trained on what. */
 function columnsOf(groups: Groups, measures: TableColumn<ShownRun>[]): TableColumn<ShownRun>[] {
   return [
-    { title: "run", isHead: true, value: ({ run }) => run.name, cell: ({ run, series }) => html("span", { class: "runname" }, spot(series), named(run.name)) },
+    {
+      title: "run",
+      isHead: true,
+      value: ({ run }) => run.name,
+      cell: ({ run, series }) => html("span", { class: "runname" }, spot(series), named(run.name)),
+    },
     { title: "model", value: ({ run }) => modelOf(run, groups), cell: ({ run }) => named(modelOf(run, groups)) },
     { title: "rows", isNumber: true, value: ({ run }) => rowsOf(run), cell: ({ run }) => count(rowsOf(run)) },
     ...measures,
     { title: "took", isNumber: true, value: ({ run }) => orNaN(run.seconds), cell: ({ run }) => seconds(run.seconds) },
-    { title: "executors", isNumber: true, value: ({ run }) => orNaN(run.result?.executors), cell: ({ run }) => executorsText(run) },
-    { title: "lost", isNumber: true, hint: "executors lost", value: ({ run }) => run.result?.losses.length ?? 0, cell: ({ run }) => count(run.result?.losses.length ?? 0) },
-    { title: "loss", isNumber: true, value: ({ run }) => orNaN(run.result?.loss), cell: ({ run }) => score(run.result?.loss) },
-    { title: "memory", isNumber: true, hint: "the most that any one executor held", value: ({ run }) => orNaN(run.result?.peak_memory_bytes), cell: ({ run }) => bytes(run.result?.peak_memory_bytes) },
+    {
+      title: "executors",
+      isNumber: true,
+      value: ({ run }) => orNaN(run.result?.executors),
+      cell: ({ run }) => executorsText(run),
+    },
+    {
+      title: "lost",
+      isNumber: true,
+      hint: "executors lost",
+      value: ({ run }) => run.result?.losses.length ?? 0,
+      cell: ({ run }) => count(run.result?.losses.length ?? 0),
+    },
+    {
+      title: "loss",
+      isNumber: true,
+      value: ({ run }) => orNaN(run.result?.loss),
+      cell: ({ run }) => score(run.result?.loss),
+    },
+    {
+      title: "memory",
+      isNumber: true,
+      hint: "the most that any one executor held",
+      value: ({ run }) => orNaN(run.result?.peak_memory_bytes),
+      cell: ({ run }) => bytes(run.result?.peak_memory_bytes),
+    },
     { title: "command", value: ({ run }) => run.command, cell: ({ run }) => named(run.command) },
-    { title: "state", value: ({ run }) => stateText(run), cell: ({ run }) => html("span", { class: `state ${run.state ?? ""}` }, stateText(run)) },
+    {
+      title: "state",
+      value: ({ run }) => stateText(run),
+      cell: ({ run }) => html("span", { class: `state ${run.state ?? ""}` }, stateText(run)),
+    },
     { title: "began", value: ({ run }) => run.began ?? "", cell: ({ run }) => moment(run.began) },
   ];
 }
 
 const kMeasures: [keyof Measured, string, (value: number | undefined) => string][] = [
-  ["auc", "AUC", score], ["accuracy", "accuracy", percent], ["root_mean_squared_error", "RMS error", significant],
-  ["mean_absolute_error", "mean error", significant], ["log_loss", "log loss", score],
+  ["auc", "AUC", score],
+  ["accuracy", "accuracy", percent],
+  ["root_mean_squared_error", "RMS error", significant],
+  ["mean_absolute_error", "mean error", significant],
+  ["log_loss", "log loss", score],
 ];
 
 /** Of the measure that comes first, a column for each kind of rows; of the others one, for the rows that say most. */
 function measureColumns(runs: ShownRun[], groups: Groups): TableColumn<ShownRun>[] {
   const found: TableColumn<ShownRun>[] = [];
   for (const [key, title, format] of kMeasures) {
-    const columns = ["training", "validation", "test"].map((rows): TableColumn<ShownRun> => {
-      const value = ({ run }: ShownRun) => orNaN(measuredOn(run, groups.get(run), rows)?.[key] as number | undefined);
-      return { title: `${title}, ${rows}`, isNumber: true, value, cell: (each) => format(value(each)) };
-    }).filter(({ value }) => runs.some((each) => isNumber(value!(each) as number)));
+    const columns = ["training", "validation", "test"]
+      .map((rows): TableColumn<ShownRun> => {
+        const value = ({ run }: ShownRun) => orNaN(measuredOn(run, groups.get(run), rows)?.[key] as number | undefined);
+        return { title: `${title}, ${rows}`, isNumber: true, value, cell: (each) => format(value(each)) };
+      })
+      .filter(({ value }) => runs.some((each) => isNumber(value!(each) as number)));
     found.push(...(found.length ? columns.slice(-1) : columns));
   }
   return found;
@@ -113,21 +188,49 @@ function measureColumns(runs: ShownRun[], groups: Groups): TableColumn<ShownRun>
 
 /** What happened in a run, as it was printed. */
 function happenings({ run, series }: ShownRun): HTMLElement {
-  const warnings = [...run.events.map(({ seconds: at, message }) => [seconds(at), message]), ...(run.result?.warning ? [["", run.result.warning]] : [])];
-  return html("article", { class: "happenings" },
+  const warnings = [
+    ...run.events.map(({ seconds: at, message }) => [seconds(at), message]),
+    ...(run.result?.warning ? [["", run.result.warning]] : []),
+  ];
+  return html(
+    "article",
+    { class: "happenings" },
     html("h4", {}, spot(series), named(run.name)),
-    run.arguments ? html("pre", { tabindex: 0, role: "group", "aria-label": "command line" }, html("bdi", {}, short(run.arguments, kLongest))) : null,
+    run.arguments
+      ? html(
+          "pre",
+          { tabindex: 0, role: "group", "aria-label": "command line" },
+          html("bdi", {}, short(run.arguments, kLongest)),
+        )
+      : null,
     warnings.length
-      ? html("ol", { class: "events" }, ...warnings.map(([at, message]) => html("li", {}, html("span", { class: "soft number" }, at), html("bdi", {}, short(message ?? "", kLongest)))))
-      : html("p", { class: "soft" }, "No warnings, no losses."));
+      ? html(
+          "ol",
+          { class: "events" },
+          ...warnings.map(([at, message]) =>
+            html("li", {}, html("span", { class: "soft number" }, at), html("bdi", {}, short(message ?? "", kLongest))),
+          ),
+        )
+      : html("p", { class: "soft" }, "No warnings, no losses."),
+  );
 }
 
 export function overview(): View {
-  const cards = new Keyed<ModelGroup>(html("div", { class: "cards" }), ({ key }) => key, () => new ModelTiles());
+  const cards = new Keyed<ModelGroup>(
+    html("div", { class: "cards" }),
+    ({ key }) => key,
+    () => new ModelTiles(),
+  );
   const table = new SortableTable<ShownRun>("Runs side by side", []);
   const events = html("div");
   return {
-    element: html("div", {}, cards.element, section("Runs side by side", table.element), section("Commands and warnings", events)),
+    element: html(
+      "div",
+      {},
+      cards.element,
+      section("Runs side by side", table.element),
+      section("Commands and warnings", events),
+    ),
     show({ runs, models }: Shown) {
       cards.show(models);
       const groups: Groups = new Map(models.flatMap((group) => group.runs.map(({ run }) => [run, group])));

@@ -19,13 +19,22 @@ interface Named extends ShownMeasured {
 }
 
 const allOf = (models: ModelGroup[]): Named[] =>
-  models.flatMap((group) => group.measured.map((each) => ({ ...each, full: models.length > 1 ? `${group.title}: ${each.title}` : each.title })));
+  models.flatMap((group) =>
+    group.measured.map((each) => ({ ...each, full: models.length > 1 ? `${group.title}: ${each.title}` : each.title })),
+  );
 
 function rocOf(measured: Named[], form: RocForm): Lines {
-  const lines = measured.filter(({ measured: { roc } }) => roc.length).map(({ measured: { roc, auc, rows }, full, series }) => ({
-    title: full, figure: isNumber(auc) ? `AUC ${score(auc)}` : "", series, dash: dashOf(rows),
-    points: roc.map(([, wrong = NaN, right = NaN]) => (form === "rejection" ? { x: right, y: 1 / wrong } : { x: wrong, y: right })),
-  }));
+  const lines = measured
+    .filter(({ measured: { roc } }) => roc.length)
+    .map(({ measured: { roc, auc, rows }, full, series }) => ({
+      title: full,
+      figure: isNumber(auc) ? `AUC ${score(auc)}` : "",
+      series,
+      dash: dashOf(rows),
+      points: roc.map(([, wrong = NaN, right = NaN]) =>
+        form === "rejection" ? { x: right, y: 1 / wrong } : { x: wrong, y: right },
+      ),
+    }));
   if (form === "rejection") return { lines, x: [0, 1], isLogY: true };
   const end = { x: 1, y: 1 };
   return form === "roc"
@@ -39,17 +48,32 @@ const kAxes: Record<RocForm, [string, string]> = {
   rejection: ["signal efficiency (true positive rate)", "background rejection (1 / false positive rate)"],
 };
 
-const rocText = ({ lines }: Lines) => `${lines.map(({ title, figure }) => `${title}: ${figure || "AUC is not defined"}`).join("; ")}.`;
+const rocText = ({ lines }: Lines) =>
+  `${lines.map(({ title, figure }) => `${title}: ${figure || "AUC is not defined"}`).join("; ")}.`;
 
 function calibrationLines(measured: Named[]): Lines {
-  const lines = measured.filter(({ measured: { scores } }) => scores && hasTwoClasses(scores.weights)).map(({ measured: { scores, rows }, full, series }) => {
-    const { bins, error } = calibrationOf(scores!);
-    return {
-      title: full, figure: `error ${fixed(error, 4)}`, series, dash: dashOf(rows), hasMarks: true,
-      points: bins.map(({ predicted, observed, error: bar }) => ({ x: predicted, y: observed, error: bar })),
-    };
-  });
-  return { lines, x: [0, 1], y: [0, 1], reference: [{ x: 0, y: 0 }, { x: 1, y: 1 }] };
+  const lines = measured
+    .filter(({ measured: { scores } }) => scores && hasTwoClasses(scores.weights))
+    .map(({ measured: { scores, rows }, full, series }) => {
+      const { bins, error } = calibrationOf(scores!);
+      return {
+        title: full,
+        figure: `error ${fixed(error, 4)}`,
+        series,
+        dash: dashOf(rows),
+        hasMarks: true,
+        points: bins.map(({ predicted, observed, error: bar }) => ({ x: predicted, y: observed, error: bar })),
+      };
+    });
+  return {
+    lines,
+    x: [0, 1],
+    y: [0, 1],
+    reference: [
+      { x: 0, y: 0 },
+      { x: 1, y: 1 },
+    ],
+  };
 }
 
 export function quality(): View {
@@ -58,17 +82,48 @@ export function quality(): View {
   const roc = new Figure<Lines>(
     "ROC",
     linesDrawing({ xLabel: () => kAxes[form][0], yLabel: () => kAxes[form][1], isSquare: true, describe: rocText }),
-    toolbar(choice<RocForm>("axes of the ROC", { roc: "ROC", log: "Log scale", rejection: "Rejection" }, form, (value) => ((form = value), drawRoc()))));
-  const calibration = new Figure<Lines>("Calibration", linesDrawing({
-    xLabel: () => "predicted probability", yLabel: () => "observed share", isSquare: true,
-    describe: ({ lines }) => `Mean distance between predicted and observed: ${lines.map(({ title, figure }) => `${title}: ${figure}`).join("; ")}.`,
-  }));
-  const rocBlock = html("div", {}, roc.element, note("Dotted: training rows. Dashed: validation rows. Solid: test rows. The nearer to the corner at the top left, the better; the diagonal is a guess."));
-  const calibrationBlock = html("div", {}, calibration.element,
-    note("On the diagonal, a predicted probability of 0.8 comes true in 80 % of rows. Below it, the model is too sure of class 1."));
+    toolbar(
+      choice<RocForm>(
+        "axes of the ROC",
+        { roc: "ROC", log: "Log scale", rejection: "Rejection" },
+        form,
+        (value) => ((form = value), drawRoc()),
+      ),
+    ),
+  );
+  const calibration = new Figure<Lines>(
+    "Calibration",
+    linesDrawing({
+      xLabel: () => "predicted probability",
+      yLabel: () => "observed share",
+      isSquare: true,
+      describe: ({ lines }) =>
+        `Mean distance between predicted and observed: ${lines.map(({ title, figure }) => `${title}: ${figure}`).join("; ")}.`,
+    }),
+  );
+  const rocBlock = html(
+    "div",
+    {},
+    roc.element,
+    note(
+      "Dotted: training rows. Dashed: validation rows. Solid: test rows. The nearer to the corner at the top left, the better; the diagonal is a guess.",
+    ),
+  );
+  const calibrationBlock = html(
+    "div",
+    {},
+    calibration.element,
+    note(
+      "On the diagonal, a predicted probability of 0.8 comes true in 80 % of rows. Below it, the model is too sure of class 1.",
+    ),
+  );
   const message = html("div");
   const together = html("div", { class: "grid together" }, rocBlock, calibrationBlock);
-  const models = new Keyed<ModelGroup>(html("div"), ({ key }) => key, () => new ModelQuality());
+  const models = new Keyed<ModelGroup>(
+    html("div"),
+    ({ key }) => key,
+    () => new ModelQuality(),
+  );
 
   function drawRoc() {
     if (!shown) return;
@@ -81,7 +136,13 @@ export function quality(): View {
     show(now) {
       shown = now;
       const measured = now.models.filter((group) => group.measured.length);
-      message.replaceChildren(measured.length ? "" : empty("Nothing measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see all together."));
+      message.replaceChildren(
+        measured.length
+          ? ""
+          : empty(
+              "Nothing measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see all together.",
+            ),
+      );
       drawRoc();
       const calibrated = calibrationLines(allOf(now.models));
       calibrationBlock.hidden = !calibrated.lines.length;
@@ -90,4 +151,3 @@ export function quality(): View {
     },
   };
 }
-

@@ -19,26 +19,44 @@ function shownAs(measured: ShownMeasured[]): { steps: ShownMeasured | undefined;
 }
 
 /** Heights of bins: as they are, or as a density of area 1, with errors of the square root of the sum of weights. */
-function heights(weights: number[], low: number, high: number, isNormalized: boolean): { heights: number[]; errors: number[] } {
+function heights(
+  weights: number[],
+  low: number,
+  high: number,
+  isNormalized: boolean,
+): { heights: number[]; errors: number[] } {
   const bins = rebin(weights, kBins);
   const errors = bins.map((weight) => Math.sqrt(Math.max(0, weight)));
   if (!isNormalized) return { heights: bins, errors };
   const factor = bins.length / (high - low);
   const total = sum(bins);
-  return { heights: normalized(bins).map((share) => share * factor), errors: errors.map((error) => (total > 0 ? (error / total) * factor : 0)) };
+  return {
+    heights: normalized(bins).map((share) => share * factor),
+    errors: errors.map((error) => (total > 0 ? (error / total) * factor : 0)),
+  };
 }
 
 export class ScoresPart implements Part<ModelGroup> {
   private form: "density" | "counts" = "density";
   private isLog = false;
   private group: ModelGroup | undefined;
-  private figure = new Figure<Histogram>("Scores by class", histogramDrawing({
-    xLabel: "predicted probability of class 1",
-    yLabel: () => (this.form === "density" ? "density of each class" : "sum of weights"),
-    describe: () => this.description,
-  }), toolbar(
-    choice<"density" | "counts">("heights", { density: "Normalized", counts: "Counts" }, "density", (value) => ((this.form = value), this.draw())),
-    toggle("log scale", false, (value) => ((this.isLog = value), this.draw()))));
+  private figure = new Figure<Histogram>(
+    "Scores by class",
+    histogramDrawing({
+      xLabel: "predicted probability of class 1",
+      yLabel: () => (this.form === "density" ? "density of each class" : "sum of weights"),
+      describe: () => this.description,
+    }),
+    toolbar(
+      choice<"density" | "counts">(
+        "heights",
+        { density: "Normalized", counts: "Counts" },
+        "density",
+        (value) => ((this.form = value), this.draw()),
+      ),
+      toggle("log scale", false, (value) => ((this.isLog = value), this.draw())),
+    ),
+  );
   private description = "";
   private text = html("p", { class: "note" });
   element = html("div", {}, this.figure.element, this.text);
@@ -55,12 +73,18 @@ export class ScoresPart implements Part<ModelGroup> {
     if (!steps) return;
     const names = classNames(classes, steps.measured.scores!.weights.length);
     const series: HistogramSeries[] = [];
-    for (const [each, isPoints] of [[steps, false], [points, true]] as const) {
-      each?.measured.scores!.weights.forEach((weights, k) => series.push({
-        title: `${names[k] ?? `class ${k}`}, ${each.measured.rows}`, series: classSeries(k),
-        ...(isPoints ? { mark: k ? "square" as const : "circle" as const } : {}),
-        ...heights(weights, 0, 1, this.form === "density"),
-      }));
+    for (const [each, isPoints] of [
+      [steps, false],
+      [points, true],
+    ] as const) {
+      each?.measured.scores!.weights.forEach((weights, k) =>
+        series.push({
+          title: `${names[k] ?? `class ${k}`}, ${each.measured.rows}`,
+          series: classSeries(k),
+          ...(isPoints ? { mark: k ? ("square" as const) : ("circle" as const) } : {}),
+          ...heights(weights, 0, 1, this.form === "density"),
+        }),
+      );
     }
     this.describe(steps, points, names);
     this.figure.show({ low: 0, high: 1, series, isLog: this.isLog });
@@ -72,22 +96,38 @@ export class ScoresPart implements Part<ModelGroup> {
       this.text.textContent = `Steps: ${steps.measured.rows} rows.`;
       return;
     }
-    const distances = names.map((name, k) =>
-      `${short(name, 30)} ${fixed(distributionDistance(steps.measured.scores!.weights[k] ?? [], points.measured.scores!.weights[k] ?? []), 3)}`);
+    const distances = names.map(
+      (name, k) =>
+        `${short(name, 30)} ${fixed(distributionDistance(steps.measured.scores!.weights[k] ?? [], points.measured.scores!.weights[k] ?? []), 3)}`,
+    );
     const [a, b] = [steps.measured.auc, points.measured.auc];
-    const auc = isNumber(a) && isNumber(b) ? ` AUC falls from ${score(a)} to ${score(b)}.`.replace("falls", b > a ? "rises" : "falls") : "";
+    const auc =
+      isNumber(a) && isNumber(b)
+        ? ` AUC falls from ${score(a)} to ${score(b)}.`.replace("falls", b > a ? "rises" : "falls")
+        : "";
     this.description = `Largest distance between training and ${short(points.measured.rows)} (Kolmogorov–Smirnov): ${distances.join(", ")}.${auc}`;
     this.text.textContent = `Steps: training rows. Points: ${short(points.measured.rows)} rows with √(sum of weights) as error bars. Points that leave the steps show overtraining. ${this.description}`;
   }
 }
 
 export class ResidualsPart implements Part<ModelGroup> {
-  private figure = new Figure<Histogram>("Residuals", histogramDrawing({
-    xLabel: "label − prediction", yLabel: "density",
-    describe: ({ series }) => `Of ${series.map(({ title }) => title).join(" and ")}. ${this.errors}`,
-  }));
+  private figure = new Figure<Histogram>(
+    "Residuals",
+    histogramDrawing({
+      xLabel: "label − prediction",
+      yLabel: "density",
+      describe: ({ series }) => `Of ${series.map(({ title }) => title).join(" and ")}. ${this.errors}`,
+    }),
+  );
   private errors = "";
-  element = html("div", {}, this.figure.element, note("Steps: training rows. Points: other rows. A peak away from 0 is bias; wider points than steps are overtraining."));
+  element = html(
+    "div",
+    {},
+    this.figure.element,
+    note(
+      "Steps: training rows. Points: other rows. A peak away from 0 is bias; wider points than steps are overtraining.",
+    ),
+  );
 
   show({ measured }: ModelGroup): void {
     const { steps, points } = shownAs(measured.filter((each) => each.measured.residuals));
@@ -97,11 +137,17 @@ export class ResidualsPart implements Part<ModelGroup> {
     // Points of other edges cannot be drawn over these bins.
     const fits = points?.measured.residuals!.edges.every((edge, i) => edge === steps.measured.residuals!.edges[i]);
     const shown = [steps, ...(points && fits ? [points] : [])];
-    this.errors = shown.map((each) => `RMS error of ${each.measured.rows} rows: ${significant(each.measured.root_mean_squared_error)}.`).join(" ");
+    this.errors = shown
+      .map((each) => `RMS error of ${each.measured.rows} rows: ${significant(each.measured.root_mean_squared_error)}.`)
+      .join(" ");
     this.figure.show({
-      low, high,
+      low,
+      high,
       series: shown.map((each, i) => ({
-        title: each.title, series: 5 + i, ...(i ? { mark: "circle" as const } : {}), ...heights(each.measured.residuals!.weights, low, high, true),
+        title: each.title,
+        series: 5 + i,
+        ...(i ? { mark: "circle" as const } : {}),
+        ...heights(each.measured.residuals!.weights, low, high, true),
       })),
     });
   }

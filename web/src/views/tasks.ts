@@ -17,15 +17,28 @@ const kRow = 24;
 /** Columns are of places in `tasks`. */
 function columnsOf(tasks: Tasks): TableColumn<number>[] {
   const figure = (title: string, key: TaskFigure, format: (value: number) => string): TableColumn<number> => ({
-    title, isNumber: true, value: (i) => tasks.figures[key][i]!, cell: (i) => format(tasks.figures[key][i]!),
+    title,
+    isNumber: true,
+    value: (i) => tasks.figures[key][i]!,
+    cell: (i) => format(tasks.figures[key][i]!),
   });
   return [
-    { title: "phase", isHead: true, value: (i) => tasks.phase[i]!, cell: (i) => named(tasks.phaseNames[tasks.phase[i]!]!) },
+    {
+      title: "phase",
+      isHead: true,
+      value: (i) => tasks.phase[i]!,
+      cell: (i) => named(tasks.phaseNames[tasks.phase[i]!]!),
+    },
     { title: "executor", isNumber: true, value: (i) => tasks.executor[i]!, cell: (i) => String(tasks.executor[i]) },
     { title: "host", value: (i) => tasks.host[i]!, cell: (i) => named(tasks.host[i]!) },
-    figure("elapsed", "elapsed_seconds", seconds), figure("run", "run_seconds", seconds), figure("wait", "wait_seconds", seconds),
-    figure("CPU", "cpu_seconds", seconds), figure("read", "bytes_read", bytes), figure("sent", "bytes_sent", bytes),
-    figure("rows in", "rows_read", count), figure("peak memory", "peak_memory_bytes", bytes),
+    figure("elapsed", "elapsed_seconds", seconds),
+    figure("run", "run_seconds", seconds),
+    figure("wait", "wait_seconds", seconds),
+    figure("CPU", "cpu_seconds", seconds),
+    figure("read", "bytes_read", bytes),
+    figure("sent", "bytes_sent", bytes),
+    figure("rows in", "rows_read", count),
+    figure("peak memory", "peak_memory_bytes", bytes),
   ];
 }
 
@@ -40,7 +53,12 @@ export class TaskTable implements Part<ShownTasks> {
   private status = html("p", { class: "soft" });
 
   constructor() {
-    const table = html("table", { class: "tasks" }, html("caption", { class: "hidden" }, "Tasks"), html("thead", {}, this.head));
+    const table = html(
+      "table",
+      { class: "tasks" },
+      html("caption", { class: "hidden" }, "Tasks"),
+      html("thead", {}, this.head),
+    );
     this.rows = new VirtualRows("Tasks", table, kRow, (place) => this.rowOf(this.places[place]!));
     this.element = html("div", {}, this.status, this.rows.scroller);
   }
@@ -53,22 +71,32 @@ export class TaskTable implements Part<ShownTasks> {
 
   private draw(): void {
     const { tasks, phase } = this.value!;
-    const places = Uint32Array.from({ length: tasks.count }, (_, i) => i).filter((i) => phase < 0 || tasks.phase[i] === phase);
+    const places = Uint32Array.from({ length: tasks.count }, (_, i) => i).filter(
+      (i) => phase < 0 || tasks.phase[i] === phase,
+    );
     this.places = sorted(places, this.columns[this.order.column]!, this.order.isDescending);
     this.status.textContent = `${plural(places.length, "task")}: one for each phase and executor`;
     const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
-    this.head.replaceChildren(...headCells(this.columns, this.order, (order) => {
-      this.order = order;
-      this.draw();
-    }));
+    this.head.replaceChildren(
+      ...headCells(this.columns, this.order, (order) => {
+        this.order = order;
+        this.draw();
+      }),
+    );
     this.head.children[focused]?.querySelector("button")?.focus();
     this.rows.show(this.places.length);
   }
 
   private rowOf(i: number): HTMLTableRowElement {
-    return html("tr", {}, ...this.columns.map((column) => column.isHead
-      ? html("th", { scope: "row" }, column.cell(i))
-      : html("td", { class: column.isNumber ? "number" : null }, column.cell(i))));
+    return html(
+      "tr",
+      {},
+      ...this.columns.map((column) =>
+        column.isHead
+          ? html("th", { scope: "row" }, column.cell(i))
+          : html("td", { class: column.isNumber ? "number" : null }, column.cell(i)),
+      ),
+    );
   }
 }
 
@@ -77,7 +105,8 @@ function sorted(places: Uint32Array, column: TableColumn<number>, isDescending: 
   const values = Array.from(places, (i) => column.value!(i));
   const sign = isDescending ? -1 : 1;
   const order = Uint32Array.from(places.keys());
-  if (typeof values[0] === "string") order.sort((a, b) => (values[a]! < values[b]! ? -sign : values[a]! > values[b]! ? sign : a - b));
+  if (typeof values[0] === "string")
+    order.sort((a, b) => (values[a]! < values[b]! ? -sign : values[a]! > values[b]! ? sign : a - b));
   else {
     const numbers = values as number[];
     const isAbsent = (i: number) => Number(Number.isNaN(numbers[i]));

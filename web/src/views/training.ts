@@ -28,7 +28,8 @@ function lastAndBest(line: CurveLine, metric: string): string {
   if (last === undefined) return `${line.title}: no values`;
   let best = -1;
   line.y.forEach((value, i) => {
-    if (Number.isFinite(value) && (best < 0 || (isLoss(metric) ? value < line.y[best]! : value > line.y[best]!))) best = i;
+    if (Number.isFinite(value) && (best < 0 || (isLoss(metric) ? value < line.y[best]! : value > line.y[best]!)))
+      best = i;
   });
   return `${line.title}: ${significant(last)} at the end, ${isLoss(metric) ? "lowest" : "highest"} ${significant(line.y[best])} at ${brief(line.x[best])}`;
 }
@@ -52,7 +53,9 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
         const x = over === "rounds" ? done : at;
         const mark = { x, series, text: `lost ${loss.executor ?? "an executor"}` };
         // On the charts that this run is on.
-        if (Number.isFinite(x)) for (const metric of new Set(Object.keys(curve.metrics).map(base))) marks.set(metric, [...(marks.get(metric) ?? []), mark]);
+        if (Number.isFinite(x))
+          for (const metric of new Set(Object.keys(curve.metrics).map(base)))
+            marks.set(metric, [...(marks.get(metric) ?? []), mark]);
       }
     });
   }
@@ -60,43 +63,82 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
   return [...lines].map(([metric, of]) => ({
     metric,
     curves: {
-      lines: of, marks: marks.get(metric) ?? [], isLog, xLabel: over === "rounds" ? unit : "seconds since the run began",
-      description: `Over ${over === "rounds" ? unit : "seconds"}. ${of.slice(0, 6).map((line) => lastAndBest(line, metric)).join("; ")}.`,
+      lines: of,
+      marks: marks.get(metric) ?? [],
+      isLog,
+      xLabel: over === "rounds" ? unit : "seconds since the run began",
+      description: `Over ${over === "rounds" ? unit : "seconds"}. ${of
+        .slice(0, 6)
+        .map((line) => lastAndBest(line, metric))
+        .join("; ")}.`,
     },
   }));
 }
 
 /** What was lost, in words: marks on charts are seen by some readers only. */
 function lossesText(runs: ShownRun[]): HTMLElement | string {
-  const losses = runs.flatMap(({ run }) => run.curves.length ? (run.result?.losses ?? []).map((loss) => ({ run, loss })) : []);
+  const losses = runs.flatMap(({ run }) =>
+    run.curves.length ? (run.result?.losses ?? []).map((loss) => ({ run, loss })) : [],
+  );
   if (!losses.length) return "";
-  return html("ul", { class: "plain" }, ...losses.map(({ run, loss }) => html("li", {},
-    html("bdi", {}, short(run.name, 60)), ": lost ", html("bdi", {}, short(loss.executor ?? "an executor", 60)), loss.how ? ` (${short(loss.how, 100)})` : "", loss.at ? ` at ${short(loss.at, 60)}` : "",
-    loss.executors_left === undefined ? "" : `; ${loss.executors_left} left`, loss.seconds_lost === undefined ? "" : `; cost ${seconds(loss.seconds_lost)}`)));
+  return html(
+    "ul",
+    { class: "plain" },
+    ...losses.map(({ run, loss }) =>
+      html(
+        "li",
+        {},
+        html("bdi", {}, short(run.name, 60)),
+        ": lost ",
+        html("bdi", {}, short(loss.executor ?? "an executor", 60)),
+        loss.how ? ` (${short(loss.how, 100)})` : "",
+        loss.at ? ` at ${short(loss.at, 60)}` : "",
+        loss.executors_left === undefined ? "" : `; ${loss.executors_left} left`,
+        loss.seconds_lost === undefined ? "" : `; cost ${seconds(loss.seconds_lost)}`,
+      ),
+    ),
+  );
 }
 
 export function training(): View {
   let over: Over = "rounds";
   let isLog = false;
   let shown: Shown | undefined;
-  const charts = new Keyed<Chart>(html("div", { class: "grid wide" }), ({ metric }) => metric, ({ metric }) => {
-    const chart = new CurveChart(sentence(words(metric)));
-    return { element: chart.element, show: ({ curves }) => chart.show(curves) };
-  });
+  const charts = new Keyed<Chart>(
+    html("div", { class: "grid wide" }),
+    ({ metric }) => metric,
+    ({ metric }) => {
+      const chart = new CurveChart(sentence(words(metric)));
+      return { element: chart.element, show: ({ curves }) => chart.show(curves) };
+    },
+  );
   const message = html("div");
   const losses = html("div");
   const controls = toolbar(
-    choice<Over>("horizontal axis", { rounds: "Rounds", seconds: "Seconds" }, over, (value) => ((over = value), draw())),
+    choice<Over>(
+      "horizontal axis",
+      { rounds: "Rounds", seconds: "Seconds" },
+      over,
+      (value) => ((over = value), draw()),
+    ),
     toggle("log scale", isLog, (value) => ((isLog = value), draw())),
   );
-  const hint = note("Solid: training rows. Dashed: validation rows. Drag over a chart to zoom; double-click shows all. A validation curve that turns up " +
-    "while training still falls is overfitting: stop there (`--early-stopping`).");
+  const hint = note(
+    "Solid: training rows. Dashed: validation rows. Drag over a chart to zoom; double-click shows all. A validation curve that turns up " +
+      "while training still falls is overfitting: stop there (`--early-stopping`).",
+  );
   function draw() {
     if (!shown) return;
     const all = chartsOf(shown.runs, over, isLog);
     charts.show(all);
     controls.hidden = hint.hidden = all.length === 0;
-    message.replaceChildren(all.length ? "" : empty("No curves: none of these runs trained. `podere train gbt DATA --validation-fraction 0.2 --report out.html` shows how loss and AUC grow."));
+    message.replaceChildren(
+      all.length
+        ? ""
+        : empty(
+            "No curves: none of these runs trained. `podere train gbt DATA --validation-fraction 0.2 --report out.html` shows how loss and AUC grow.",
+          ),
+    );
     losses.replaceChildren(lossesText(shown.runs));
   }
   return {

@@ -12,4 +12,5 @@ export interface View {
 export const heading = (title: string, series: number, more = "") =>
   html("h3", {}, spot(series), named(title), more ? html("span", { class: "soft" }, ` ${more}`) : null);
 
-export const section = (title: string, ...children: (Node | string)[]) => html("section", {}, html("h3", {}, title), ...children);
+export const section = (title: string, ...children: (Node | string)[]) =>
+  html("section", {}, html("h3", {}, title), ...children);

@@ -3,7 +3,6 @@
 All are needed in CI. Elsewhere, tests whose tools are missing are skipped.
 """
 
-import json
 import os
 import pathlib
 import shutil
@@ -148,7 +147,7 @@ def chromium():
         "--window-size=1280,900",
     ):
         options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     driver.set_script_timeout(30)
     yield driver
@@ -185,11 +184,3 @@ def wait_for(look, seconds=20.0):
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.05)
     return found
-
-
-def requests(driver):
-    """Addresses that were asked for since the last time."""
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    return [
-        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
-    ]

@@ -25,6 +25,10 @@ int run_model(const ModelOptions& options) {
     description.facts.insert(description.facts.begin() + 1, {"classes", printable_list(classes)});
     description.json["classes"] = classes;
   }
+  if (const std::string& pictures = model->schema().pictures; !pictures.empty()) {
+    description.facts.emplace_back("pictures", pictures);
+    description.json["pictures"] = pictures;
+  }
   if (!exchange::is_podere(format)) {
     description.facts.insert(description.facts.begin(), {"format", format.name});
     description.json["format"] = format.name;

@@ -65,6 +65,8 @@ class ColumnFile {
   /// Files, and those columns whose values are in the names of their folders.
   virtual std::size_t n_files() const { return 1; }
   virtual std::vector<std::string> folder_columns() const { return {}; }
+  /// Of pixels, as table::Schema has it.
+  virtual std::string pictures() const { return ""; }
   std::uint64_t n_rows() const { return group_begins().back(); }
   /// Whether each column is read by itself as fast as with others.
   virtual bool columns_lie_apart() const = 0;

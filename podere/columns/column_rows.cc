@@ -165,6 +165,7 @@ class ColumnRows final : public io::FieldRows {
     layout.renamed = io::rename_repeated(layout.names);
     const std::vector<io::Fields> sample = read_sample(*file_, columns_);
     io::choose_columns(name(), name(), sample, missing, options, layout);
+    layout.schema.pictures = file_->pictures();
     refuse_others();
     io::expect_forms(sample, missing, options, layout);
     for (std::size_t k = 0; k < layout.fields.size(); ++k) expect_kind(k);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "podere/base/enum_names.h"
 #include "podere/image/picture.h"
 
 namespace podere::image {
@@ -28,6 +29,8 @@ Picture pad(const Picture& picture, std::uint32_t width, std::uint32_t height, s
 /// How a picture comes to a given size: its proportions change; what is beyond the middle is cut off; or what is
 /// missing is black.
 enum class Fit { kStretch, kCrop, kPad };
+constexpr EnumNames<3> names_of(Fit /*enumeration*/) { return {"fit", {"stretch", "crop", "pad"}}; }
+using podere::to_string;
 
 Picture resize_to_fit(const Picture& picture, std::uint32_t width, std::uint32_t height, Fit fit,
                       Filter filter = Filter::kBilinear);

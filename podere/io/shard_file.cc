@@ -69,6 +69,7 @@ ShardHeader header_of(const SortedJson& json) {
   header.schema.label = text_at(json, "label");
   header.schema.weight = text_at(json, "weight");
   header.schema.classes = json.value("classes", std::vector<std::string>());
+  header.schema.pictures = json.value("pictures", std::string());
   for (const SortedJson& feature : json.value("dates", SortedJson::array())) {
     header.schema.dates.insert(feature.get<std::size_t>());
   }
@@ -115,6 +116,7 @@ std::string ShardHeader::to_json() const {
                            {"label", schema.label ? SortedJson(*schema.label) : SortedJson()},
                            {"weight", schema.weight ? SortedJson(*schema.weight) : SortedJson()},
                            {"classes", schema.classes},
+                           {"pictures", schema.pictures},
                            {"dates", schema.dates},
                            {"categories", categories}};
   try {

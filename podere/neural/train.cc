@@ -58,6 +58,7 @@ void check_base(const Model& base, const Model& model) {
   if (const std::string difference = table::first_difference(was, is); !difference.empty()) {
     throw_input_error("the model to continue was trained on other features: {}", difference);
   }
+  table::check_same_pictures(base.schema, model.schema);
   // All else may be chosen anew.
   Options options = model.options;
   options.loss = base.options.loss;

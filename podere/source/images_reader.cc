@@ -56,6 +56,7 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   rows.name = spec.location;
   rows.n = pictures->size();
   rows.columns = numbers.names;
+  rows.pictures = numbers.pictures;
   rows.read = [pictures, cache = open_cache(query, numbers, rows.n, reading.comm), options = numbers.decoding,
                compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);

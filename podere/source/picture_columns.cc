@@ -28,6 +28,7 @@ class PictureColumns : public columns::ColumnFile {
   const std::vector<std::uint64_t>& group_begins() const override { return begins_; }
   bool columns_lie_apart() const override { return false; }
   void check_unchanged() const override {}
+  std::string pictures() const override { return rows_.pictures; }
 
   void read(table::RowRange rows, std::span<const columns::ColumnRead> wanted) const override {
     const auto is_number = [&](const columns::ColumnRead& read) { return read.column < rows_.columns.size(); };
@@ -74,7 +75,9 @@ std::vector<std::string> names_of_numbers(const columns::ColumnFile& file, bool 
 io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile& file) {
   io::CsvOptions options = csv_options(reading);
   const bool has_labels = file.columns().back().name == kPictureLabel;
-  if (options.coded_as) check_learned(file.name(), *options.coded_as, names_of_numbers(file, has_labels));
+  if (options.coded_as) {
+    check_learned(file.name(), *options.coded_as, names_of_numbers(file, has_labels), file.pictures());
+  }
   if (reading.needs_label && !has_labels) {
     throw_input_error(
         "{}: has no labels: put the pictures of each class into a folder of its own, or give their labels "

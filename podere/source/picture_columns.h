@@ -18,6 +18,7 @@ struct PictureRows {
   std::string name;  ///< what messages call them all
   std::uint64_t n = 0;
   std::vector<std::string> columns;  ///< names of the numbers of each
+  std::string pictures;              ///< of pixels how they are made, as table::Schema has it
   /// Decodes or draws one, and makes its numbers [columns.size()]. Thread-safe. Throws InputError.
   std::function<void(std::uint64_t i, std::span<float> numbers)> read;
   /// The class of one, empty where it is not known; null: there are no labels.

@@ -58,6 +58,7 @@ class SharedLayer {
 
 PictureNumbers pixels(const PictureShape& shape, unsigned n_bits) {
   PictureNumbers numbers;
+  numbers.pictures = pixels_query(shape, n_bits);
   numbers.decoding.n_bits = n_bits;
   for (std::size_t i = 0; i < shape.n_values(); ++i) numbers.names.push_back(table::pixel_name(i));
   numbers.compute = [shape](image::Picture picture, const std::string& /*title*/, std::span<float> values) {
@@ -112,7 +113,8 @@ PictureNumbers picture_numbers(const std::string& location, const PictureQuery& 
   return query.model.empty() ? pixels(query.shape, query.bits) : features(location, query);
 }
 
-void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names) {
+void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names,
+                   const std::string& pictures) {
   if (model.features.empty()) return;
   const std::string_view learned = network_of(model.features.front());
   const std::string_view here = network_of(names.front());
@@ -133,7 +135,11 @@ void check_learned(const std::string& location, const table::Schema& model, cons
     throw_input_error("{}: features of a network, and the model learned pixels: give the size= of its training",
                       location);
   }
-  // The first pixels of another size have the same names.
+  if (!model.pictures.empty() && model.pictures != pictures) {
+    throw_input_error("{}: pictures as {}, and the model learned them as {}: give that behind the question mark",
+                      location, pictures, model.pictures);
+  }
+  // A model of an earlier version knows no more than this: the first pixels of another size have the same names.
   if (model.features.size() == names.size()) return;
   throw_input_error("{}: pictures of {} values, and the model learned {}: give the size and channels of its training",
                     location, names.size(), model.features.size());

@@ -15,6 +15,7 @@ namespace podere::source {
 
 struct PictureNumbers {
   std::vector<std::string> names;  ///< of the columns
+  std::string pictures;            ///< of pixels how they are made, as table::Schema has it; features say it by their names
   /// Of a picture that messages call `title` [names.size()]. Thread-safe. Throws InputError.
   std::function<void(image::Picture picture, const std::string& title, std::span<float> numbers)> compute;
   image::DecodeOptions decoding;  ///< how the picture is decoded
@@ -25,8 +26,9 @@ struct PictureNumbers {
 /// used.
 PictureNumbers picture_numbers(const std::string& location, const PictureQuery& query);
 
-/// Throws InputError where a model learned other pictures than `names` is of: pixels of another size, or features of
-/// another network.
-void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names);
+/// Throws InputError where a model learned other pictures than `names` and `pictures` are of: pixels that were made in
+/// another way, or features of another network.
+void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names,
+                   const std::string& pictures);
 
 }  // namespace podere::source

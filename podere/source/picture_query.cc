@@ -42,10 +42,10 @@ class QueryParser {
       if (value != "1" && value != "3") refuse(key, value, "1 (gray) and 3 (red, green, blue)");
       query.shape.n_channels = value == "1" ? image::kGray : image::kRgb;
     } else if (key == "fit") {
-      if (value != "stretch" && value != "crop" && value != "pad") refuse(key, value, "stretch, crop and pad");
-      query.shape.fit = value == "stretch" ? image::Fit::kStretch
-                        : value == "crop"  ? image::Fit::kCrop
-                                           : image::Fit::kPad;
+      const auto names = names_of(image::Fit()).values;
+      const auto* const name = std::ranges::find(names, value);
+      if (name == names.end()) refuse(key, value, fmt::format("{}", fmt::join(names, ", ")));
+      query.shape.fit = static_cast<image::Fit>(name - names.begin());
     } else if (key == "labels" || key == "model") {
       if (value.empty()) refuse(key, value, "the name of a file");
       (key == "model" ? query.model : query.labels) = value;
@@ -172,6 +172,11 @@ std::string with_absolute_files(const std::string& location) {
     all += is_file && !part.value.empty() ? std::filesystem::absolute(part.value).string() : std::string(part.value);
   }
   return all;
+}
+
+std::string pixels_query(const PictureShape& shape, unsigned bits) {
+  return fmt::format("size={}x{}&channels={}&fit={}{}", shape.width, shape.height, shape.n_channels,
+                     to_string(shape.fit), bits == 0 ? "" : fmt::format("&bits={}", bits));
 }
 
 image::Picture to_shape(image::Picture picture, const PictureShape& shape) {

@@ -43,6 +43,9 @@ std::vector<std::string> files_of_query(const PictureQuery& query);
 /// The location with absolute paths in place of those of files that it names behind the question mark.
 std::string with_absolute_files(const std::string& location);
 
+/// How pictures become pixels, all of it, as locations have it: "size=32x32&channels=1&fit=stretch", and "&bits=12".
+std::string pixels_query(const PictureShape& shape, unsigned bits);
+
 /// The values of the picture in this shape [height][width][n_channels].
 image::Picture to_shape(image::Picture picture, const PictureShape& shape);
 

@@ -36,6 +36,7 @@ std::unique_ptr<columns::ColumnFile> simulate_pictures(const Reading& reading) {
   rows.name = location;
   rows.n = *n;
   rows.columns = std::move(numbers.names);
+  rows.pictures = std::move(numbers.pictures);
   rows.read = [seed = query.seed, compute = std::move(numbers.compute)](std::uint64_t i, std::span<float> values) {
     compute(image::make_micrograph(seed, i).picture, fmt::format("micrograph {}", i), values);
   };

@@ -51,7 +51,14 @@ std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, cons
   return places;
 }
 
+void check_same_pictures(const Schema& wanted, const Schema& schema) {
+  if (wanted.pictures.empty() || schema.pictures.empty() || wanted.pictures == schema.pictures) return;
+  throw_input_error("the model learned pictures as {}, and those of the data are {}: read them as the model learned them",
+                    wanted.pictures, schema.pictures);
+}
+
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema) {
+  check_same_pictures(wanted, schema);
   const auto found = find_features(wanted, schema.features);
   // Pixels with the same number are others in pictures of another size.
   const std::size_t n_pixels_wanted = count_pixels(wanted.features);

@@ -26,9 +26,13 @@ bool are_matched_by_order(const Schema& wanted, const std::vector<std::string>& 
 /// nothing is found if they are not equally many.
 std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, const std::vector<std::string>& names);
 
+/// Throws InputError where both are pixels of pictures that came to their size in different ways, as far as they say
+/// it: pixels have the same names then, and mean others.
+void check_same_pictures(const Schema& wanted, const Schema& schema);
+
 /// Where the features `wanted` are in `schema`, by find_features [wanted.features.size()].
-/// Throws InputError that names the features which are not there, and where both are pixels of whole pictures, but not
-/// as many.
+/// Throws InputError that names the features which are not there, as check_same_pictures, and where both are pixels of
+/// whole pictures, but not as many.
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema);
 
 /// The columns of `table` that match_features finds for those of `wanted`. Throws InputError too where one of them has

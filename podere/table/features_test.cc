@@ -49,6 +49,18 @@ TEST(MatchFeaturesTest, PicturesAreAsLargeAsThoseOfTheModel) {
   EXPECT_EQ(match_features(labeled({"pixel3", "pixel1"}), pictures(4)), (Places{2, 0})) << "some of them";
 }
 
+TEST(MatchFeaturesTest, PicturesCameToTheirSizeAsThoseOfTheModel) {
+  const auto pictures = [](const std::string& form) {
+    return Schema{.features = {pixel_name(0), pixel_name(1)}, .label = "label", .pictures = form};
+  };
+  EXPECT_EQ(refusal(pictures("size=2x1"), pictures("size=1x2")),
+            "the model learned pictures as size=2x1, and those of the data are size=1x2: read them as the model "
+            "learned them");
+  EXPECT_EQ(match_features(pictures("size=2x1"), pictures("size=2x1")), (Places{0, 1}));
+  EXPECT_EQ(match_features(pictures("size=2x1"), pictures("")), (Places{0, 1})) << "arrays do not say it";
+  EXPECT_EQ(match_features(pictures(""), pictures("size=2x1")), (Places{0, 1})) << "a model of an earlier version";
+}
+
 TEST(MatchFeaturesTest, TakesThemInOrderWhereOneSideHasNoNames) {
   EXPECT_EQ(match_features(labeled({"f0", "f1", "f2"}), {.features = {"b", "x", "a"}}), (Places{0, 1, 2}));
   EXPECT_EQ(match_features(labeled({"a", "b"}), {.features = {"f1", "f2"}}), (Places{0, 1}));

@@ -22,6 +22,7 @@ std::string first_difference(const Schema& was, const Schema& is) {
   }
   if (was.label != is.label) return difference_in_words("the label", was.label, is.label);
   if (was.weight != is.weight) return difference_in_words("the weight", was.weight, is.weight);
+  if (was.pictures != is.pictures) return difference_in_words("the form of pictures", was.pictures, is.pictures);
   return was == is ? "" : "the categories of the data are others";
 }
 

@@ -23,6 +23,7 @@ TEST(SameRunTest, TheFirstColumnThatDiffersIsNamed) {
   EXPECT_EQ(message([](Schema& s) { s.features[1] = "c"; }), "feature 1 was 'b', is 'c'");
   EXPECT_EQ(message([](Schema& s) { s.label = "z"; }), "the label was 'y', is 'z'");
   EXPECT_EQ(message([](Schema& s) { s.weight = "w"; }), "the weight was none, is 'w'");
+  EXPECT_EQ(message([](Schema& s) { s.pictures = "size=2x1"; }), "the form of pictures was none, is 'size=2x1'");
   EXPECT_EQ(message([](Schema& s) { s.categories.clear(); }), "the categories of the data are others");
 }
 

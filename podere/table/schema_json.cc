@@ -48,6 +48,7 @@ Json to_json(const Schema& schema) {
   }
   if (!schema.dates.empty()) json["dates"] = schema.dates;
   if (!schema.classes.empty()) json["classes"] = schema.classes;
+  if (!schema.pictures.empty()) json["pictures"] = schema.pictures;
   return json;
 }
 
@@ -57,6 +58,7 @@ Schema schema_from_json(const Json& json) {
   schema.label = name_or_none(json.at("label"));
   schema.weight = name_or_none(json.at("weight"));
   if (json.contains("classes")) schema.classes = classes_from_json(json["classes"]);
+  if (json.contains("pictures")) json["pictures"].get_to(schema.pictures);
   for (const Json& feature : json.value("dates", Json::array())) {
     std::size_t place = 0;
     read_json(feature, "date", place);

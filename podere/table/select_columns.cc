@@ -40,7 +40,11 @@ std::vector<std::size_t> find_places(const Schema& schema, const std::vector<std
 Table select_columns(const Table& table, const std::vector<std::string>& features, int n_threads) {
   const Schema& schema = table.schema();
   const std::vector<std::size_t> places = find_places(schema, features);
-  Schema selected{.features = features, .label = schema.label, .weight = schema.weight, .classes = schema.classes};
+  Schema selected{.features = features,
+                  .label = schema.label,
+                  .weight = schema.weight,
+                  .classes = schema.classes,
+                  .pictures = schema.pictures};
   for (std::size_t j = 0; j < places.size(); ++j) {
     const auto categories = schema.categories.find(places[j]);
     if (categories != schema.categories.end()) selected.categories.emplace(j, categories->second);

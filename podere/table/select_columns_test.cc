@@ -23,6 +23,11 @@ std::vector<std::uint32_t> bits_of(const Table& table, std::size_t column) {
   return bits;
 }
 
+TEST(SelectColumns, PixelsAreStillThoseOfTheirPictures) {
+  const Table table({.features = {"pixel1", "pixel2"}, .pictures = "size=2x1"}, 3, {0, 3});
+  EXPECT_EQ(select_columns(table, {"pixel2"}, 1).schema().pictures, "size=2x1");
+}
+
 TEST(SelectColumns, FeaturesAreInTheOrderAskedForWithTheirCategoriesAndLabelAndWeight) {
   const Table table = uneven_partition(3000, 2, 3);
   for (const int n_threads : {1, 3}) {

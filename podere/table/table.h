@@ -50,6 +50,9 @@ struct Schema {
   /// The texts of the label's classes: a label is a place among them. Of two the last is the positive class. Empty:
   /// labels are numbers.
   std::vector<std::string> classes;
+  /// Of features that are the pixels of pictures how these came to their size, as locations have it:
+  /// "size=64x48&channels=1&fit=stretch". Empty: they are others, or it is not known.
+  std::string pictures;
   bool is_categorical(std::size_t feature) const { return categories.contains(feature); }
   bool operator==(const Schema&) const = default;
 };

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import tarfile
+import zlib
 
 import pytest
 from conftest import needed
@@ -24,6 +25,13 @@ def made(tmp_path_factory):
 def train(podere, source, *options):
     podere.done("train", "gbt", source, "--trees", "3", "--depth", "3", "-o", "m.json", *options)
     return (podere.folder / "m.json").read_bytes()
+
+
+def without_form(model):
+    """The model, but for what it says of how pictures became pixels, which earlier versions did not write."""
+    content = json.loads(model)["model"]
+    del content["schema"]["pictures"]
+    return content
 
 
 def test_generated_micrographs_are_those_of_the_seed(podere, made):
@@ -54,7 +62,7 @@ def test_a_model_of_pictures_is_the_same_wherever_they_lie(podere, made):
     assert train(podere, "images:sem/*/*.tif?size=16") == folder
     simulated = train(podere, "sem:60?seed=3&size=16", "--executors", "2")
     # The same pictures in another order: classes and pixels are the same.
-    schema = [json.loads(model)["schema"] if "schema" in json.loads(model) else None for model in (folder, simulated)]
+    schema = [json.loads(model)["model"]["schema"] for model in (folder, simulated)]
     assert schema[0] == schema[1]
     facts = json.loads(podere.done("evaluate", "m.json", f"images:{made}?size=16", "--json").stdout)
     assert facts["rows"] == 60 and facts["accuracy"] > 0.3
@@ -80,7 +88,55 @@ def test_predicting_needs_no_labels(podere, made):
         shutil.copy(path, podere.folder / "new/2026-01")
     podere.done("predict", "m.json", "images:new?size=8", "-o", "p.csv")
     assert len((podere.folder / "p.csv").read_text().splitlines()) == 3
-    assert "pictures of 81 values, and the model learned 64" in podere.refused("predict", "m.json", "images:new?size=9", "-o", "q.csv")
+    assert "pictures as size=9x9&channels=1&fit=stretch, and the model learned them as size=8x8" in podere.refused(
+        "predict", "m.json", "images:new?size=9", "-o", "q.csv")
+
+
+LEARNED = "size=16x12&channels=1&fit=stretch"
+
+
+@pytest.mark.parametrize("what", [("gbt", "--trees", "2"), ("mlp", "--layers", "4", "--iterations", "2"), ("nn", "--layers", "4", "--epochs", "1"),
+                                  ("centroid",)])
+def test_a_model_is_applied_to_pictures_of_the_form_that_it_learned(podere, made, what):
+    podere.done("train", what[0], f"images:{made}?size=16x12", *what[1:], "-o", "m.json")
+    # All have 192 values, which are called pixel1 to pixel192.
+    for other, form in (("size=12x16", "size=12x16&channels=1&fit=stretch"), ("size=8x8&channels=3", "size=8x8&channels=3&fit=stretch"),
+                        ("size=16x12&fit=crop", "size=16x12&channels=1&fit=crop"),
+                        ("size=16x12&fit=pad", "size=16x12&channels=1&fit=pad"),
+                        ("size=16x12&bits=12", "size=16x12&channels=1&fit=stretch&bits=12")):
+        for command in ("evaluate", "predict"):
+            more = () if command == "evaluate" else ("-o", "p.csv")
+            line = podere.refused(command, "m.json", f"images:{made}?{other}", *more)
+            assert line.endswith(f"?{other}: pictures as {form}, and the model learned them as {LEARNED}: give that behind the "
+                                 "question mark")
+    podere.done("evaluate", "m.json", f"images:{made}?{LEARNED}")
+    podere.done("evaluate", "m.json", "sem:20?seed=1&size=16x12")
+    assert json.loads(podere.done("model", "m.json", "--json").stdout)["pictures"] == LEARNED
+    assert "pictures as size=12x16" in podere.refused("evaluate", "m.json", "sem:20?seed=1&size=12x16")
+
+
+def test_a_model_that_does_not_say_its_pictures_is_applied_as_before(podere, made):
+    podere.done("train", "centroid", f"images:{made}?size=16x12", "-o", "m.json")
+    head, model = (podere.folder / "m.json").read_text().rstrip()[:-1].split('"model":', 1)
+    old = model.replace(f',"pictures":"{LEARNED}"', "")
+    assert old != model
+    head = head.replace(json.loads(head.rstrip(",") + "}")["checksum"], f"{zlib.crc32(old.encode()):08x}")
+    (podere.folder / "m.json").write_text(head + '"model":' + old + "}\n")
+    podere.done("evaluate", "m.json", f"images:{made}?size=16x12")
+    podere.done("evaluate", "m.json", f"images:{made}?size=12x16")
+    assert "pictures of 64 values, and the model learned 192" in podere.refused("evaluate", "m.json", f"images:{made}?size=8")
+
+
+def test_validation_pictures_have_the_form_of_those_to_train_on(podere, made):
+    assert f"pictures as size=12x16&channels=1&fit=stretch, and the model learned them as {LEARNED}" in podere.refused(
+        "train", "gbt", f"images:{made}?size=16x12", "--validation", f"images:{made}?size=12x16", "-o", "n.json")
+
+
+@pytest.mark.parametrize("what, options", [("gbt", ("--trees", "2")), ("nn", ("--layers", "4", "--epochs", "1"))])
+def test_a_model_is_continued_with_pictures_of_its_form(podere, made, what, options):
+    podere.done("train", what, f"images:{made}?size=16x12", *options, "-o", "m.json")
+    line = podere.refused("train", what, f"images:{made}?size=12x16", *options, "--from", "m.json", "-o", "n.json")
+    assert f"pictures as size=12x16&channels=1&fit=stretch, and the model learned them as {LEARNED}" in line
 
 
 def test_a_network_learns_pictures(podere, made):
@@ -97,7 +153,7 @@ def test_a_network_learns_pictures(podere, made):
     ("?size=8x", "size is '8x', allowed are"),
     ("?size=4096&channels=3", "allowed are 1000000: choose a smaller size"),
     ("?size=8&channels=2", "channels is '2', allowed are 1 (gray) and 3"),
-    ("?size=8&fit=zoom", "fit is 'zoom', allowed are stretch, crop and pad"),
+    ("?size=8&fit=zoom", "fit is 'zoom', allowed are stretch, crop, pad"),
     ("?size=8&size=9", "size is given twice"),
     ("?size=8&network=inception.onnx", "'network' is not known behind the question mark; there are size=, channels="),
     ("?size=8&labels=none.csv", "none.csv: cannot be read"),
@@ -126,10 +182,10 @@ def test_what_is_white_is_chosen_for_pictures_that_use_few_of_their_bits(podere)
         for folder, picture in (("eight", of_one), ("twelve", of_one.astype(numpy.uint16) * 16)):
             (podere.folder / folder / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
             image.fromarray(picture).save(podere.folder / folder / "ab"[i % 2] / f"{i}.{('png', 'tif')[i // 3]}")
-    eight = train(podere, "images:eight?size=8")
+    eight = without_form(train(podere, "images:eight?size=8"))
     assert "nearly black: say what is white by --bits (bits= of a location), such as 12" in podere.refused(
         "train", "gbt", "images:twelve?size=8", "-o", "none.json")
-    assert train(podere, "images:twelve?size=8&bits=12") == eight
+    assert without_form(train(podere, "images:twelve?size=8&bits=12")) == eight
     assert "bits is '7', allowed are 8 to 32" in podere.refused("describe", "images:twelve?size=8&bits=7")
 
 
@@ -151,6 +207,15 @@ def test_sessions_keep_pictures(podere, made, tmp_path_factory):
         relative = os.path.relpath(made, podere.folder)
         podere.done("session", "load", "s", f"images:{relative}?size=8", "--as", "p", environment=there)
         podere.done("train", "gbt", "table:p", "--trees", "3", "--depth", "3", "-o", "s.json", "--session", "s", environment=there)
+        for what in ("gbt", "nn"):
+            options = ("--trees", "1") if what == "gbt" else ("--layers", "4", "--epochs", "1", "--loss", "cross-entropy")
+            podere.done("train", what, f"images:{relative}?size=16x4", *options, "-o", "wide.json")
+            words = ("the model learned pictures as size=16x4&channels=1&fit=stretch, and those of the data are "
+                     "size=8x8&channels=1&fit=stretch")
+            for command in (("evaluate", "wide.json", "table:p"),
+                            ("train", what, "table:p", *options, "--from", "wide.json", "-o", "x.json")):
+                result = podere.run(*command, "--session", "s", environment=there)
+                assert result.returncode == 2 and words in result.stderr, result.stderr
     finally:
         podere.done("session", "stop", "s", environment=there)
     assert (podere.folder / "s.json").read_bytes() == train(podere, f"images:{made}?size=8")

@@ -9,7 +9,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
-#include "podere/base/json_text.h"
+#include "podere/base/written_json.h"
 #include "podere/image/resize.h"
 
 namespace podere::classify {
@@ -42,12 +42,9 @@ Preprocessing read_preprocessing(const std::string& path) {
   std::string text(kMostJsonBytes, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw_input_error("{}: is nested too deep", path);
   Preprocessing preprocessing;
   try {
-    read_json(Json::parse(text), path, preprocessing);
-  } catch (const Json::exception&) {
-    throw_input_error("{}: is no JSON file", path);
+    read_json(parse_written_object(text), path, preprocessing);
   } catch (const InputError& error) {
     const std::string_view what = error.what();
     if (what.starts_with(path)) throw;

@@ -100,6 +100,13 @@ TEST_F(PreprocessingFile, IsRefusedIfItCannotBe) {
   for (const char* text : {"", "{", "[]", R"({"fit": "twist"})", R"({"means": [1]})", R"({"mean": ["1"]})"}) {
     EXPECT_THROW(read(text), InputError) << text;
   }
+  const std::string twice = file(R"({"divisor": 1, "mean": [0], "divisor": 255})");
+  try {
+    preprocessing_of(twice, {3, 8, 8});
+    FAIL() << "a field that is given twice was taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), twice + ": 'divisor' is given twice");
+  }
   EXPECT_THROW(preprocessing_of(folder_.path() / "none.json", {3, 8, 8}), InputError);
   EXPECT_THROW(read(std::string(100000, '[')), InputError);
   const float infinity = std::numeric_limits<float>::infinity();

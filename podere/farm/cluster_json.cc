@@ -5,7 +5,6 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
-#include "podere/base/json_text.h"
 #include "podere/base/nearest_name.h"
 #include "podere/base/printable.h"
 
@@ -43,13 +42,6 @@ void read_member(const Json& json, const char* name, T least, T most, T& value) 
 }
 
 }  // namespace
-
-Json parse_object(std::string_view text) {
-  if (is_nested_deeper_than(text, kMaxJsonDepth)) throw_input_error("nested too deep");
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) throw_input_error("{} is not a JSON object", printable(text));
-  return json;
-}
 
 void check_members(const Json& json, std::initializer_list<const char*> names) {
   const std::vector<std::string> known(names.begin(), names.end());

@@ -3,7 +3,6 @@
 
 #include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "podere/base/json.h"
@@ -19,9 +18,6 @@ struct ExecutorNeeds {
   Resources requests;
   std::vector<std::string> nodes;
 };
-
-/// A JSON object on one line or in a file. Throws InputError for text that is none.
-Json parse_object(std::string_view text);
 
 /// Throws InputError for a member of `json` that is not one of `names`, with the one that may have been meant.
 void check_members(const Json& json, std::initializer_list<const char*> names);

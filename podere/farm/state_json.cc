@@ -7,6 +7,7 @@
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
 #include "podere/base/printable.h"
+#include "podere/base/written_json.h"
 #include "podere/farm/cluster_json.h"
 
 namespace podere::farm {
@@ -190,7 +191,7 @@ Json ceiling_json(const State& state, const Ceiling& ceiling) {
 
 State parse_state(std::string_view text, const std::string& name) {
   try {
-    return StateReader().read(parse_object(text));
+    return StateReader().read(parse_written_object(text));
   } catch (const InputError& error) {
     throw_input_error("{}: {}", name, error.what());
   }

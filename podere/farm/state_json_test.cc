@@ -73,6 +73,7 @@ TEST(StateJson, IsRefusedWithTheFaultyPart) {
     }
   };
   EXPECT_EQ(refused("[]"), "s.json: '[]' is not a JSON object");
+  EXPECT_EQ(refused(R"({"now": 1, "now": 2})"), "s.json: 'now' is given twice");
   EXPECT_EQ(refused(R"({"now": 1})"), "s.json: there is no 'nodes'");
   for (const char* const list : {"nodes", "farms", "pods", "ceilings"}) {
     Json json = Json::parse(R"({"now": 1, "nodes": [], "farms": [], "pods": []})");

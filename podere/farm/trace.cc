@@ -11,6 +11,7 @@
 #include "podere/base/hash.h"
 #include "podere/base/json_fields.h"
 #include "podere/base/printable.h"
+#include "podere/base/written_json.h"
 
 namespace podere::farm {
 namespace {
@@ -167,7 +168,7 @@ Trace parse_trace(std::string_view text, const std::string& name) {
       text.remove_prefix(std::min(end + 1, text.size()));
       const std::size_t first = words.find_first_not_of(" \t\r");
       if (first == std::string_view::npos || words[first] == '#') continue;
-      reader.read(parse_object(words));
+      reader.read(parse_written_object(words));
     }
   } catch (const InputError& error) {
     throw_input_error("{}:{}: {}", name, line, error.what());

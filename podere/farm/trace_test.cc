@@ -48,6 +48,7 @@ TEST(Trace, IsRefusedWithFileAndLine) {
   const std::string node = kNode;
   EXPECT_EQ(refused("{\"at\": 0}"), "t.jsonl:1: an event is of a 'node' or of a 'farm'");
   EXPECT_EQ(refused("\nhello\n"), "t.jsonl:2: 'hello' is not a JSON object");
+  EXPECT_EQ(refused(node + R"({"at": 1, "node": "n2", "at": 2})"), "t.jsonl:2: 'at' is given twice");
   EXPECT_EQ(refused(node + R"({"at": -1, "node": "n2"})"),
             "t.jsonl:2: 'at' is -1, which is not from 0 to 1e+09 seconds");
   EXPECT_EQ(refused(std::string(kFarm) + kNode), "t.jsonl:2: 0 s comes after 1 s");

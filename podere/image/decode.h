@@ -29,7 +29,7 @@ struct DecodeOptions {
 /// are those of Pillow's convert("RGB") where the file has 8 bits or fewer. What else there may be:
 ///
 ///   palette        its colors, the upper 8 of their 16 bits
-///   9 to 32 bits   the upper 8 of `options.n_bits`; negative numbers are black
+///   9 to 32 bits   the upper 8 of `options.n_bits`; negative numbers are black; 17 to 31 are refused
 ///   float          0 is black and 1 is white; where values are beyond these, the least and the largest of the picture;
 ///                  NaN is black
 ///   min-is-white   turned

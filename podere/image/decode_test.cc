@@ -1,5 +1,6 @@
 #include "podere/image/decode.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <png.h>
 #include <zlib.h>
@@ -163,6 +164,29 @@ TEST(Decode, MoreBitsAreScaled) {
             (Values{1, 0xff}));
   EXPECT_EQ(decode(TestTiff(4, 1, std::string("\x1b")).set(258, 2).bytes(), "x").pixels, (Values{0, 85, 170, 255}));
   EXPECT_EQ(decode(TestTiff(2, 1, std::string("\x00\xff", 2)).set(262, 0).bytes(), "x").pixels, (Values{255, 0}));
+}
+
+TEST(Decode, WholeNumbersOfWhichProgramsReadOtherBytesAreRefused) {
+  const std::string bytes(64, 'x');
+  for (unsigned n_bits = 1; n_bits <= 33; ++n_bits) {
+    for (const std::uint32_t format : {1U, 2U}) {
+      const auto fault = fault_of(TestTiff(2, 2, bytes).set(258, n_bits).set(339, format).bytes());
+      const bool is_refused = (n_bits > 16 && n_bits != 32);
+      const std::string words =
+          fmt::format("x.tif: has samples of {} bits and format {}, which are not decoded; allowed are whole numbers of "
+                      "1 to 16 and of 32 bits, and real ones of 16, 32 and 64; convert it",
+                      n_bits, format);
+      EXPECT_TRUE(is_refused ? fault.starts_with(words) : fault.empty()) << n_bits << ' ' << fault;
+    }
+  }
+}
+
+TEST(Decode, LayersInDepthAreRefused) {
+  for (const std::uint16_t tag : {32997, 32998}) {
+    EXPECT_EQ(fault_of(TestTiff(2, 2, "abcd").set(tag, 1).bytes()), "");
+    EXPECT_TRUE(fault_of(TestTiff(2, 2, std::string(8, 'x')).set(tag, 2).bytes())
+                    .starts_with(fmt::format("x.tif: has 2 layers in depth (tag {}), which are not decoded", tag)));
+  }
 }
 
 TEST(Decode, PicturesThatUseFewOfTheirBitsAreRefused) {

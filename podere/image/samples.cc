@@ -29,23 +29,19 @@ double load_real(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
   return n_bits == 32 ? load_sample<float>(row, i) : load_sample<double>(row, i);
 }
 
+/// Of up to 16 bits.
 std::uint32_t load_bits(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
-  std::uint64_t bits = 0;
+  std::uint32_t bits = 0;
   const std::size_t first = i * n_bits, last = first + n_bits - 1;
   for (std::size_t byte = first / 8; byte <= last / 8; ++byte) bits = bits << 8 | row[byte];
   bits >>= 7 - last % 8;
-  return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << n_bits) - 1));
+  return bits & ((1U << n_bits) - 1);
 }
 
 std::uint32_t load_whole(const std::uint8_t* row, std::size_t i, unsigned n_bits) {
   switch (n_bits) {
     case 16:
       return load_sample<std::uint16_t>(row, i);
-    case 24: {
-      const std::uint8_t* at = row + 3 * i;
-      const bool is_little = std::endian::native == std::endian::little;
-      return static_cast<std::uint32_t>(at[is_little ? 2 : 0] << 16 | at[1] << 8 | at[is_little ? 0 : 2]);
-    }
     case 32:
       return load_sample<std::uint32_t>(row, i);
     default:

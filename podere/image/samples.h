@@ -17,10 +17,11 @@ struct SampleType {
   SampleKind kind = SampleKind::kUnsigned;
   unsigned n_bits = 8;
 
-  /// Whether unpack_samples knows it.
+  /// Whether unpack_samples knows it. Whole numbers of 17 to 31 bits are read in another byte order by each program,
+  /// so that what a file of them shows is not known.
   bool is_known() const {
     if (kind == SampleKind::kFloat) return n_bits == 16 || n_bits == 32 || n_bits == 64;
-    return n_bits >= 1 && n_bits <= 32;
+    return (n_bits >= 1 && n_bits <= 16) || n_bits == 32;
   }
   /// Of whole numbers, without the sign.
   unsigned n_value_bits() const { return kind == SampleKind::kSigned ? n_bits - 1 : n_bits; }
@@ -46,7 +47,7 @@ struct SampleScale {
 };
 
 /// `n` samples of a row, side by side from bit 0 on, most significant bit first where they are no whole bytes and in
-/// this machine's byte order where they are 16, 24, 32 or 64 bits; each as 8 bits:
+/// this machine's byte order where they are 16, 32 or 64 bits; each as 8 bits:
 ///
 ///   less than 8 bits   v * 255 / (2^bits - 1), rounded
 ///   more               the upper 8 of scale.n_bits, at most 255

@@ -78,8 +78,13 @@ Page read_page(const TiffFile& file) {
   if (format == SAMPLEFORMAT_COMPLEXIEEEFP || format == SAMPLEFORMAT_COMPLEXINT || !page.type.is_known()) {
     refuse(
         fmt::format("has samples of {} bits and format {}, which are not decoded; allowed are whole numbers of 1 to "
-                    "32 bits and real ones of 16, 32 and 64",
+                    "16 and of 32 bits, and real ones of 16, 32 and 64",
                     page.type.n_bits, format));
+  }
+  for (const std::uint32_t tag : {TIFFTAG_IMAGEDEPTH, TIFFTAG_TILEDEPTH}) {
+    if (const auto depth = file.tag<std::uint32_t>(tag, 1); depth > 1) {
+      refuse(fmt::format("has {} layers in depth (tag {}), which are not decoded: allowed is 1", depth, tag));
+    }
   }
   if (!is_known(page.compression)) {
     refuse(

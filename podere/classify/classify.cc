@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <new>
@@ -23,6 +22,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/classify/class_names.h"
 #include "podere/classify/decode_clock.h"
 #include "podere/classify/outcome.h"
 #include "podere/classify/part_files.h"
@@ -173,28 +173,6 @@ class Pipeline {
   DecodeClock clock_;
 };
 
-std::vector<std::string> read_labels(const std::string& path, std::size_t n_classes) {
-  std::ifstream in(path);
-  if (!in) throw_input_error("{}: cannot be read", path);
-  std::vector<std::string> labels;
-  for (std::string line; std::getline(in, line);) {
-    if (labels.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark of UTF-8
-    if (line.ends_with('\r')) line.pop_back();
-    if (!is_utf8(line) || line.find('\0') != line.npos) {
-      throw_input_error("{}: line {} is no UTF-8 text", path, labels.size() + 1);
-    }
-    labels.push_back(line);
-  }
-  while (!labels.empty() && labels.back().empty()) labels.pop_back();
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i].empty()) throw_input_error("{}: line {} is empty: each class has a name", path, i + 1);
-  }
-  if (labels.size() != n_classes) {
-    throw_input_error("{}: has {} names, one a line, and the network {} classes", path, labels.size(), n_classes);
-  }
-  return labels;
-}
-
 /// The same for "a", "./a" and "a/".
 std::string plain_path(const std::string& path) {
   std::string plain = std::filesystem::absolute(path).lexically_normal().string();
@@ -332,7 +310,13 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
     if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
       throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
     }
-    if (!options.labels.empty() && comm.is_root()) labels = read_labels(options.labels, network->n_classes());
+    if (!options.labels.empty() && comm.is_root()) {
+      labels = read_class_names(options.labels, network->n_classes());
+      if (const std::string repeated = repeated_names(labels); !repeated.empty()) {
+        progress.warn(fmt::format("{}: {}: CSV and contact sheets do not tell these classes apart, numbers in HDF5 do",
+                                  options.labels, repeated));
+      }
+    }
     settings = settings_of(options, *network);
   });
   check_same_on_ranks(settings, comm);

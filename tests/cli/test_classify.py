@@ -431,6 +431,17 @@ def test_names_of_classes_are_text_and_lists_are_lines(podere, network):
     assert {row["label"], row["label_2"], row["label_3"], row["label_4"]} == set("abcd")
 
 
+def test_names_of_several_classes_are_printed_with_their_lines(podere, network):
+    make_pictures(podere.folder / "pictures", 2)
+    (podere.folder / "l.txt").write_text("crane\nheron\ncrane\nmaillot\n")
+    result = podere.done("classify", "pictures", *network, "--labels", "l.txt", "-o", "labels.csv")
+    assert ("l.txt: 'crane' is in the lines 1 and 3: CSV and contact sheets do not tell these classes apart, numbers in HDF5 do"
+            in result.stderr)
+    assert {row["label"] for row in rows(podere)} <= {"crane", "heron", "maillot"}
+    (podere.folder / "l.txt").write_text("crane\nheron\ncrane, a machine\nmaillot\n")
+    assert "lines" not in podere.done("classify", "pictures", *network, "--labels", "l.txt", "-o", "labels.csv").stderr
+
+
 def test_lists_may_lack_pictures_but_not_all(podere, network):
     make_pictures(podere.folder / "pictures", 1)
     lost = [f"lost{i}.png" for i in range(150)]

@@ -360,7 +360,8 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   comm.agree([&] { part->close(); });
 
   Json result = {{"pictures", pictures.size()},
-                 {"other_files", pictures.n_others()},
+                 {"other_files", pictures.left_out().n_others},
+                 {"replaced", pictures.left_out().n_replaced},
                  {"earlier", n_before},
                  {"network", network->facts()},
                  {"classify_seconds", watch.seconds()},

@@ -34,10 +34,11 @@ struct Options {
 /// processes of their own: one that ends its decoder costs one executor, and fails. Where a decoder takes more than
 /// `options.decode_seconds`, its executor ends (SIGXCPU).
 ///
-/// Result, which counts on rank 0: "pictures", "other_files" (left out), "earlier" (of them, done by runs before),
-/// "classified", "faults" {kind: number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step:
-/// seconds of all threads} and "was_stopped": true if progress wanted that; then nothing is written. The output has the
-/// same bytes on any number of executors and threads. Collective; throws as Communicator::agree.
+/// Result, which counts on rank 0: "pictures", "other_files" and "replaced" (image::LeftOut), "earlier" (pictures done
+/// by runs before), "classified", "faults" {kind: number}, "network" (PictureNetwork::facts), "classify_seconds",
+/// "seconds_of" {step: seconds of all threads} and "was_stopped": true if progress wanted that; then nothing is
+/// written. The output has the same bytes on any number of executors and threads. Collective; throws as
+/// Communicator::agree.
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress);
 
 }  // namespace podere::classify

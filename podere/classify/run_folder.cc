@@ -35,12 +35,13 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 /// What the folder has of a list of pictures.
 struct Listed {
   std::vector<std::string> names;
-  std::size_t n_others = 0;
+  image::LeftOut left_out;
 };
 
-/// SHA-256 of the rest, the number of other files, then the names. Each ends with a zero byte, which no name has.
+/// SHA-256 of the rest, how many other files and replaced pictures there are, then the names. Each ends with a zero
+/// byte, which no name has.
 std::string to_text(const Listed& listed) {
-  std::string text = std::to_string(listed.n_others) + '\0';
+  std::string text = fmt::format("{} {}", listed.left_out.n_others, listed.left_out.n_replaced) + '\0';
   for (const std::string& name : listed.names) (text += name) += '\0';
   return sha256_of(text) + '\0' + text;
 }
@@ -56,7 +57,9 @@ std::optional<Listed> from_text(std::string_view text) {
   for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1)) {
     const std::string_view part = text.substr(0, end);
     if (std::exchange(is_first, false)) {
-      listed.n_others = parse_count(part).value_or(0);
+      const std::size_t space = std::min(part.find(' '), part.size());
+      listed.left_out = {.n_others = parse_count(part.substr(0, space)).value_or(0),
+                         .n_replaced = parse_count(part.substr(std::min(space + 1, part.size()))).value_or(0)};
     } else {
       listed.names.emplace_back(part);
     }
@@ -131,7 +134,7 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
       text = read_text(path_ / kPictures);
     } else {
       const image::PictureList list = image::list_pictures(location);
-      text = to_text({list.names(), list.n_others()});
+      text = to_text({list.names(), list.left_out()});
       write_text(path_ / kPictures, text);
     }
   });
@@ -140,7 +143,7 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
   comm.agree([&] {
     std::optional<Listed> listed = from_text(text);
     if (!listed) throw_input_error("{}: is damaged: remove {}", (path_ / kPictures).string(), path_.string());
-    pictures = image::reopen_pictures(location, std::move(listed->names), listed->n_others);
+    pictures = image::reopen_pictures(location, std::move(listed->names), listed->left_out);
   });
   return *std::move(pictures);
 }

@@ -120,7 +120,7 @@ TEST_F(RunFolderTest, ThePicturesAreThoseOfTheFirstRun) {
   fs::remove(pictures_ / "b.tif");
   const image::PictureList again = pictures(open());
   EXPECT_EQ(again.names(), (std::vector<std::string>{"a.tif", "b.tif", odd}));
-  EXPECT_EQ(again.n_others(), 1U);
+  EXPECT_EQ(again.left_out().n_others, 1U);
   EXPECT_EQ(again.read(2), std::vector<std::uint8_t>{'x'});
   EXPECT_THROW(again.read(1), image::PictureFault);
 }

@@ -235,6 +235,9 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   if (const auto n_others = facts.at("other_files").get<std::uint64_t>(); n_others > 0) {
     lines.emplace_back("other files, left out", with_commas(n_others));
   }
+  if (const auto n_replaced = facts.at("replaced").get<std::uint64_t>(); n_replaced > 0) {
+    lines.emplace_back("names that come again", fmt::format("{} left out, the last counts", with_commas(n_replaced)));
+  }
   lines.emplace_back("classified", with_commas(facts.at("classified").get<std::uint64_t>()));
   for (const auto& [kind, n] : facts.at("faults").items()) {
     lines.emplace_back("not: " + kind, with_commas(n.get<std::uint64_t>()));

@@ -121,11 +121,11 @@ class Chosen : public PictureStore {
 
 std::string as_folder(const std::string& location) { return location.ends_with('/') ? location : location + "/"; }
 
-PictureList in_folder(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
+PictureList in_folder(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
   const std::string folder = as_folder(location);
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(folder + name);
-  return {location, std::move(names), n_others, folder, std::make_shared<Files>(std::move(paths))};
+  return {location, std::move(names), left_out, folder, std::make_shared<Files>(std::move(paths))};
 }
 
 PictureList list_folder(const std::string& location) {
@@ -135,8 +135,8 @@ PictureList list_folder(const std::string& location) {
   std::erase_if(names, [](const std::string& path) { return !has_picture_name(path); });
   for (std::string& name : names) name.erase(0, as_folder(location).size());
   std::ranges::sort(names);
-  const std::size_t n_others = n_files - names.size();
-  return in_folder(location, std::move(names), n_others);
+  const LeftOut left_out = {.n_others = n_files - names.size()};
+  return in_folder(location, std::move(names), left_out);
 }
 
 /// Paths in a text file, one a line.
@@ -163,7 +163,7 @@ std::vector<std::string> read_lines(const std::string& location) {
 PictureList in_list(const std::string& location, std::vector<std::string> names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back((fs::path(location).parent_path() / name).string());
-  return {location, std::move(names), 0, "", std::make_shared<Files>(std::move(paths))};
+  return {location, std::move(names), {}, "", std::make_shared<Files>(std::move(paths))};
 }
 
 bool is_list_name(const std::string& path) {
@@ -172,7 +172,7 @@ bool is_list_name(const std::string& path) {
 
 /// Files by their paths.
 PictureList as_paths(const std::string& location, const std::vector<std::string>& paths) {
-  return {location, paths, 0, "", std::make_shared<Files>(paths)};
+  return {location, paths, {}, "", std::make_shared<Files>(paths)};
 }
 
 std::string tar_prefix(const std::string& location) { return location + ": "; }
@@ -186,20 +186,20 @@ PictureList list_any(const std::string& location) {
   }
   if (is_tar_name(location)) {
     TarPictures pictures = open_tar(location);
-    return {location, std::move(pictures.names), pictures.n_others, tar_prefix(location), std::move(pictures.store)};
+    return {location, std::move(pictures.names), pictures.left_out, tar_prefix(location), std::move(pictures.store)};
   }
   if (is_list_name(location)) return in_list(location, read_lines(location));
   return as_paths(location, {location});
 }
 
 /// As list_any, of pictures that are known.
-PictureList reopen_any(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
+PictureList reopen_any(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
   std::error_code unknown;
-  if (is_folder(location)) return in_folder(location, std::move(names), n_others);
+  if (is_folder(location)) return in_folder(location, std::move(names), left_out);
   if (!fs::exists(location, unknown)) return as_paths(location, names);
   if (is_tar_name(location)) {
     auto store = std::make_shared<Chosen>(open_tar(location), names, location);
-    return {location, std::move(names), n_others, tar_prefix(location), std::move(store)};
+    return {location, std::move(names), left_out, tar_prefix(location), std::move(store)};
   }
   if (is_list_name(location)) return in_list(location, std::move(names));
   return as_paths(location, names);
@@ -231,11 +231,11 @@ bool has_picture_name(std::string_view name) {
   return std::ranges::find(kEndings, low) != kEndings.end();
 }
 
-PictureList::PictureList(std::string location, std::vector<std::string> names, std::size_t n_others,
+PictureList::PictureList(std::string location, std::vector<std::string> names, LeftOut left_out,
                          std::string title_prefix, std::shared_ptr<const PictureStore> store)
     : location_(std::move(location)),
       names_(std::move(names)),
-      n_others_(n_others),
+      left_out_(left_out),
       title_prefix_(std::move(title_prefix)),
       store_(std::move(store)) {}
 
@@ -256,13 +256,14 @@ std::vector<std::uint8_t> PictureList::read(std::size_t i) const { return store_
 PictureList list_pictures(const std::string& location) {
   PictureList pictures = list_any(location);
   if (pictures.size() > 0) return pictures;
+  const std::size_t n_others = pictures.left_out().n_others;
   throw_input_error("{}: has no pictures{}; pictures are files whose names end with .tif, .tiff, .jpg, .jpeg or .png",
                     printable_line(location, kTitleBytes),
-                    pictures.n_others() > 0 ? fmt::format(", but {} other files", pictures.n_others()) : "");
+                    n_others > 0 ? fmt::format(", but {} other files", n_others) : "");
 }
 
-PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others) {
-  PictureList pictures = reopen_any(location, std::move(names), n_others);
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
+  PictureList pictures = reopen_any(location, std::move(names), left_out);
   check_some_are_there(pictures);
   return pictures;
 }

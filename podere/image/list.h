@@ -11,6 +11,12 @@
 
 namespace podere::image {
 
+/// What lies where the pictures do, and is none of them.
+struct LeftOut {
+  std::size_t n_others = 0;    ///< files that are not called as pictures are
+  std::size_t n_replaced = 0;  ///< pictures of an archive whose name one behind them has, too
+};
+
 /// Where pictures lie together: a folder of the disk, or an archive.
 class PictureStore;
 
@@ -18,7 +24,7 @@ class PictureStore;
 class PictureList {
  public:
   /// `title_prefix`: what messages put before names.
-  PictureList(std::string location, std::vector<std::string> names, std::size_t n_others, std::string title_prefix,
+  PictureList(std::string location, std::vector<std::string> names, LeftOut left_out, std::string title_prefix,
               std::shared_ptr<const PictureStore> store);
 
   const std::string& location() const { return location_; }
@@ -36,13 +42,12 @@ class PictureList {
   /// Thread-safe. Throws PictureFault if it cannot be read, or is beyond kMostFileBytes. What may be
   /// otherwise in a moment is tried again for some seconds; then throws Error, as the picture is not to blame.
   std::vector<std::uint8_t> read(std::size_t i) const;
-  /// Files that are left out since they are not called as pictures are.
-  std::size_t n_others() const { return n_others_; }
+  const LeftOut& left_out() const { return left_out_; }
 
  private:
   std::string location_;
   std::vector<std::string> names_;
-  std::size_t n_others_;
+  LeftOut left_out_;
   std::string title_prefix_;
   std::shared_ptr<const PictureStore> store_;
 };
@@ -63,6 +68,6 @@ PictureList list_pictures(const std::string& location);
 /// The pictures that list_pictures found at the location before, perhaps in another process: folders are not searched
 /// again. Those that are gone cannot be read. Local. Throws InputError where all seem to be gone, or an archive cannot
 /// be opened.
-PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, std::size_t n_others);
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out);
 
 }  // namespace podere::image

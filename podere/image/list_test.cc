@@ -82,7 +82,7 @@ TEST_F(PictureLists, OfFoldersAreInTheOrderOfBytes) {
   }
   const PictureList pictures = list_pictures(path("d"));
   EXPECT_EQ(names(pictures), (Names{"Z.png", "_a.gif", "a/c.jpeg", "a/z.TIFF", "b.tif"}));
-  EXPECT_EQ(pictures.n_others(), 2);
+  EXPECT_EQ(pictures.left_out().n_others, 2);
   EXPECT_EQ(pictures.title(2), (path("d") / "a/c.jpeg").string());
   EXPECT_EQ(pictures.folder(2), "a");
   EXPECT_EQ(pictures.folder(0), "");
@@ -136,7 +136,8 @@ TEST_F(PictureLists, OfArchivesAreReadInPlace) {
     make_archive(file, members, is_packed);
     const PictureList pictures = list_pictures(path(file));
     ASSERT_EQ(pictures.size(), 200);  // the first of n1.tif is replaced
-    EXPECT_EQ(pictures.n_others(), 1);
+    EXPECT_EQ(pictures.left_out().n_others, 1);
+    EXPECT_EQ(pictures.left_out().n_replaced, 1);
     EXPECT_EQ(pictures.name(1), members[2].first.substr(2));
     EXPECT_EQ(text(pictures, 199), "anew");
     for (const std::size_t i : {150U, 3U, 4U, 198U, 0U, 66U}) {
@@ -167,9 +168,9 @@ TEST_F(PictureLists, AreReopenedByTheirNames) {
     Names wanted = before.names();
     std::ranges::reverse(wanted);
     wanted.emplace_back("gone.tif");
-    const PictureList pictures = reopen_pictures(path(name), wanted, before.n_others());
+    const PictureList pictures = reopen_pictures(path(name), wanted, before.left_out());
     ASSERT_EQ(names(pictures), wanted) << name;
-    EXPECT_EQ(pictures.n_others(), before.n_others()) << name;
+    EXPECT_EQ(pictures.left_out().n_others, before.left_out().n_others) << name;
     for (std::size_t i = 0; i < before.size(); ++i) {
       EXPECT_EQ(text(pictures, i), text(before, before.size() - 1 - i)) << name;
       EXPECT_EQ(pictures.title(i), before.title(before.size() - 1 - i)) << name;

@@ -279,7 +279,7 @@ TarPictures open_tar(const std::string& path) {
       const std::string name(plain_name(archive_entry_pathname(entry)));
       if (name.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
       if (!has_picture_name(name)) {
-        ++pictures.n_others;
+        ++pictures.left_out.n_others;
         continue;
       }
       if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
@@ -306,6 +306,7 @@ TarPictures open_tar(const std::string& path) {
     pictures.names[n] = pictures.names[i];
     places[n++] = places[i];
   }
+  pictures.left_out.n_replaced = places.size() - n;
   pictures.names.resize(n);
   places.resize(n);
   if (is_packed) {

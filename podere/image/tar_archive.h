@@ -12,7 +12,7 @@ namespace podere::image {
 
 struct TarPictures {
   std::vector<std::string> names;  ///< in the order of the archive; of a name that comes twice the last
-  std::size_t n_others = 0;
+  LeftOut left_out;
   std::shared_ptr<const PictureStore> store;
 };
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 
 import numpy
@@ -615,6 +616,24 @@ def test_files_that_are_left_out_are_printed(podere, network):
     (podere.folder / "pictures/notes.dm3").write_text("of another program")
     text = podere.done("classify", "pictures", *network, "-o", "labels.csv").stdout
     assert re.search(r"other files, left out +1\b", text)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_pictures_of_an_archive_whose_names_come_again_are_counted(podere, network, mode):
+    make_pictures(podere.folder / "pictures", 3)
+    files = sorted((podere.folder / "pictures").rglob("*.png"))
+    archive = "p.tar" if mode == "w" else "p.tar.gz"
+    with tarfile.open(podere.folder / archive, mode) as tar:
+        for path, name in ((files[0], "a.png"), (files[1], "b.png"), (files[0], "b.png"), (files[2], "a.png"), (files[1], "a.png")):
+            tar.add(path, name)
+    text = podere.done("classify", archive, *network, "-o", "labels.csv").stdout
+    assert re.search(r"names that come again +3 left out, the last counts\n", text)
+    of_archive = {row["picture"]: row["score"] for row in rows(podere)}
+    podere.done("classify", "pictures", *network, "-o", "labels.csv")
+    scores = [row["score"] for row in rows(podere)]
+    assert of_archive == {"b.png": scores[0], "a.png": scores[1]}
+    text = podere.done("classify", "pictures", *network, "-o", "labels.csv", "--json").stdout
+    assert json.loads(text)["replaced"] == 0
 
 
 def test_an_output_does_not_replace_an_input(podere, network):

@@ -482,7 +482,17 @@ void define_images(py::module_& module) {
             });
           },
           py::arg("arrays"), py::arg("first"), py::arg("n_threads"));
-  module.def("files_of_pictures", &files_of_pictures, py::arg("location"), py::call_guard<py::gil_scoped_release>());
+  module.def(
+      "files_of_pictures",
+      [](const std::string& location) {
+        std::vector<std::string> files;
+        {
+          const py::gil_scoped_release unlocked;
+          files = files_of_pictures(location);
+        }
+        return std::vector<py::bytes>(files.begin(), files.end());  // names that may be no text
+      },
+      py::arg("location"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "podere/base/clock.h"
+#include "podere/base/printable.h"
 #include "podere/base/progress.h"
 
 namespace podere::python {
@@ -20,7 +21,8 @@ using namespace pybind11::literals;
 
 /// A message with options of the command line called as Python has them. With the GIL.
 inline std::string in_python(const std::string& message) {
-  return py::module_::import("podere._words").attr("in_python")(message).cast<std::string>();
+  const std::string text = is_utf8(message) ? message : printable_line(message, message.size());  // names of files
+  return py::module_::import("podere._words").attr("in_python")(text).cast<std::string>();
 }
 
 /// Asks Python, a few times a second, whether a signal came that raises an exception: Ctrl-C. Reports to `show`, if

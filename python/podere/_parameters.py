@@ -45,11 +45,18 @@ def real(name: str, value: Any, allowed: str, above: float = -_INF, least: float
 
 
 def absolute(name: str, path: Any) -> str:
-    """Of a path that is called `name`, for executors, which may work in another folder."""
+    """Of a path that is called `name`, for executors, which may work in another folder and receive it as JSON."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name} is {path!r}, allowed is a path")
     text = os.fsdecode(path)
-    if not text:
+    if not text or "\0" in text:
         raise ValueError(f"{name} is {path!r}, allowed is a path")
-    return os.path.abspath(text)
+    text = os.path.abspath(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is {text!r}, which is no UTF-8: rename it, or make a link to it with another name") from None
+    return text
 
 
 def place_of(feature: Any, names: Sequence[str], parameter: str) -> int:

@@ -1,6 +1,8 @@
 """Pictures in Python: features of them as a transformer, and tables of them in a session."""
+import os
 import pathlib
 import pickle
+import shutil
 
 import numpy
 import pytest
@@ -57,7 +59,7 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
         assert numpy.array_equal(features.transform(others), made)
     mixed = [*paths[:20], *pillow[20:]]  # refused for any number of threads
     for n_jobs in (1, 2):
-        with pytest.raises(TypeError, match="picture 0 is"):
+        with pytest.raises(TypeError, match="picture 0 is a path and picture 20 is PngImageFile: give paths alone, or pictures"):
             podere.ImageFeatures(folder / "net.onnx", preprocess="unit", n_jobs=n_jobs).transform(mixed)
     with pytest.raises(ValueError, match="picture 0 is of Pillow's mode I;16"):
         features.transform([Image.fromarray(numpy.zeros((9, 9), dtype=numpy.uint16))])
@@ -66,6 +68,46 @@ def test_all_ways_to_give_pictures_make_the_same_features(pictures):
     assert features.transform([]).shape == (0, 4)
     gray = numpy.full((9, 9), 50, dtype=numpy.uint8)
     assert numpy.array_equal(features.transform([gray]), features.transform([numpy.stack([gray] * 3, axis=2)]))
+
+
+def test_names_of_files_need_not_be_text(pictures):
+    folder, _ = pictures
+    network = {"model": folder / "net.onnx", "preprocess": "unit"}
+    features = podere.ImageFeatures(**network)
+    paths = sorted((folder / "pictures/a").glob("*.png"))
+    made = features.transform(paths)
+    odd = os.fsencode(folder) + b"/odd \xff"
+    os.mkdir(odd)
+    names = [odd + b"/\xe9%02d.png" % i for i in range(len(paths))]
+    for path, name in zip(paths, names):
+        shutil.copy(path, name)
+    for X in (names, [os.fsdecode(name) for name in names], [pathlib.Path(os.fsdecode(name)) for name in names], odd,
+              os.fsdecode(odd), odd + b"/*.png", [names[0], *map(os.fsdecode, names[1:])], numpy.array(names)):
+        assert numpy.array_equal(features.transform(X), made)
+    shutil.copy(folder / "net.onnx", odd + b"/net.onnx")
+    (pathlib.Path(os.fsdecode(odd)) / "net.json").write_text('{"divisor": 255}')
+    for preprocess in ("unit", None, pathlib.Path(os.fsdecode(odd)) / "net.json"):
+        other = podere.ImageFeatures(os.fsdecode(odd) + "/net.onnx", preprocess=preprocess)
+        assert numpy.array_equal(other.transform(names), made)
+    with open(names[3], "w") as file:
+        file.write("lost")
+    with pytest.raises(ValueError, match=r"odd \\xff/\\xe903\.png: is a text"):
+        features.transform(names)
+    with pytest.raises(ValueError, match=r"none\\xff\.onnx: cannot be read|none\\xff\.onnx: "):
+        podere.ImageFeatures(os.fsencode(folder) + b"/none\xff.onnx", preprocess="unit").fit()
+    for empty in ("", b"a.png\0"):
+        with pytest.raises(ValueError, match="picture 1 is .*, allowed is a path"):
+            features.transform([paths[0], empty])
+        with pytest.raises(ValueError, match="X is .*, allowed is a path"):
+            features.transform(empty)
+    with podere.Session(executors=1) as s:
+        for what in ({"path": odd}, {"path": os.fsdecode(odd)}, {"path": folder / "pictures", "model": odd + b"/net.onnx"},
+                     {"path": folder / "pictures", "size": 4, "labels": odd + b"/l.csv"}):
+            with pytest.raises(ValueError, match=r"(path|model|labels) is '.*odd \\udcff.*', which is no UTF-8: rename it"):
+                s.read_images(**what)
+        with pytest.raises(TypeError, match=r"path is \[.*\], allowed is a path"):
+            s.read_images(names)
+        assert s.read_images(os.fsencode(folder / "pictures"), size=4).shape == (30, 16)
 
 
 def test_what_is_white_may_be_chosen(pictures, tmp_path):
@@ -120,8 +162,8 @@ def test_what_cannot_be_is_refused(pictures):
         features.transform(3)
     with pytest.raises(TypeError, match="picture 1 is int"):
         features.transform([numpy.zeros((3, 3), numpy.uint8), 3])
-    for array in (numpy.zeros((3, 3)), numpy.zeros((3, 3, 2), numpy.uint8), numpy.zeros(3, numpy.uint8),
-                  numpy.zeros((0, 3), numpy.uint8)):
+    for array in (numpy.zeros((5, 3, 2), numpy.uint8), numpy.zeros(3, numpy.uint8), numpy.zeros((0, 3), numpy.uint8),
+                  numpy.zeros((2, 3, 3, 3), numpy.uint8)):
         with pytest.raises(ValueError, match=r"picture 0 is an array of .*allowed are"):
             features.transform([array])
     (folder / "pictures/a/text.png").write_text("lost")
@@ -129,6 +171,51 @@ def test_what_cannot_be_is_refused(pictures):
         features.transform(folder / "pictures")
     with pytest.raises(ValueError, match="no such"):
         features.transform(folder / "none")
+
+
+def test_arrays_of_other_kinds_are_refused_with_what_to_do(pictures):
+    features = podere.ImageFeatures(pictures[0] / "net.onnx", preprocess="unit", n_jobs=1)
+    values = numpy.random.default_rng(7).integers(0, 256, size=(12, 10, 3), dtype=numpy.uint8)
+    made = features.transform([values])
+    kinds = [
+        ((values / 255).astype(numpy.float32), r"float32 \[12, 10, 3\]: 8 bits .* give \(255 \* x\)\.round"),
+        (values > 127, r"bool \[12, 10, 3\]: 8 bits .* give 255 \* x\.astype"),
+        (values.astype(numpy.uint16) * 256, r"uint16 \[12, 10, 3\]: 8 bits are needed: give the path of its file and bits="),
+        (values.transpose(2, 0, 1), r"uint8 \[3, 12, 10\]: the channels come last, give .transpose\(1, 2, 0\)"),
+        (numpy.dstack([values, values[:, :, :1]]), r"uint8 \[12, 10, 4\]: leave out alpha, as \[:, :, :3\] does"),
+    ]
+    for array, words in kinds:
+        with pytest.raises(ValueError, match="picture 1 is an array of " + words):
+            features.transform([values, array])
+        with pytest.raises(ValueError, match="picture 0 is an array of " + words):
+            features.transform(numpy.stack([array, array]))
+    # What the messages say to do makes the same features.
+    assert numpy.array_equal(features.transform([(255 * (values / 255)).round().astype("uint8")]), made)
+    assert numpy.array_equal(features.transform([values.transpose(2, 0, 1).transpose(1, 2, 0)]), made)
+    with pytest.raises(ValueError, match=r"X is an array of float64 \[9, 64\], allowed are a folder"):
+        features.transform(numpy.zeros((9, 64)))
+    with pytest.raises(TypeError, match=r"X is Image, which is one picture: give \[X\]"):
+        features.transform(Image.fromarray(values))
+    with pytest.raises(TypeError, match="X is set, allowed are"):
+        features.transform({"a.png"})
+
+    class Tensor:
+        permute = None
+    with pytest.raises(TypeError, match=r"picture 0 is Tensor: give \.permute\(1, 2, 0\)\.numpy\(\)"):
+        features.transform([Tensor()])
+
+
+def test_paths_may_be_a_column_of_a_data_frame(pictures):
+    pandas = pytest.importorskip("pandas")
+    folder, _ = pictures
+    features = podere.ImageFeatures(folder / "net.onnx", preprocess="unit")
+    paths = [str(path) for path in sorted((folder / "pictures").rglob("*.png"))]
+    made = features.transform(paths)
+    frame = pandas.DataFrame({"path": paths, "other": 1.0})
+    assert numpy.array_equal(features.transform(frame["path"]), made)
+    assert numpy.array_equal(features.transform(frame[["path"]]), made)
+    with pytest.raises(ValueError, match="X has 2 columns, allowed is 1"):
+        features.transform(frame)
 
 
 def test_a_session_reads_pictures_and_their_features(pictures):

@@ -126,20 +126,16 @@ class Pipeline {
  private:
   image::Picture decode(image::Bytes bytes, std::size_t i, int thread, Decoding decoding, Outcome& outcome) {
     const std::string title = pictures_.title(i);
-    image::Picture picture;
+    image::PictureWithFacts decoded;
     if (decoding == Decoding::kApart) {
-      picture = image::decode_apart(bytes, title, options_.decode_seconds, network_.decoding());
-      clock_.in(thread, i, [&] { outcome.microscope = image::read_microscope_facts(bytes, title); });
+      decoded = image::decode_apart(bytes, title, options_.decode_seconds, network_.decoding());
     } else {
-      clock_.in(thread, i, [&] {
-        picture = image::decode(bytes, title, network_.decoding());
-        outcome.microscope = image::read_microscope_facts(bytes, title);
-      });
+      clock_.in(thread, i, [&] { decoded = image::decode_with_facts(bytes, title, network_.decoding()); });
     }
-    outcome.microscope.pairs.clear();
-    outcome.width = picture.width;
-    outcome.height = picture.height;
-    return picture;
+    outcome.microscope = std::move(decoded.microscope);
+    outcome.width = decoded.picture.width;
+    outcome.height = decoded.picture.height;
+    return std::move(decoded.picture);
   }
 
   void prepare(const image::Picture& picture, PictureNetwork::Lane& lane, Outcome& outcome) const {

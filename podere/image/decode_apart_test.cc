@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -38,16 +39,21 @@ Ended in_process(Bytes input, const std::function<int()>& body) {
   return ended;
 }
 
-/// Five numbers of 32 bits go before the pixels or the message.
-std::array<std::uint32_t, 5> head_of(const Ended& ended) {
-  std::array<std::uint32_t, 5> head{};
-  EXPECT_GE(ended.written.size(), sizeof head);
+/// Six numbers of 32 bits and four real ones go before the message or the detector, and the pixels.
+constexpr std::size_t kHeadBytes = 6 * 4 + 4 * 8;
+
+std::array<std::uint32_t, 6> head_of(const Ended& ended) {
+  std::array<std::uint32_t, 6> head{};
+  EXPECT_GE(ended.written.size(), kHeadBytes);
   std::memcpy(head.data(), ended.written.data(), std::min(sizeof head, ended.written.size()));
   return head;
 }
-std::string rest_of(const Ended& ended) {
-  return ended.written.substr(std::min<std::size_t>(20, ended.written.size()));
+std::array<double, 4> microscope_of(const Ended& ended) {
+  std::array<double, 4> numbers{};
+  if (ended.written.size() >= kHeadBytes) std::memcpy(numbers.data(), ended.written.data() + 24, sizeof numbers);
+  return numbers;
 }
+std::string rest_of(const Ended& ended) { return ended.written.substr(std::min(kHeadBytes, ended.written.size())); }
 
 std::vector<std::uint8_t> a_jpeg(std::uint32_t width, std::uint32_t height) {
   Picture picture(width, height, kRgb);
@@ -59,9 +65,25 @@ TEST(DecodeApart, TheProcessAnswersWithThePictureThatDecodeMakes) {
   const std::vector<std::uint8_t> bytes = a_jpeg(37, 21);
   const Ended ended = in_process(bytes, [] { return decode_for_another("a.jpg", 10, {}); });
   ASSERT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0);
-  EXPECT_EQ(head_of(ended), (std::array<std::uint32_t, 5>{0, 0, 37, 21, 3}));
+  EXPECT_EQ(head_of(ended), (std::array<std::uint32_t, 6>{0, 0, 37, 21, 3, 0}));
+  for (const double number : microscope_of(ended)) EXPECT_TRUE(std::isnan(number));
   const Picture expected = decode(bytes, "a.jpg");
   EXPECT_EQ(rest_of(ended), std::string(expected.pixels.begin(), expected.pixels.end()));
+}
+
+TEST(DecodeApart, TheProcessAnswersWithWhatTheMicroscopeWrote) {
+  const std::vector<std::uint8_t> bytes = bytes_of(kTestPictures / "made/zeiss.tif");
+  const Ended ended = in_process(bytes, [] { return decode_for_another("a.tif", 10, {}); });
+  ASSERT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0);
+  const PictureWithFacts expected = decode_with_facts(bytes, "a.tif");
+  const MicroscopeFacts& facts = expected.microscope;
+  ASSERT_TRUE(facts.pixel_size_nm && facts.voltage_kv && facts.working_distance_mm && facts.magnification);
+  EXPECT_EQ(microscope_of(ended),
+            (std::array{*facts.pixel_size_nm, *facts.voltage_kv, *facts.working_distance_mm, *facts.magnification}));
+  EXPECT_FALSE(facts.detector.empty());
+  EXPECT_EQ(head_of(ended)[5], facts.detector.size());
+  const std::vector<std::uint8_t>& pixels = expected.picture.pixels;
+  EXPECT_EQ(rest_of(ended), facts.detector + std::string(pixels.begin(), pixels.end()));
 }
 
 TEST(DecodeApart, TheProcessAnswersWithWhatIsWrong) {

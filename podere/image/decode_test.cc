@@ -172,20 +172,24 @@ TEST(Decode, WholeNumbersOfWhichProgramsReadOtherBytesAreRefused) {
     for (const std::uint32_t format : {1U, 2U}) {
       const auto fault = fault_of(TestTiff(2, 2, bytes).set(258, n_bits).set(339, format).bytes());
       const bool is_refused = (n_bits > 16 && n_bits != 32);
-      const std::string words =
-          fmt::format("x.tif: has samples of {} bits and format {}, which are not decoded; allowed are whole numbers of "
-                      "1 to 16 and of 32 bits, and real ones of 16, 32 and 64; convert it",
-                      n_bits, format);
+      const std::string words = fmt::format(
+          "x.tif: has samples of {} bits and format {}, which are not decoded; allowed are whole numbers of "
+          "1 to 16 and of 32 bits, and real ones of 16, 32 and 64; convert it",
+          n_bits, format);
       EXPECT_TRUE(is_refused ? fault.starts_with(words) : fault.empty()) << n_bits << ' ' << fault;
     }
   }
 }
 
 TEST(Decode, LayersInDepthAreRefused) {
-  for (const std::uint16_t tag : {32997, 32998}) {
-    EXPECT_EQ(fault_of(TestTiff(2, 2, "abcd").set(tag, 1).bytes()), "");
-    EXPECT_TRUE(fault_of(TestTiff(2, 2, std::string(8, 'x')).set(tag, 2).bytes())
-                    .starts_with(fmt::format("x.tif: has 2 layers in depth (tag {}), which are not decoded", tag)));
+  for (const std::uint16_t tag : {std::uint16_t{32997}, std::uint16_t{32998}}) {
+    const auto fault_with = [&](std::uint32_t depth) {
+      return fault_of(TestTiff(16, 16, std::string(512, 'x')).set(322, 16).set(323, 16).set(tag, depth).bytes());
+    };
+    EXPECT_EQ(fault_with(1), "");
+    EXPECT_TRUE(
+        fault_with(2).starts_with(fmt::format("x.tif: has 2 layers in depth (tag {}), which are not decoded", tag)))
+        << fault_with(2);
   }
 }
 

@@ -156,4 +156,10 @@ MicroscopeFacts read_microscope_facts(Bytes bytes, const std::string& name) {
   return facts;
 }
 
+PictureWithFacts decode_with_facts(Bytes bytes, const std::string& name, const DecodeOptions& options) {
+  PictureWithFacts decoded{decode(bytes, name, options), read_microscope_facts(bytes, name)};
+  decoded.microscope.pairs.clear();
+  return decoded;
+}
+
 }  // namespace podere::image

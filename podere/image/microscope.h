@@ -25,4 +25,13 @@ struct MicroscopeFacts {
 /// no picture at all.
 MicroscopeFacts read_microscope_facts(Bytes bytes, const std::string& name);
 
+/// A picture, and what the microscope wrote beside it, but for `pairs`.
+struct PictureWithFacts {
+  Picture picture;
+  MicroscopeFacts microscope;
+};
+
+/// As decode().
+PictureWithFacts decode_with_facts(Bytes bytes, const std::string& name, const DecodeOptions& options = {});
+
 }  // namespace podere::image

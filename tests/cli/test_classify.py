@@ -305,6 +305,34 @@ def test_pictures_whose_decoder_does_not_end_are_left_out(podere, network, bad_d
     assert re.search(r"not: too slow +1\b", result.stdout)
 
 
+# Where it is asked what a microscope wrote into a picture 71 pixels wide: which decoding it does not ask.
+BAD_METADATA = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+const void* TIFFFindField(void* tiff, unsigned tag, int type) {
+  unsigned width = 0;
+  if (tag == 34118) ((int (*)(void*, unsigned, ...))dlsym(RTLD_NEXT, "TIFFGetField"))(tiff, 256, &width);
+  if (width == 71) raise(SIGSEGV);
+  return ((const void* (*)(void*, unsigned, int))dlsym(RTLD_NEXT, "TIFFFindField"))(tiff, tag, type);
+}
+"""
+
+
+def test_metadata_that_end_their_reader_cost_their_picture_and_no_other(podere, network, tmp_path):
+    pictures = make_pictures(podere.folder / "pictures", 10)
+    for i, width in enumerate((70, 71, 72)):
+        Image.fromarray(numpy.full((4, width, 3), 90, dtype=numpy.uint8)).save(podere.folder / f"pictures/{i}.tif")
+    (tmp_path / "bad.c").write_text(BAD_METADATA)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(tmp_path / "bad.so"), str(tmp_path / "bad.c"), "-ldl"], check=True)
+    result = podere.done("classify", "pictures", *network, "-o", "labels.csv", "--executors", 2, "--cores", 1,
+                         environment={"LD_PRELOAD": str(tmp_path / "bad.so")})
+    faults = {row["picture"]: row["error"] for row in rows(podere) if row["error"]}
+    assert list(faults) == ["1.tif"] and "the process that decoded it ended by signal 11" in faults["1.tif"]
+    assert re.search(r"not: ends its decoder +1\b", result.stdout)
+    assert len(rows(podere)) == len(pictures) + 3
+
+
 def test_the_environment_of_bad_decoders_changes_nothing_else(podere, network, bad_decoder):
     make_pictures(podere.folder / "pictures", 20)
     podere.done("classify", "pictures", *network, "-o", "labels.csv")

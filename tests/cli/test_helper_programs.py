@@ -66,17 +66,22 @@ def test_a_picture_that_takes_too_long_is_left_out(podere, beside, suspect):
     assert "takes more than 20 s to decode" in row["error"] and "--decode-seconds" in row["error"]
 
 
+# No fault, 2 x 2 pixels of 3 channels, no text, and nothing of a microscope: 12 bytes follow.
+HEAD = r"printf '\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0" + r"\0" * 32
+
+
 @pytest.mark.parametrize("lines, words", [
     (["kill -KILL $$"], "zz.tif: the process that decoded it ended by signal 9: there may be too little memory"),
     (["kill -TERM $$"], "zz.tif: the process that decoded it ended by signal 15: there may be too little memory"),
     (["exit 3"], "zz.tif: the process that decoded it ended with exit code 3: there may be too little memory"),
     (["exit 0"], "zz.tif: the process that decoded it answered nothing"),
     ([r"printf '\0\0\0\0'"], "zz.tif: the process that decoded it answered nothing"),
-    # No fault, 2 x 2 pixels of 3 channels, and of 12 bytes 11 and 13.
-    ([r"printf '\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\3\0\0\0abcdefghijk'"], "zz.tif: the process that decoded it answered in part"),
-    ([r"printf '\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\3\0\0\0abcdefghijklm'"], "zz.tif: the process that decoded it answered in part"),
+    ([HEAD + "abcdefghijk'"], "zz.tif: the process that decoded it answered in part"),
+    ([HEAD + "abcdefghijklm'"], "zz.tif: the process that decoded it answered in part"),
+    ([HEAD.replace(r"\3\0\0\0\0", r"\3\0\0\0\377") + "abcdefghijkl'"], "zz.tif: the process that decoded it answered in part"),
+    ([HEAD.replace(r"\3", r"\2") + "abcdefgh'"], "zz.tif: the process that decoded it answered in part"),
     (None, "there is no program podere in"),
-], ids=["KILL", "TERM", "exit 3", "nothing", "part of a head", "too few", "too many", "no program"])
+], ids=["KILL", "TERM", "exit 3", "nothing", "part of a head", "too few", "too many", "text", "channels", "no program"])
 def test_what_is_not_the_pictures_fault_ends_the_run_which_can_be_resumed(podere, beside, suspect, lines, words):
     if lines:
         program(beside / "podere", *lines)

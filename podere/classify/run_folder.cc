@@ -173,6 +173,13 @@ std::optional<std::uintmax_t> result_bytes(const std::filesystem::path& run_fold
   return n_bytes;
 }
 
+std::string with_advice(const std::string& message, const std::filesystem::path& run_folder,
+                        std::optional<std::uintmax_t> n_before, bool is_strict) {
+  if (result_bytes(run_folder) == n_before) return message;
+  return fmt::format("{}{}{} has what was done, the same command with --resume{} continues", message,
+                     message.empty() ? "" : "; ", run_folder.string(), is_strict ? " and without --strict" : "");
+}
+
 void remove_run(const std::filesystem::path& run_folder) {
   std::error_code ignored;
   for (const std::filesystem::path& file : part_files(run_folder, ignored)) std::filesystem::remove(file, ignored);

@@ -46,6 +46,11 @@ void make_run_folder(const std::filesystem::path& run_folder);
 /// How many bytes of results the folder has; 0 if it is not there, nothing if it cannot be read.
 std::optional<std::uintmax_t> result_bytes(const std::filesystem::path& run_folder);
 
+/// The message of a run that ended early, with what it left behind and how to continue, if that is more than the
+/// `n_before` bytes that there were. `message` may be empty.
+std::string with_advice(const std::string& message, const std::filesystem::path& run_folder,
+                        std::optional<std::uintmax_t> n_before, bool is_strict);
+
 /// Removes what a run keeps. The folder stays.
 void remove_run(const std::filesystem::path& run_folder);
 

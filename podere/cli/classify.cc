@@ -1,15 +1,9 @@
 // podere classify: the classes of many pictures, by a network.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,6 +15,8 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/classify/folder_lock.h"
+#include "podere/classify/picture_network.h"
 #include "podere/classify/preprocessing.h"
 #include "podere/classify/run_folder.h"
 #include "podere/cli/arguments.h"
@@ -37,8 +33,6 @@
 
 namespace podere::cli {
 namespace {
-
-constexpr std::size_t kMostNameBytes = 200;
 
 struct ClassifyOptions {
   OutputOptions output;
@@ -116,50 +110,6 @@ classify::OutputFormat format_of(const std::filesystem::path& output) {
   return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kText;
 }
 
-/// Keeps other commands from the same folder, as far as its file system has locks.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& folder) : path_(folder / ".lock") {
-    classify::make_run_folder(folder);
-    descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    close(descriptor_);
-    throw_input_error("{}: another command is at work in it", folder.string());
-  }
-  /// Whether another command has it.
-  static bool is_held(const std::filesystem::path& folder) {
-    const int descriptor = open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC);
-    const bool is_held = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (descriptor >= 0) close(descriptor);
-    return is_held;
-  }
-
-  /// Leaves nothing behind if nothing was done.
-  ~FolderLock() {
-    if (descriptor_ >= 0 && classify::result_bytes(path_.parent_path()) == 0) remove_run();
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
-  /// Removes what the run keeps, with the folder if nothing else is in it.
-  void remove_run() {
-    const std::filesystem::path folder = path_.parent_path();
-    classify::remove_run(folder);
-    close(std::exchange(descriptor_, -1));  // before it is removed, or a file server keeps it
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-    std::filesystem::remove(folder, ignored);
-    if (!std::filesystem::exists(folder, ignored)) return;
-    print_error(fmt::format("{} is left, something else is in it", folder.string()));
-  }
-
- private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-};
-
 /// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
 std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolder& seen) {
   const std::filesystem::path output = options.path;
@@ -170,8 +120,7 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   }
   std::filesystem::path folder = options.path + ".parts";
   const bool is_there = std::filesystem::exists(folder, unknown);
-  if (is_there && FolderLock::is_held(folder))
-    throw_input_error("{}: another command is at work in it", folder.string());
+  if (is_there && classify::FolderLock::is_held(folder)) classify::FolderLock::refuse(folder);
   if (is_there && !options.resume) {
     throw_input_error("{0}: is what an earlier run did: --resume continues it, rm -r {0} forgets it", folder.string());
   }
@@ -191,9 +140,8 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
                    const std::function<void(const Json&)>& keep) {
   const auto n_before = classify::result_bytes(job.parts);
   const auto advice = [&](const std::string& error) {
-    if (classify::result_bytes(job.parts) == n_before || job.parts != options.path + ".parts") return error;
-    return fmt::format("{}{}{} has what was done, the same command with --resume{} continues", error,
-                       error.empty() ? "" : "; ", job.parts, job.strict ? " and without --strict" : "");
+    const bool is_kept = job.parts == options.path + ".parts";
+    return is_kept ? classify::with_advice(error, job.parts, n_before, job.strict) : error;
   };
   try {
     return run_job(options.group, options.output, job, keep);
@@ -247,30 +195,33 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   print(facts_text(lines), descriptor);
 }
 
-/// Writes the network and its head as one network into `folder`, as podere convert does, and has the job take it. The
-/// contact sheet shows the names of files, so these say what they are of.
+classify::NetworkOptions network_of(const ClassifyOptions& options) {
+  return {.path = options.job.model,
+          .preprocess = options.preprocess,
+          .size = options.job.size,
+          .bits = options.job.bits,
+          .layer = options.job.layer};
+}
+
+/// Has the job take the network with its head, which is written into `folder`.
 void join_head(const ClassifyOptions& options, const std::filesystem::path& folder, jobs::ClassifyJob& job) {
-  if (!job.labels.empty()) throw_input_error("--labels: the head has the names of classes");
-  const auto head = exchange::load_model(options.head);
-  const exchange::JoinedNetwork joined = exchange::join_head(
-      *head.model,
-      {.path = job.model, .preprocess = options.preprocess, .size = job.size, .bits = job.bits, .layer = job.layer});
-  const auto name_of = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
-  const std::string preprocessing =
-      options.preprocess.empty() ? classify::preprocessing_file_of(job.model) : options.preprocess;
-  const auto write = [&](const std::string& name, const std::string& content) {
-    AtomicFile file(folder / name.substr(0, kMostNameBytes));
-    file.write(content);
-    file.commit();
-    return (folder / name.substr(0, kMostNameBytes)).string();
-  };
-  job.model = write(fmt::format("{} with {}", name_of(job.model), name_of(options.head)), joined.onnx);
+  const exchange::JoinedFiles files = exchange::write_joined_into(folder, options.head, network_of(options));
+  job.model = files.network;
   job.preprocess.clear();
-  job.preprocess_file = write(name_of(preprocessing), joined.preprocessing);
-  job.labels = write("classes of the head", fmt::format("{}\n", fmt::join(joined.classes, "\n")));
+  job.preprocess_file = files.preprocessing;
+  job.labels = files.classes;
   job.layer.clear();
   job.size = 0;
   job.bits = 0;  // the file of preprocessing has it
+}
+
+/// Throws InputError for a network that cannot be used: a batch job would say so hours later.
+void check_network(const ClassifyOptions& options) {
+  if (options.head.empty()) {
+    const classify::PictureNetwork network(network_of(options));
+  } else {
+    exchange::join_head(*exchange::load_model(options.head).model, network_of(options));
+  }
 }
 
 /// Throws InputError for an output that is one of the pictures that a list names.
@@ -294,13 +245,16 @@ int classify_pictures(const ClassifyOptions& options) {
                        {"--head", options.head},
                        {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
                        {"the file beside --model", classify::preprocessing_file_of(options.job.model)}});
+  if (!options.head.empty() && !options.job.labels.empty()) {
+    throw_input_error("--labels: the head has the names of classes");
+  }
   check_pictures(options);
+  if (options.group.submit) check_network(options);
   const TemporaryFolder here(launch::temporary_folder());
   const SeenFolder seen(options.group, here);
   jobs::ClassifyJob job = options.job;
   job.parts = folder_for(options, seen).string();
   (classify::is_preprocessing_name(options.preprocess) ? job.preprocess : job.preprocess_file) = options.preprocess;
-  if (!options.head.empty()) join_head(options, seen.path(), job);
   job.contact_sheet = !options.sheet.empty();
   std::optional<AtomicFile> sheet;
   if (job.contact_sheet) sheet.emplace(options.sheet);
@@ -308,13 +262,14 @@ int classify_pictures(const ClassifyOptions& options) {
   job.output = file.path();
   job.format = format_of(options.path);
   submit_if_asked(options.group, options.output);
-  FolderLock lock(job.parts);
+  if (!options.head.empty()) join_head(options, seen.path(), job);
+  classify::FolderLock lock(job.parts);
   Json facts = run_resumable(options, job, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();
     if (sheet) sheet->write(content_of(std::filesystem::path(job.parts) / classify::kContactSheetName));
     file.commit();
     if (sheet) sheet->commit();
-    lock.remove_run();
+    if (!lock.remove_run()) print_error(fmt::format("{} is left, something else is in it", job.parts));
   });
   facts["output"] = options.path;
   if (!options.head.empty()) {

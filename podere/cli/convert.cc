@@ -142,14 +142,7 @@ int run_join(const ConvertOptions& options) {
   const int facts_to = facts_descriptor(outputs);
   const auto read = exchange::load_model(options.model);
   const exchange::JoinedNetwork joined = exchange::join_head(*read.model, options.network);
-  const std::string names = fmt::format("{}\n", fmt::join(joined.classes, "\n"));
-  AtomicFile network(options.path), preprocessing(beside(".json")), classes(beside(".txt"));
-  network.write(joined.onnx);
-  preprocessing.write(joined.preprocessing);
-  classes.write(names);
-  preprocessing.commit();
-  classes.commit();
-  network.commit();
+  exchange::write_joined(joined, {options.path, beside(".json"), beside(".txt")});
   if (options.output.json) {
     print_json(Json{{"from", read.format.name}, {"to", "ONNX"}, {"classes", joined.classes}, {"output", options.path}},
                facts_to);

@@ -1,5 +1,7 @@
 #include "podere/exchange/join_head.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -10,9 +12,11 @@
 #include <span>
 #include <utility>
 
+#include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/json.h"
 #include "podere/base/printable.h"
+#include "podere/exchange/format.h"
 #include "podere/exchange/onnx_graph.h"
 #include "podere/neural/algorithm.h"
 #include "podere/neural/model.h"
@@ -246,6 +250,30 @@ JoinedNetwork join_head(const algorithm::Model& model, const classify::NetworkOp
   type.mutable_shape()->add_dim()->set_dim_value(static_cast<std::int64_t>(classes.size()));
   set_metadata("classes", SortedJson(classes).dump(), file);
   return {to_bytes(file), layer.facts().at("preprocessing_fields").dump(2) + "\n", classes};
+}
+
+void write_joined(const JoinedNetwork& joined, const JoinedFiles& files) {
+  AtomicFile network(files.network), preprocessing(files.preprocessing), classes(files.classes);
+  network.write(joined.onnx);
+  preprocessing.write(joined.preprocessing);
+  classes.write(fmt::format("{}\n", fmt::join(joined.classes, "\n")));
+  preprocessing.commit();
+  classes.commit();
+  network.commit();
+}
+
+JoinedFiles write_joined_into(const std::filesystem::path& folder, const std::string& head,
+                              const classify::NetworkOptions& options) {
+  constexpr std::size_t kMostNameBytes = 200;
+  const auto name_of = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+  const auto path_of = [&](const std::string& name) { return (folder / name.substr(0, kMostNameBytes)).string(); };
+  const JoinedFiles files = {
+      .network = path_of(fmt::format("{} with {}", name_of(options.path), name_of(head))),
+      .preprocessing = path_of(
+          name_of(options.preprocess.empty() ? classify::preprocessing_file_of(options.path) : options.preprocess)),
+      .classes = path_of("classes of the head")};
+  write_joined(join_head(*load_model(head).model, options), files);
+  return files;
 }
 
 }  // namespace podere::exchange

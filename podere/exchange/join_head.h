@@ -1,6 +1,7 @@
 // A network for pictures and a head that learned from its features, as one network.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,20 @@ struct JoinedNetwork {
 /// "classes". Throws InputError for a head of another kind, or that learned other features than the layer has, and for
 /// a network with weights in files beside it.
 JoinedNetwork join_head(const algorithm::Model& head, const classify::NetworkOptions& options);
+
+/// Files of a network with its head.
+struct JoinedFiles {
+  std::string network;
+  std::string preprocessing;
+  std::string classes;  ///< one a line
+};
+
+/// Writes them; the network, which needs the others, is the last to appear.
+void write_joined(const JoinedNetwork& joined, const JoinedFiles& files);
+
+/// join_head of the model in the file `head`, written into `folder` under names that say what they are of, as contact
+/// sheets show them.
+JoinedFiles write_joined_into(const std::filesystem::path& folder, const std::string& head,
+                              const classify::NetworkOptions& options);
 
 }  // namespace podere::exchange

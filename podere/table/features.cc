@@ -53,8 +53,9 @@ std::vector<std::optional<std::size_t>> find_features(const Schema& wanted, cons
 
 void check_same_pictures(const Schema& wanted, const Schema& schema) {
   if (wanted.pictures.empty() || schema.pictures.empty() || wanted.pictures == schema.pictures) return;
-  throw_input_error("the model learned pictures as {}, and those of the data are {}: read them as the model learned them",
-                    wanted.pictures, schema.pictures);
+  throw_input_error(
+      "the model learned pictures as {}, and those of the data are {}: read them as the model learned them",
+      wanted.pictures, schema.pictures);
 }
 
 std::vector<std::size_t> match_features(const Schema& wanted, const Schema& schema) {

@@ -1,0 +1,31 @@
+// One command at a time in the folder of a run.
+#pragma once
+
+#include <filesystem>
+
+namespace podere::classify {
+
+/// Keeps other commands from the folder, as far as its file system has locks.
+class FolderLock {
+ public:
+  /// Makes the folder if it is not there. Throws InputError where it cannot be made, and where another command has it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  /// Leaves nothing behind if nothing was done.
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  /// Whether another command has it.
+  static bool is_held(const std::filesystem::path& folder);
+  /// A fault where it is.
+  [[noreturn]] static void refuse(const std::filesystem::path& folder);
+
+  /// Removes what the run keeps, and the folder. False if that is left, as something else is in it.
+  bool remove_run();
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace podere::classify

@@ -1,5 +1,7 @@
 #include "podere/classify/preprocessing.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,29 +17,33 @@
 namespace podere::classify {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"imagenet", "inception", "unit", "raw"};
 constexpr std::size_t kValues = 256;
 constexpr std::size_t kMostJsonBytes = 1 << 16;
 
-image::Filter filter_of(ResizeFilter filter) {
-  switch (filter) {
-    case ResizeFilter::kBox:
-      return image::Filter::kBox;
-    case ResizeFilter::kBilinear:
-      return image::Filter::kBilinear;
-    case ResizeFilter::kBicubic:
-      return image::Filter::kBicubic;
-    case ResizeFilter::kLanczos:
-      return image::Filter::kLanczos;
-  }
-  throw_error("no filter");
+/// As torchvision's weights have it: the shorter side becomes 256 for networks of 224, 342 for those of 299.
+Preprocessing for_imagenet(const InputShape& shape) {
+  const auto shorter = static_cast<double>(std::min(shape.height, shape.width));
+  return {.fit = image::Fit::kCrop,
+          .shortest_side = static_cast<std::uint32_t>(std::lround(shorter / 0.875)),
+          .mean = {0.485F, 0.456F, 0.406F},
+          .std = {0.229F, 0.224F, 0.225F}};
 }
+
+struct Known {
+  const char* name;
+  Preprocessing (*of)(const InputShape& shape);
+};
+constexpr std::array kKnown = {
+    Known{"imagenet", for_imagenet},
+    Known{"inception", [](const InputShape& /*shape*/) { return Preprocessing{.mean = {0.5F}, .std = {0.5F}}; }},
+    Known{"unit", [](const InputShape& /*shape*/) { return Preprocessing{}; }},
+    Known{"raw", [](const InputShape& /*shape*/) { return Preprocessing{.divisor = 1}; }}};
 
 Preprocessing read_preprocessing(const std::string& path) {
   std::ifstream in(path);
   if (!in) {
-    throw_input_error("{}: is no file that can be read; preprocessing is imagenet, inception, unit, raw or a JSON file",
-                      path);
+    throw_input_error("{}: is no file that can be read; preprocessing is {} or a JSON file", path,
+                      fmt::join(preprocessing_names(), ", "));
   }
   std::string text(kMostJsonBytes, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -56,7 +62,7 @@ Preprocessing read_preprocessing(const std::string& path) {
 /// Throws InputError for a crop of more than there is in any picture: what is missing would be black.
 void check_crop(const Preprocessing& preprocessing, const InputShape& shape, const std::string& path) {
   const std::uint32_t shorter = std::min(shape.height, shape.width);
-  if (preprocessing.fit != ResizeFit::kCrop || preprocessing.shortest_side == 0) return;
+  if (preprocessing.fit != image::Fit::kCrop || preprocessing.shortest_side == 0) return;
   if (preprocessing.shortest_side >= shorter) return;
   throw_input_error("{}: shortest_side is {}, of which {} cannot be cut out: allowed are {} to {}, or 0", path,
                     preprocessing.shortest_side, shorter, shorter, kMostSide);
@@ -64,20 +70,19 @@ void check_crop(const Preprocessing& preprocessing, const InputShape& shape, con
 
 }  // namespace
 
-bool is_preprocessing_name(const std::string& name) { return std::ranges::find(kNames, name) != kNames.end(); }
+std::vector<std::string> preprocessing_names() {
+  std::vector<std::string> names;
+  for (const Known& known : kKnown) names.emplace_back(known.name);
+  return names;
+}
+
+bool is_preprocessing_name(const std::string& name) {
+  return std::ranges::find(kKnown, name, &Known::name) != kKnown.end();
+}
 
 Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape& shape) {
-  if (name_or_path == "imagenet") {
-    // As torchvision's weights have it: 256 for networks of 224, 342 for those of 299.
-    const auto shorter = static_cast<double>(std::min(shape.height, shape.width));
-    return {.fit = ResizeFit::kCrop,
-            .shortest_side = static_cast<std::uint32_t>(std::lround(shorter / 0.875)),
-            .mean = {0.485F, 0.456F, 0.406F},
-            .std = {0.229F, 0.224F, 0.225F}};
-  }
-  if (name_or_path == "inception") return {.mean = {0.5F}, .std = {0.5F}};
-  if (name_or_path == "unit") return {};
-  if (name_or_path == "raw") return {.divisor = 1};
+  const auto* const known = std::ranges::find(kKnown, name_or_path, &Known::name);
+  if (known != kKnown.end()) return known->of(shape);
   Preprocessing read = read_preprocessing(name_or_path);
   check_crop(read, shape, name_or_path);
   return read;
@@ -114,17 +119,17 @@ Preparer::Preparer(const Preprocessing& preprocessing, const InputShape& shape, 
 }
 
 image::Picture Preparer::to_size(const image::Picture& picture) const {
-  const image::Filter filter = filter_of(preprocessing_.filter);
+  const image::Filter filter = preprocessing_.filter;
   switch (preprocessing_.fit) {
-    case ResizeFit::kStretch:
+    case image::Fit::kStretch:
       break;
-    case ResizeFit::kCrop:
+    case image::Fit::kCrop:
       if (preprocessing_.shortest_side != 0) {
         return image::resize_shortest_and_crop(picture, preprocessing_.shortest_side, shape_.width, shape_.height,
                                                filter);
       }
       return image::resize_to_fit(picture, shape_.width, shape_.height, image::Fit::kCrop, filter);
-    case ResizeFit::kPad:
+    case image::Fit::kPad:
       return image::resize_to_fit(picture, shape_.width, shape_.height, image::Fit::kPad, filter);
   }
   return image::resize(picture, shape_.width, shape_.height, filter);

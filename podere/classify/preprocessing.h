@@ -9,16 +9,9 @@
 
 #include "podere/base/enum_names.h"
 #include "podere/image/picture.h"
+#include "podere/image/resize.h"
 
 namespace podere::classify {
-
-enum class ResizeFit { kStretch, kCrop, kPad };
-constexpr EnumNames<3> names_of(ResizeFit /*enumeration*/) { return {"fit", {"stretch", "crop", "pad"}}; }
-
-enum class ResizeFilter { kBox, kBilinear, kBicubic, kLanczos };
-constexpr EnumNames<4> names_of(ResizeFilter /*enumeration*/) {
-  return {"filter", {"box", "bilinear", "bicubic", "lanczos"}};
-}
 
 enum class ChannelOrder { kRgb, kBgr };
 constexpr EnumNames<2> names_of(ChannelOrder /*enumeration*/) { return {"channels", {"rgb", "bgr"}}; }
@@ -34,9 +27,9 @@ struct InputShape {
 
 /// A picture is resized; each value v of 0 to 255 becomes (v / divisor - mean) / std, channel by channel, in float32.
 struct Preprocessing {
-  ResizeFit fit = ResizeFit::kStretch;
+  image::Fit fit = image::Fit::kStretch;
   std::uint32_t shortest_side = 0;  ///< of fit crop: the shorter side before the middle is cut out; 0: as the network's
-  ResizeFilter filter = ResizeFilter::kBilinear;
+  image::Filter filter = image::Filter::kBilinear;
   ChannelOrder channels = ChannelOrder::kRgb;
   float divisor = 255;
   std::vector<float> mean = {0};  ///< of each channel, or one for all
@@ -64,11 +57,12 @@ inline constexpr int kMostSide = 1 << 14;
 inline constexpr unsigned kLeastBits = 8;
 inline constexpr unsigned kMostBits = 32;
 
-/// Whether it is one of the names that preprocessing_of knows.
+/// "imagenet", "inception", "unit", "raw": what preprocessing_of knows by name.
+std::vector<std::string> preprocessing_names();
 bool is_preprocessing_name(const std::string& name);
 
-/// What --preprocess knows by name, for a network that takes pictures of `shape`: "imagenet", "inception", "unit",
-/// "raw"; else the path of a JSON file with fields of Preprocessing. Throws InputError.
+/// What --preprocess knows by name, for a network that takes pictures of `shape`; else the path of a JSON file with
+/// fields of Preprocessing. Throws InputError.
 Preprocessing preprocessing_of(const std::string& name_or_path, const InputShape& shape);
 
 /// Makes inputs of pictures. Thread-safe.

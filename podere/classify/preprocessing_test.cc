@@ -67,10 +67,10 @@ TEST(Preprocessing, OfImagenetCutsOutTheMiddle) {
     const std::vector<float> input = prepared(preprocessing, {1, 8, 8}, picture);
     return std::ranges::count(input, 255.0F) >= 6 * 8;  // a column at each border is mixed with the black beside it
   };
-  EXPECT_TRUE(is_white({.fit = ResizeFit::kCrop, .divisor = 1}));
-  EXPECT_TRUE(is_white({.fit = ResizeFit::kCrop, .shortest_side = 9, .divisor = 1}));
-  EXPECT_FALSE(is_white({.fit = ResizeFit::kStretch, .divisor = 1}));
-  EXPECT_FALSE(is_white({.fit = ResizeFit::kPad, .divisor = 1}));
+  EXPECT_TRUE(is_white({.fit = image::Fit::kCrop, .divisor = 1}));
+  EXPECT_TRUE(is_white({.fit = image::Fit::kCrop, .shortest_side = 9, .divisor = 1}));
+  EXPECT_FALSE(is_white({.fit = image::Fit::kStretch, .divisor = 1}));
+  EXPECT_FALSE(is_white({.fit = image::Fit::kPad, .divisor = 1}));
 }
 
 class PreprocessingFile : public testing::Test {
@@ -88,8 +88,8 @@ class PreprocessingFile : public testing::Test {
 TEST_F(PreprocessingFile, HasTheFields) {
   const Preprocessing read_one = read(R"({"fit": "pad", "filter": "lanczos", "channels": "bgr", "divisor": 2,
                                           "mean": [1, 2, 3], "std": [4]})");
-  EXPECT_EQ(read_one.fit, ResizeFit::kPad);
-  EXPECT_EQ(read_one.filter, ResizeFilter::kLanczos);
+  EXPECT_EQ(read_one.fit, image::Fit::kPad);
+  EXPECT_EQ(read_one.filter, image::Filter::kLanczos);
   EXPECT_EQ(read_one.channels, ChannelOrder::kBgr);
   EXPECT_EQ(read_one.divisor, 2);
   EXPECT_EQ(read_one.mean, (std::vector<float>{1, 2, 3}));

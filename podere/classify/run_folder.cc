@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/base/read_file.h"
 #include "podere/base/sha256.h"
 
 namespace podere::classify {
@@ -19,12 +18,6 @@ namespace {
 constexpr const char* kSettings = "run.json";
 constexpr const char* kPictures = "pictures.list";
 constexpr const char* kPart = ".part";
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw_input_error("{}: cannot be read", path.string());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
   AtomicFile file(path);
@@ -68,7 +61,7 @@ std::optional<Listed> from_text(std::string_view text) {
 }
 
 void check_same(const std::filesystem::path& path, const Json& settings) {
-  const Json before = Json::parse(read_text(path / kSettings), nullptr, false);
+  const Json before = Json::parse(read_file(path / kSettings), nullptr, false);
   if (before.is_discarded()) throw_input_error("{}: is damaged: remove {}", (path / kSettings).string(), path.string());
   for (const auto& [name, value] : settings.items()) {
     const auto found = before.find(name);
@@ -131,7 +124,7 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (std::filesystem::exists(path_ / kPictures)) {
-      text = read_text(path_ / kPictures);
+      text = read_file(path_ / kPictures);
     } else {
       const image::PictureList list = image::list_pictures(location);
       text = to_text({list.names(), list.left_out()});

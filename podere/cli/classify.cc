@@ -5,15 +5,14 @@
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/read_file.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/classify/folder_lock.h"
 #include "podere/classify/picture_network.h"
@@ -156,12 +155,6 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
   }
 }
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw_error("{}: cannot be read", path.string());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void print_facts(const Json& facts, const ClassifyOptions& options, int descriptor) {
   const Json& network = facts.at("network");
   const auto n_pictures = facts.at("pictures").get<std::uint64_t>();
@@ -266,7 +259,7 @@ int classify_pictures(const ClassifyOptions& options) {
   classify::FolderLock lock(job.parts);
   Json facts = run_resumable(options, job, [&](const Json& result) {
     if (result.at("was_stopped").get<bool>()) throw Interrupted();
-    if (sheet) sheet->write(content_of(std::filesystem::path(job.parts) / classify::kContactSheetName));
+    if (sheet) sheet->write(read_file(std::filesystem::path(job.parts) / classify::kContactSheetName));
     file.commit();
     if (sheet) sheet->commit();
     if (!lock.remove_run()) print_error(fmt::format("{} is left, something else is in it", job.parts));

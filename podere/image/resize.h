@@ -11,6 +11,9 @@ namespace podere::image {
 
 /// As Pillow has them.
 enum class Filter { kBox, kBilinear, kBicubic, kLanczos };
+constexpr EnumNames<4> names_of(Filter /*enumeration*/) {
+  return {"filter", {"box", "bilinear", "bicubic", "lanczos"}};
+}
 
 /// The picture as width x height, antialiased: bit for bit what Pillow's Image.resize gives with this filter for 8-bit
 /// pictures. Two passes, first along rows, of sums of whole numbers, so that every machine has the same bits.

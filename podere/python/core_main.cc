@@ -21,6 +21,7 @@
 #include "podere/base/error.h"
 #include "podere/base/machine.h"
 #include "podere/catalog/catalog.h"
+#include "podere/classify/preprocessing.h"
 #include "podere/comm/communicator.h"
 #include "podere/neural/model.h"
 #include "podere/neural/predict.h"
@@ -482,6 +483,7 @@ void define_images(py::module_& module) {
             });
           },
           py::arg("arrays"), py::arg("first"), py::arg("n_threads"));
+  module.def("preprocessing_names", &classify::preprocessing_names);
   module.def(
       "files_of_pictures",
       [](const std::string& location) {

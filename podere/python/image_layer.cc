@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 #include "podere/base/error.h"
 #include "podere/base/parallel.h"
 #include "podere/image/decode.h"
@@ -20,33 +16,13 @@ ImageLayer::ImageLayer(const std::string& model, const std::string& layer, const
               .size = size,
               .bits = bits,
               .layer = layer,
-              .is_in_location = true}) {
-  constexpr std::size_t kMost = 1'000'000;  // as tables have
-  if (layer_.n_values() == 0 || layer_.n_values() > kMost) {
-    throw_input_error("{}: the layer has {} values, allowed are 1 to {}: choose another", model, layer_.n_values(),
-                      kMost);
-  }
-}
-
-std::vector<std::string> ImageLayer::names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < n_features(); ++i) names.push_back(layer_.feature_name(i));
-  return names;
-}
+              .is_in_location = true}) {}
 
 void ImageLayer::compute(std::size_t n, const std::function<void(std::size_t i, const Use& use)>& picture_of,
                          std::span<float> features, int n_threads) const {
-  std::vector<std::optional<classify::PictureLayer::Lane>> lanes(static_cast<std::size_t>(std::max(n_threads, 1)));
-  parallel_for(n_threads, n, [&](std::size_t i, int thread) {
-    auto& lane = lanes[static_cast<std::size_t>(thread)];
-    if (!lane) lane.emplace(layer_.new_lane());
+  parallel_for(n_threads, n, [&](std::size_t i, int /*thread*/) {
     picture_of(i, [&](const image::Picture& picture, const std::string& title) {
-      layer_.prepare(picture, *lane);
-      const std::span<const float> values = layer_.run(*lane);
-      if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-        throw_input_error("{}: the network makes NaN or infinite values of it", title);
-      }
-      std::ranges::copy(values, features.begin() + static_cast<std::ptrdiff_t>(i * n_features()));
+      layer_.compute(picture, title, features.subspan(i * n_features(), n_features()));
     });
   });
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "podere/classify/picture_layer.h"
+#include "podere/classify/feature_layer.h"
 #include "podere/image/picture.h"
 
 namespace podere::python {
@@ -16,12 +16,12 @@ namespace podere::python {
 /// A layer of a network, and pictures of this process or of files brought through it, each on a thread.
 class ImageLayer {
  public:
-  /// Throws InputError as classify::PictureLayer, and for a layer of more values than tables have columns.
+  /// Throws InputError as classify::FeatureLayer.
   ImageLayer(const std::string& model, const std::string& layer, const std::string& preprocess, std::uint32_t size,
              unsigned bits);
 
-  std::size_t n_features() const { return layer_.n_values(); }
-  std::vector<std::string> names() const;
+  std::size_t n_features() const { return layer_.n_features(); }
+  std::vector<std::string> names() const { return layer_.names(); }
 
   /// Of the files, a row each: `features` [files.size() x n_features()]. Throws InputError for the first that is no
   /// picture.
@@ -36,7 +36,7 @@ class ImageLayer {
   void compute(std::size_t n, const std::function<void(std::size_t i, const Use& use)>& picture_of,
                std::span<float> features, int n_threads) const;
 
-  classify::PictureLayer layer_;
+  classify::FeatureLayer layer_;
 };
 
 /// The pictures of a folder, pattern or list, by the paths of their files. Throws InputError for none, and for an

@@ -51,7 +51,7 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   const std::string path = parse_location(spec.location).path;
   if (path.empty()) throw_input_error("{}: names no pictures; they are asked for as {}", spec.location, kImagesExample);
   const auto pictures = std::make_shared<const image::PictureList>(image::list_pictures(path));
-  PictureNumbers numbers = picture_numbers(spec.location, query);
+  PictureNumbers numbers = picture_numbers(query);
   PictureRows rows;
   rows.name = spec.location;
   rows.n = pictures->size();

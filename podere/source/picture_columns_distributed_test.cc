@@ -34,7 +34,7 @@ TEST(PictureColumns, AreTheSameOnEveryRank) {
     PictureShape shape = kShape;
     shape.n_channels = n == 3 ? image::kRgb : image::kGray;
     const io::CsvOptions options{.label = kPictureLabel, .categorical = {kPictureLabel}};
-    const auto open = [&] { return picture_columns(make_rows(n, picture_numbers("pictures", {.shape = shape}))); };
+    const auto open = [&] { return picture_columns(make_rows(n, picture_numbers({.shape = shape}))); };
     const auto table = columns::read_columns(open, options, io::world(), 2);
     ASSERT_EQ(table.n_features(), shape.n_values());
     EXPECT_EQ(table.schema().features.front(), "pixel1");
@@ -53,7 +53,7 @@ TEST(PictureColumns, AreTheSameOnEveryRank) {
 
 TEST(PictureColumns, TheFirstThatCannotBeDecodedIsNamedOnEveryRank) {
   const auto open = [] {
-    PictureRows rows = make_rows(3000, picture_numbers("pictures", {.shape = kShape}));
+    PictureRows rows = make_rows(3000, picture_numbers({.shape = kShape}));
     rows.read = [whole = rows.read](std::uint64_t i, std::span<float> values) {
       if (i == 2100 || i == 2900) throw InputError(fmt::format("picture {}: is damaged", i));
       whole(i, values);

@@ -1,60 +1,18 @@
 #include "podere/source/picture_numbers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/base/printable.h"
-#include "podere/classify/picture_layer.h"
-#include "podere/io/memory_room.h"
+#include "podere/classify/feature_layer.h"
 #include "podere/table/features.h"
 
 namespace podere::source {
 namespace {
 
-using classify::PictureLayer;
-
 constexpr std::string_view kFeature = "feature";
-
-/// A network, and as many lanes as threads were in it at once.
-class SharedLayer {
- public:
-  explicit SharedLayer(const classify::NetworkOptions& options) : layer_(options) {}
-
-  const PictureLayer& operator*() const { return layer_; }
-
-  /// Thread-safe.
-  void compute(const image::Picture& picture, std::span<float> numbers) {
-    std::unique_ptr<PictureLayer::Lane> lane = take();
-    layer_.prepare(picture, *lane);
-    std::ranges::copy(layer_.run(*lane), numbers.begin());
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(lane));
-  }
-
- private:
-  std::unique_ptr<PictureLayer::Lane> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto lane = std::move(free_.back());
-        free_.pop_back();
-        return lane;
-      }
-    }
-    return std::make_unique<PictureLayer::Lane>(layer_.new_lane());
-  }
-
-  PictureLayer layer_;
-  std::mutex mutex_;  // of `free_`
-  std::vector<std::unique_ptr<PictureLayer::Lane>> free_;
-};
 
 PictureNumbers pixels(const PictureShape& shape, unsigned n_bits) {
   PictureNumbers numbers;
@@ -67,28 +25,20 @@ PictureNumbers pixels(const PictureShape& shape, unsigned n_bits) {
   return numbers;
 }
 
-PictureNumbers features(const std::string& location, const PictureQuery& query) {
-  const auto layer = std::make_shared<SharedLayer>(classify::NetworkOptions{.path = query.model,
-                                                                            .preprocess = query.preprocess,
-                                                                            .size = query.shape.width,
-                                                                            .bits = query.bits,
-                                                                            .layer = query.layer,
-                                                                            .is_in_location = true});
-  const graph::Port& output = (**layer).output();
-  const std::size_t n = (**layer).n_values();
-  if (n == 0 || n > io::kMostFeatures) {
-    throw_input_error("{}: {} is {}, which are {} features of a picture, allowed are 1 to {}: choose another layer=",
-                      location, printable(output.name), graph::to_text(output.shape), n, io::kMostFeatures);
-  }
+PictureNumbers features(const PictureQuery& query) {
+  const auto layer =
+      std::make_shared<const classify::FeatureLayer>(classify::NetworkOptions{.path = query.model,
+                                                                              .preprocess = query.preprocess,
+                                                                              .size = query.shape.width,
+                                                                              .bits = query.bits,
+                                                                              .layer = query.layer,
+                                                                              .is_in_location = true});
   PictureNumbers numbers;
-  numbers.decoding = (**layer).decoding();
-  numbers.fingerprint = (**layer).fingerprint();
-  for (std::size_t i = 0; i < n; ++i) numbers.names.push_back((**layer).feature_name(i));
-  numbers.compute = [layer, name = printable(output.name)](const image::Picture& picture, const std::string& title,
-                                                           std::span<float> values) {
-    layer->compute(picture, values);
-    if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return;
-    throw_input_error("{}: the network makes NaN or infinite values of it in {}", title, name);
+  numbers.decoding = layer->decoding();
+  numbers.fingerprint = layer->fingerprint();
+  numbers.names = layer->names();
+  numbers.compute = [layer](const image::Picture& picture, const std::string& title, std::span<float> values) {
+    layer->compute(picture, title, values);
   };
   return numbers;
 }
@@ -109,8 +59,8 @@ bool learned_pixels(const table::Schema& model) {
 
 }  // namespace
 
-PictureNumbers picture_numbers(const std::string& location, const PictureQuery& query) {
-  return query.model.empty() ? pixels(query.shape, query.bits) : features(location, query);
+PictureNumbers picture_numbers(const PictureQuery& query) {
+  return query.model.empty() ? pixels(query.shape, query.bits) : features(query);
 }
 
 void check_learned(const std::string& location, const table::Schema& model, const std::vector<std::string>& names,

@@ -15,7 +15,7 @@ namespace podere::source {
 
 struct PictureNumbers {
   std::vector<std::string> names;  ///< of the columns
-  std::string pictures;            ///< of pixels how they are made, as table::Schema has it; features say it by their names
+  std::string pictures;  ///< of pixels how they are made, as table::Schema has it; features say it by their names
   /// Of a picture that messages call `title` [names.size()]. Thread-safe. Throws InputError.
   std::function<void(image::Picture picture, const std::string& title, std::span<float> numbers)> compute;
   image::DecodeOptions decoding;  ///< how the picture is decoded
@@ -24,7 +24,7 @@ struct PictureNumbers {
 
 /// Pixels of the size that is asked for, or features of the network. Throws InputError for a network that cannot be
 /// used.
-PictureNumbers picture_numbers(const std::string& location, const PictureQuery& query);
+PictureNumbers picture_numbers(const PictureQuery& query);
 
 /// Throws InputError where a model learned other pictures than `names` and `pictures` are of: pixels that were made in
 /// another way, or features of another network.

@@ -59,7 +59,9 @@ class QueryParser {
       if (value.empty()) refuse(key, value, "the name of a tensor of the network");
       query.layer = value;
     } else if (key == "preprocess") {
-      if (value.empty()) refuse(key, value, "imagenet, inception, unit, raw and the name of a JSON file");
+      if (value.empty())
+        refuse(key, value,
+               fmt::format("{} and the name of a JSON file", fmt::join(classify::preprocessing_names(), ", ")));
       query.preprocess = value;
     } else if (key == "cache") {
       if (value.empty()) refuse(key, value, "no and the name of a folder");

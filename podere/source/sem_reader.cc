@@ -31,7 +31,7 @@ std::unique_ptr<columns::ColumnFile> simulate_pictures(const Reading& reading) {
   if (!n || *n == 0)
     throw_input_error("{}: micrographs are asked for by their number, as in {}", location, kSemExample);
   const PictureQuery query = query_of(location);
-  PictureNumbers numbers = picture_numbers(location, query);
+  PictureNumbers numbers = picture_numbers(query);
   PictureRows rows;
   rows.name = location;
   rows.n = *n;

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arrays import free_name
 from ._parameters import absolute
 from ._put import Features, ServedArray, array_server, labels_of, numbers_of
@@ -104,16 +105,13 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
     return {**source, **row_numbers(rows)}
 
 
-_NAMES_OF_PREPROCESSING = ("imagenet", "inception", "unit", "raw")
-
-
 def images_location(path: str | os.PathLike[str], *, model: Any, preprocess: Any, cache: Any, **choices: Any) -> str:
     """"images:..." of what Session.read_images has."""
     values = {name: value for name, value in choices.items() if value is not None}
     if model is not None:
         values["model"] = absolute("model", model)
     if preprocess is not None:
-        is_name = isinstance(preprocess, str) and preprocess in _NAMES_OF_PREPROCESSING
+        is_name = isinstance(preprocess, str) and preprocess in _core.preprocessing_names()
         values["preprocess"] = preprocess if is_name else absolute("preprocess", preprocess)
     if cache is not True:
         values["cache"] = "no" if cache is False else absolute("cache", cache)

@@ -69,6 +69,9 @@ def test_a_submitted_command_writes_what_it_writes_here(podere, slurm, options):
 
 @pytest.mark.parametrize("options, words", [
     (["--head", "head.json"], "the head learned feature1@"),
+    (["--layer", "feature"], "has no tensor 'feature': did you mean 'features'"),
+    (["--size", "50"], "--size is 50, the network takes"),
+    (["--head", "head.json", "--labels", "names.txt"], "--labels: the head has the names of classes"),
     (["--resume"], "there is no labels.csv.parts"),
 ])
 def test_what_cannot_be_done_is_refused_before_it_is_submitted(podere, options, words):

@@ -34,7 +34,7 @@ PictureQuery query_of(const SourceSpec& spec) {
 
 /// Null: there is none.
 std::shared_ptr<classify::FeatureCache> open_cache(const PictureQuery& query, const PictureNumbers& numbers,
-                                                   std::uint64_t n_pictures, const comm::Communicator& comm) {
+                                                   std::uint64_t n_pictures, int n_writers) {
   if (numbers.fingerprint.empty() || query.cache == kNoCache) return nullptr;
   const auto folder = query.cache.empty() ? classify::usual_feature_cache() : std::filesystem::path(query.cache);
   if (folder.empty()) return nullptr;
@@ -42,10 +42,10 @@ std::shared_ptr<classify::FeatureCache> open_cache(const PictureQuery& query, co
                                                                                 .fingerprint = numbers.fingerprint,
                                                                                 .n_values = numbers.names.size(),
                                                                                 .n_pictures = n_pictures,
-                                                                                .n_writers = comm.size()});
+                                                                                .n_writers = n_writers});
 }
 
-std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& reading) {
+std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& reading, int n_here) {
   const SourceSpec& spec = reading.spec;
   const PictureQuery query = query_of(spec);
   const std::string path = parse_location(spec.location).path;
@@ -57,7 +57,9 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   rows.n = pictures->size();
   rows.columns = numbers.names;
   rows.pictures = numbers.pictures;
-  rows.read = [pictures, cache = open_cache(query, numbers, rows.n, reading.comm), options = numbers.decoding,
+  // A folder that is chosen may be one of all machines.
+  const int n_writers = query.cache.empty() ? n_here : reading.comm.size();
+  rows.read = [pictures, cache = open_cache(query, numbers, rows.n, n_writers), options = numbers.decoding,
                compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);
     const auto bytes = pictures->read(i);

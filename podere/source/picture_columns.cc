@@ -6,6 +6,7 @@
 #include "podere/base/error.h"
 #include "podere/columns/column_rows.h"
 #include "podere/columns/value_text.h"
+#include "podere/comm/ranks_here.h"
 #include "podere/source/csv_reader.h"
 #include "podere/source/picture_numbers.h"
 
@@ -91,6 +92,22 @@ io::CsvOptions picture_options(const Reading& reading, const columns::ColumnFile
   return options;
 }
 
+struct Opened {
+  std::unique_ptr<columns::ColumnFile> file;
+  io::CsvOptions options;
+};
+
+/// Before the options are known, which depend on whether there are labels. Collective.
+Opened open_once(const Reading& reading, OpenPictures open) {
+  const auto n_here = static_cast<int>(comm::ranks_here(reading.comm).size());
+  Opened opened;
+  reading.comm.agree([&] {
+    opened.file = open(reading, n_here);
+    opened.options = picture_options(reading, *opened.file);
+  });
+  return opened;
+}
+
 }  // namespace
 
 std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows) {
@@ -98,25 +115,14 @@ std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows) {
 }
 
 table::Table load_pictures(const Reading& reading, OpenPictures open) {
-  // Opened once, before the options are known, which depend on whether there are labels.
-  std::unique_ptr<columns::ColumnFile> file;
-  io::CsvOptions options;
-  reading.comm.agree([&] {
-    file = open(reading);
-    options = picture_options(reading, *file);
-  });
-  return columns::read_columns([&] { return std::move(file); }, options, reading.comm, reading.n_threads,
+  Opened opened = open_once(reading, open);
+  return columns::read_columns([&] { return std::move(opened.file); }, opened.options, reading.comm, reading.n_threads,
                                reading.facts);
 }
 
 std::unique_ptr<table::RowSource> open_pictures(const Reading& reading, OpenPictures open) {
-  std::unique_ptr<columns::ColumnFile> file;
-  io::CsvOptions options;
-  reading.comm.agree([&] {
-    file = open(reading);
-    options = picture_options(reading, *file);
-  });
-  return columns::open_columns([&] { return std::move(file); }, options, reading.comm, reading.n_threads,
+  Opened opened = open_once(reading, open);
+  return columns::open_columns([&] { return std::move(opened.file); }, opened.options, reading.comm, reading.n_threads,
                                table::kWindowBytes, reading.facts);
 }
 

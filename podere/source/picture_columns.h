@@ -30,8 +30,8 @@ inline constexpr const char* kPictureLabel = "label";
 /// The columns, and "label" if there are labels.
 std::unique_ptr<columns::ColumnFile> picture_columns(PictureRows rows);
 
-/// Opens pictures for a job. Local. Throws InputError.
-using OpenPictures = std::unique_ptr<columns::ColumnFile> (*)(const Reading& reading);
+/// Opens pictures for a job, which `n_here` ranks of this machine do. Local. Throws InputError.
+using OpenPictures = std::unique_ptr<columns::ColumnFile> (*)(const Reading& reading, int n_here);
 
 table::Table load_pictures(const Reading& reading, OpenPictures open);
 std::unique_ptr<table::RowSource> open_pictures(const Reading& reading, OpenPictures open);

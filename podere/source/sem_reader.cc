@@ -25,7 +25,7 @@ PictureQuery query_of(const std::string& location) {
                              kSemExample);
 }
 
-std::unique_ptr<columns::ColumnFile> simulate_pictures(const Reading& reading) {
+std::unique_ptr<columns::ColumnFile> simulate_pictures(const Reading& reading, int /*n_here*/) {
   const std::string& location = reading.spec.location;
   const auto n = parse_count(parse_location(location).path);
   if (!n || *n == 0)

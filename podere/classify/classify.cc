@@ -1,19 +1,12 @@
 #include "podere/classify/classify.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cmath>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,153 +14,19 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
-#include "podere/base/printable.h"
 #include "podere/classify/class_names.h"
-#include "podere/classify/decode_clock.h"
 #include "podere/classify/outcome.h"
 #include "podere/classify/part_files.h"
+#include "podere/classify/pipeline.h"
 #include "podere/classify/result_sheet.h"
 #include "podere/classify/run_folder.h"
 #include "podere/comm/hand_out.h"
-#include "podere/image/decode.h"
-#include "podere/image/decode_apart.h"
 #include "podere/image/list.h"
 
 namespace podere::classify {
 namespace {
 
 constexpr double kReportSeconds = 0.2;
-
-enum Step { kRead, kDecode, kPrepare, kNetwork, kKeep };
-constexpr std::array kStepNames = {"read", "decode", "resize", "network", "write"};
-
-/// Seconds of all threads in each step.
-class StepSeconds {
- public:
-  /// Calls `body` and adds its time.
-  template <typename Body>
-  auto in(Step step, Body&& body) {
-    struct AtEnd {
-      std::atomic<std::uint64_t>& nanoseconds;
-      Stopwatch watch = {};
-      ~AtEnd() { nanoseconds += static_cast<std::uint64_t>(watch.seconds() * 1e9); }
-    } at_end{nanoseconds_[step]};
-    return body();
-  }
-  Json over_ranks(const comm::Communicator& comm) const {
-    Json seconds = Json::object();
-    for (std::size_t step = 0; step < kStepNames.size(); ++step) {
-      const auto all = comm.all_reduce(nanoseconds_[step].load(), comm::Reduction::kSum);
-      seconds[kStepNames[step]] = static_cast<double>(all) * 1e-9;
-    }
-    return seconds;
-  }
-
- private:
-  std::array<std::atomic<std::uint64_t>, kStepNames.size()> nanoseconds_{};
-};
-
-/// Ends this executor: a decoder that does not end cannot be ended alone. Others continue, and have the picture decoded
-/// apart.
-[[noreturn]] void end_at_decoder(const std::string& title, int most_seconds) {
-  fmt::print(stderr, "podere: {}: takes more than {} s to decode: this executor ends\n", title, most_seconds);
-  std::fflush(stderr);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(SIGXCPU, SIG_DFL);
-  std::raise(SIGXCPU);
-  std::_Exit(1);
-}
-
-/// Where a picture is decoded: on the thread that has it, or in a process of its own.
-enum class Decoding { kHere, kApart };
-
-/// What the threads of this executor do with pictures.
-class Pipeline {
- public:
-  Pipeline(const Options& options, const image::PictureList& pictures, const PictureNetwork& network, int n_threads)
-      : options_(options),
-        pictures_(pictures),
-        network_(network),
-        clock_(n_threads, options.decode_seconds,
-               [this](std::uint64_t i) { end_at_decoder(pictures_.title(i), options_.decode_seconds); }) {
-    for (int thread = 0; thread < n_threads; ++thread) lanes_.push_back(network.new_lane());
-  }
-
-  /// Throws InputError if the picture cannot be used and that is to end it all.
-  Outcome outcome_of(std::size_t i, int thread, Decoding decoding) {
-    Outcome outcome;
-    try {
-      const std::vector<std::uint8_t> bytes = seconds_.in(kRead, [&] { return pictures_.read(i); });
-      if (options_.keep_images == KeptImages::kOriginal) outcome.image.assign(bytes.begin(), bytes.end());
-      const image::Picture picture = seconds_.in(kDecode, [&] { return decode(bytes, i, thread, decoding, outcome); });
-      PictureNetwork::Lane& lane = lanes_[static_cast<std::size_t>(thread)];
-      seconds_.in(kPrepare, [&] { prepare(picture, lane, outcome); });
-      const std::span<const float> scores = seconds_.in(kNetwork, [&] { return network_.run(lane); });
-      outcome.top = best_of(scores, options_.top, network_.needs_softmax());
-      check_scores(scores, outcome, i);
-    } catch (const image::PictureFault& fault) {
-      if (options_.is_strict) throw;
-      outcome.fault_kind = name_of(fault.kind());
-      outcome.fault = fault.what();
-    } catch (const std::bad_alloc&) {  // nothing that the picture can be blamed for: on another machine it may do
-      throw_error("{}: there is not enough memory for it: give executors fewer cores", pictures_.title(i));
-    }
-    return outcome;
-  }
-
-  /// Calls `body` and adds its time to that of `step`.
-  template <typename Body>
-  void time(Step step, Body&& body) {
-    seconds_.in(step, body);
-  }
-  const StepSeconds& seconds() const { return seconds_; }
-
- private:
-  image::Picture decode(image::Bytes bytes, std::size_t i, int thread, Decoding decoding, Outcome& outcome) {
-    const std::string title = pictures_.title(i);
-    image::PictureWithFacts decoded;
-    if (decoding == Decoding::kApart) {
-      decoded = image::decode_apart(bytes, title, options_.decode_seconds, network_.decoding());
-    } else {
-      clock_.in(thread, i, [&] { decoded = image::decode_with_facts(bytes, title, network_.decoding()); });
-    }
-    outcome.microscope = std::move(decoded.microscope);
-    outcome.width = decoded.picture.width;
-    outcome.height = decoded.picture.height;
-    return std::move(decoded.picture);
-  }
-
-  void prepare(const image::Picture& picture, PictureNetwork::Lane& lane, Outcome& outcome) const {
-    image::Picture small = network_.prepare(picture, lane);
-    if (options_.keep_images != KeptImages::kSmall) return;
-    if (network_.input().n_channels == image::kRgb) small = image::to_rgb(std::move(small));
-    outcome.image.assign(small.pixels.begin(), small.pixels.end());
-  }
-
-  void check_scores(std::span<const float> scores, Outcome& outcome, std::size_t i) const {
-    const auto is_nan = [](const Score& score) { return std::isnan(score.score); };
-    if (std::ranges::none_of(scores, [](float score) { return std::isnan(score); }) &&
-        std::ranges::none_of(outcome.top, is_nan)) {
-      return;
-    }
-    const std::string fault =
-        fmt::format("{}: the network's scores of it are NaN: its --preprocess may be another", pictures_.title(i));
-    if (options_.is_strict) throw_input_error("{}", fault);
-    outcome.top.clear();
-    outcome.width = outcome.height = 0;
-    if (options_.keep_images == KeptImages::kSmall) outcome.image.clear();
-    outcome.fault_kind = "scores are NaN";
-    outcome.fault = fault;
-  }
-
-  const Options& options_;
-  const image::PictureList& pictures_;
-  const PictureNetwork& network_;
-  std::vector<PictureNetwork::Lane> lanes_;
-  StepSeconds seconds_;
-  DecodeClock clock_;
-};
 
 /// The same for "a", "./a" and "a/".
 std::string plain_path(const std::string& path) {
@@ -261,25 +120,89 @@ Json write_output(const OutputOptions& options, const Results& results, const im
   return {{"classified", n_classified}, {"faults", n_of_kind}};
 }
 
+/// What a run stands on, the same on all ranks but for the names.
+struct Prepared {
+  std::unique_ptr<const PictureNetwork> network;
+  std::vector<std::string> labels;  ///< on rank 0
+  Json settings;
+};
+
+/// Reads the network and sets what the user left open. Throws InputError for options that cannot be. Collective.
+Prepared prepare(Options& options, const comm::Communicator& comm, Progress& progress) {
+  Prepared prepared;
+  comm.agree([&] {
+    if (options.pictures.empty()) throw_input_error("PICTURES is empty: a folder, a pattern, a list, an archive");
+    prepared.network = std::make_unique<PictureNetwork>(options.network);
+    const std::size_t n_classes = prepared.network->n_classes();
+    if (options.top == 0) options.top = static_cast<std::uint32_t>(std::min<std::size_t>(5, n_classes));
+    if (options.top > n_classes) {
+      throw_input_error("--top is {}, the network has {} classes", options.top, n_classes);
+    }
+    if (options.decode_seconds < 1 || options.decode_seconds > kMostDecodeSeconds) {
+      throw_input_error("decode_seconds is {}, allowed are 1 to {}", options.decode_seconds, kMostDecodeSeconds);
+    }
+    if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
+      throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
+    }
+    prepared.settings = settings_of(options, *prepared.network);
+    if (options.labels.empty() || !comm.is_root()) return;
+    prepared.labels = read_class_names(options.labels, n_classes);
+    if (const std::string repeated = repeated_names(prepared.labels); !repeated.empty()) {
+      progress.warn(fmt::format("{}: {}: in CSV and contact sheets these classes look the same, HDF5 has their numbers",
+                                options.labels, repeated));
+    }
+  });
+  check_same_on_ranks(prepared.settings, comm);
+  return prepared;
+}
+
+/// Has all executors do the pictures that are left, the suspect ones first. Returns whether all were done: not if
+/// progress wanted to stop. Collective.
+bool do_left(const Left& left, std::size_t n_pictures, Pipeline& pipeline, PartFile& part,
+             const comm::Communicator& comm, int n_threads, Progress& progress) {
+  const std::size_t n_before = n_pictures - left.size();
+  const Stopwatch watch;
+  std::size_t n_done = 0;
+  const auto do_all = [&](const std::vector<std::uint64_t>& tasks, Decoding decoding) {
+    const std::size_t n_done_before = n_done;
+    const auto report = [&](std::size_t n) {
+      const double seconds = watch.seconds();
+      const std::size_t n_now = n_done_before + n;
+      const double rate = seconds > 0 ? static_cast<double>(n_now) / seconds : 0;
+      progress.report({"classify", n_before + n_now, n_pictures, {{"pictures_per_second", rate}}, "picture"});
+      return !progress.stop_requested();
+    };
+    const auto work = [&](std::size_t task, int thread) {
+      part.begin(tasks[task]);
+      const Outcome outcome = pipeline.outcome_of(tasks[task], thread, decoding);
+      pipeline.time(kKeep, [&] { part.end(tasks[task], to_bytes(outcome)); });
+    };
+    report(0);
+    const std::size_t n = comm::hand_out(comm, tasks.size(), n_threads, {work, report});
+    n_done += n;
+    return n == tasks.size();
+  };
+  return do_all(left.suspect, Decoding::kApart) && do_all(left.fresh, Decoding::kHere);
+}
+
 /// Rank 0 writes all that is wanted from the part files of all runs and ranks. Returns as write_output.
-Json write_all(const Options& options, const PictureNetwork& network, const std::vector<std::string>& labels,
-               const Json& settings, const RunFolder& folder, int n_ranks, const image::PictureList& pictures,
-               Progress& progress) {
+Json write_all(const Options& options, const Prepared& prepared, const RunFolder& folder, int n_ranks,
+               const image::PictureList& pictures, Progress& progress) {
   const OutputOptions output = {.path = options.output,
                                 .format = options.format,
                                 .n_pictures = pictures.size(),
                                 .n_top = options.top,
-                                .labels = labels,
+                                .labels = prepared.labels,
                                 .keep_images = options.keep_images,
-                                .input = network.input(),
-                                .attributes = attributes_of(settings)};
+                                .input = prepared.network->input(),
+                                .attributes = attributes_of(prepared.settings)};
   std::vector<std::filesystem::path> files = folder.earlier_parts();
   for (int rank = 0; rank < n_ranks; ++rank) files.push_back(folder.part(rank));
   const Results results(files, pictures.size());
   Json counts = write_output(output, results, pictures, progress);
   if (options.has_contact_sheet) {
     AtomicFile sheet(std::filesystem::path(options.folder) / kContactSheetName);
-    sheet.write(result_sheet(options.pictures, network, pictures, labels,
+    sheet.write(result_sheet(options.pictures, *prepared.network, pictures, prepared.labels,
                              [&](std::size_t i) { return from_bytes(results.result(i)); }));
     sheet.commit_unflushed();
   }
@@ -290,33 +213,9 @@ Json write_all(const Options& options, const PictureNetwork& network, const std:
 
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress) {
   progress.report({"list", 0, 1, {}});
-  std::unique_ptr<const PictureNetwork> network;
-  std::vector<std::string> labels;
-  Json settings;
-  comm.agree([&] {
-    if (options.pictures.empty()) throw_input_error("PICTURES is empty: a folder, a pattern, a list, an archive");
-    network = std::make_unique<PictureNetwork>(options.network);
-    if (options.top == 0) options.top = static_cast<std::uint32_t>(std::min<std::size_t>(5, network->n_classes()));
-    if (options.top > network->n_classes()) {
-      throw_input_error("--top is {}, the network has {} classes", options.top, network->n_classes());
-    }
-    if (options.decode_seconds < 1 || options.decode_seconds > kMostDecodeSeconds) {
-      throw_input_error("decode_seconds is {}, allowed are 1 to {}", options.decode_seconds, kMostDecodeSeconds);
-    }
-    if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
-      throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
-    }
-    if (!options.labels.empty() && comm.is_root()) {
-      labels = read_class_names(options.labels, network->n_classes());
-      if (const std::string repeated = repeated_names(labels); !repeated.empty()) {
-        progress.warn(fmt::format("{}: {}: CSV and contact sheets do not tell these classes apart, numbers in HDF5 do",
-                                  options.labels, repeated));
-      }
-    }
-    settings = settings_of(options, *network);
-  });
-  check_same_on_ranks(settings, comm);
-  const RunFolder folder(options.folder, settings, comm);
+  const Prepared prepared = prepare(options, comm, progress);
+  const PictureNetwork& network = *prepared.network;
+  const RunFolder folder(options.folder, prepared.settings, comm);
   const image::PictureList pictures = folder.pictures(options.pictures, comm);
   const Left left = find_left(folder, pictures.size(), options.is_strict, comm);
   if (!left.suspect.empty() && comm.is_root()) {
@@ -326,40 +225,16 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   std::unique_ptr<PartFile> part;
   comm.agree([&] { part = std::make_unique<PartFile>(folder.part(comm.rank())); });
 
-  const std::size_t n_before = pictures.size() - left.size();
   const Stopwatch watch;
-  Pipeline pipeline(options, pictures, *network, n_threads);
-  std::size_t n_done = 0;
-  const auto do_all = [&](const std::vector<std::uint64_t>& tasks, Decoding decoding) {
-    const std::size_t n_done_before = n_done;
-    const auto report = [&](std::size_t n) {
-      const double seconds = watch.seconds();
-      const auto n_now = static_cast<double>(n_done_before + n);
-      progress.report({"classify",
-                       n_before + n_done_before + n,
-                       pictures.size(),
-                       {{"pictures_per_second", seconds > 0 ? n_now / seconds : 0}},
-                       "picture"});
-      return !progress.stop_requested();
-    };
-    const auto work = [&](std::size_t task, int thread) {
-      part->begin(tasks[task]);
-      const Outcome outcome = pipeline.outcome_of(tasks[task], thread, decoding);
-      pipeline.time(kKeep, [&] { part->end(tasks[task], to_bytes(outcome)); });
-    };
-    report(0);
-    const std::size_t n = comm::hand_out(comm, tasks.size(), n_threads, {work, report});
-    n_done += n;
-    return n == tasks.size();
-  };
-  const bool is_all_done = do_all(left.suspect, Decoding::kApart) && do_all(left.fresh, Decoding::kHere);
+  Pipeline pipeline(options, pictures, network, n_threads);
+  const bool is_all_done = do_left(left, pictures.size(), pipeline, *part, comm, n_threads, progress);
   comm.agree([&] { part->close(); });
 
   Json result = {{"pictures", pictures.size()},
                  {"other_files", pictures.left_out().n_others},
                  {"replaced", pictures.left_out().n_replaced},
-                 {"earlier", n_before},
-                 {"network", network->facts()},
+                 {"earlier", pictures.size() - left.size()},
+                 {"network", network.facts()},
                  {"classify_seconds", watch.seconds()},
                  {"seconds_of", pipeline.seconds().over_ranks(comm)},
                  {"was_stopped", !is_all_done}};
@@ -367,7 +242,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   progress.report({"write", 0, pictures.size(), {}});
   comm.agree([&] {
     if (!comm.is_root()) return;
-    result.update(write_all(options, *network, labels, settings, folder, comm.size(), pictures, progress));
+    result.update(write_all(options, prepared, folder, comm.size(), pictures, progress));
   });
   return result;
 }

@@ -29,12 +29,14 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 struct Listed {
   std::vector<std::string> names;
   image::LeftOut left_out;
+  std::string places;
 };
 
-/// SHA-256 of the rest, how many other files and replaced pictures there are, then the names. Each ends with a zero
-/// byte, which no name has.
+/// SHA-256 of the rest, how many other files and replaced pictures there are, places, then the names. Each ends with a
+/// zero byte, which none of them has.
 std::string to_text(const Listed& listed) {
   std::string text = fmt::format("{} {}", listed.left_out.n_others, listed.left_out.n_replaced) + '\0';
+  (text += listed.places) += '\0';
   for (const std::string& name : listed.names) (text += name) += '\0';
   return sha256_of(text) + '\0' + text;
 }
@@ -46,13 +48,15 @@ std::optional<Listed> from_text(std::string_view text) {
   text.remove_prefix(digest_end + 1);
   if (sha256_of(text) != digest) return std::nullopt;
   Listed listed;
-  bool is_first = true;
-  for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1)) {
+  std::size_t n_parts = 0;
+  for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1), ++n_parts) {
     const std::string_view part = text.substr(0, end);
-    if (std::exchange(is_first, false)) {
+    if (n_parts == 0) {
       const std::size_t space = std::min(part.find(' '), part.size());
       listed.left_out = {.n_others = parse_count(part.substr(0, space)).value_or(0),
                          .n_replaced = parse_count(part.substr(std::min(space + 1, part.size()))).value_or(0)};
+    } else if (n_parts == 1) {
+      listed.places = part;
     } else {
       listed.names.emplace_back(part);
     }
@@ -127,7 +131,7 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
       text = read_file(path_ / kPictures);
     } else {
       const image::PictureList list = image::list_pictures(location);
-      text = to_text({list.names(), list.left_out()});
+      text = to_text({list.names(), list.left_out(), list.places()});
       write_text(path_ / kPictures, text);
     }
   });
@@ -136,7 +140,7 @@ image::PictureList RunFolder::pictures(const std::string& location, const comm::
   comm.agree([&] {
     std::optional<Listed> listed = from_text(text);
     if (!listed) throw_input_error("{}: is damaged: remove {}", (path_ / kPictures).string(), path_.string());
-    pictures = image::reopen_pictures(location, std::move(listed->names), listed->left_out);
+    pictures = image::reopen_pictures(location, std::move(listed->names), listed->left_out, listed->places);
   });
   return *std::move(pictures);
 }

@@ -186,19 +186,26 @@ PictureList list_any(const std::string& location) {
   }
   if (is_tar_name(location)) {
     TarPictures pictures = open_tar(location);
-    return {location, std::move(pictures.names), pictures.left_out, tar_prefix(location), std::move(pictures.store)};
+    return {location,
+            std::move(pictures.names),
+            pictures.left_out,
+            tar_prefix(location),
+            std::move(pictures.store),
+            std::move(pictures.places)};
   }
   if (is_list_name(location)) return in_list(location, read_lines(location));
   return as_paths(location, {location});
 }
 
 /// As list_any, of pictures that are known.
-PictureList reopen_any(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
+PictureList reopen_any(const std::string& location, std::vector<std::string> names, LeftOut left_out,
+                       const std::string& places) {
   std::error_code unknown;
   if (is_folder(location)) return in_folder(location, std::move(names), left_out);
   if (!fs::exists(location, unknown)) return as_paths(location, names);
   if (is_tar_name(location)) {
-    auto store = std::make_shared<Chosen>(open_tar(location), names, location);
+    std::shared_ptr<const PictureStore> store = reopen_tar(location, names, places);
+    if (!store) store = std::make_shared<Chosen>(open_tar(location), names, location);
     return {location, std::move(names), left_out, tar_prefix(location), std::move(store)};
   }
   if (is_list_name(location)) return in_list(location, std::move(names));
@@ -232,12 +239,13 @@ bool has_picture_name(std::string_view name) {
 }
 
 PictureList::PictureList(std::string location, std::vector<std::string> names, LeftOut left_out,
-                         std::string title_prefix, std::shared_ptr<const PictureStore> store)
+                         std::string title_prefix, std::shared_ptr<const PictureStore> store, std::string places)
     : location_(std::move(location)),
       names_(std::move(names)),
       left_out_(left_out),
       title_prefix_(std::move(title_prefix)),
-      store_(std::move(store)) {}
+      store_(std::move(store)),
+      places_(std::move(places)) {}
 
 std::string PictureList::title(std::size_t i) const { return printable_line(title_prefix_ + names_[i], kTitleBytes); }
 
@@ -262,8 +270,9 @@ PictureList list_pictures(const std::string& location) {
                     n_others > 0 ? fmt::format(", but {} other files", n_others) : "");
 }
 
-PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
-  PictureList pictures = reopen_any(location, std::move(names), left_out);
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out,
+                            const std::string& places) {
+  PictureList pictures = reopen_any(location, std::move(names), left_out, places);
   check_some_are_there(pictures);
   return pictures;
 }

@@ -25,7 +25,7 @@ class PictureList {
  public:
   /// `title_prefix`: what messages put before names.
   PictureList(std::string location, std::vector<std::string> names, LeftOut left_out, std::string title_prefix,
-              std::shared_ptr<const PictureStore> store);
+              std::shared_ptr<const PictureStore> store, std::string places = "");
 
   const std::string& location() const { return location_; }
   std::size_t size() const { return names_.size(); }
@@ -43,6 +43,8 @@ class PictureList {
   /// otherwise in a moment is tried again for some seconds; then throws Error, as the picture is not to blame.
   std::vector<std::uint8_t> read(std::size_t i) const;
   const LeftOut& left_out() const { return left_out_; }
+  /// For reopen_pictures, which need not look for them then: a text without zero bytes, empty if there is no such.
+  const std::string& places() const { return places_; }
 
  private:
   std::string location_;
@@ -50,6 +52,7 @@ class PictureList {
   LeftOut left_out_;
   std::string title_prefix_;
   std::shared_ptr<const PictureStore> store_;
+  std::string places_;
 };
 
 /// Larger files are no pictures that fit into memory.
@@ -66,8 +69,9 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 PictureList list_pictures(const std::string& location);
 
 /// The pictures that list_pictures found at the location before, perhaps in another process: folders are not searched
-/// again. Those that are gone cannot be read. Local. Throws InputError where all seem to be gone, or an archive cannot
-/// be opened.
-PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out);
+/// again, nor are archives that are unchanged since `places` was made. Those that are gone cannot be read. Local.
+/// Throws InputError where all seem to be gone, or an archive cannot be opened.
+PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out,
+                            const std::string& places);
 
 }  // namespace podere::image

@@ -168,7 +168,7 @@ TEST_F(PictureLists, AreReopenedByTheirNames) {
     Names wanted = before.names();
     std::ranges::reverse(wanted);
     wanted.emplace_back("gone.tif");
-    const PictureList pictures = reopen_pictures(path(name), wanted, before.left_out());
+    const PictureList pictures = reopen_pictures(path(name), wanted, before.left_out(), "");
     ASSERT_EQ(names(pictures), wanted) << name;
     EXPECT_EQ(pictures.left_out().n_others, before.left_out().n_others) << name;
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -176,6 +176,33 @@ TEST_F(PictureLists, AreReopenedByTheirNames) {
       EXPECT_EQ(pictures.title(i), before.title(before.size() - 1 - i)) << name;
     }
     EXPECT_THROW(pictures.read(before.size()), PictureFault) << name;
+  }
+}
+
+TEST_F(PictureLists, OfAnArchiveAreReopenedWithoutGoingThroughIt) {
+  for (const bool is_packed : {false, true}) {
+    const std::string file = is_packed ? "p.tar.gz" : "p.tar";
+    const std::vector<std::pair<std::string, std::string>> members = {
+        {"b.tif", "b"}, {"a.tif", "replaced"}, {"README", "text"}, {"a.tif", "a"}, {"c.tif", "c"}};
+    make_archive(file, members, is_packed);
+    const PictureList before = list_pictures(path(file));
+    const auto reopened = [&](const std::string& places) {
+      return reopen_pictures(path(file), before.names(), before.left_out(), places);
+    };
+    // Other names for the same places: what is read shows that the archive was not searched for them.
+    const PictureList renamed = reopen_pictures(path(file), {"x.tif", "y.tif", "z.tif"}, {}, before.places());
+    for (const std::size_t i : {2U, 0U, 1U}) EXPECT_EQ(text(renamed, i), text(before, i)) << i;
+    for (const std::string& places : {before.places(), std::string(), std::string("plain\n0 0.0\n7\n8\n9"),
+                                      before.places() + "\n7", before.places() + "x"}) {
+      const PictureList pictures = reopened(places);
+      for (const std::size_t i : {2U, 0U, 1U}) EXPECT_EQ(text(pictures, i), text(before, i)) << places << i;
+    }
+    // Another archive of the same names.
+    make_archive(file, {{"c.tif", "third"}, {"a.tif", "first"}, {"b.tif", "second one"}}, is_packed);
+    const PictureList pictures = reopened(before.places());
+    EXPECT_EQ(text(pictures, 0), "second one");
+    EXPECT_EQ(text(pictures, 1), "first");
+    EXPECT_EQ(text(pictures, 2), "third");
   }
 }
 

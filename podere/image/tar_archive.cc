@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "podere/base/file_traffic.h"
+#include "podere/base/number.h"
 #include "podere/base/printable.h"
 
 namespace podere::image {
@@ -36,6 +38,13 @@ class ArchiveFile {
   ArchiveFile& operator=(const ArchiveFile&) = delete;
 
   const std::string& path() const { return path_; }
+
+  /// Differs where the archive does: its size and time.
+  std::string version() const {
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) return "";
+    return fmt::format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
 
   /// Up to the size of `bytes`; less than 0 if it fails, with errno.
   ssize_t read_at(std::uint64_t offset, std::span<char> bytes) const {
@@ -223,7 +232,7 @@ class PackedTar : public PictureStore {
 
   /// Keeps a picture that another thread is likely to ask for: one of the last before the one that is wanted.
   void pass(std::size_t i, archive_entry* entry) const {
-    constexpr std::size_t kKept = 64;
+    constexpr std::size_t kKept = 1024;
     if (content_size(entry) > kMostPassedBytes) return;
     try {
       std::vector<std::uint8_t> bytes = stream_->read(entry, printable_line(file_->path(), 400));
@@ -254,6 +263,17 @@ std::string_view plain_name(const char* name) {
   while (plain.starts_with('/')) plain.remove_prefix(1);
   const bool is_hidden = plain.starts_with('.') || plain.find("/.") != plain.npos;
   return is_hidden ? std::string_view() : plain;
+}
+
+std::shared_ptr<const PictureStore> make_store(std::unique_ptr<ArchiveFile> file, std::vector<std::uint64_t> places,
+                                               bool is_packed) {
+  if (is_packed) return std::make_shared<PackedTar>(std::move(file), std::move(places));
+  return std::make_shared<PlainTar>(std::move(file), std::move(places));
+}
+
+/// "packed", the version of the archive and the places, each on a line.
+std::string places_text(const ArchiveFile& file, std::span<const std::uint64_t> places, bool is_packed) {
+  return fmt::format("{}\n{}\n{}", is_packed ? "packed" : "plain", file.version(), fmt::join(places, "\n"));
 }
 
 }  // namespace
@@ -309,12 +329,30 @@ TarPictures open_tar(const std::string& path) {
   pictures.left_out.n_replaced = places.size() - n;
   pictures.names.resize(n);
   places.resize(n);
-  if (is_packed) {
-    pictures.store = std::make_shared<PackedTar>(std::move(file), std::move(places));
-  } else {
-    pictures.store = std::make_shared<PlainTar>(std::move(file), std::move(places));
-  }
+  pictures.places = places_text(*file, places, is_packed);
+  pictures.store = make_store(std::move(file), std::move(places), is_packed);
   return pictures;
+}
+
+std::shared_ptr<const PictureStore> reopen_tar(const std::string& path, const std::vector<std::string>& names,
+                                               const std::string& places) {
+  auto file = std::make_unique<ArchiveFile>(path);
+  std::vector<std::uint64_t> found;
+  for (const bool is_packed : {false, true}) {
+    const std::string head = places_text(*file, {}, is_packed);
+    if (!places.starts_with(head)) continue;
+    std::string_view rest = std::string_view(places).substr(head.size());
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const auto place = parse_count(rest.substr(0, end));
+      if (!place) return nullptr;
+      found.push_back(*place);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (found.size() != names.size()) return nullptr;
+    return make_store(std::move(file), std::move(found), is_packed);
+  }
+  return nullptr;
 }
 
 }  // namespace podere::image

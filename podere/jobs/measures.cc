@@ -24,6 +24,7 @@ Json measure_classes(const Communicator& comm, std::span<const float> probabilit
   return {{"accuracy", matrix.accuracy()}, {"confusion", to_json(matrix)}};
 }
 
+/// `probabilities` are of class 1. Of two outputs that are as likely the first counts.
 Json measure_two_classes(const Communicator& comm, std::span<const float> probabilities, const MeasuredRows& rows,
                          std::size_t roc_points) {
   Json result = {{"log_loss", evaluate::log_loss(comm, probabilities, rows.labels, rows.weights)}};
@@ -37,7 +38,7 @@ Json measure_two_classes(const Communicator& comm, std::span<const float> probab
   } else {
     result["auc"] = evaluate::auc(comm, probabilities, rows.labels, rows.weights);
   }
-  result.update(measure_classes(comm, probabilities, 2, rows));
+  result.update(measure_classes(comm, rows.predictions, 2, rows));
   return result;
 }
 

@@ -30,9 +30,7 @@ class RowFormat {
         classes_(std::move(classes)),
         has_numbers_(has_numbers) {
     if (classes_.empty()) return;
-    const std::span<const float> all(values);
-    chosen_ = evaluate::predicted_classes(n_outputs == 2 ? all.subspan(n_rows_) : all,
-                                          std::max<std::size_t>(2, n_outputs), n_rows_);
+    chosen_ = evaluate::predicted_classes(values, std::max<std::size_t>(2, n_outputs), n_rows_);
     for (std::string& text : classes_) text = io::field_of(text);
   }
 

@@ -332,6 +332,7 @@ def lightgbm_cases():
     yield case("multiclassova", "classes", objective="multiclassova", num_class=4)
     yield case("cross_entropy", "fraction", objective="cross_entropy")
     yield case("cross_entropy_lambda", "fraction", objective="cross_entropy_lambda")
+    yield case("multiclassova, sigmoid 2", "classes", objective="multiclassova", num_class=4, sigmoid=2.0)
     yield case("lambdarank", "grade", other={"groups": True}, objective="lambdarank")
     yield case("rank_xendcg", "grade", other={"groups": True}, objective="rank_xendcg")
     yield case("custom objective", "number", other={"custom": True})
@@ -498,6 +499,7 @@ def catboost_cases():
     yield case("MultiClassOneVsAll", "classes", "Probability", loss_function="MultiClassOneVsAll")
     yield case("Poisson", "count", "Exponent", loss_function="Poisson")
     yield case("Tweedie", "count", "Exponent", loss_function="Tweedie:variance_power=1.3")
+    yield case("MultiClassOneVsAll of two classes", "binary", "Probability", loss_function="MultiClassOneVsAll")
     yield case("Quantile", "number", loss_function="Quantile:alpha=0.8")
     yield case("MultiQuantile", "number", loss_function="MultiQuantile:alpha=0.2,0.8")
     yield case("MAE", "number", loss_function="MAE")
@@ -588,7 +590,7 @@ def make_catboost_case(catboost, writer, name, parameters, label, how, other):
         values = pandas.DataFrame(dict(zip(NAMES, test.T)))
         values["kind"] = texts
     predictions = numpy.asarray(model.predict(values, prediction_type=how, thread_count=1))
-    if how == "Probability" and predictions.ndim == 2 and predictions.shape[1] == 2:
+    if how == "Probability" and predictions.shape[1:] == (2,) and not name.startswith("MultiClass"):
         predictions = predictions[:, 1]
     writer.write(name, models, names, columns, predictions)
 
@@ -615,6 +617,14 @@ def sklearn_cases():
     yield case("extra trees of two classes", extra + "Classifier", "binary", False)
     boosting = "GradientBoosting"
     yield case("boosting", boosting + "Regressor", "number", False)
+    yield case("extra trees of four classes", extra + "Classifier", "classes", False)
+    yield case("forest of four classes, missing values", forest + "Classifier", "classes")
+    yield case("forest of four classes, deep", forest + "Classifier", "classes", False, max_depth=None, n_estimators=100)
+    yield case("forest of four classes, weighted", forest + "Classifier", "classes", False, class_weight="balanced")
+    yield case("one tree", "DecisionTreeRegressor", "number", False)
+    yield case("one tree of two classes", "DecisionTreeClassifier", "binary", False)
+    yield case("one tree of four classes", "DecisionTreeClassifier", "classes", False)
+    yield case("one extra tree of four classes", "ExtraTreeClassifier", "classes", False)
     for loss in ("absolute_error", "huber", "quantile"):
         yield case("boosting, " + loss, boosting + "Regressor", "number", False, loss=loss)
     yield case("boosting, init zero", boosting + "Regressor", "number", False, init="zero")
@@ -639,7 +649,7 @@ def sklearn_cases():
 
 def sklearn_thresholds(model):
     thresholds = {}
-    trees = [tree.tree_ for tree in numpy.ravel(getattr(model, "estimators_", []))]
+    trees = [tree.tree_ for tree in numpy.ravel(getattr(model, "estimators_", [model])) if hasattr(tree, "tree_")]
     for tree in trees:
         for j, value in zip(tree.feature, tree.threshold):
             thresholds.setdefault(int(j), []).append(float(value))
@@ -651,10 +661,11 @@ def sklearn_thresholds(model):
 
 
 def make_sklearn(writer):
-    module = importlib.import_module("sklearn.ensemble")
     for name, of, parameters, label, missing, other in sklearn_cases():
         try:
             made = make_sklearn_case(module, name, of, dict(parameters), label, missing, other)
+        module = importlib.import_module("sklearn.tree" if of.endswith(("TreeClassifier", "TreeRegressor"))
+                                         else "sklearn.ensemble")
         except Exception as error:
             writer.skip(name, error)
             continue
@@ -668,7 +679,9 @@ def make_sklearn_case(module, name, of, parameters, label, missing, other):
         parameters.setdefault("max_iter", 8)
         parameters.setdefault("max_leaf_nodes", 12)
     else:
-        parameters = dict({"n_estimators": 8, "max_depth": 5, "random_state": 1}, **parameters)
+        if not of.endswith(("TreeClassifier", "TreeRegressor")):
+            parameters.setdefault("n_estimators", 8)
+        parameters = dict({"max_depth": 5, "random_state": 1}, **parameters)
     if of.startswith("Gradient") or of.startswith("Hist"):
         parameters.setdefault("learning_rate", 0.3)
     if other.get("init"):
@@ -684,7 +697,7 @@ def make_sklearn_case(module, name, of, parameters, label, missing, other):
         test = numpy.c_[test, rows.random.choice(CODES + [40], len(test))].astype(numpy.float32)
     if hasattr(model, "classes_"):
         predictions = model.predict_proba(test)
-        if predictions.shape[1] == 2:
+        if predictions.shape[1] == 2 and "Boosting" in of:  # whose trees are of the second class
             predictions = predictions[:, 1]
     else:
         predictions = model.predict(test)

@@ -11,6 +11,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
 #include "podere/tree/model.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/options.h"
 
 namespace podere::cli {
@@ -67,7 +68,7 @@ void define_tree(CLI::App& app, TrainOptions& options) {
   };
   app.add_option("--objective", options.objective,
                  "Loss to minimize [by the label: logistic for two classes, softmax for more, else squared-error]")
-      ->type_name(choices(names_of(tree::Objective()).values));
+      ->type_name(choices(tree::trained_objectives()));
   whole("--classes", tree.n_classes, 0, tree::kMaxClasses,
         "Number of classes of softmax; 0: the largest label plus one");
   real("--quantile", tree.quantile, "Quantile to predict, above 0 and below 1");
@@ -146,7 +147,8 @@ void check(TrainOptions& options) {
   const bool has_validation = !options.run.validation.empty();
   if (has_validation) options.tree.validation_fraction = 0;  // that of --from
   try {
-    if (options.objective) options.tree.objective = parse_name<tree::Objective>(*options.objective);
+    if (options.objective) options.tree.objective = tree::trained_objective(*options.objective);
+    tree::check_is_trained(options.tree.objective);
     tree::validate(options.tree);
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());

@@ -206,10 +206,10 @@ std::vector<std::string> read_classes(const SortedJson& model_info) {
 }
 
 /// A margin for each output; old versions have one number for all.
-std::vector<double> read_bias(const SortedJson& json, const SortedJson& model_info, bool is_softmax) {
+std::vector<double> read_bias(const SortedJson& json, const SortedJson& model_info, bool is_of_classes) {
   std::vector<double> biases;
   for (const SortedJson& bias : json) biases.push_back(bias.get<double>());
-  if (is_softmax && json.is_number()) biases.resize(class_names(model_info).size(), biases[0]);
+  if (is_of_classes && json.is_number()) biases.resize(class_names(model_info).size(), biases[0]);
   return biases;
 }
 
@@ -218,10 +218,10 @@ tree::Model read_file(const SortedJson& file) {
   tree::Model model;
   const FeaturesRead features = read_features(file.at("features_info"), model);
   const double scale = file.at("scale_and_bias").at(0).get<double>();
-  const bool is_softmax = tree::traits_of(objective.objective).link == tree::Link::kSoftmax;
-  model.base_margin = read_bias(file["scale_and_bias"].at(1), file["model_info"], is_softmax);
+  const bool is_of_classes = tree::traits_of(objective.objective).has_output_per_class();
+  model.base_margin = read_bias(file["scale_and_bias"].at(1), file["model_info"], is_of_classes);
   const std::size_t n_outputs = model.base_margin.size();
-  if (is_softmax ? n_outputs < 2 || n_outputs > static_cast<std::size_t>(tree::kMaxClasses) : n_outputs != 1)
+  if (is_of_classes ? n_outputs < 2 || n_outputs > static_cast<std::size_t>(tree::kMaxClasses) : n_outputs != 1)
     throw_input_error("has {} outputs, which does not fit the objective", n_outputs);
   const bool is_symmetric = file.contains("oblivious_trees");
   for (const SortedJson& json : file.at(is_symmetric ? "oblivious_trees" : "trees")) {

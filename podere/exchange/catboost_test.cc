@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "podere/base/error.h"
@@ -76,6 +77,18 @@ TEST(Catboost, OldVersionsHaveOneBiasForAllClassesAndNamesOfClassesElsewhere) {
   EXPECT_EQ(tree::trees_of(*two.model)->schema.classes, (std::vector<std::string>{"no", "yes"}));
   const auto places = read_model(with(with(text, "RMSE", "Logloss"), R"(["no","yes"])", R"(["0","1"])"), "c");
   EXPECT_TRUE(tree::trees_of(*places.model)->schema.classes.empty());
+}
+
+TEST(Catboost, OneVersusAllHasALogisticFunctionForEachClass) {
+  std::string text = with(with(kCatboost, "[2,[10]]", "[1,[0,1]]"), "\"RMSE\"}", R"("MultiClassOneVsAll"})");
+  const auto read = read_model(with(text, "[1,2,3,4]", "[1,0, 2,0, 3,0, 4,0]"), "c");
+  const tree::Model& model = *tree::trees_of(*read.model);
+  table::Table table(model.schema, 1, {0, 1});
+  table.feature(0)[0] = 1;
+  table.feature(1)[0] = 0;
+  const std::vector<float> p = tree::predict(model, table, 1);
+  ASSERT_EQ(p.size(), 2U);
+  for (const float probability : p) EXPECT_NEAR(probability, 1 / (1 + std::exp(-1.0)), 1e-6);
 }
 
 TEST(CatboostBadarg, WhatIsNotWholeOrNotInPodereIsRefused) {

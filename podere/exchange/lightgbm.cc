@@ -233,7 +233,7 @@ LightgbmObjective read_objective(const Section& header) {
   if (line.ends_with(" sqrt"))
     throw_input_error("has the objective '{}', whose predictions are squares of margins: train it without reg_sqrt",
                       line);
-  if (name == "binary") result.scale = parameter(" sigmoid:");
+  if (name == "binary" || name == "multiclassova") result.scale = parameter(" sigmoid:");
   return result;
 }
 
@@ -308,16 +308,15 @@ tree::Model from_lightgbm(const std::string& text) {
   const bool has_quantile = traits_of(objective.objective).has_quantile;
   const auto quantile = has_quantile ? quantile_in(text) : std::nullopt;
   // Without parameters a file does not say which quantile it predicts; as a number it predicts the same.
-  if (has_quantile && !quantile)
-    objective.objective = objective_called("regression", "regression", lightgbm_objectives());
+  if (has_quantile && !quantile) objective.objective = objective_of_margins();
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
   if (n_outputs > 1 && !header.contains("objective"))
     throw_input_error(
         "has a custom objective of {} outputs, of which Podere has one: train a model for each, or with multiclass",
         n_outputs);
-  const bool is_softmax = traits_of(objective.objective).link == tree::Link::kSoftmax;
-  if (n_outputs != n_classes || (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
+  const bool is_of_classes = traits_of(objective.objective).has_output_per_class();
+  if (n_outputs != n_classes || (is_of_classes ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,
                       n_outputs);
   if (header.contains("tree_sizes") && header.words("tree_sizes").size() != sections.trees.size())

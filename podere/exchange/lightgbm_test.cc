@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "podere/base/error.h"
@@ -9,6 +10,7 @@
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
 #include "podere/exchange/loose_tree.h"
+#include "podere/exchange/xgboost.h"
 
 namespace podere::exchange {
 namespace {
@@ -83,6 +85,46 @@ TEST(Lightgbm, AForestIsAnAverageAndASigmoidAFactor) {
   EXPECT_FLOAT_EQ(from_lightgbm(with(text, "version=v4", "version=v4\naverage_output")).trees[0].nodes.back().value,
                   value / 6);
   EXPECT_FLOAT_EQ(from_lightgbm(with(text, "sigmoid:1", "sigmoid:2")).trees[0].nodes.back().value, value * 2);
+}
+
+TEST(Lightgbm, OneVersusAllHasALogisticFunctionForEachClass) {
+  const std::string text = lightgbm_text("multiclass");
+  const std::string each =
+      with(text, "objective=multiclass num_class:3", "objective=multiclassova num_class:3 sigmoid:2");
+  const tree::Model model = from_lightgbm(each), classes = from_lightgbm(text);
+  const table::Table table = case_table("lightgbm/multiclass", model);
+  const std::vector<float> predicted = tree::predict(model, table, 1);
+  const std::vector<float> margins = tree::predict_margins(classes, table, 1);
+  for (std::size_t i = 0; i < margins.size(); ++i)
+    EXPECT_NEAR(predicted[i], 1 / (1 + std::exp(-2 * static_cast<double>(margins[i]))), 1e-6);
+  EXPECT_EQ(tree::predict(from_lightgbm(to_lightgbm(model)), table, 1), predicted);
+  EXPECT_THROW(to_xgboost(model), InputError);
+}
+
+/// As scikit-learn's forests are: sums of the leaves are probabilities.
+TEST(Lightgbm, ProbabilitiesOfTwoClassesAreWrittenAsANumber) {
+  tree::Model model = from_lightgbm(lightgbm_text("binary"));
+  ASSERT_EQ(model.trees.size() % 2, 0U);
+  model.options.objective = tree::Objective::kProbabilities;
+  model.options.n_classes = 2;
+  model.base_margin = {0, 0.125};
+  const table::Table table = case_table("lightgbm/binary", model);
+  const std::vector<float> margins = tree::predict_margins(model, table, 1);
+  const std::vector<float> of_second(margins.begin() + static_cast<long>(table.n_rows()), margins.end());
+  for (const tree::Model& again : {from_lightgbm(to_lightgbm(model)), from_xgboost(to_xgboost(model))}) {
+    EXPECT_EQ(again.options.objective, tree::Objective::kSquaredError);
+    EXPECT_EQ(tree::predict_margins(again, table, 1), of_second);
+  }
+  model.options.n_classes = 3;
+  model.base_margin.push_back(0);
+  for (const auto write : {to_lightgbm, to_xgboost}) {
+    try {
+      write(model);
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("averages probabilities of 3 classes"), std::string::npos);
+    }
+  }
 }
 
 TEST(Lightgbm, AQuantileIsAmongTheParameters) {

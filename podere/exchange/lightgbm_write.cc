@@ -13,6 +13,7 @@
 #include "podere/base/json.h"
 #include "podere/exchange/lightgbm.h"
 #include "podere/exchange/objectives.h"
+#include "podere/exchange/second_class.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
@@ -132,9 +133,8 @@ std::string tree_text(const tree::Tree& tree, std::size_t number, const table::S
 std::string objective_text(const tree::Options& options) {
   const auto known = lightgbm_objectives();
   const std::string name = std::ranges::find(known, options.objective, &ForeignObjective::objective)->name;
-  const Link link = traits_of(options.objective).link;
-  if (link == Link::kSoftmax) return fmt::format("{} num_class:{}", name, options.n_classes);
-  return link == Link::kLogit ? name + " sigmoid:1" : name;
+  return name + (options.n_classes > 0 ? fmt::format(" num_class:{}", options.n_classes) : "") +
+         (traits_of(options.objective).link == Link::kLogit ? " sigmoid:1" : "");
 }
 
 /// What LightGBM knows of each feature: codes of categories, or a range of numbers.
@@ -165,6 +165,7 @@ std::string pandas_text(const table::Schema& schema) {
 }  // namespace
 
 std::string to_lightgbm(const tree::Model& model) {
+  if (const auto numbers = second_class(model, "LightGBM")) return to_lightgbm(*numbers);
   if (model.trees.empty()) throw InputError("the model has no trees, which LightGBM could not hold");
   const table::Schema& schema = model.schema;
   for (const std::string& name : schema.features) {

@@ -83,7 +83,7 @@ int depth(const tree::Tree& tree) {
 tree::Options options_of(tree::Objective objective, int n_classes, std::span<const tree::Tree> trees) {
   tree::Options options;
   options.objective = objective;
-  options.n_classes = traits_of(objective).link == tree::Link::kSoftmax ? n_classes : 0;
+  options.n_classes = traits_of(objective).has_output_per_class() ? n_classes : 0;
   options.n_trees = static_cast<int>(trees.size()) / std::max(1, options.n_classes);
   options.depth = 1;
   for (const tree::Tree& tree : trees) options.depth = std::clamp(depth(tree), options.depth, tree::kMaxDepth);

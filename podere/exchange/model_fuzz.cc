@@ -75,7 +75,7 @@ void check_trees(const Trees& model) {
   for (const char* const id : {"podere", "xgboost", "xgboost-ubjson", "lightgbm"}) {
     const Format& format = podere::exchange::format_called(id);
     const auto again = there_and_back(model, format);
-    if (!again) continue;
+    if (!again || again->n_outputs() != model.n_outputs()) continue;  // of probabilities one is written
     if (id == std::string_view("lightgbm")) {  // has features of categories only where trees split by them
       if (again->schema.features != model.schema.features) abort_for(format, "features");
       continue;

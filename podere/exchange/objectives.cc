@@ -55,7 +55,7 @@ constexpr std::array kLightgbm = {
     ForeignObjective{"tweedie", kExponential},
     ForeignObjective{"cross_entropy", Objective::kBinaryLogistic},
     ForeignObjective{"xentropy", Objective::kBinaryLogistic},
-    ForeignObjective{"multiclassova", kMargin, "whose probabilities do not add up to 1: train with multiclass"},
+    ForeignObjective{"multiclassova", Objective::kOneVersusAll},
     ForeignObjective{"cross_entropy_lambda", kMargin, "whose predictions are log(1 + exp): train with cross_entropy"},
     ForeignObjective{"xentlambda", kMargin, "whose predictions are log(1 + exp): train with cross_entropy"},
 };
@@ -80,7 +80,7 @@ constexpr std::array kCatboost = {
     ForeignObjective{"QueryRMSE", kMargin},
     ForeignObjective{"QuerySoftMax", kMargin},
     ForeignObjective{"Tweedie", kExponential},
-    ForeignObjective{"MultiClassOneVsAll", kMargin, "whose probabilities do not add up to 1: train with MultiClass"},
+    ForeignObjective{"MultiClassOneVsAll", Objective::kOneVersusAll},
 };
 
 }  // namespace
@@ -88,6 +88,8 @@ constexpr std::array kCatboost = {
 std::span<const ForeignObjective> xgboost_objectives() { return kXgboost; }
 std::span<const ForeignObjective> lightgbm_objectives() { return kLightgbm; }
 std::span<const ForeignObjective> catboost_objectives() { return kCatboost; }
+
+tree::Objective objective_of_margins() { return kMargin; }
 
 tree::Objective objective_called(std::string_view name, std::string_view whole,
                                  std::span<const ForeignObjective> objectives) {

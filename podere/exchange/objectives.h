@@ -19,6 +19,9 @@ std::span<const ForeignObjective> xgboost_objectives();
 std::span<const ForeignObjective> lightgbm_objectives();
 std::span<const ForeignObjective> catboost_objectives();
 
+/// The one whose predictions are margins.
+tree::Objective objective_of_margins();
+
 /// Throws InputError for an objective of which Podere does not have the predictions: `whole` says what it is.
 tree::Objective objective_called(std::string_view name, std::string_view whole,
                                  std::span<const ForeignObjective> objectives);

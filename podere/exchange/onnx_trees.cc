@@ -4,6 +4,7 @@
 #include "podere/base/error.h"
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/onnx_graph.h"
+#include "podere/exchange/second_class.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
@@ -133,7 +134,7 @@ void add_trees(onnx::NodeProto& op, const tree::Model& model, const std::string&
 }
 
 /// Softmax of two classes is logistic in the difference of their margins. onnxruntime adds but one of two base values.
-void add_trees_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
+void add_softmax_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
   add_attribute(op, "base_values", onnx::AttributeProto::FLOATS)
       .add_floats(static_cast<float>(model.base_margin[1] - model.base_margin[0]));
   Ensemble ensemble(op, "class");
@@ -141,18 +142,37 @@ void add_trees_of_two_classes(onnx::NodeProto& op, const tree::Model& model) {
   ensemble.add_negative_vote();
 }
 
+/// onnxruntime takes two classes for one number: of the second it is the probability, or the log odds. Returns what
+/// ONNX calls the function that makes it a prediction.
+const char* add_two_classes(onnx::NodeProto& op, const tree::Model& model) {
+  if (const auto of_second = second_class(model, "ONNX")) {
+    add_trees(op, *of_second, "class");
+    return "NONE";  // votes are all positive, so they are probabilities
+  }
+  const tree::ObjectiveTraits& traits = traits_of(model.options.objective);
+  if (traits.link == tree::Link::kSoftmax) {
+    add_softmax_of_two_classes(op, model);
+  } else if (model.n_outputs() == 1) {
+    add_trees(op, model, "class");
+  } else {
+    throw_input_error("has the objective {} of two classes, which ONNX's operator does not have: write it as podere",
+                      to_string(traits.objective));
+  }
+  return "LOGISTIC";
+}
+
+const char* add_many_classes(onnx::NodeProto& op, const tree::Model& model) {
+  add_trees(op, model, "class");
+  const tree::Link link = traits_of(model.options.objective).link;
+  return link == tree::Link::kSoftmax ? "SOFTMAX" : link == tree::Link::kLogit ? "LOGISTIC" : "NONE";
+}
+
 void add_classifier(onnx::GraphProto& graph, const tree::Model& model) {
-  const bool is_softmax = traits_of(model.options.objective).link == tree::Link::kSoftmax;
-  const std::int64_t n_classes = is_softmax ? static_cast<std::int64_t>(model.n_outputs()) : 2;
+  const auto n_classes = static_cast<std::int64_t>(n_classes_of(model.options));
   onnx::NodeProto& op = add_op(graph, "ai.onnx.ml", "TreeEnsembleClassifier", {"features"}, {"label", "probabilities"});
   auto& labels = add_attribute(op, "classlabels_int64s", onnx::AttributeProto::INTS);
   for (std::int64_t k = 0; k < n_classes; ++k) labels.add_ints(k);
-  set_attribute(op, "post_transform", n_classes > 2 ? "SOFTMAX" : "LOGISTIC");
-  if (is_softmax && n_classes == 2) {
-    add_trees_of_two_classes(op, model);
-  } else {
-    add_trees(op, model, "class");
-  }
+  set_attribute(op, "post_transform", n_classes == 2 ? add_two_classes(op, model) : add_many_classes(op, model));
   describe_classes(graph, n_classes);
 }
 

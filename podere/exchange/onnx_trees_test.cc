@@ -156,5 +156,40 @@ TEST(Onnx, VotesOfTwoClassesAreNeverAllPositive) {
   expect_same("xgboost/gbtree_binary_logistic", model);
 }
 
+TEST(Onnx, ProbabilitiesOfTwoClassesAreThoseOfTheSecond) {
+  tree::Model model = read("xgboost/gbtree_binary_logistic.model.json");
+  model.trees.resize(4);
+  model.options.n_classes = 2;
+  model.base_margin = {0, 0};
+  model.options.objective = tree::Objective::kProbabilities;
+  const table::Table table = case_table("xgboost/gbtree_binary_logistic", model);
+  const auto margins = tree::predict_margins(model, table, 1);
+  const auto file = parse(model);
+  const Evaluator evaluator(file.graph().node(0));
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    std::vector<float> row;
+    for (std::size_t j = 0; j < table.n_features(); ++j) row.push_back(table.feature(j)[i]);
+    EXPECT_EQ(evaluator.margins(row).size(), 1U);
+    EXPECT_NEAR(evaluator.margins(row)[0], margins[table.n_rows() + i], 1e-6);
+  }
+  model.options.objective = tree::Objective::kOneVersusAll;
+  EXPECT_THROW(to_onnx(model), InputError);
+}
+
+TEST(Onnx, ProbabilitiesAreWhatTheVotesAddUpToAndOneVersusAllHasALogisticFunctionForEach) {
+  tree::Model model = read("lightgbm/multiclass.model.txt");
+  for (const auto& [objective, function] :
+       {std::pair{tree::Objective::kProbabilities, "NONE"}, std::pair{tree::Objective::kOneVersusAll, "LOGISTIC"},
+        std::pair{tree::Objective::kSoftmax, "SOFTMAX"}}) {
+    model.options.objective = objective;
+    expect_same("lightgbm/multiclass", model);
+    const auto file = parse(model);
+    const auto& attributes = file.graph().node(0).attribute();
+    const auto found = std::ranges::find(attributes, "post_transform", &onnx::AttributeProto::name);
+    ASSERT_NE(found, attributes.end());
+    EXPECT_EQ(found->s(), function);
+  }
+}
+
 }  // namespace
 }  // namespace podere::exchange

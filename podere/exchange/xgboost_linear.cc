@@ -18,6 +18,7 @@ neural::Loss loss_of(tree::Objective objective) {
     case tree::Link::kSoftmax:
       return neural::Loss::kCrossEntropy;
     case tree::Link::kLog:
+    case tree::Link::kProbability:  // which XGBoost does not have
       break;
   }
   throw InputError(

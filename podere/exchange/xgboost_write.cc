@@ -6,6 +6,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json.h"
+#include "podere/exchange/second_class.h"
 #include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_categories.h"
@@ -100,6 +101,7 @@ Json objective_to_json(const tree::Options& options) {
   switch (traits.link) {
     case Link::kLogit:
     case Link::kIdentity:
+    case Link::kProbability:
       json["reg_loss_param"] = {{"scale_pos_weight", "1"}};
       break;
     case Link::kLog:
@@ -129,9 +131,12 @@ Json trees_to_json(const tree::Model& model) {
 }
 
 Json xgboost_json(const tree::Model& model) {
+  if (const auto numbers = second_class(model, "XGBoost")) return xgboost_json(*numbers);
+  if (traits_of(model.options.objective).xgboost == nullptr)
+    throw_input_error("has the objective {}, which XGBoost does not have: write it as podere, lightgbm or onnx",
+                      to_string(model.options.objective));
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
   const std::size_t n_features = model.schema.features.size();
-  const bool is_softmax = traits_of(model.options.objective).link == Link::kSoftmax;
   Json classes = Json::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());
   std::vector<std::string> types(n_features, "float");
@@ -150,7 +155,7 @@ Json xgboost_json(const tree::Model& model) {
       {"learner_model_param",
        {{"base_score", neutral_base_score(traits_of(model.options.objective).link)},
         {"boost_from_average", "1"},
-        {"num_class", is_softmax ? std::to_string(model.n_outputs()) : "0"},
+        {"num_class", std::to_string(model.options.n_classes)},
         {"num_feature", std::to_string(n_features)},
         {"num_target", "1"}}},
       {"objective", objective_to_json(model.options)}};

@@ -173,7 +173,10 @@ class RoundSummaries {
 
 class TreeTrainer final : public algorithm::Trainer {
  public:
-  explicit TreeTrainer(Options options) : options_(std::move(options)) { validate(options_); }
+  explicit TreeTrainer(Options options) : options_(std::move(options)) {
+    validate(options_);
+    check_is_trained(options_.objective);
+  }
 
   std::string objective() const override { return to_string(options_.objective); }
   table::LabelRules label_rules() const override { return tree::label_rules(options_); }
@@ -225,6 +228,8 @@ class BoostedTrees final : public algorithm::Algorithm {
     return {.streams = true, .validates = true, .writes_summaries = true, .keeps_checkpoints = true};
   }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
+    if (given.is_object() && given.contains("objective") && given["objective"].is_string())
+      trained_objective(given["objective"].get<std::string>());
     Options options;
     read_json(given, "options", options);
     return std::make_unique<TreeTrainer>(std::move(options));

@@ -111,7 +111,7 @@ std::vector<std::vector<std::uint32_t>> resolve_interactions(const Options& opti
 
 void check_constraints(const Options& options) {
   parse_interactions(options.interactions);
-  if (!parse_monotone(options.monotone).empty() && traits_of(options.objective).link == Link::kSoftmax) {
+  if (!parse_monotone(options.monotone).empty() && traits_of(options.objective).has_output_per_class()) {
     throw_input_error(
         "monotone is '{}', allowed with softmax is none: where all classes' margins rise, a probability may fall",
         options.monotone);

@@ -1,11 +1,14 @@
 #include "podere/tree/objective.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
 #include "podere/base/error.h"
 #include "podere/base/exact_sum.h"
 #include "podere/base/portable_math.h"
+#include "podere/base/printable.h"
 #include "podere/comm/exact_reduce.h"
 #include "podere/evaluate/classification.h"
 #include "podere/evaluate/regression.h"
@@ -154,6 +157,26 @@ constexpr std::array kObjectives = {
                     .has_quantile = true,
                     .has_max_delta_step = false,
                     .xgboost = "reg:squarederror"},
+    ObjectiveTraits{.objective = Objective::kProbabilities,
+                    .labels = LabelKind::kClasses,
+                    .link = Link::kProbability,
+                    .gradients = nullptr,
+                    .bounds = nullptr,
+                    .best_margins = nullptr,
+                    .measure = {"log_loss", true, log_loss},
+                    .has_quantile = false,
+                    .has_max_delta_step = false,
+                    .xgboost = nullptr},
+    ObjectiveTraits{.objective = Objective::kOneVersusAll,
+                    .labels = LabelKind::kClasses,
+                    .link = Link::kLogit,
+                    .gradients = nullptr,
+                    .bounds = nullptr,
+                    .best_margins = nullptr,
+                    .measure = {"log_loss", true, log_loss},
+                    .has_quantile = false,
+                    .has_max_delta_step = false,
+                    .xgboost = nullptr},
 };
 static_assert(std::tuple_size_v<decltype(kObjectives)> == names_of(Objective{}).values.size());
 
@@ -163,8 +186,29 @@ const ObjectiveTraits& traits_of(Objective objective) { return kObjectives[stati
 
 std::span<const ObjectiveTraits> all_objectives() { return kObjectives; }
 
+std::vector<std::string> trained_objectives() {
+  std::vector<std::string> names;
+  for (const ObjectiveTraits& traits : kObjectives) {
+    if (traits.is_trained()) names.push_back(to_string(traits.objective));
+  }
+  return names;
+}
+
+Objective trained_objective(const std::string& name) {
+  const std::vector<std::string> names = trained_objectives();
+  if (std::ranges::find(names, name) == names.end())
+    throw_input_error("objective is {}, allowed are {}", printable(name), fmt::join(names, ", "));
+  return parse_name<Objective>(name);
+}
+
+void check_is_trained(Objective objective) {
+  if (traits_of(objective).is_trained()) return;
+  throw_input_error("objective is {}, which only models of other programs have: those that are trained are {}",
+                    to_string(objective), fmt::join(trained_objectives(), ", "));
+}
+
 std::size_t n_outputs_of(const Options& options) {
-  return traits_of(options.objective).link == Link::kSoftmax ? static_cast<std::size_t>(options.n_classes) : 1;
+  return traits_of(options.objective).has_output_per_class() ? static_cast<std::size_t>(options.n_classes) : 1;
 }
 
 std::size_t n_classes_of(const Options& options) {

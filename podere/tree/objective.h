@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
@@ -16,10 +17,11 @@ namespace podere::tree {
 
 /// How a margin becomes a prediction.
 enum class Link : std::uint8_t {
-  kIdentity,  ///< it is the prediction
-  kLogit,     ///< it is the log odds of class 1
-  kLog,       ///< it is the logarithm of the mean
-  kSoftmax,   ///< one for each class; probabilities are their softmax
+  kIdentity,     ///< it is the prediction
+  kProbability,  ///< it is the probability of a class, but for rounding
+  kLogit,        ///< it is the log odds of a class
+  kLog,          ///< it is the logarithm of the mean
+  kSoftmax,      ///< one for each class; probabilities are their softmax
 };
 
 /// Predictions and what they are compared with.
@@ -45,7 +47,8 @@ struct DerivativeBounds {
 };
 
 /// A new objective is a name in options.h, a line of the table in objective.cc and a kernel in gradient_kernel.cc, and
-/// what other programs call it a line in exchange/objectives.cc. Nothing else names an objective.
+/// what other programs call it a line in exchange/objectives.cc. Nothing else names an objective. Those of imported
+/// models alone have no gradients, bounds and best margins.
 struct ObjectiveTraits {
   Objective objective;
   table::LabelKind labels;
@@ -59,14 +62,25 @@ struct ObjectiveTraits {
   Measure measure;
   bool has_quantile;        ///< Options::quantile counts, and leaf values are quantiles of the labels
   bool has_max_delta_step;  ///< Options::max_delta_step counts
-  const char* xgboost;      ///< what a model is written as
+  const char* xgboost;      ///< what a model is written as; null if XGBoost has none
 
   /// Labels are classes, predictions probabilities.
   bool has_classes() const { return labels == table::LabelKind::kTwoClasses || labels == table::LabelKind::kClasses; }
+  /// Each class has trees and a margin of its own.
+  bool has_output_per_class() const { return labels == table::LabelKind::kClasses; }
+  bool is_trained() const { return gradients != nullptr; }
 };
 
 const ObjectiveTraits& traits_of(Objective objective);
 std::span<const ObjectiveTraits> all_objectives();
+
+/// The names of those that are trained.
+std::vector<std::string> trained_objectives();
+
+/// One of them by its name. Throws InputError for others.
+Objective trained_objective(const std::string& name);
+/// Throws InputError for an objective of imported models alone.
+void check_is_trained(Objective objective);
 
 /// Trees of a round, and margins of a row.
 std::size_t n_outputs_of(const Options& options);

@@ -58,6 +58,7 @@ void check_base_score(Link link, double score) {
     case Link::kLog:
       return check(score > 0 && std::isfinite(score), "base-score", score, "above 0 (a mean)");
     case Link::kIdentity:
+    case Link::kProbability:
       return check(std::isfinite(score), "base-score", score, "a finite number");
   }
 }

@@ -22,17 +22,21 @@ enum class Objective {
   kSoftmax,         ///< label 0 .. n_classes-1; one tree per class and round
   kPoisson,         ///< label any finite number from 0; the margin is the logarithm of the mean
   kQuantile,        ///< label any finite number; the margin is the prediction
+  // Of models that other programs trained:
+  kProbabilities,  ///< label 0 .. n_classes-1; each margin is the probability of a class
+  kOneVersusAll,   ///< label 0 .. n_classes-1; each margin is the log odds of a class against all others
 };
 
-constexpr EnumNames<5> names_of(Objective /*enumeration*/) {
-  return {"objective", {"logistic", "squared-error", "softmax", "poisson", "quantile"}};
+constexpr EnumNames<7> names_of(Objective /*enumeration*/) {
+  return {"objective",
+          {"logistic", "squared-error", "softmax", "poisson", "quantile", "probabilities", "one-versus-all"}};
 }
 using podere::to_string;
 
 /// Names follow XGBoost and LightGBM where they agree.
 struct Options {
   Objective objective = Objective::kBinaryLogistic;
-  int n_classes = 0;                 ///< softmax only; 0: the largest label plus one
+  int n_classes = 0;                 ///< of more than two classes; 0: the largest label plus one
   double quantile = 0.5;             ///< quantile only: the share of labels below the prediction, (0, 1)
   double max_delta_step = 0.7;       ///< Poisson only: most that a tree adds to a margin before learning_rate, > 0
   std::vector<double> class_weight;  ///< by which weights of class k are multiplied, > 0; 1 for classes beyond

@@ -33,6 +33,8 @@ double measure(const Model& model, const table::Table& table) {
     case Objective::kBinaryLogistic:
       return evaluate::auc(alone(), predictions, table.label(), table.weight());
     case Objective::kSoftmax:
+    case Objective::kProbabilities:
+    case Objective::kOneVersusAll:
       return -evaluate::multi_log_loss(alone(), predictions, model.n_outputs(), table.label(), table.weight());
     case Objective::kPoisson:
       return -evaluate::mean_poisson_deviance(alone(), predictions, table.label(), table.weight());

@@ -35,6 +35,22 @@ void softmax(std::span<float> values, std::size_t n_outputs, std::size_t stride)
   }
 }
 
+/// What a margin alone means.
+float prediction_of(float margin, Link link) {
+  switch (link) {
+    case Link::kProbability:
+      return std::clamp(margin, 0.0F, 1.0F);
+    case Link::kLogit:
+      return static_cast<float>(sigmoid(margin));
+    case Link::kLog:
+      return static_cast<float>(portable_exp(margin));
+    case Link::kIdentity:
+    case Link::kSoftmax:
+      break;
+  }
+  return margin;
+}
+
 }  // namespace
 
 void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<const std::span<const float>> features,
@@ -79,16 +95,14 @@ std::vector<float> predictions_of(const Model& model, std::vector<float> values,
   const std::size_t n_outputs = model.n_outputs();
   const std::size_t n_rows = values.size() / n_outputs;
   constexpr std::size_t kGrainRows = 4096;
-  parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (link == Link::kLogit) {
-        values[i] = static_cast<float>(sigmoid(values[i]));
-      } else if (link == Link::kLog) {
-        values[i] = static_cast<float>(portable_exp(values[i]));
-      } else {
-        softmax(std::span(values).subspan(i), n_outputs, n_rows);
-      }
-    }
+  if (link == Link::kSoftmax) {
+    parallel_for_slices(n_threads, n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) softmax(std::span(values).subspan(i), n_outputs, n_rows);
+    });
+    return values;
+  }
+  parallel_for_slices(n_threads, values.size(), kGrainRows, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) values[i] = prediction_of(values[i], link);
   });
   return values;
 }

@@ -23,7 +23,8 @@ void add_trees(std::span<const Tree> trees, std::size_t n_outputs, std::span<con
 std::vector<float> predict_margins(const Model& model, const table::Table& table, int n_threads);
 
 /// What margins, given as `values` [n_outputs x n_rows], mean: the probability of class 1 (logistic),
-/// probabilities that sum to 1 (softmax), the mean (Poisson), or the margin itself (squared error, quantile).
+/// probabilities that sum to 1 (softmax, probabilities) or need not (one-versus-all), the mean (Poisson), or the margin
+/// itself (squared error, quantile).
 std::vector<float> predictions_of(const Model& model, std::vector<float> values, int n_threads);
 
 /// predictions_of predict_margins.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -127,6 +129,38 @@ TEST(PredictTest, SoftmaxProbabilitiesSumToOne) {
   const std::vector<float> p = predict(model, table, 2);
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     EXPECT_NEAR(p[i] + p[i + 5000] + p[i + 10000] + p[i + 15000], 1, 1e-6);
+  }
+}
+
+/// Three classes whose margins are `margins`, whatever the row.
+Model model_of_classes(Objective objective, const std::vector<double>& margins) {
+  Model model;
+  model.schema = numbered_schema(1, false);
+  model.options.objective = objective;
+  model.options.n_classes = static_cast<int>(margins.size());
+  model.base_margin = margins;
+  for (std::size_t k = 0; k < margins.size(); ++k) model.trees.push_back({{Node{}}, {}});
+  validate(model);
+  return model;
+}
+
+TEST(PredictTest, SumsThatAreProbabilitiesAreThePredictionsButForRounding) {
+  const Model model = model_of_classes(Objective::kProbabilities, {0.25, -1e-7, 1.0000001});
+  const table::Table table = make_table({{0, 1}}, {0, 1});
+  EXPECT_EQ(predict(model, table, 1), (std::vector<float>{0.25F, 0.25F, 0, 0, 1, 1}));
+  EXPECT_EQ(predict_margins(model, table, 1).front(), 0.25F);
+}
+
+TEST(PredictTest, OneVersusAllHasALogisticFunctionForEachClass) {
+  const Model model = model_of_classes(Objective::kOneVersusAll, {0, std::log(3.0), -std::log(3.0)});
+  const std::vector<float> p = predict(model, make_table({{0}}, {0}), 1);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], (std::array{0.5, 0.75, 0.25})[k], 1e-7);
+}
+
+TEST(PredictTest, ModelsOfOtherProgramsAloneComeBackFromTheirText) {
+  for (const Objective objective : {Objective::kProbabilities, Objective::kOneVersusAll}) {
+    const Model model = model_of_classes(objective, {0.5, 0.25, 0.25});
+    EXPECT_EQ(to_text(from_text(to_text(model), "m")), to_text(model));
   }
 }
 

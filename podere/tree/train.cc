@@ -123,6 +123,7 @@ constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options,
                    const Model* base) {
   validate(options);
+  check_is_trained(options.objective);
   if (validation != nullptr && options.validation_fraction > 0) {
     throw InputError("validation data and validation-fraction are both given, allowed is one of them");
   }

@@ -7,6 +7,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/test_numbers.h"
+#include "podere/tree/objective.h"
 #include "podere/tree/test_training.h"
 
 namespace podere::tree {
@@ -273,6 +274,17 @@ TEST(TrainBadArgTest, ACheckpointOfAnotherRunIsRefusedWithWhatDiffers) {
   EXPECT_EQ(refused(make_table({{1, 2, 3, 4}}, {0, 1, 1, 1}), [](Options&) {}),
             run("the rows, or the model to continue, are others"));
   EXPECT_EQ(refused(make_table({{1, 2}, {1, 2}}, {0, 1}), [](Options&) {}), run("the data had 1 features, have 2"));
+}
+
+TEST(TrainBadArgTest, ObjectivesOfOtherProgramsModelsAreNotTrained) {
+  const std::string refusal = training_refusal({.objective = Objective::kProbabilities, .n_classes = 2});
+  EXPECT_EQ(
+      refusal,
+      "objective is probabilities, which only models of other programs have: those that are trained are logistic, "
+      "squared-error, softmax, poisson, quantile");
+  EXPECT_THROW(check_is_trained(Objective::kOneVersusAll), InputError);
+  EXPECT_THROW(trained_objective("one-versus-all"), InputError);
+  EXPECT_EQ(trained_objective("poisson"), Objective::kPoisson);
 }
 
 }  // namespace

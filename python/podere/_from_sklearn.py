@@ -11,49 +11,51 @@ from . import _core
 from ._gbt import GBTClassifier, GBTRegressor
 
 _LOWEST, _MOST = np.finfo(np.float32).min, np.finfo(np.float32).max
+_TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor", "DecisionTreeClassifier", "ExtraTreeClassifier")
 _FORESTS = ("RandomForestRegressor", "ExtraTreesRegressor", "RandomForestClassifier", "ExtraTreesClassifier")
 _BOOSTING = ("GradientBoostingRegressor", "GradientBoostingClassifier")
 _HISTOGRAMS = ("HistGradientBoostingRegressor", "HistGradientBoostingClassifier")
 
 
 def from_sklearn(model: Any) -> GBTClassifier | GBTRegressor:
-    """A fitted forest or boosted trees of scikit-learn, as an estimator of Podere that predicts the same.
+    """A fitted tree, forest or boosted trees of scikit-learn, as an estimator of Podere that predicts the same.
 
-    Predictions are equal up to rounding to float32, for features that are float32: Podere rounds others first. A forest of
-    two classes becomes a regressor, whose prediction is the probability of the second class. Save the result with
-    `save_model`; `podere convert` then makes files for other programs of it.
+    Predictions are equal up to rounding to float32, for features that are float32: Podere rounds others first. Save the
+    result with `save_model`; `podere convert` then makes files for other programs of it.
 
     Parameters
     ----------
-    model : RandomForest, ExtraTrees, GradientBoosting or HistGradientBoosting, regressor or classifier
-        Fitted. Refused are several targets, forests of more than two classes, categorical features, and an `init` that is
-        a model.
+    model : DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting or HistGradientBoosting, regressor or classifier
+        Fitted. Refused are several targets, categorical features, and an `init` that is a model.
 
     Returns
     -------
     GBTClassifier or GBTRegressor
     """
     name = type(model).__name__
-    if type(model).__module__.partition(".")[0] != "sklearn" or name not in _FORESTS + _BOOSTING + _HISTOGRAMS:
-        raise TypeError(f"model is a {name}, allowed are scikit-learn's {', '.join(_FORESTS + _BOOSTING + _HISTOGRAMS)}")
+    allowed = _TREES + _FORESTS + _BOOSTING + _HISTOGRAMS
+    if type(model).__module__.partition(".")[0] != "sklearn" or name not in allowed:
+        raise TypeError(f"model is a {name}, allowed are scikit-learn's {', '.join(allowed)}")
     check_is_fitted(model)
-    if name in _FORESTS:
-        return _from_forest(model)
+    if name in _TREES + _FORESTS:
+        return _from_forest(model, [model] if name in _TREES else model.estimators_)
     return _from_boosting(model) if name in _BOOSTING else _from_histograms(model)
 
 
-def _from_forest(model: Any) -> GBTRegressor:
+def _from_forest(model: Any, members: list[Any]) -> GBTClassifier | GBTRegressor:
     if model.n_outputs_ != 1:
         raise ValueError(f"model predicts {model.n_outputs_} targets, Podere one: fit a model for each")
-    classes = getattr(model, "classes_", None)
-    if classes is not None and len(classes) != 2:
-        raise ValueError(f"model is a forest of {len(classes)} classes, whose average probabilities Podere does not have: "
-                         "fit a forest for each class against the others, or HistGradientBoostingClassifier")
+    is_classifier = hasattr(model, "classes_")
+    if is_classifier and len(model.classes_) < 2:
+        raise ValueError(f"model knows the class {model.classes_[0]!r} alone: fit it on two at least")
     trees = []
-    for estimator in model.estimators_:
-        values = estimator.tree_.value[:, 0, :]
-        leaves = values[:, 0] if classes is None else values[:, 1] / values.sum(axis=1)
-        trees.append(_columns_of(estimator.tree_, leaves / len(model.estimators_)))
+    for member in members:
+        values = member.tree_.value[:, 0, :]
+        if is_classifier:  # counts of classes before 1.3
+            values = values / values.sum(axis=1, keepdims=True)
+        trees += _columns_of(member.tree_, values / len(members))
+    if is_classifier:
+        return _classifier(model, "probabilities", np.zeros(len(model.classes_)), trees)
     return _regressor(model, "squared-error", 0.0, trees)
 
 
@@ -64,10 +66,10 @@ def _from_boosting(model: Any) -> GBTClassifier | GBTRegressor:
     # Probabilities of the exponential loss are those of twice the margin.
     factor = 2.0 if is_classifier and model.loss == "exponential" else 1.0
     base = factor * model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
-    trees = [_columns_of(estimator.tree_, factor * model.learning_rate * estimator.tree_.value[:, 0, 0])
-             for estimator in model.estimators_.ravel()]
+    trees = [columns for estimator in model.estimators_.ravel()
+             for columns in _columns_of(estimator.tree_, factor * model.learning_rate * estimator.tree_.value[:, 0, :])]
     if is_classifier:
-        return _classifier(model, base, trees)
+        return _classifier(model, _objective_of(base), base, trees)
     return _regressor(model, "quantile" if model.loss == "quantile" else "squared-error", base[0], trees,
                       model.alpha if model.loss == "quantile" else 0.5)
 
@@ -77,9 +79,10 @@ def _from_histograms(model: Any) -> GBTClassifier | GBTRegressor:
         raise ValueError("model has categorical_features, which from_sklearn does not read: fit it on numbers, or fit "
                          "podere's own estimators with categorical_features")
     base = np.ravel(model._baseline_prediction)
-    trees = [_columns_of_nodes(predictor.nodes) for round_ in model._predictors for predictor in round_]
+    trees = [columns for round_ in model._predictors for predictor in round_
+             for columns in _columns_of_nodes(predictor.nodes)]
     if hasattr(model, "classes_"):
-        return _classifier(model, base, trees)
+        return _classifier(model, _objective_of(base), base, trees)
     objectives = {"squared_error": "squared-error", "absolute_error": "squared-error", "quantile": "quantile",
                   "poisson": "poisson", "gamma": "poisson"}  # by how a margin becomes a prediction
     if model.loss not in objectives:
@@ -88,11 +91,15 @@ def _from_histograms(model: Any) -> GBTClassifier | GBTRegressor:
                       model.quantile if model.loss == "quantile" else 0.5)
 
 
-def _classifier(model: Any, base: NDArray[Any], trees: list[_core.TreeColumns]) -> GBTClassifier:
+def _objective_of(base: NDArray[Any]) -> str:
+    return "softmax" if len(base) > 1 else "logistic"
+
+
+def _classifier(model: Any, objective: str, base: NDArray[Any], trees: list[_core.TreeColumns]) -> GBTClassifier:
     estimator = GBTClassifier()
     estimator.classes_ = np.array(model.classes_)
     texts = estimator._class_texts()
-    _take(estimator, model, "softmax" if len(base) > 1 else "logistic", base, trees, texts=texts)
+    _take(estimator, model, objective, base, trees, texts=texts)
     return estimator
 
 
@@ -111,8 +118,9 @@ def _take(estimator: Any, model: Any, objective: str, base: NDArray[Any], trees:
     estimator._take_names(names)
 
 
-def _columns_of(tree: Any, values: NDArray[Any]) -> _core.TreeColumns:
-    """Of sklearn.tree: float32(x) <= threshold, a float64, goes left."""
+def _columns_of(tree: Any, values: NDArray[Any]) -> list[_core.TreeColumns]:
+    """Of sklearn.tree, a tree for each output of values [n_nodes x n_outputs]: float32(x) <= threshold, a float64, goes
+    left."""
     nodes = tree.__getstate__()["nodes"]
     missing_left = (nodes["missing_go_to_left"] if "missing_go_to_left" in (nodes.dtype.names or ())
                     else np.zeros(len(nodes)))  # before 1.3 missing values are refused
@@ -120,16 +128,17 @@ def _columns_of(tree: Any, values: NDArray[Any]) -> _core.TreeColumns:
                      nodes["right_child"], missing_left.astype(bool), values, nodes["weighted_n_node_samples"])
 
 
-def _columns_of_nodes(nodes: NDArray[Any]) -> _core.TreeColumns:
+def _columns_of_nodes(nodes: NDArray[Any]) -> list[_core.TreeColumns]:
     """Of HistGradientBoosting: x <= threshold, both float64, goes left."""
     return _in_order(nodes["is_leaf"].astype(bool), nodes["feature_idx"], nodes["num_threshold"], nodes["left"],
-                     nodes["right"], nodes["missing_go_to_left"].astype(bool), nodes["value"], nodes["count"])
+                     nodes["right"], nodes["missing_go_to_left"].astype(bool), nodes["value"][:, None], nodes["count"])
 
 
 def _in_order(is_leaf: NDArray[Any], feature: NDArray[Any], threshold: NDArray[Any], left: NDArray[Any],
-              right: NDArray[Any], missing_left: NDArray[Any], value: NDArray[Any],
-              cover: NDArray[Any]) -> _core.TreeColumns:
-    """Nodes in Podere's order, level by level with brothers side by side, where x < threshold goes left."""
+              right: NDArray[Any], missing_left: NDArray[Any], values: NDArray[Any],
+              cover: NDArray[Any]) -> list[_core.TreeColumns]:
+    """Nodes in Podere's order, level by level with brothers side by side, where x < threshold goes left; a tree for each
+    column of values [n_nodes x n_outputs]."""
     left, right, missing_left = left.astype(np.int64), right.astype(np.int64), missing_left.copy()
     with np.errstate(over="ignore"):
         nearest = threshold.astype(np.float32)
@@ -148,6 +157,7 @@ def _in_order(is_leaf: NDArray[Any], feature: NDArray[Any], threshold: NDArray[A
             order += [int(left[node]), int(right[node])]
     nodes = np.array(order)
     leaf = is_leaf[nodes]
-    return (np.where(leaf, -1, feature[nodes]).astype(np.int32), np.where(leaf, 0, strict[nodes]).astype(np.float32),
-            np.where(leaf, -1, places[nodes]).astype(np.int32), missing_left[nodes] & ~leaf,
-            np.where(leaf, value[nodes], 0).astype(np.float32), cover[nodes].astype(np.float32))
+    splits = (np.where(leaf, -1, feature[nodes]).astype(np.int32), np.where(leaf, 0, strict[nodes]).astype(np.float32),
+              np.where(leaf, -1, places[nodes]).astype(np.int32), missing_left[nodes] & ~leaf)
+    return [(*splits, np.where(leaf, value[nodes], 0).astype(np.float32), cover[nodes].astype(np.float32))
+            for value in values.T]

@@ -201,7 +201,7 @@ class GBTClassifier(Classifier, _GBT):
     True
     """
 
-    _OBJECTIVES = ("logistic", "softmax")
+    _OBJECTIVES = ("logistic", "softmax", "probabilities", "one-versus-all")  # the last two of from_sklearn and convert
 
     def __init__(self, *, n_estimators: int = 100, max_depth: int | None = 6, max_leaves: int = 0,
                  grow_policy: str = "depthwise", max_bins: int = 256, learning_rate: float = 0.1,

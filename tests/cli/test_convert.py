@@ -185,6 +185,31 @@ def test_what_is_written_for_others_comes_back_with_the_same_predictions(podere,
 
 
 PANDAS = MODELS / "pandas"
+def test_one_versus_all_predicts_classes_and_probabilities_that_need_not_add_up(podere):
+    text = (MODELS / "lightgbm/multiclass.model.txt").read_text()
+    podere.write("m.txt", text.replace("objective=multiclass num_class:3", "objective=multiclassova num_class:3 sigmoid:1"))
+    podere.done("convert", "m.txt", "-o", "m.json")
+    rows = json.loads((MODELS / "lightgbm/multiclass.input.json").read_text())["features"]
+    names = json.loads(podere.done("model", "m.json", "--json").stdout)["features"]
+    x = numpy.array([[numpy.nan if value is None else value for value in row] for row in rows])
+    labels = numpy.arange(len(x)) % 3
+    header = ",".join(["y"] + sorted(feature["name"] for feature in names))
+    numpy.savetxt(podere.folder / "t.csv", numpy.c_[labels, x], delimiter=",", fmt="%.9g", header=header, comments="")
+    margins = predictions(podere, "--margin")
+    shares = 1 / (1 + numpy.exp(-margins))
+    assert numpy.allclose(predictions(podere), shares, atol=1e-6) and numpy.ptp(shares.sum(axis=1)) > 0.01
+    assert (predictions(podere, "--as", "class") == shares.argmax(axis=1)).all()
+    facts = json.loads(podere.done("evaluate", "m.json", "t.csv", "--json").stdout)
+    assert facts["accuracy"] == (shares.argmax(axis=1) == labels).mean() and numpy.sum(facts["confusion"]) == len(labels)
+    assert numpy.isclose(facts["log_loss"], -numpy.log(shares[numpy.arange(len(labels)), labels]).mean(), atol=1e-6)
+    assert re.search(r"objective +one-versus-all\n", podere.done("model", "m.json").stdout)
+    podere.done("explain", "m.json", "t.csv", "-o", "s.csv")
+    assert "only models of other programs have" in podere.refused("train", "gbt", "t.csv", "--from", "m.json", "-o", "n.json")
+    assert "allowed are logistic" in podere.refused("train", "gbt", "t.csv", "--objective", "probabilities", "-o", "n.json")
+    podere.done("convert", "m.json", "--to", "onnx", "-o", "m.onnx")
+    assert "XGBoost does not have" in podere.refused("convert", "m.json", "--to", "xgboost", "-o", "x.json")
+
+
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PANDAS.glob("*.csv")))

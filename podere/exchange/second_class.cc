@@ -1,0 +1,25 @@
+#include "podere/exchange/second_class.h"
+
+#include <cstddef>
+
+#include "podere/base/error.h"
+#include "podere/exchange/loose_tree.h"
+#include "podere/exchange/objectives.h"
+#include "podere/tree/objective.h"
+
+namespace podere::exchange {
+
+std::optional<tree::Model> second_class(const tree::Model& model, const char* program) {
+  if (traits_of(model.options.objective).link != tree::Link::kProbability) return std::nullopt;
+  if (model.n_outputs() != 2)
+    throw_input_error("averages probabilities of {} classes, which {} does not have: write it as podere or onnx",
+                      model.n_outputs(), program);
+  tree::Model numbers;
+  numbers.schema = model.schema;
+  numbers.base_margin = {model.base_margin[1]};
+  for (std::size_t t = 1; t < model.trees.size(); t += 2) numbers.trees.push_back(model.trees[t]);
+  numbers.options = options_of(objective_of_margins(), 0, numbers.trees);
+  return numbers;
+}
+
+}  // namespace podere::exchange

@@ -208,8 +208,10 @@ def xgboost_thresholds(booster, version, path):
 def make_xgboost(writer):
     import xgboost
     version = version_of(xgboost)
-    formats = {"binary": "model"} if version < (1, 0) else {"JSON": "json"}
-    if (1, 6) <= version:
+    formats = {"binary": "deprecated" if version >= (1, 6) else "model"} if version < (3, 1) else {}
+    if version >= (1, 0):
+        formats["JSON"] = "json"
+    if version >= (1, 6):
         formats["UBJSON"] = "ubj"
     for name, parameters, label, rounds, other in xgboost_cases():
         try:
@@ -296,9 +298,9 @@ def make_xgboost_case(xgboost, version, writer, formats, name, parameters, label
     if parameters.get("objective") == "multi:softprob" and parameters["num_class"] == 2 and predictions.ndim == 1:
         predictions = predictions.reshape(len(test), 2)
     models = {}
-    if name == "binary:logistic" and (1, 0) <= version < (3, 1):  # the old format, once
-        formats = dict(formats, binary="deprecated" if version >= (1, 6) else "model")
     for format_name, ending in formats.items():
+        if format_name == "binary" and (kind or "multi_strategy" in parameters):
+            continue  # which it cannot hold
         file = "%d.%s" % (writer.n + 1, ending)
         booster.save_model(writer.path(file))
         models[format_name] = file
@@ -330,9 +332,9 @@ def lightgbm_cases():
     yield case("tweedie", "count", objective="tweedie", tweedie_variance_power=1.3)
     yield case("multiclass", "classes", objective="multiclass", num_class=4)
     yield case("multiclassova", "classes", objective="multiclassova", num_class=4)
+    yield case("multiclassova, sigmoid 2", "classes", objective="multiclassova", num_class=4, sigmoid=2.0)
     yield case("cross_entropy", "fraction", objective="cross_entropy")
     yield case("cross_entropy_lambda", "fraction", objective="cross_entropy_lambda")
-    yield case("multiclassova, sigmoid 2", "classes", objective="multiclassova", num_class=4, sigmoid=2.0)
     yield case("lambdarank", "grade", other={"groups": True}, objective="lambdarank")
     yield case("rank_xendcg", "grade", other={"groups": True}, objective="rank_xendcg")
     yield case("custom objective", "number", other={"custom": True})
@@ -497,9 +499,9 @@ def catboost_cases():
     yield case("MultiClass of texts", "classes", "Probability", other={"texts": True}, loss_function="MultiClass")
     yield case("Logloss of texts", "binary", "Probability", other={"texts": True}, loss_function="Logloss")
     yield case("MultiClassOneVsAll", "classes", "Probability", loss_function="MultiClassOneVsAll")
+    yield case("MultiClassOneVsAll of two classes", "binary", "Probability", loss_function="MultiClassOneVsAll")
     yield case("Poisson", "count", "Exponent", loss_function="Poisson")
     yield case("Tweedie", "count", "Exponent", loss_function="Tweedie:variance_power=1.3")
-    yield case("MultiClassOneVsAll of two classes", "binary", "Probability", loss_function="MultiClassOneVsAll")
     yield case("Quantile", "number", loss_function="Quantile:alpha=0.8")
     yield case("MultiQuantile", "number", loss_function="MultiQuantile:alpha=0.2,0.8")
     yield case("MAE", "number", loss_function="MAE")
@@ -615,8 +617,6 @@ def sklearn_cases():
     yield case("extra trees", extra + "Regressor", "number", False)
     yield case("extra trees, missing values", extra + "Regressor", "number")
     yield case("extra trees of two classes", extra + "Classifier", "binary", False)
-    boosting = "GradientBoosting"
-    yield case("boosting", boosting + "Regressor", "number", False)
     yield case("extra trees of four classes", extra + "Classifier", "classes", False)
     yield case("forest of four classes, missing values", forest + "Classifier", "classes")
     yield case("forest of four classes, deep", forest + "Classifier", "classes", False, max_depth=None, n_estimators=100)
@@ -625,6 +625,8 @@ def sklearn_cases():
     yield case("one tree of two classes", "DecisionTreeClassifier", "binary", False)
     yield case("one tree of four classes", "DecisionTreeClassifier", "classes", False)
     yield case("one extra tree of four classes", "ExtraTreeClassifier", "classes", False)
+    boosting = "GradientBoosting"
+    yield case("boosting", boosting + "Regressor", "number", False)
     for loss in ("absolute_error", "huber", "quantile"):
         yield case("boosting, " + loss, boosting + "Regressor", "number", False, loss=loss)
     yield case("boosting, init zero", boosting + "Regressor", "number", False, init="zero")
@@ -662,10 +664,10 @@ def sklearn_thresholds(model):
 
 def make_sklearn(writer):
     for name, of, parameters, label, missing, other in sklearn_cases():
-        try:
-            made = make_sklearn_case(module, name, of, dict(parameters), label, missing, other)
         module = importlib.import_module("sklearn.tree" if of.endswith(("TreeClassifier", "TreeRegressor"))
                                          else "sklearn.ensemble")
+        try:
+            made = make_sklearn_case(module, name, of, dict(parameters), label, missing, other)
         except Exception as error:
             writer.skip(name, error)
             continue

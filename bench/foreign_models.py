@@ -36,7 +36,6 @@ VERSIONS = {
     "catboost": {"old": "0.20.2 0.22 0.24.4 0.26.1 1.0.6 1.1.1", "middle": "1.2 1.2.3 1.2.5", "new": "1.2.7 1.2.8 1.2.10"},
     "scikit-learn": {"middle": "1.2.2 1.3.2 1.4.2", "new": "1.5.2 1.6.1 1.7.2 1.8.0 1.9.1"},
 }
-SAVES_AGAIN = "1.6.2"  # of XGBoost: reads binary models and writes JSON
 
 
 def note(text):
@@ -88,24 +87,6 @@ def make(folder, python, place, program, version):
         note(f"{program} {version} ended early: {made.stderr.strip().splitlines()[-1]}")
     lines = [json.loads(line) for line in made.stdout.splitlines() if line.startswith("{")]
     return [{"program": program, "version": version, "folder": models, **line} for line in lines]
-
-
-def save_again(folder, python, models):
-    """Binary models of XGBoost as JSON of a later version, which is what Podere says to do with them."""
-    place = install(folder, python, "xgboost", SAVES_AGAIN)
-    code = "import sys, xgboost\nxgboost.Booster(model_file=sys.argv[1]).save_model(sys.argv[2])"
-    result = []
-    for model in models:
-        if place is None or "skipped" in model:
-            result.append({"skipped": "needs XGBoost " + SAVES_AGAIN, **model})
-            continue
-        again = {**model, "model": model["model"] + ".json", "format": "JSON of " + SAVES_AGAIN}
-        saved = subprocess.run([python, "-c", code, model["model"], again["model"]], cwd=model["folder"],
-                               capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(place)})
-        if saved.returncode != 0:
-            again["skipped"] = saved.stderr.strip().splitlines()[-1]
-        result.append(again)
-    return result
 
 
 def numbers_in(path):
@@ -204,8 +185,6 @@ def main():
             continue
         tally.versions[program].append(version)
         models = make(folder, python, place, program, version)
-        if program == "xgboost" and version.startswith("0."):
-            models = models[:1] + save_again(folder, python, models)
         for model in models:
             compare(podere, model)
             tally.add(model)

@@ -36,7 +36,7 @@ struct ConvertOptions {
 
 void define_convert(CLI::App& app, ConvertOptions& options) {
   app.add_option("MODEL", options.model,
-                 "Model file of Podere, XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON)")
+                 "Model file of Podere, XGBoost (JSON, UBJSON, binary), LightGBM (text) or CatBoost (JSON)")
       ->required()
       ->check(file_name())
       ->type_name("");

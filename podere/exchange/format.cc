@@ -17,6 +17,7 @@
 #include "podere/exchange/onnx.h"
 #include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/exchange/xgboost_binary.h"
 #include "podere/neural/algorithm.h"
 #include "podere/tree/algorithm.h"
 
@@ -53,23 +54,9 @@ bool is_catboost(std::string_view text) {
   return key == "features_info" || key == "ctr_data";
 }
 
-/// Before JSON, files began with the base score and numbers, and then had the name of the objective after its length.
-bool is_old_xgboost(std::string_view text) {
-  if (text.starts_with("binf") || text.starts_with("bs64")) return true;
-  constexpr std::size_t kLength = 136;
-  if (text.size() < kLength + 8 || !text.substr(kLength + 1).starts_with(std::string_view("\0\0\0\0\0\0\0", 7)))
-    return false;
-  const std::string_view name = text.substr(kLength + 8, static_cast<unsigned char>(text[kLength]));
-  return !name.empty() &&
-         std::ranges::all_of(name, [](char c) { return c == ':' || c == '_' || (c >= 'a' && c <= 'z'); });
-}
-
 bool is_xgboost(std::string_view text) {
-  if (is_old_xgboost(text)) {
-    throw InputError(
-        "is a binary model of XGBoost before 2.1, which is not read: with XGBoost 1.0 to 3.0, run "
-        "xgb.Booster(model_file='FILE').save_model('FILE.json')");
-  }
+  if (text.starts_with("bs64"))
+    throw InputError("is a binary model of XGBoost as base64 text, which XGBoost does not read either: save it again");
   if (text.starts_with('[')) throw InputError("is a dump of trees, not a whole model: save it with save_model");
   return !first_key(text).empty();
 }
@@ -139,6 +126,7 @@ const std::vector<Format>& formats() {
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, write_trees<to_lightgbm>},
       {"catboost", "CatBoost", "JSON", is_catboost, read_trees<from_catboost>, nullptr},
       {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_xgboost, write_trees<to_xgboost_ubjson>},
+      {"xgboost-binary", "XGBoost", "binary", is_xgboost_binary, read_xgboost, nullptr},
       {"xgboost", "XGBoost", "JSON", is_xgboost, read_xgboost, write_trees<to_xgboost>},
       {"onnx", "ONNX", "protobuf", nullptr, nullptr, write_onnx},
   };

@@ -1,4 +1,4 @@
-// XGBoost's models, JSON and UBJSON.
+// XGBoost's models: JSON, UBJSON, and the binary format before them.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace podere::exchange {
 
 using XgboostModel = std::variant<tree::Model, neural::Model>;
 
-/// The model in XGBoost's JSON or UBJSON `text` (versions 1.0 to 3), with the same margins. XGBoost compares float32
-/// values with float32 thresholds as Podere does, so rows take the same way, and sums of leaf values differ by rounding
-/// of the base score at most. Of a model that early stopping ended, the rounds up to the best one are read, as
+/// The model in XGBoost's JSON, UBJSON or binary `text` (versions 0.90 to 3), with the same margins. XGBoost compares
+/// float32 values with float32 thresholds as Podere does, so rows take the same way, and sums of leaf values differ by
+/// rounding of the base score at most. Of a model that early stopping ended, the rounds up to the best one are read, as
 /// XGBoost's scikit-learn classes do. Throws InputError for text that is not a whole model, for numbers that lead out
 /// of bounds, and, by name, for what Podere does not have: other objectives, several targets, vector leaves.
 /// The weights of dart are multiplied into its leaves. Source:

@@ -15,6 +15,7 @@
 #include "podere/exchange/objectives.h"
 #include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/exchange/xgboost_binary.h"
 #include "podere/exchange/xgboost_categories.h"
 #include "podere/exchange/xgboost_linear.h"
 #include "podere/tree/objective.h"
@@ -153,9 +154,12 @@ tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
   return {in_order(nodes), categories.sets};
 }
 
-bool is_before_1_3(const SortedJson& file) {
+/// Of XGBoost: {1, 7}. Nothing if the file does not say it.
+using Version = std::optional<std::pair<std::int64_t, std::int64_t>>;
+
+Version read_version(const SortedJson& file) {
   const auto version = file.value("version", std::vector<std::int64_t>());
-  return version.size() >= 2 && (version[0] < 1 || (version[0] == 1 && version[1] < 3));
+  return version.size() < 2 ? Version() : std::pair(version[0], version[1]);
 }
 
 struct XgboostObjective {
@@ -173,12 +177,18 @@ double read_quantile(const SortedJson& json) {
   return checked_quantile(*quantile);
 }
 
-/// Until 1.2 the base score of raw margins was a probability too.
-XgboostObjective read_objective(const SortedJson& json, bool is_before_1_3) {
+/// Until 0.90 the base score was a margin. From then until 1.2 that of raw margins was a probability too.
+Link base_link_of(const std::string& objective, Link link, const Version& version) {
+  if (!version) return link;
+  if (version->first < 1) return Link::kIdentity;
+  return objective == "binary:logitraw" && *version < std::pair<std::int64_t, std::int64_t>(1, 3) ? Link::kLogit : link;
+}
+
+XgboostObjective read_objective(const SortedJson& json, const Version& version) {
   const auto name = json.at("name").get<std::string>();
   const tree::Objective objective = objective_called(name, name, xgboost_objectives());
   if (traits_of(objective).has_quantile) return {objective, Link::kIdentity, read_quantile(json)};
-  return {objective, name == "binary:logitraw" && is_before_1_3 ? Link::kLogit : traits_of(objective).link};
+  return {objective, base_link_of(name, traits_of(objective).link, version)};
 }
 
 /// "5E-1", or "[5E-1,...]" since XGBoost 3.1.
@@ -334,12 +344,12 @@ XgboostModel read_xgboost_file(const SortedJson& file) {
   const SortedJson& parameters = learner.at("learner_model_param");
   if (const auto n = whole(parameters, "num_target", 1); n > 1)
     throw_input_error("predicts {} targets, Podere one: train a model for each", n);
-  const XgboostObjective objective = read_objective(learner.at("objective"), is_before_1_3(file));
-  const bool is_softmax = traits_of(objective.objective).link == Link::kSoftmax;
+  const XgboostObjective objective = read_objective(learner.at("objective"), read_version(file));
+  const bool is_of_classes = traits_of(objective.objective).has_output_per_class();
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
-  if (is_softmax ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
+  if (is_of_classes ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
     throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);
-  const std::size_t n_outputs = is_softmax ? static_cast<std::size_t>(n_classes) : 1;
+  const std::size_t n_outputs = is_of_classes ? static_cast<std::size_t>(n_classes) : 1;
 
   tree::Model model;
   model.schema = read_schema(learner);
@@ -361,7 +371,9 @@ XgboostModel read_xgboost_file(const SortedJson& file) {
 }  // namespace
 
 XgboostModel any_from_xgboost(const std::string& text) {
-  const SortedJson file = is_ubjson(text) ? from_ubjson(text) : parse_json(text);
+  const SortedJson file = is_ubjson(text)           ? from_ubjson(text)
+                          : is_xgboost_binary(text) ? from_xgboost_binary(text)
+                                                    : parse_json(text);
   try {
     return read_xgboost_file(file);
   } catch (const SortedJson::exception& error) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "podere/base/error.h"
@@ -54,6 +56,63 @@ TEST(Xgboost, UbjsonIsReadBackAsWritten) {
     EXPECT_EQ(to_xgboost(from_xgboost(text)), to_xgboost(model)) << name;
     const std::size_t step = text.size() / 100 + 7;  // each text takes as long as it is
     for (std::size_t n = 0; n < text.size(); n += step) EXPECT_NE(refusal(text.substr(0, n)), "read") << n;
+  }
+}
+
+std::string binary_text(const std::string& name) { return case_text("others/xgboost_" + name); }
+
+/// `text` with the 32-bit word at byte `place` replaced.
+std::string with_word(std::string text, std::size_t place, std::int32_t word) {
+  std::memcpy(text.data() + place, &word, sizeof word);
+  return text;
+}
+
+TEST(Xgboost, BinaryModelsSayAsMuchAsJson) {
+  for (const char* name : {"090_old_forest.bin", "152_old_forest.bin", "305_old_forest.deprecated"}) {
+    const std::string text = binary_text(name);
+    EXPECT_STREQ(read_model(text, "x").format.id, "xgboost-binary") << name;
+    const tree::Model model = from_xgboost(text);
+    EXPECT_EQ(model.options.objective, tree::Objective::kSoftmax);
+    EXPECT_EQ(model.n_outputs(), 3U);
+    EXPECT_EQ(model.trees.size(), 18U);  // three rounds of two trees for each class
+    EXPECT_EQ(model.schema.features, (std::vector<std::string>{"f0", "f1", "f2", "f3"}));
+    EXPECT_GT(model.trees[0].nodes[0].gain, 0);
+    EXPECT_GT(model.trees[0].nodes[0].cover, 0);
+    EXPECT_EQ(to_text(from_xgboost(text.starts_with("binf") ? text.substr(4) : "binf" + text)), to_text(model));
+  }
+}
+
+/// Before 1.0 base scores were margins.
+TEST(Xgboost, BaseScoresOfBinaryModelsAreMarginsBeforeOneDotZero) {
+  const double log_odds = std::log(0.2 / 0.8);
+  for (const char* name : {"090_old_dart.bin", "152_old_dart.bin", "305_old_dart.deprecated"})
+    EXPECT_NEAR(from_xgboost(binary_text(name)).base_margin[0], log_odds, 1e-6) << name;
+}
+
+TEST(XgboostBadarg, BinaryModelsThatAreNotWholeOrLeadOutOfBoundsAreRefused) {
+  for (const char* name : {"090_old_gamma.bin", "152_old_dart.bin", "305_old_gamma.deprecated"}) {
+    const std::string text = binary_text(name);
+    const std::size_t booster = text.find(name[8] == 'd' ? "dart" : "gbtree");
+    ASSERT_NE(booster, std::string::npos) << name;
+    const std::size_t trees = booster + (name[8] == 'd' ? 4 : 6), tree = trees + 160, nodes = tree + 148;
+    const std::size_t start = text.starts_with("binf") ? 4 : 0;
+    const auto expect_refused = [&](std::size_t place, std::int32_t word, const char* reason) {
+      const std::string message = refusal(with_word(text, place, word));
+      EXPECT_NE(message.find(reason), std::string::npos) << name << ": " << message;
+    };
+    expect_refused(trees, -1, "num_trees is -1");
+    expect_refused(trees, 1 << 30, "not a whole model");
+    expect_refused(tree, 2, "2 roots");
+    expect_refused(tree + 4, -5, "num_nodes is -5");
+    expect_refused(tree + 4, 1 << 30, "not a whole model");
+    expect_refused(tree + 20, 7, "vector leaves");
+    expect_refused(nodes + 4, 1000000, "child");
+    expect_refused(nodes + 4, 0, "child of two nodes");
+    expect_refused(nodes + 8, -7, "child");
+    expect_refused(nodes + 12, 4, "feature 4 of 4");
+    expect_refused(start + 4, 0, "num_feature is 0");
+    expect_refused(start + 8, 5, "num_class is 5");
+    for (std::size_t n = start + 136; n + 16 < text.size(); n += 13) EXPECT_NE(refusal(text.substr(0, n)), "read") << n;
   }
 }
 

@@ -46,6 +46,8 @@ def write(name, suffix, save, thresholds, predict):
 def xgboost_models():
     import xgboost
     version = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
+    if version < (1, 0):
+        return
     tag = "xgboost_" + xgboost.__version__.replace(".", "")
     cases = {
         "two": ("two", {"objective": "binary:logistic"}),
@@ -65,6 +67,27 @@ def xgboost_models():
         thresholds = [float(line.split("<")[1].split("]")[0]) for tree in model.get_dump() for line in tree.split("\n") if "<" in line]
         write(f"{tag}_{name}", "ubj" if version >= (1, 6) else "json", model.save_model, thresholds,
               lambda rows, model=model: model.predict(xgboost.DMatrix(rows, feature_names=list("abcd"))))
+
+
+def xgboost_binary_models():
+    """In the format before JSON, which does not keep names of features."""
+    import xgboost
+    version = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
+    if version >= (3, 1):
+        return
+    tag = "xgboost_" + xgboost.__version__.replace(".", "")
+    cases = {
+        "old_forest": ("three", {"objective": "multi:softprob", "num_class": 3, "num_parallel_tree": 2, "subsample": 0.7, "max_depth": 2}),
+        "old_dart": ("two", {"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.5, "base_score": 0.2}),
+        "old_gamma": ("positive", {"objective": "reg:gamma"}),
+    }
+    for name, (label, parameters) in cases.items():
+        _, x, signal = table()
+        model = xgboost.train({"max_depth": 3, "nthread": 1, **parameters}, xgboost.DMatrix(x, LABELS[label](signal)), 3)
+        thresholds = [float(line.split("<")[1].split("]")[0]) for tree in model.get_dump() for line in tree.split("\n") if "<" in line]
+        limit = {"ntree_limit": 1000} if version < (1, 0) else {}  # else dart drops trees to predict
+        write(f"{tag}_{name}", "bin" if version < (1, 6) else "deprecated", model.save_model, thresholds,
+              lambda rows, model=model, limit=limit: model.predict(xgboost.DMatrix(rows), **limit))
 
 
 def lightgbm_models():
@@ -111,7 +134,7 @@ def catboost_models():
 
 
 if __name__ == "__main__":
-    for make in (xgboost_models, lightgbm_models, catboost_models):
+    for make in (xgboost_models, xgboost_binary_models, lightgbm_models, catboost_models):
         try:
             make()
         except ImportError as missing:

@@ -82,7 +82,12 @@ class Writer:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def write(self, case, models, names, columns, predictions, margin=False):
+    def write_targets(self, case, models, names, columns, predictions):
+        """Of a model with several targets: each of predictions [n_rows x n_targets] is a model of its own."""
+        for target, of_one in enumerate(numpy.asarray(predictions).T):
+            self.write("%s, target %d" % (case, target), models, names, columns, of_one, target=target)
+
+    def write(self, case, models, names, columns, predictions, margin=False, target=None):
         """models: {format: file name}; columns: [n_features], numbers or texts; predictions [n_rows (x n_outputs)]."""
         self.n += 1
         rows, expected = "%d.csv" % self.n, "%d.expected" % self.n
@@ -94,7 +99,7 @@ class Writer:
         numpy.savetxt(self.path(expected), predictions.reshape(len(columns[0]), -1), fmt="%.9g", delimiter=",")
         for kind, model in models.items():
             print(json.dumps({"case": case, "format": kind, "model": model, "rows": rows, "expected": expected,
-                              "margin": margin}), flush=True)
+                              "margin": margin, "target": target}), flush=True)
 
     def skip(self, case, error):
         print(json.dumps({"case": case, "skipped": "%s: %s" % (type(error).__name__, str(error)[:150])}), flush=True)
@@ -308,7 +313,8 @@ def make_xgboost_case(xgboost, version, writer, formats, name, parameters, label
     if frame:
         columns[-1] = ["" if code != code else TEXTS[int(code)] for code in test[:, -1]]
     header = list(names) if names else ["f%d" % j for j in range(N_NUMBERS)]
-    writer.write(name, models, header, columns, predictions)
+    write = writer.write_targets if other.get("targets") or name == "quantiles" else writer.write
+    write(name, models, header, columns, predictions)
 
 
 # LightGBM -------------------------------------------------------------------------------------------------------------
@@ -483,7 +489,8 @@ def make_lightgbm_case(lightgbm, version, writer, name, parameters, label, round
         values = test
     predictions = booster.predict(values, **limit)
     header = names or ["f%d" % j for j in range(N_NUMBERS)]
-    writer.write(name, {"text": model}, header, columns, predictions)
+    write = writer.write_targets if other.get("custom") and predictions.ndim == 2 else writer.write
+    write(name, {"text": model}, header, columns, predictions)
 
 
 # CatBoost -------------------------------------------------------------------------------------------------------------
@@ -511,9 +518,10 @@ def catboost_cases():
     yield case("Lq", "number", loss_function="Lq:q=3")
     yield case("LogCosh", "number", loss_function="LogCosh")
     yield case("LogLinQuantile", "positive", loss_function="LogLinQuantile:alpha=0.6")
-    yield case("Focal", "binary", loss_function="Focal:focal_alpha=0.5;focal_gamma=2")
+    yield case("Focal", "binary", "Probability", loss_function="Focal:focal_alpha=0.5;focal_gamma=2")
     yield case("RMSEWithUncertainty", "number", loss_function="RMSEWithUncertainty")
     yield case("MultiRMSE", "number", other={"targets": True}, loss_function="MultiRMSE")
+    yield case("MultiLogloss", "binary", "Probability", other={"targets": True}, loss_function="MultiLogloss")
     yield case("YetiRank", "grade", other={"groups": True}, loss_function="YetiRank")
     yield case("QueryRMSE", "number", other={"groups": True}, loss_function="QueryRMSE")
     yield case("QuerySoftMax", "binary", other={"groups": True}, loss_function="QuerySoftMax")
@@ -558,7 +566,7 @@ def make_catboost_case(catboost, writer, name, parameters, label, how, other):
     if other.get("texts"):
         y = numpy.array(TEXTS)[y.astype(int)]
     if other.get("targets"):
-        y = numpy.c_[y, -y]
+        y = numpy.c_[y, 1 - y]
     if other.get("groups"):
         options["group_id"] = numpy.arange(N_ROWS) // 20
     if name == "PairLogit":
@@ -592,9 +600,11 @@ def make_catboost_case(catboost, writer, name, parameters, label, how, other):
         values = pandas.DataFrame(dict(zip(NAMES, test.T)))
         values["kind"] = texts
     predictions = numpy.asarray(model.predict(values, prediction_type=how, thread_count=1))
-    if how == "Probability" and predictions.shape[1:] == (2,) and not name.startswith("MultiClass"):
+    if how == "Probability" and predictions.shape[1:] == (2,) and not name.startswith("Multi"):
         predictions = predictions[:, 1]
-    writer.write(name, models, names, columns, predictions)
+    of_classes = name.startswith(("MultiClass", "Lossguide of classes"))
+    write = writer.write_targets if predictions.ndim == 2 and not of_classes else writer.write
+    write(name, models, names, columns, predictions)
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------------------
@@ -621,6 +631,7 @@ def sklearn_cases():
     yield case("forest of four classes, missing values", forest + "Classifier", "classes")
     yield case("forest of four classes, deep", forest + "Classifier", "classes", False, max_depth=None, n_estimators=100)
     yield case("forest of four classes, weighted", forest + "Classifier", "classes", False, class_weight="balanced")
+    yield case("extra trees of two targets of classes", extra + "Classifier", "classes", False, {"targets": True})
     yield case("one tree", "DecisionTreeRegressor", "number", False)
     yield case("one tree of two classes", "DecisionTreeClassifier", "binary", False)
     yield case("one tree of four classes", "DecisionTreeClassifier", "classes", False)
@@ -697,19 +708,30 @@ def make_sklearn_case(module, name, of, parameters, label, missing, other):
     test = rows_at(rows.x, sklearn_thresholds(model), missing)
     if other.get("categories"):
         test = numpy.c_[test, rows.random.choice(CODES + [40], len(test))].astype(numpy.float32)
-    if hasattr(model, "classes_"):
+    if hasattr(model, "classes_") and not other.get("targets"):
         predictions = model.predict_proba(test)
         if predictions.shape[1] == 2 and "Boosting" in of:  # whose trees are of the second class
             predictions = predictions[:, 1]
+    elif hasattr(model, "classes_"):
+        predictions = model.predict_proba(test)  # a list
     else:
         predictions = model.predict(test)
+        predictions = list(predictions.T) if other.get("targets") else predictions
     return model, test, predictions
 
 
 def write_sklearn_case(writer, name, model, test, predictions):
+    if isinstance(predictions, list):  # of several targets
+        for target, of_one in enumerate(predictions):
+            write_sklearn_target(writer, "%s, target %d" % (name, target), model, test, of_one, target=target)
+        return
+    write_sklearn_target(writer, name, model, test, predictions)
+
+
+def write_sklearn_target(writer, name, model, test, predictions, **target):
     import podere
     try:
-        converted = podere.from_sklearn(model)
+        converted = podere.from_sklearn(model, **target)
     except (ValueError, TypeError) as error:
         writer.refuse(name, error)
         return

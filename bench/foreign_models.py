@@ -105,7 +105,7 @@ def compare(podere, model):
     """Adds to `model` how it went: "refused" with the reason, or "difference"."""
     def run(*arguments):
         result = subprocess.run([podere, *arguments], cwd=model["folder"], capture_output=True, text=True)
-        line = result.stderr.strip().splitlines()[-1] if result.returncode != 0 else ""
+        line = (result.stderr.strip().splitlines() or [""])[-1] if result.returncode != 0 else ""
         if result.returncode not in (0, 2):
             return f"ended with {result.returncode}: {line}", True
         return line, result.returncode != 0
@@ -115,7 +115,8 @@ def compare(podere, model):
     converted = model["model"]
     if model["format"] != "object":
         converted = "converted.json"
-        line, failed = run("convert", model["model"], "-o", converted)
+        target = [] if model["target"] is None else ["--target", str(model["target"])]
+        line, failed = run("convert", model["model"], "-o", converted, *target)
         if failed:
             model["refused"] = re.sub(r"^podere: (\S+: )?", "", line)
             return

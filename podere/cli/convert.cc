@@ -31,6 +31,7 @@ struct ConvertOptions {
   std::string model;
   std::string path;
   std::string to = "podere";
+  exchange::Target target;
   classify::NetworkOptions network;
 };
 
@@ -44,12 +45,18 @@ void define_convert(CLI::App& app, ConvertOptions& options) {
   app.add_option("--to", options.to, "Format to write; podere and onnx for networks too, xgboost is JSON [podere]")
       ->check(CLI::IsMember(exchange::written_formats()).description(""))
       ->type_name(choices(exchange::written_formats()));
+  app.add_option_function<std::size_t>(
+         "--target", [&options](std::size_t target) { options.target = target; },
+         "Of a model that predicts several targets or quantiles the one to take, counted from 0")
+      ->transform(whole_number(0, kMostWhole))
+      ->type_name("K");
   app.add_option("--network", options.network.path,
                  "ONNX file of the network whose features MODEL learned: writes both as one ONNX file for podere "
                  "classify, with its preprocessing and the names of its classes in files beside it")
       ->check(file_name())
       ->type_name("FILE")
-      ->excludes("--to");
+      ->excludes("--to")
+      ->excludes("--target");
   app.add_option("--layer", options.network.layer, "Layer of the network [its output]")
       ->type_name("NAME")
       ->needs("--network");
@@ -160,7 +167,7 @@ int run_convert(const ConvertOptions& options) {
   const std::vector<NamedFile> outputs = {{"--output", options.path}};
   check_outputs(outputs, {{"MODEL", options.model}});
   const int facts_to = facts_descriptor(outputs);
-  const auto [from, model] = exchange::load_model(options.model);
+  const auto [from, model] = exchange::load_model(options.model, options.target);
   const Format& to = exchange::format_called(options.to);
   const std::string content = to.write(*model);
   AtomicFile file(options.path);

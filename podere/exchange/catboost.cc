@@ -1,5 +1,6 @@
 #include "podere/exchange/catboost.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -164,10 +165,10 @@ Round read_any(const SortedJson& json, const FeaturesRead& features, std::size_t
   return round;
 }
 
-/// "Quantile" with {"alpha": "0.8"}.
+/// "Quantile" with {"alpha": "0.8"}, "MultiQuantile" with {"alpha": "0.2,0.8"}.
 struct CatboostObjective {
   tree::Objective objective;
-  double quantile = 0.5;
+  std::vector<double> quantiles = {};  ///< of objectives that have them
 };
 
 CatboostObjective read_loss(const SortedJson& model_info) {
@@ -176,8 +177,7 @@ CatboostObjective read_loss(const SortedJson& model_info) {
   CatboostObjective result{objective_called(name, name, catboost_objectives())};
   if (!tree::traits_of(result.objective).has_quantile) return result;
   const SortedJson parameters = loss.value("params", SortedJson::object());
-  const auto alpha = parse_real(parameters.value("alpha", "0.5"));
-  result.quantile = checked_quantile(alpha.value_or(0));
+  result.quantiles = quantiles_in(parameters.value("alpha", "0.5"));
   return result;
 }
 
@@ -205,24 +205,41 @@ std::vector<std::string> read_classes(const SortedJson& model_info) {
   return are_places ? std::vector<std::string>() : texts;
 }
 
+/// Values of the first leaf.
+std::size_t n_values_of(const SortedJson& file) {
+  if (file.contains("oblivious_trees")) {
+    const SortedJson& tree = file["oblivious_trees"].at(0);
+    return tree.at("leaf_values").size() / std::max<std::size_t>(tree.at("leaf_weights").size(), 1);
+  }
+  const SortedJson* node = &file.at("trees").at(0);
+  while (node->contains("split")) node = &node->at("left");
+  return node->at("value").size();
+}
+
 /// A margin for each output; old versions have one number for all.
-std::vector<double> read_bias(const SortedJson& json, const SortedJson& model_info, bool is_of_classes) {
+std::vector<double> read_bias(const SortedJson& json, const SortedJson& file) {
   std::vector<double> biases;
   for (const SortedJson& bias : json) biases.push_back(bias.get<double>());
-  if (is_of_classes && json.is_number()) biases.resize(class_names(model_info).size(), biases[0]);
+  if (json.is_number()) biases.resize(n_values_of(file), biases[0]);
   return biases;
 }
 
-tree::Model read_file(const SortedJson& file) {
+tree::Model read_file(const SortedJson& file, Target target) {
   const CatboostObjective objective = read_loss(file.at("model_info"));
   tree::Model model;
   const FeaturesRead features = read_features(file.at("features_info"), model);
   const double scale = file.at("scale_and_bias").at(0).get<double>();
   const bool is_of_classes = tree::traits_of(objective.objective).has_output_per_class();
-  model.base_margin = read_bias(file["scale_and_bias"].at(1), file["model_info"], is_of_classes);
+  model.base_margin = read_bias(file["scale_and_bias"].at(1), file);
   const std::size_t n_outputs = model.base_margin.size();
-  if (is_of_classes ? n_outputs < 2 || n_outputs > static_cast<std::size_t>(tree::kMaxClasses) : n_outputs != 1)
+  if (n_outputs < (is_of_classes ? 2 : 1) || n_outputs > static_cast<std::size_t>(tree::kMaxClasses))
     throw_input_error("has {} outputs, which does not fit the objective", n_outputs);
+  const bool has_quantile = tree::traits_of(objective.objective).has_quantile;
+  if (has_quantile && objective.quantiles.size() != n_outputs)
+    throw_input_error("has {} quantiles and {} outputs", objective.quantiles.size(), n_outputs);
+  const bool has_targets = n_outputs > 1 && !is_of_classes;
+  if (!has_targets) check_no_target(target);
+  const std::size_t chosen = has_targets ? chosen_target(target, n_outputs, has_quantile ? "quantiles" : "targets") : 0;
   const bool is_symmetric = file.contains("oblivious_trees");
   for (const SortedJson& json : file.at(is_symmetric ? "oblivious_trees" : "trees")) {
     for (auto& nodes : (is_symmetric ? read_symmetric : read_any)(json, features, n_outputs)) {
@@ -230,20 +247,22 @@ tree::Model read_file(const SortedJson& file) {
       model.trees.push_back({in_order(nodes), {}});
     }
   }
+  if (has_targets) keep_output(model, chosen);
   model.options = options_of(objective.objective, static_cast<int>(n_outputs), model.trees);
-  model.options.quantile = objective.quantile;
-  if (traits_of(objective.objective).has_classes()) model.schema.classes = read_classes(file["model_info"]);
+  if (has_quantile) model.options.quantile = objective.quantiles[chosen];
+  if (traits_of(objective.objective).has_classes() && !has_targets)
+    model.schema.classes = read_classes(file["model_info"]);
   return model;
 }
 
 }  // namespace
 
-tree::Model from_catboost(const std::string& text) {
+tree::Model from_catboost(const std::string& text, Target target) {
   if (is_nested_deeper_than(text, kMaxJsonDepth)) throw InputError("is no model (nested too deeply)");
   const SortedJson file = SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (file.is_discarded()) throw InputError("is not a whole model (not valid JSON)");
   try {
-    return read_file(file);
+    return read_file(file, target);
   } catch (const SortedJson::exception& error) {
     const std::string_view cause = error.what();
     throw_input_error("is not a whole CatBoost model ({})", cause.substr(cause.find("] ") + 2));

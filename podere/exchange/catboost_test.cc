@@ -91,14 +91,35 @@ TEST(Catboost, OneVersusAllHasALogisticFunctionForEachClass) {
   for (const float probability : p) EXPECT_NEAR(probability, 1 / (1 + std::exp(-1.0)), 1e-6);
 }
 
+TEST(Catboost, OfSeveralQuantilesTheChosenOneIsRead) {
+  const std::string text = with(with(with(kCatboost, "[1,2,3,4]", "[1,5, 2,6, 3,7, 4,8]"), "[2,[10]]", "[2,[10,20]]"),
+                                "\"RMSE\"", R"("MultiQuantile","params":{"alpha":"0.2,0.8"})");
+  for (const std::size_t k : {0, 1}) {
+    const auto read = read_model(text, "c", k);
+    const tree::Model& model = *tree::trees_of(*read.model);
+    EXPECT_EQ(model.options.quantile, k == 0 ? 0.2 : 0.8);
+    table::Table table(model.schema, 1, {0, 1});
+    table.feature(0)[0] = 2;
+    table.feature(1)[0] = 0;
+    EXPECT_EQ(tree::predict(model, table, 1)[0], k == 0 ? 10 + 2 * 2 : 20 + 2 * 6);
+  }
+  // Old versions have one bias for all.
+  const std::string old = with(with(text, "[2,[10,20]]", "[2,10]"), "MultiQuantile", "MultiRMSE");
+  EXPECT_EQ(tree::trees_of(*read_model(old, "c", 1).model)->base_margin, std::vector<double>{10});
+  EXPECT_THROW(read_model(text, "c", 2), InputError);
+  EXPECT_THROW(read_model(kCatboost, "c", 0), InputError) << "has one target";
+}
+
 TEST(CatboostBadarg, WhatIsNotWholeOrNotInPodereIsRefused) {
   const std::string text = kCatboost;
   const auto expect_refused = [&](const char* old, const char* replacement, const char* reason) {
     const std::string message = catboost_refusal(with(text, old, replacement));
     EXPECT_NE(message.find(reason), std::string::npos) << message;
   };
-  expect_refused("RMSE", "MultiRMSE", "'MultiRMSE'");
-  expect_refused("[10]", "[10,11]", "2 outputs");
+  expect_refused("RMSE", "LogLinQuantile", "'LogLinQuantile'");
+  expect_refused("[10]", "[10,11]", "2 targets, Podere one: choose it with podere convert --target K, K from 0 to 1");
+  expect_refused("\"RMSE\"", R"("MultiQuantile","params":{"alpha":"0.2,0.8"})", "2 quantiles and 1 outputs");
+  expect_refused("\"RMSE\"", R"("MultiQuantile","params":{"alpha":"0.2,8"})", "quantile 8");
   expect_refused("[1,2,3,4]", "[1,2,3]", "leaf_values");
   expect_refused("[1,1,2,2]", "[1]", "leaf_weights");
   expect_refused("\"border\":1,", "\"border\":1e39,", "border");

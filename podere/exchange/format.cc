@@ -81,14 +81,19 @@ std::unique_ptr<const algorithm::Model> checked(neural::Model model) {
   return neural::as_model(std::move(model));
 }
 
-template <tree::Model (*from)(const std::string&)>
-std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, const std::string& name) {
-  return with_name(name, [&] { return checked(from(text)); });
+std::unique_ptr<const algorithm::Model> read_podere(const std::string& text, const std::string& name, Target target) {
+  with_name(name, [&] { check_no_target(target); });
+  return catalog::model_from_text(text, name);
 }
 
-std::unique_ptr<const algorithm::Model> read_xgboost(const std::string& text, const std::string& name) {
-  return with_name(
-      name, [&] { return std::visit([](auto model) { return checked(std::move(model)); }, any_from_xgboost(text)); });
+template <tree::Model (*from)(const std::string&, Target)>
+std::unique_ptr<const algorithm::Model> read_trees(const std::string& text, const std::string& name, Target target) {
+  return with_name(name, [&] { return checked(from(text, target)); });
+}
+
+std::unique_ptr<const algorithm::Model> read_xgboost(const std::string& text, const std::string& name, Target target) {
+  const auto checked_any = [](auto model) { return checked(std::move(model)); };
+  return with_name(name, [&] { return std::visit(checked_any, any_from_xgboost(text, target)); });
 }
 
 std::string write_podere(const algorithm::Model& model) { return model.to_text(); }
@@ -122,7 +127,7 @@ const Format& format_of(std::string_view text) {
 // In the order in which they are asked whether a file is theirs.
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
-      {"podere", "Podere", "JSON", is_podere_text, catalog::model_from_text, write_podere},
+      {"podere", "Podere", "JSON", is_podere_text, read_podere, write_podere},
       {"lightgbm", "LightGBM", "text", is_lightgbm_text, read_trees<from_lightgbm>, write_trees<to_lightgbm>},
       {"catboost", "CatBoost", "JSON", is_catboost, read_trees<from_catboost>, nullptr},
       {"xgboost-ubjson", "XGBoost", "UBJSON", is_ubjson, read_xgboost, write_trees<to_xgboost_ubjson>},
@@ -152,12 +157,12 @@ const Format& format_called(std::string_view id) {
   throw_input_error("format is {}, allowed are {}", printable(id), fmt::join(ids, ", "));
 }
 
-ReadModel read_model(const std::string& text, const std::string& name) {
+ReadModel read_model(const std::string& text, const std::string& name, Target target) {
   const Format& format = with_name(name, [&]() -> const Format& { return format_of(text); });
-  return {format, format.read(text, name)};
+  return {format, format.read(text, name, target)};
 }
 
-ReadModel load_model(const std::filesystem::path& path) {
+ReadModel load_model(const std::filesystem::path& path, Target target) {
   std::error_code unknown;  // what cannot be looked at cannot be opened either
   const auto status = std::filesystem::status(path, unknown);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
@@ -167,7 +172,7 @@ ReadModel load_model(const std::filesystem::path& path) {
   std::string text(4096, '\0');
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.eof()) return read_model(text, path.string());
+  if (file.eof()) return read_model(text, path.string(), target);
   if (file) {
     with_name(path.string(), [&] { format_of(text); });
     std::ostringstream rest;
@@ -175,7 +180,7 @@ ReadModel load_model(const std::filesystem::path& path) {
     text += std::move(rest).str();
   }
   if (!file) throw_input_error("{}: cannot be read", path.string());
-  return read_model(text, path.string());
+  return read_model(text, path.string(), target);
 }
 
 }  // namespace podere::exchange

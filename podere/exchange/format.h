@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "podere/algorithm/model.h"
+#include "podere/exchange/target.h"
 
 namespace podere::exchange {
 
@@ -20,7 +21,8 @@ struct Format {
   /// are not read. Null if none is read.
   bool (*is_mine)(std::string_view text);
   /// Throws InputError for text that is not a whole model, and, by name, for what Podere does not have.
-  std::unique_ptr<const algorithm::Model> (*read)(const std::string& text, const std::string& name);
+  /// Of a model of several targets the chosen one is read.
+  std::unique_ptr<const algorithm::Model> (*read)(const std::string& text, const std::string& name, Target target);
   /// The content of a file. Throws InputError for a model that the format cannot hold. Null if none is written.
   std::string (*write)(const algorithm::Model& model);
 };
@@ -43,9 +45,9 @@ struct ReadModel {
 
 /// The model in `text`, whose format is found out. Throws InputError, beginning with `name`, for text that is not a
 /// whole model of a format that is read, and for a model with something that Podere does not have, with its name.
-ReadModel read_model(const std::string& text, const std::string& name);
+ReadModel read_model(const std::string& text, const std::string& name, Target target = std::nullopt);
 
 /// read_model of a file. Of a file that does not begin as models do, no more than the beginning is read.
-ReadModel load_model(const std::filesystem::path& path);
+ReadModel load_model(const std::filesystem::path& path, Target target = std::nullopt);
 
 }  // namespace podere::exchange

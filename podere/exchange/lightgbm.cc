@@ -298,7 +298,7 @@ CategoriesByCode read_pandas_categories(std::string_view text, const Section& he
 
 bool is_lightgbm(std::string_view text) { return text.starts_with("tree\n") || text.starts_with("tree\r\n"); }
 
-tree::Model from_lightgbm(const std::string& text) {
+tree::Model from_lightgbm(const std::string& text, Target target) {
   const Sections sections = split(text);
   const Section& header = sections.header;
   const std::string_view version = header.text("version");
@@ -311,12 +311,11 @@ tree::Model from_lightgbm(const std::string& text) {
   if (has_quantile && !quantile) objective.objective = objective_of_margins();
   const std::int32_t n_classes = header.whole("num_class");
   const std::int32_t n_outputs = header.whole("num_tree_per_iteration");
-  if (n_outputs > 1 && !header.contains("objective"))
-    throw_input_error(
-        "has a custom objective of {} outputs, of which Podere has one: train a model for each, or with multiclass",
-        n_outputs);
   const bool is_of_classes = traits_of(objective.objective).has_output_per_class();
-  if (n_outputs != n_classes || (is_of_classes ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
+  const bool has_targets = n_outputs > 1 && !header.contains("objective");  // a custom one
+  if (!has_targets) check_no_target(target);
+  if (n_outputs != n_classes ||
+      (is_of_classes || has_targets ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes != 1))
     throw_input_error("num_class is {} and num_tree_per_iteration {}, which does not fit the objective", n_classes,
                       n_outputs);
   if (header.contains("tree_sizes") && header.words("tree_sizes").size() != sections.trees.size())
@@ -342,6 +341,7 @@ tree::Model from_lightgbm(const std::string& text) {
   for (const Section& section : sections.trees)
     model.trees.push_back(read_tree(section, model.schema.features.size(), scale));
   model.schema.categories = categorical_features(model.trees);
+  if (has_targets) keep_output(model, chosen_target(target, model.n_outputs(), "outputs of a custom objective"));
   const auto categories = read_pandas_categories(text, header, model.schema);
   if (!categories.empty()) name_categories(model, categories);
   model.options = options_of(objective.objective, n_classes, model.trees);

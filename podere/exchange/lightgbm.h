@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "podere/exchange/target.h"
 #include "podere/tree/model.h"
 
 namespace podere::exchange {
@@ -19,7 +20,7 @@ bool is_lightgbm(std::string_view text);
 /// for text that is not a whole model, and, by name, for what Podere does not have: linear trees, other objectives,
 /// splits that treat zeros as missing and send them against the order of numbers. Source: LightGBM's
 /// include/LightGBM/tree.h, of which the decisions below keep the names.
-tree::Model from_lightgbm(const std::string& text);
+tree::Model from_lightgbm(const std::string& text, Target target = std::nullopt);
 
 /// LightGBM's text, version v4. Base margins are added to the leaves of the first round. Doubles go where Podere sends
 /// the float32 they round to. Throws InputError for names of features that LightGBM does not take.

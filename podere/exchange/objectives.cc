@@ -1,9 +1,11 @@
 #include "podere/exchange/objectives.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 
 namespace podere::exchange {
 namespace {
@@ -81,6 +83,13 @@ constexpr std::array kCatboost = {
     ForeignObjective{"QuerySoftMax", kMargin},
     ForeignObjective{"Tweedie", kExponential},
     ForeignObjective{"MultiClassOneVsAll", Objective::kOneVersusAll},
+    ForeignObjective{"Focal", Objective::kBinaryLogistic},
+    ForeignObjective{"MultiRMSE", kMargin},
+    ForeignObjective{"MultiRMSEWithMissingValues", kMargin},
+    ForeignObjective{"RMSEWithUncertainty", kMargin},  // the mean, and the logarithm of the standard deviation
+    ForeignObjective{"MultiQuantile", Objective::kQuantile},
+    ForeignObjective{"MultiLogloss", Objective::kBinaryLogistic},
+    ForeignObjective{"MultiCrossEntropy", Objective::kBinaryLogistic},
 };
 
 }  // namespace
@@ -100,6 +109,26 @@ tree::Objective objective_called(std::string_view name, std::string_view whole,
     if (known.instead == nullptr) allowed += (allowed.empty() ? "" : ", ") + std::string(known.name);
   }
   throw_input_error("has the objective '{}', which Podere does not have: train with one of {}", whole, allowed);
+}
+
+std::optional<std::vector<double>> numbers_in(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  std::vector<double> numbers;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto number = parse_real(text.substr(begin, end - begin));
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+std::vector<double> quantiles_in(std::string_view text) {
+  const auto quantiles = numbers_in(text);
+  if (!quantiles) throw_input_error("has the quantiles {}, allowed are numbers", text);
+  for (const double quantile : *quantiles) checked_quantile(quantile);
+  return *quantiles;
 }
 
 double checked_quantile(double quantile) {

@@ -1,8 +1,10 @@
 // What other programs call the objectives that Podere has, and those whose predictions Podere has.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "podere/tree/objective.h"
 
@@ -26,6 +28,10 @@ tree::Objective objective_of_margins();
 tree::Objective objective_called(std::string_view name, std::string_view whole,
                                  std::span<const ForeignObjective> objectives);
 
+/// "0.5", "0.2,0.8" or "[0.2,0.8]"; nothing for other texts.
+std::optional<std::vector<double>> numbers_in(std::string_view text);
+/// The same of quantiles. Throws InputError unless all are above 0 and below 1.
+std::vector<double> quantiles_in(std::string_view text);
 /// Throws InputError unless 0 < `quantile` < 1.
 double checked_quantile(double quantile);
 

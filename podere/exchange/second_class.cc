@@ -1,10 +1,9 @@
 #include "podere/exchange/second_class.h"
 
-#include <cstddef>
-
 #include "podere/base/error.h"
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/objectives.h"
+#include "podere/exchange/target.h"
 #include "podere/tree/objective.h"
 
 namespace podere::exchange {
@@ -14,10 +13,8 @@ std::optional<tree::Model> second_class(const tree::Model& model, const char* pr
   if (model.n_outputs() != 2)
     throw_input_error("averages probabilities of {} classes, which {} does not have: write it as podere or onnx",
                       model.n_outputs(), program);
-  tree::Model numbers;
-  numbers.schema = model.schema;
-  numbers.base_margin = {model.base_margin[1]};
-  for (std::size_t t = 1; t < model.trees.size(); t += 2) numbers.trees.push_back(model.trees[t]);
+  tree::Model numbers = model;
+  keep_output(numbers, 1);
   numbers.options = options_of(objective_of_margins(), 0, numbers.trees);
   return numbers;
 }

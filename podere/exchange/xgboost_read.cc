@@ -125,22 +125,54 @@ CategorySets read_category_sets(const SortedJson& json, std::size_t n_nodes) {
 
 constexpr std::int32_t kNoChild = -1;  // of a leaf
 
-tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
+std::int64_t leaf_size(const SortedJson& tree) { return whole(tree.at("tree_param"), "size_leaf_vector", 1); }
+
+/// The values of leaves. Vector leaves have `n_outputs` each: in order of the nodes, or, since 3.2, of the leaves,
+/// whose right child is their number.
+class LeafValues {
+ public:
+  LeafValues(const SortedJson& tree, std::size_t output)
+      : n_outputs_(static_cast<std::size_t>(std::max<std::int64_t>(leaf_size(tree), 1))),
+        output_(n_outputs_ == 1 ? 0 : output),
+        name_(n_outputs_ == 1                 ? "split_conditions"
+              : tree.contains("leaf_weights") ? "leaf_weights"
+                                              : "base_weights"),
+        values_(tree.at(name_)) {}
+
+  float of(std::size_t node, std::int64_t right) const {
+    const std::int64_t place = name_ == std::string_view("leaf_weights") ? right : static_cast<std::int64_t>(node);
+    if (place < 0 || static_cast<std::size_t>(place) >= values_.size() / n_outputs_)
+      throw_input_error("a leaf has the value {} of {}", place, values_.size() / n_outputs_);
+    return element<float>(values_[static_cast<std::size_t>(place) * n_outputs_ + output_], name_);
+  }
+
+ private:
+  std::size_t n_outputs_, output_;
+  const char* name_;
+  const SortedJson& values_;
+};
+
+/// Of vector leaves the values of one output.
+tree::Tree read_tree(const SortedJson& json, std::size_t n_features, std::size_t output) {
   const std::size_t n = json.at("left_children").size();
   const auto at = [&](const char* name) -> const SortedJson& { return column(json, name, n); };
   const SortedJson &left = at("left_children"), &right = at("right_children"), &feature = at("split_indices"),
-                   &threshold = at("split_conditions"), &default_left = at("default_left"), &gain = at("loss_changes"),
-                   &cover = at("sum_hessian");
+                   &threshold = at("split_conditions"), &default_left = at("default_left");
+  // Vector leaves have no such numbers before 3.2.
+  const bool has_statistics = leaf_size(json) <= 1 || json.contains("sum_hessian");
+  const SortedJson* const gain = has_statistics ? &at("loss_changes") : nullptr;
+  const SortedJson* const cover = has_statistics ? &at("sum_hessian") : nullptr;
+  const LeafValues leaves(json, output);
   const CategorySets categories = read_category_sets(json, n);
   std::vector<LooseNode> nodes(n);
   for (std::size_t i = 0; i < n; ++i) {
     LooseNode& loose = nodes[i];
     loose.left = element<std::int32_t>(left[i], "left_children");
     loose.right = element<std::int32_t>(right[i], "right_children");
-    loose.node.cover = element<float>(cover[i], "sum_hessian");
+    if (has_statistics) loose.node.cover = element<float>((*cover)[i], "sum_hessian");
     if (loose.left < kNoChild) throw_input_error("a node's child is node {} of {}", loose.left, n);
     if (loose.left == kNoChild) {
-      loose.node.value = element<float>(threshold[i], "split_conditions");
+      loose.node.value = leaves.of(i, loose.right);
       continue;
     }
     loose.node.feature = element<std::int32_t>(feature[i], "split_indices");
@@ -149,7 +181,7 @@ tree::Tree read_tree(const SortedJson& json, std::size_t n_features) {
     loose.node.category_set = categories.set_of_node[i];
     if (loose.node.category_set < 0) loose.node.threshold = element<float>(threshold[i], "split_conditions");
     loose.node.missing_left = element<std::uint8_t>(default_left[i], "default_left") != 0;
-    loose.node.gain = element<float>(gain[i], "loss_changes");
+    if (has_statistics) loose.node.gain = element<float>((*gain)[i], "loss_changes");
   }
   return {in_order(nodes), categories.sets};
 }
@@ -164,18 +196,9 @@ Version read_version(const SortedJson& file) {
 
 struct XgboostObjective {
   tree::Objective objective;
-  Link base_link;  ///< by which a base score becomes a margin
-  double quantile = 0.5;
+  Link base_link;                      ///< by which a base score becomes a margin
+  std::vector<double> quantiles = {};  ///< of objectives that have them
 };
-
-/// "0.9", or "[0.9]".
-double read_quantile(const SortedJson& json) {
-  std::string text = json.at("quantile_loss_param").at("quantile_alpha").get<std::string>();
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  const auto quantile = parse_real(text);
-  if (!quantile) throw_input_error("has the quantiles {}, Podere one: train a model for each", text);
-  return checked_quantile(*quantile);
-}
 
 /// Until 0.90 the base score was a margin. From then until 1.2 that of raw margins was a probability too.
 Link base_link_of(const std::string& objective, Link link, const Version& version) {
@@ -187,23 +210,18 @@ Link base_link_of(const std::string& objective, Link link, const Version& versio
 XgboostObjective read_objective(const SortedJson& json, const Version& version) {
   const auto name = json.at("name").get<std::string>();
   const tree::Objective objective = objective_called(name, name, xgboost_objectives());
-  if (traits_of(objective).has_quantile) return {objective, Link::kIdentity, read_quantile(json)};
+  if (traits_of(objective).has_quantile) {
+    const auto alpha = json.at("quantile_loss_param").at("quantile_alpha").get<std::string>();
+    return {objective, Link::kIdentity, quantiles_in(alpha)};
+  }
   return {objective, base_link_of(name, traits_of(objective).link, version)};
 }
 
 /// "5E-1", or "[5E-1,...]" since XGBoost 3.1.
 std::vector<double> read_base_score(const SortedJson& json) {
-  std::string text = json.is_string() ? json.get<std::string>() : json.dump();
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  std::vector<double> scores;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto score = parse_real(std::string_view(text).substr(begin, end - begin));
-    if (!score) throw_input_error("base_score is {}, allowed are finite numbers", json.dump());
-    scores.push_back(*score);
-    begin = end + 1;
-  }
-  return scores;
+  const auto scores = numbers_in(json.is_string() ? json.get<std::string>() : json.dump());
+  if (!scores) throw_input_error("base_score is {}, allowed are finite numbers", json.dump());
+  return *scores;
 }
 
 /// XGBoost keeps the base score as a prediction: the link function makes it a margin.
@@ -266,22 +284,21 @@ Booster read_booster(const SortedJson& json) {
 std::vector<tree::Tree> read_trees(const SortedJson& learner, std::size_t n_features, std::size_t n_outputs) {
   const Booster booster = read_booster(learner.at("gradient_booster"));
   const SortedJson& trees = booster.model.at("trees");
-  for (const SortedJson& tree : trees) {  // before these are counted, as there is one of them for all outputs
-    if (whole(tree.at("tree_param"), "size_leaf_vector", 1) > 1)
-      throw InputError(
-          "has vector leaves, which Podere does not have: train it without multi_strategy=multi_output_tree");
-  }
   const SortedJson& output_of = booster.model.at("tree_info");
-  if (output_of.size() != trees.size() || trees.size() % n_outputs != 0)
-    throw_input_error("has {} trees, of which {} say their class, for {} outputs", trees.size(), output_of.size(),
-                      n_outputs);
+  if (output_of.size() != trees.size())
+    throw_input_error("has {} trees, of which {} say their class", trees.size(), output_of.size());
   std::vector<std::vector<std::size_t>> trees_of(n_outputs);
   for (std::size_t t = 0; t < trees.size(); ++t) {
+    if (const std::int64_t n = leaf_size(trees[t]); n > 1) {  // vector leaves: of all outputs
+      if (std::cmp_not_equal(n, n_outputs)) throw_input_error("has leaves of {} numbers for {} outputs", n, n_outputs);
+      for (auto& of_one : trees_of) of_one.push_back(t);
+      continue;
+    }
     const auto output = element<std::uint32_t>(output_of[t], "tree_info");
     if (output >= n_outputs) throw_input_error("tree {} is of class {} of {}", t, output, n_outputs);
     trees_of[output].push_back(t);
   }
-  const std::size_t n_each = trees.size() / n_outputs;
+  const std::size_t n_each = trees_of[0].size();
   for (const auto& of_one : trees_of) {
     if (of_one.size() != n_each) throw InputError("has more trees of one class than of another");
   }
@@ -289,7 +306,7 @@ std::vector<tree::Tree> read_trees(const SortedJson& learner, std::size_t n_feat
   std::vector<tree::Tree> result;
   for (std::size_t i = 0; i < n_used * n_outputs; ++i) {
     const std::size_t t = trees_of[i % n_outputs][i / n_outputs];
-    result.push_back(read_tree(trees[t], n_features));
+    result.push_back(read_tree(trees[t], n_features, i % n_outputs));
     if (booster.weights.empty()) continue;
     for (tree::Node& node : result.back().nodes) node.value *= booster.weights[t];
   }
@@ -338,52 +355,63 @@ table::Schema read_schema(const SortedJson& learner) {
   return schema;
 }
 
-XgboostModel read_xgboost_file(const SortedJson& file) {
+XgboostModel read_xgboost_file(const SortedJson& file, Target target) {
   if (!file.contains("learner")) throw InputError("is no model of Podere or XGBoost (no 'format' and no 'learner')");
   const SortedJson& learner = file.at("learner");
   const SortedJson& parameters = learner.at("learner_model_param");
-  if (const auto n = whole(parameters, "num_target", 1); n > 1)
-    throw_input_error("predicts {} targets, Podere one: train a model for each", n);
   const XgboostObjective objective = read_objective(learner.at("objective"), read_version(file));
   const bool is_of_classes = traits_of(objective.objective).has_output_per_class();
   const std::int64_t n_classes = whole(parameters, "num_class", 0);
   if (is_of_classes ? n_classes < 2 || n_classes > tree::kMaxClasses : n_classes > 1)
     throw_input_error("num_class is {}, which does not fit the objective or is above {}", n_classes, tree::kMaxClasses);
-  const std::size_t n_outputs = is_of_classes ? static_cast<std::size_t>(n_classes) : 1;
+  const std::int64_t n_targets = std::max<std::int64_t>(whole(parameters, "num_target", 1), 1);
+  if (n_targets > (is_of_classes ? 1 : tree::kMaxClasses))
+    throw_input_error("predicts {} targets, which does not fit the objective or is above {}", n_targets,
+                      tree::kMaxClasses);
+  const auto n_outputs = static_cast<std::size_t>(is_of_classes ? n_classes : n_targets);
+  const bool has_quantile = traits_of(objective.objective).has_quantile;
+  if (has_quantile && objective.quantiles.size() != n_outputs)
+    throw_input_error("has {} quantiles and {} outputs", objective.quantiles.size(), n_outputs);
+  if (n_targets == 1) check_no_target(target);
+  const std::size_t chosen =
+      n_targets > 1 ? chosen_target(target, n_outputs, has_quantile ? "quantiles" : "targets") : 0;
 
   tree::Model model;
   model.schema = read_schema(learner);
   model.base_margin = base_margins(parameters.at("base_score"), objective.base_link, n_outputs);
   const SortedJson& booster = learner.at("gradient_booster");
+  if (booster.at("name") == "gblinear" && n_targets > 1)
+    throw InputError("is a linear model (gblinear) of several targets: train it with gbtree or dart");
   if (booster.at("name") == "gblinear")
     return linear_from_xgboost(booster, model.schema, objective.objective, model.base_margin);
   model.trees = read_trees(learner, model.schema.features.size(), n_outputs);
+  if (n_targets > 1) keep_output(model, chosen);
   const std::vector<std::string> types = read_types(learner, model.schema.features.size());
   find_empty_sets(types, model.trees);
   model.schema.categories = read_categories(types, model.trees);
   if (const auto categories = categories_from_xgboost(read_booster(booster).model, model.schema); !categories.empty())
     name_categories(model, categories);
   model.options = options_of(objective.objective, static_cast<int>(n_classes), model.trees);
-  model.options.quantile = objective.quantile;
+  if (has_quantile) model.options.quantile = objective.quantiles[chosen];
   return model;
 }
 
 }  // namespace
 
-XgboostModel any_from_xgboost(const std::string& text) {
+XgboostModel any_from_xgboost(const std::string& text, Target target) {
   const SortedJson file = is_ubjson(text)           ? from_ubjson(text)
                           : is_xgboost_binary(text) ? from_xgboost_binary(text)
                                                     : parse_json(text);
   try {
-    return read_xgboost_file(file);
+    return read_xgboost_file(file, target);
   } catch (const SortedJson::exception& error) {
     const std::string_view cause = error.what();  // "[json.exception...] key 'name' not found"
     throw_input_error("is not a whole XGBoost model ({})", cause.substr(cause.find("] ") + 2));
   }
 }
 
-tree::Model from_xgboost(const std::string& text) {
-  XgboostModel model = any_from_xgboost(text);
+tree::Model from_xgboost(const std::string& text, Target target) {
+  XgboostModel model = any_from_xgboost(text, target);
   if (auto* const trees = std::get_if<tree::Model>(&model)) return std::move(*trees);
   throw InputError("is a linear model (gblinear), not one of trees");
 }

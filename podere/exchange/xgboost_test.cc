@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -105,7 +106,7 @@ TEST(XgboostBadarg, BinaryModelsThatAreNotWholeOrLeadOutOfBoundsAreRefused) {
     expect_refused(tree, 2, "2 roots");
     expect_refused(tree + 4, -5, "num_nodes is -5");
     expect_refused(tree + 4, 1 << 30, "not a whole model");
-    expect_refused(tree + 20, 7, "vector leaves");
+    expect_refused(tree + 20, 7, "leaves of 7 numbers");
     expect_refused(nodes + 4, 1000000, "child");
     expect_refused(nodes + 4, 0, "child of two nodes");
     expect_refused(nodes + 8, -7, "child");
@@ -147,6 +148,68 @@ TEST(Xgboost, ForestsTakeTurnsByClassAndDartWeighsItsTrees) {
   EXPECT_EQ(dart.trees[0].nodes.back().value, before.trees[0].nodes.back().value / 2);
   booster["weight_drop"] = std::vector<double>(11, 0.5);
   EXPECT_EQ(refusal(file.dump()), "has 11 weights (weight_drop) of 12 trees");
+}
+
+/// The trees of three classes as those of three targets.
+std::string three_targets(const char* objective) {
+  auto file = SortedJson::parse(model_text("xgboost/gbtree_multiclass"));
+  file["learner"]["objective"] = {{"name", objective}, {"quantile_loss_param", {{"quantile_alpha", "[0.2,0.5,0.8]"}}}};
+  file["learner"]["learner_model_param"].update({{"num_class", "0"}, {"num_target", "3"}, {"base_score", "[1,2,3]"}});
+  return file.dump();
+}
+
+TEST(Xgboost, OfSeveralTargetsTheChosenOneIsRead) {
+  tree::Model classes = from_xgboost(model_text("xgboost/gbtree_multiclass"));
+  classes.base_margin = {1, 2, 3};
+  const table::Table table = case_table("xgboost/gbtree_multiclass", classes);
+  const std::vector<float> margins = tree::predict_margins(classes, table, 1);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const tree::Model model = from_xgboost(three_targets("reg:squarederror"), k);
+    const auto of_one = std::span(margins).subspan(k * table.n_rows(), table.n_rows());
+    EXPECT_TRUE(std::ranges::equal(tree::predict(model, table, 1), of_one)) << k;
+    EXPECT_EQ(model.options.n_trees, 4);
+  }
+  EXPECT_EQ(from_xgboost(three_targets("reg:quantileerror"), 2).options.quantile, 0.8);
+  EXPECT_NE(refusal(three_targets("reg:quantileerror")).find("predicts 3 quantiles"), std::string::npos);
+  EXPECT_THROW(from_xgboost(three_targets("reg:squarederror"), 3), InputError);
+  EXPECT_THROW(from_xgboost(model_text(kCases[0]), 0), InputError) << "has one target";
+}
+
+/// Vector leaves of which the second number is twice the first, as 2.0 and as 3.2 writes them.
+TEST(Xgboost, VectorLeavesBecomeATreeForEachOutput) {
+  const std::string text = model_text("xgboost/gbtree_regression");
+  const tree::Model scalar = from_xgboost(text);
+  const table::Table table = case_table("xgboost/gbtree_regression", scalar);
+  const auto sums = [&](tree::Model model) {
+    model.base_margin = {0};
+    return tree::predict_margins(model, table, 1);
+  };
+  std::vector<float> twice = sums(scalar);
+  for (float& sum : twice) sum *= 2;
+  for (const bool is_new : {false, true}) {
+    auto file = SortedJson::parse(text);
+    file["learner"]["learner_model_param"].update({{"num_target", "2"}, {"base_score", "[0,0]"}});
+    for (auto& tree : file["learner"]["gradient_booster"]["model"]["trees"]) {
+      tree["tree_param"]["size_leaf_vector"] = "2";
+      std::vector<float> values;
+      std::int32_t n_leaves = 0;
+      for (std::size_t i = 0; i < tree["left_children"].size(); ++i) {
+        const bool is_leaf = tree["left_children"][i] == -1;
+        if (is_new && !is_leaf) continue;
+        const float value = is_leaf ? tree["split_conditions"][i].get<float>() : 77;
+        values.insert(values.end(), {value, 2 * value});
+        if (is_new) tree["right_children"][i] = n_leaves++;
+      }
+      tree[is_new ? "leaf_weights" : "base_weights"] = values;
+      if (!is_new) tree.erase("loss_changes"), tree.erase("sum_hessian");
+    }
+    EXPECT_EQ(sums(from_xgboost(file.dump(), 0)), sums(scalar));
+    EXPECT_EQ(sums(from_xgboost(file.dump(), 1)), twice);
+    EXPECT_EQ(from_xgboost(file.dump(), 1).trees[0].nodes[0].cover > 0, is_new);
+    auto& first = file["learner"]["gradient_booster"]["model"]["trees"][0];
+    first[is_new ? "leaf_weights" : "base_weights"].erase(0);
+    EXPECT_THROW(from_xgboost(file.dump(), 1), InputError) << "a leaf without values";
+  }
 }
 
 TEST(Xgboost, ReadsNamesOfFeaturesAndKeepsWhatTreesSayOfGainAndCover) {
@@ -237,11 +300,12 @@ TEST(XgboostBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
   expect_refused(R"("name":"gbtree")", R"("name":"other")", "'other'");
   expect_refused("binary:logistic", "binary:hinge", "binary:logitraw");
   expect_refused("binary:logistic", "own:objective", "'own:objective'");
-  expect_refused(R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")", "vector leaves");
-  expect_refused(R"("num_target":"1")", R"("num_target":"2")", "2 targets");
-  // One tree for all classes: there need not be a multiple of them.
-  const std::string classes = with(model_text("xgboost/gbtree_multiclass"), R"("tree_info":[0,)", R"("tree_info":[)");
-  EXPECT_NE(refusal(with(classes, R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")")).find("vector leaves"),
+  expect_refused(R"("size_leaf_vector":"1")", R"("size_leaf_vector":"3")", "leaves of 3 numbers for 1 outputs");
+  expect_refused(R"("num_target":"1")", R"("num_target":"2")",
+                 "predicts 2 targets, Podere one: choose it with podere convert --target K, K from 0 to 1");
+  expect_refused(R"("num_target":"1")", R"("num_target":"1001")", "1001 targets");
+  EXPECT_NE(refusal(with(model_text("xgboost/gbtree_multiclass"), R"("num_target":"1")", R"("num_target":"2")"))
+                .find("2 targets"),
             std::string::npos);
 }
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
+from . import _core, _parameters
 from ._gbt import GBTClassifier, GBTRegressor
 
 _LOWEST, _MOST = np.finfo(np.float32).min, np.finfo(np.float32).max
@@ -17,7 +17,7 @@ _BOOSTING = ("GradientBoostingRegressor", "GradientBoostingClassifier")
 _HISTOGRAMS = ("HistGradientBoostingRegressor", "HistGradientBoostingClassifier")
 
 
-def from_sklearn(model: Any) -> GBTClassifier | GBTRegressor:
+def from_sklearn(model: Any, *, target: int | None = None) -> GBTClassifier | GBTRegressor:
     """A fitted tree, forest or boosted trees of scikit-learn, as an estimator of Podere that predicts the same.
 
     Predictions are equal up to rounding to float32, for features that are float32: Podere rounds others first. Save the
@@ -26,7 +26,9 @@ def from_sklearn(model: Any) -> GBTClassifier | GBTRegressor:
     Parameters
     ----------
     model : DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting or HistGradientBoosting, regressor or classifier
-        Fitted. Refused are several targets, categorical features, and an `init` that is a model.
+        Fitted. Refused are categorical features, and an `init` that is a model.
+    target : int or None, default=None
+        Of a tree or forest that predicts several targets the one to take, counted from 0.
 
     Returns
     -------
@@ -38,25 +40,37 @@ def from_sklearn(model: Any) -> GBTClassifier | GBTRegressor:
         raise TypeError(f"model is a {name}, allowed are scikit-learn's {', '.join(allowed)}")
     check_is_fitted(model)
     if name in _TREES + _FORESTS:
-        return _from_forest(model, [model] if name in _TREES else model.estimators_)
+        return _from_forest(model, [model] if name in _TREES else model.estimators_, target)
+    _chosen_target(1, target)
     return _from_boosting(model) if name in _BOOSTING else _from_histograms(model)
 
 
-def _from_forest(model: Any, members: list[Any]) -> GBTClassifier | GBTRegressor:
-    if model.n_outputs_ != 1:
-        raise ValueError(f"model predicts {model.n_outputs_} targets, Podere one: fit a model for each")
-    is_classifier = hasattr(model, "classes_")
-    if is_classifier and len(model.classes_) < 2:
-        raise ValueError(f"model knows the class {model.classes_[0]!r} alone: fit it on two at least")
+def _from_forest(model: Any, members: list[Any], target: int | None) -> GBTClassifier | GBTRegressor:
+    chosen = _chosen_target(model.n_outputs_, target)
+    classes = getattr(model, "classes_", None)
+    if classes is not None and model.n_outputs_ > 1:
+        classes = classes[chosen]
+    if classes is not None and len(classes) < 2:
+        raise ValueError(f"model knows the class {classes[0]!r} alone: fit it on two at least")
     trees = []
     for member in members:
-        values = member.tree_.value[:, 0, :]
-        if is_classifier:  # counts of classes before 1.3
-            values = values / values.sum(axis=1, keepdims=True)
+        values = member.tree_.value[:, chosen, :]  # [n_nodes x n_classes], of all targets as many as one has at most
+        if classes is not None:  # counts of classes before 1.3
+            values = values[:, :len(classes)] / values.sum(axis=1, keepdims=True)
         trees += _columns_of(member.tree_, values / len(members))
-    if is_classifier:
-        return _classifier(model, "probabilities", np.zeros(len(model.classes_)), trees)
+    if classes is not None:
+        return _classifier(model, classes, "probabilities", np.zeros(len(classes)), trees)
     return _regressor(model, "squared-error", 0.0, trees)
+
+
+def _chosen_target(n_targets: int, target: int | None) -> int:
+    if n_targets == 1:
+        if target is not None:
+            raise ValueError(f"target is {target}, which is for models of several targets: this has one")
+        return 0
+    if target is None:
+        raise ValueError(f"model predicts {n_targets} targets, Podere one: choose it with target=, from 0 to {n_targets - 1}")
+    return _parameters.whole("target", target, 0, n_targets - 1)
 
 
 def _from_boosting(model: Any) -> GBTClassifier | GBTRegressor:
@@ -69,7 +83,7 @@ def _from_boosting(model: Any) -> GBTClassifier | GBTRegressor:
     trees = [columns for estimator in model.estimators_.ravel()
              for columns in _columns_of(estimator.tree_, factor * model.learning_rate * estimator.tree_.value[:, 0, :])]
     if is_classifier:
-        return _classifier(model, _objective_of(base), base, trees)
+        return _classifier(model, model.classes_, _objective_of(base), base, trees)
     return _regressor(model, "quantile" if model.loss == "quantile" else "squared-error", base[0], trees,
                       model.alpha if model.loss == "quantile" else 0.5)
 
@@ -82,7 +96,7 @@ def _from_histograms(model: Any) -> GBTClassifier | GBTRegressor:
     trees = [columns for round_ in model._predictors for predictor in round_
              for columns in _columns_of_nodes(predictor.nodes)]
     if hasattr(model, "classes_"):
-        return _classifier(model, _objective_of(base), base, trees)
+        return _classifier(model, model.classes_, _objective_of(base), base, trees)
     objectives = {"squared_error": "squared-error", "absolute_error": "squared-error", "quantile": "quantile",
                   "poisson": "poisson", "gamma": "poisson"}  # by how a margin becomes a prediction
     if model.loss not in objectives:
@@ -95,9 +109,10 @@ def _objective_of(base: NDArray[Any]) -> str:
     return "softmax" if len(base) > 1 else "logistic"
 
 
-def _classifier(model: Any, objective: str, base: NDArray[Any], trees: list[_core.TreeColumns]) -> GBTClassifier:
+def _classifier(model: Any, classes: Any, objective: str, base: NDArray[Any],
+                trees: list[_core.TreeColumns]) -> GBTClassifier:
     estimator = GBTClassifier()
-    estimator.classes_ = np.array(model.classes_)
+    estimator.classes_ = np.array(classes)
     texts = estimator._class_texts()
     _take(estimator, model, objective, base, trees, texts=texts)
     return estimator

@@ -210,6 +210,29 @@ def test_one_versus_all_predicts_classes_and_probabilities_that_need_not_add_up(
     assert "XGBoost does not have" in podere.refused("convert", "m.json", "--to", "xgboost", "-o", "x.json")
 
 
+def test_one_of_several_targets_is_converted(podere):
+    model = json.loads((MODELS / "xgboost/gbtree_multiclass.model.json").read_text())
+    model["learner"]["objective"] = {"name": "reg:squarederror"}
+    model["learner"]["learner_model_param"].update(num_class="0", num_target="3", base_score="[1,2,3]")
+    podere.write("x.json", json.dumps(model))
+    for command in (["convert", "x.json", "-o", "m.json"], ["model", "x.json"]):
+        assert "x.json: predicts 3 targets, Podere one: choose it with podere convert --target K, K from 0 to 2" in \
+            podere.refused(*command)
+    rows = json.loads((MODELS / "xgboost/gbtree_multiclass.input.json").read_text())["features"]
+    table = "\n".join(",".join("" if value is None else repr(value) for value in row) for row in rows)
+    podere.write("t.csv", ",".join(f"f{j}" for j in range(len(rows[0]))) + "\n" + table + "\n")
+    podere.done("convert", MODELS / "xgboost/gbtree_multiclass.model.json", "-o", "classes.json")
+    podere.done("predict", "classes.json", "t.csv", "--margin", "-o", "classes.csv")
+    margins = numpy.loadtxt(podere.folder / "classes.csv", delimiter=",")
+    for target in range(3):
+        podere.done("convert", "x.json", "--target", target, "-o", "m.json")
+        difference = predictions(podere) - margins[:, target]
+        assert numpy.ptp(difference) < 1e-5
+    assert "--target is 3: allowed is 0 to 2" in podere.refused("convert", "x.json", "--target", 3, "-o", "m.json")
+    assert "--target" in podere.refused("convert", "x.json", "--target", "first", "-o", "m.json")
+    assert "this has one" in podere.refused("convert", "classes.json", "--target", 0, "-o", "m.json")
+
+
 PANDAS = MODELS / "pandas"
 
 

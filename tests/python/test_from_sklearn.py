@@ -73,7 +73,7 @@ def test_what_podere_does_not_have_is_refused():
     three = numpy.digitize(signal, [0, 1])
     for model, y, reason in [
         (RandomForestClassifier(3), numpy.ones(len(X)), "alone"),
-        (RandomForestRegressor(3), numpy.c_[signal, signal], "2 targets"),
+        (RandomForestRegressor(3), numpy.c_[signal, signal], "2 targets, Podere one: choose it with target="),
         (GradientBoostingRegressor(n_estimators=2, init=LinearRegression()), signal, "init"),
         (HistGradientBoostingClassifier(max_iter=2, categorical_features=[0]), three, "categorical_features"),
     ]:
@@ -104,3 +104,21 @@ def test_a_forest_of_iris_is_known_by_its_classes(tmp_path):
     assert (again.predict(rows) == ours.predict(rows)).all() and list(again.classes_) == list(iris.target_names)
     with pytest.raises(ValueError, match="objective"):
         again.set_params(warm_start=True, n_estimators=20).fit(iris.data, y)
+
+
+def test_of_several_targets_the_chosen_one_is_taken():
+    X, signal = data(False)
+    y = numpy.c_[signal, 3 - signal]
+    model = RandomForestRegressor(8, random_state=1).fit(X, y)
+    kinds = numpy.c_[numpy.digitize(signal, [0, 1]), signal > 0]  # of three classes, and of two
+    classifier = DecisionTreeClassifier(max_depth=4).fit(X, kinds)
+    for target in (0, 1):
+        ours = podere.from_sklearn(model, target=target)
+        assert numpy.allclose(ours.predict(X), model.predict(X)[:, target], rtol=1e-6, atol=1e-6)
+        ours = podere.from_sklearn(classifier, target=target)
+        assert numpy.allclose(ours.predict_proba(X), classifier.predict_proba(X)[target], atol=1e-6)
+        assert (ours.predict(X) == classifier.predict(X)[:, target]).all()
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        podere.from_sklearn(model, target=2)
+    with pytest.raises(ValueError, match="has one"):
+        podere.from_sklearn(DecisionTreeClassifier().fit(X, kinds[:, 0]), target=0)

@@ -267,7 +267,7 @@ JoinedFiles write_joined_into(const std::filesystem::path& folder, const std::st
   constexpr std::size_t kMostNameBytes = 200;
   const auto name_of = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
   const auto path_of = [&](const std::string& name) { return (folder / name.substr(0, kMostNameBytes)).string(); };
-  const JoinedFiles files = {
+  JoinedFiles files = {
       .network = path_of(fmt::format("{} with {}", name_of(options.path), name_of(head))),
       .preprocessing = path_of(
           name_of(options.preprocess.empty() ? classify::preprocessing_file_of(options.path) : options.preprocess)),

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
+#include "podere/base/read_file.h"
 #include "podere/base/sha256.h"
 #include "podere/base/subprocess.h"
 #include "podere/base/temporary_folder.h"
@@ -27,6 +26,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/run_report.h"
 #include "podere/launch/local.h"
+#include "podere/report/page.h"
 #include "podere/report/scaling.h"
 #include "podere/report/scaling_svg.h"
 
@@ -71,7 +71,12 @@ void define_scale(CLI::App& app, ScaleOptions& options) {
       ->check(file_name())
       ->type_name("FILE.json");
   app.add_option("--plot", options.plot, "Draw seconds and efficiency over cores")
-      ->transform(output_file())
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return std::filesystem::path(text).extension() == ".svg" ? ""
+                                                                     : fmt::format("'{}' does not end in .svg", text);
+          },
+          "", "svg_file"))
       ->type_name("FILE.svg");
   add_counts(app, "--executors", options.executors,
              "Numbers of executors [powers of 2, as far as this machine has cores]");
@@ -80,7 +85,7 @@ void define_scale(CLI::App& app, ScaleOptions& options) {
       ->transform(whole_number(1, 1000))
       ->type_name("N");
   app.add_option("--weak", options.weak_rows, "Weak scaling: the first N rows of DATA for each core [all rows: strong]")
-      ->transform(count())
+      ->transform(whole_number(1, kMostWhole))
       ->type_name("N");
   app.add_option("COMMAND", options.command,
                  "What to run, with its options: train, evaluate, predict, explain, classify or describe")
@@ -101,9 +106,13 @@ struct Point {
 
 /// Whether executors are to run elsewhere than on this machine.
 bool is_elsewhere(const std::vector<std::string>& command) {
-  return std::ranges::any_of(command, [](const std::string& word) {
-    return word == "--hosts" || word == "--on" || word.starts_with("--hosts=") || word.starts_with("--on=");
-  });
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "--hosts" || word.starts_with("--hosts=")) return true;
+    if (word.starts_with("--on=") && word != "--on=here") return true;
+    if (word == "--on" && i + 1 < command.size() && command[i + 1] != "here") return true;
+  }
+  return false;
 }
 
 std::vector<int> powers_of_two(int most) {
@@ -141,9 +150,9 @@ std::vector<Point> points_to_measure(const ScaleOptions& options, int usable_cor
 void check_command(const ScaleOptions& options) {
   constexpr std::array<std::string_view, 6> kCommands = {"train",   "evaluate", "predict",
                                                          "explain", "classify", "describe"};
-  constexpr std::array<std::string_view, 12> kOwn = {"--executors", "--cores",      "-o",       "--output",
-                                                     "--json",      "--metrics",    "--report", "--submit",
-                                                     "--session",   "--checkpoint", "--resume", "--executors-file"};
+  constexpr auto kOwn = std::to_array<std::string_view>(
+      {"--executors", "--executors-file", "--cores", "-o", "--output", "--json", "--metrics", "--report",
+       "--tensorboard", "--submit", "--session", "--checkpoint", "--resume", "--help", "-h", "--"});
   const auto& command = options.command;
   if (std::ranges::find(kCommands, command.front()) == kCommands.end()) {
     throw_input_error("'{}' is no command to measure: these are {}", command.front(), fmt::join(kCommands, ", "));
@@ -177,19 +186,26 @@ class Runs {
                                  static_cast<std::uint64_t>(point.cores);
     if (n_rows > 0) argv.insert(argv.end(), {"--rows", fmt::format(":{}", n_rows)});
 
-    const Json facts = result_of(argv);
+    Json facts = result_of(argv);
     const Json& job = facts.at("metrics").at("job");
     report::ScaleRun run{.executors = point.executors,
                          .cores = point.cores,
                          .seconds = job.at("elapsed_seconds").get<double>(),
                          .start_seconds = facts.at("start_seconds").get<double>(),
                          .wait_share = job.at("wait_seconds").get<double>() / job.at("task_seconds").get<double>(),
-                         .rows = job.at("rows_read").get<std::uint64_t>(),
+                         .rows = facts.value("rows", job.at("rows_read").get<std::uint64_t>()),
                          .peak_memory_bytes = job.at("peak_memory_bytes").get<std::uint64_t>()};
     for (const Json& phase : facts["metrics"].at("phases")) {
       run.phases.push_back({phase.at("phase").get<std::string>(), phase.at("elapsed_seconds").get<double>()});
     }
-    if (!facts.at("losses").empty()) throw_error("executors were lost: such a time is none of the command");
+    if (n_rows > 0 && run.rows != n_rows) {
+      throw_input_error("--weak {}: {} cores need {} rows, and there are {}", *options_.weak_rows,
+                        point.executors * point.cores, n_rows, run.rows);
+    }
+    if (!facts.at("losses").empty()) {
+      throw_error("executors were lost, so this run does not count; the same command continues with the others in {}",
+                  options_.path);
+    }
     if (writes_file()) run.sha256 = sha256_of_file(written);
     std::filesystem::remove_all(written);
     return run;
@@ -247,9 +263,10 @@ report::ScaleStudy study_so_far(const ScaleOptions& options, const Machine& mach
                            .cpu = machine.cpu,
                            .usable_cores = machine.usable_cores(),
                            .runs = {}};
-  std::ifstream file(options.path, std::ios::binary);
-  if (!file) return study;
-  const auto found = report::scale_study_of({std::istreambuf_iterator<char>(file), {}}, options.path);
+  std::error_code unknown;  // what cannot be looked at cannot be read, which says why
+  if (std::filesystem::status(options.path, unknown).type() == std::filesystem::file_type::not_found) return study;
+  report::check_is_file(options.path);
+  const auto found = report::scale_study_of(read_file(options.path), options.path);
   if (found.command != study.command || found.weak_rows != study.weak_rows) {
     throw_input_error("-o {}: holds times of another command, {}: choose another file", options.path, found.command);
   }
@@ -286,7 +303,12 @@ void measure_missing(const ScaleOptions& options, const std::vector<Point>& poin
       std::size_t n_done = 0;
       for (const Point& other : points) n_done += std::min(n_runs_at(study, other), n_repeats);
       progress.report({fmt::format("{} × {} cores", point.executors, point.cores), n_done, n_total, {}, "run"});
-      study.runs.push_back(runs.measure(point));
+      const report::ScaleRun run = runs.measure(point);
+      if (!study.runs.empty() && !options.weak_rows && run.rows != study.runs.front().rows) {
+        throw_input_error("-o {}: holds times of {} rows, and there are {} now: choose another file", options.path,
+                          study.runs.front().rows, run.rows);
+      }
+      study.runs.push_back(run);
       write_file(options.path, to_text(to_json(study)) + "\n");
     }
   }
@@ -316,16 +338,21 @@ void print_study(const report::ScaleStudy& study, int descriptor) {
   }
   print(table.text(), descriptor);
   const auto same = has_same_results(study);
-  if (same && *same) print("\nAll runs wrote the same bytes.\n", descriptor);
+  if (same && *same && study.runs.size() > 1) print("\nAll runs wrote the same bytes.\n", descriptor);
 }
 
 int run_scale(const ScaleOptions& options) {
   check_command(options);
   const Machine machine = this_machine();
   const std::vector<Point> points = points_to_measure(options, machine.usable_cores());
-  const int facts_to = prepare_outputs({{"-o", options.path}, {"--plot", options.plot}}, {});
+  std::vector<NamedFile> read;  // what the command may read
+  for (const std::string& word : options.command) read.push_back({"COMMAND", word});
+  const int facts_to = prepare_outputs({{"-o", options.path}, {"--plot", options.plot}}, read);
   report::ScaleStudy study = study_so_far(options, machine);
-  write_file(options.path, to_text(to_json(study)) + "\n");  // now: an unwritable place is reported before the work
+  // Now: an unwritable place is reported before the work.
+  std::optional<AtomicFile> plot;
+  if (!options.plot.empty()) plot.emplace(options.plot);
+  write_file(options.path, to_text(to_json(study)) + "\n");
   try {
     measure_missing(options, points, study);
   } catch (const Interrupted&) {
@@ -333,10 +360,13 @@ int run_scale(const ScaleOptions& options) {
                             options.path));
     return kInterrupted;
   }
-  if (!options.plot.empty()) write_file(options.plot, scaling_svg(study));
+  if (plot) {
+    plot->write(scaling_svg(study));
+    plot->commit();
+  }
   show_result(options.output, to_json(study), facts_to, [&] { print_study(study, facts_to); });
   if (const auto same = has_same_results(study); same && !*same) {
-    print_error("warning: not all runs wrote the same bytes; podere train nn has parameter servers, which do not");
+    print_error("warning: not all runs wrote the same bytes");
   }
   return kDone;
 }

@@ -28,10 +28,12 @@ Json run(const EvaluateJob& job, const JobContext& context) {
                  {"rows", table.n_global_rows()},
                  {"objective", model.objective()}};
   std::vector<float> predictions;
+  const std::size_t n_roc_points = job.report ? kRocPoints : job.roc_points;
+  Json measures;
   if (job.staged == 0) {
     context.progress.report({"evaluate", 0, 1, {}});
     comm.agree([&] { predictions = model.predictions(model.margins(table, n_threads), n_threads); });
-    result.update(measure(comm, model, {predictions, table.label(), table.weight()}, job.roc_points));
+    measures = measure(comm, model, {predictions, table.label(), table.weight()}, n_roc_points);
   } else {
     check_has_rounds(model, job.model);
     const std::size_t n_rounds = model.n_rounds();
@@ -44,25 +46,27 @@ Json run(const EvaluateJob& job, const JobContext& context) {
       const std::size_t last = std::min((stage + 1) * job.staged, n_rounds);
       const bool is_last = stage + 1 == n_stages;
       predictions = model.predictions(margins->margins_after(last), n_threads);
-      Json measures = measure(comm, model, {predictions, table.label(), table.weight()}, is_last ? job.roc_points : 0);
-      if (is_last) result.update(measures);
-      for (const char* key : {"confusion", "roc"}) measures.erase(key);
+      measures = measure(comm, model, {predictions, table.label(), table.weight()}, is_last ? n_roc_points : 0);
       stages.push_back({{"rounds", last}});
       stages.back().update(measures);
+      for (const char* key : {"confusion", "roc"}) stages.back().erase(key);
     }
     result["stages"] = std::move(stages);
   }
+  result.update(measures);
+  if (job.roc_points == 0) result.erase("roc");
+  result["evaluate_seconds"] = watch.seconds();
   if (job.report) {
+    context.progress.report({"report", 0, 1, {}});
     Json facts = model_facts(model);
-    Json measured =
-        measured_facts(comm, model, {predictions, table.label(), table.weight()}, "test", name_of(job.table));
+    Json measured = measured_facts(comm, model, {predictions, table.label(), table.weight()}, "test",
+                                   name_of(job.table), std::move(measures));
     Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), n_threads);
     result["report"] = {
         {"model", std::move(facts)}, {"measured", {std::move(measured)}}, {"columns", std::move(columns)}};
   }
   result["unknown_categories"] = loaded.facts.unknown;
   result["load_seconds"] = loaded.load_seconds;
-  result["evaluate_seconds"] = watch.seconds();
   result.update(resources(comm, n_threads));
   return result;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -17,8 +18,8 @@ namespace podere::jobs {
 namespace {
 
 constexpr std::size_t kScoreBins = 400;
-constexpr std::size_t kResidualBins = 200;
-constexpr double kResidualReach = 6;  // times the mean absolute residual
+constexpr std::size_t kResidualBins = 320;  // merged by 2, 4, 8, ... they are bins of a wider range
+constexpr double kResidualReach = 6;        // times the mean absolute residual, up to a power of 2
 constexpr std::size_t kColumnBins = 60;
 constexpr std::size_t kMostDrawnColumns = 200;
 constexpr std::size_t kMostDrawnClasses = 10;  // that colors keep apart in a chart
@@ -78,16 +79,18 @@ Json model_facts(const algorithm::Model& model) {
 }
 
 Json measured_facts(const comm::Communicator& comm, const algorithm::Model& model, const MeasuredRows& rows,
-                    const std::string& which, const std::string& data) {
+                    const std::string& which, const std::string& data, Json measures) {
   const auto n_rows = comm.all_reduce(static_cast<std::uint64_t>(rows.labels.size()), comm::Reduction::kSum);
   Json facts = {{"rows", which}, {"data", data}, {"n_rows", n_rows}};
-  facts.update(measure(comm, model, rows, kRocPoints));
+  if (measures.is_null()) measures = measure(comm, model, rows, kRocPoints);
+  facts.update(measures);
   if (const auto probabilities = probabilities_of_class_1(model, rows)) {
     const auto weights = evaluate::score_histogram(comm, *probabilities, rows.labels, rows.weights, kScoreBins);
     facts["scores"] = {{"bins", kScoreBins}, {"weights", weights}};
   } else if (const double error = real(facts.value("mean_absolute_error", Json())); error > 0) {
-    const auto histogram = evaluate::residual_histogram(comm, rows.predictions, rows.labels, rows.weights,
-                                                        kResidualReach * error, kResidualBins);
+    const auto histogram =
+        evaluate::residual_histogram(comm, rows.predictions, rows.labels, rows.weights,
+                                     std::exp2(std::ceil(std::log2(kResidualReach * error))), kResidualBins);
     facts["residuals"] = {{"edges", {histogram.low, histogram.high}}, {"weights", histogram.weights}};
   }
   return facts;

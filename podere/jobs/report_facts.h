@@ -26,11 +26,11 @@ std::string name_of(const source::SourceSpec& source);
 /// "gain", "splits") where the model has it. Local.
 Json model_facts(const algorithm::Model& model);
 
-/// The measures of some rows as `measure` has them, with "rows" (`which`: "training", "validation", "test"), "data",
-/// "n_rows", and for two classes "scores" ("bins", and "weights" of each class by predicted probability), for numbers
-/// "residuals" ("edges", "weights"). Collective. Throws as measure.
+/// The measures of some rows, those of `measure` or `measures` where these were taken already, with "rows" (`which`:
+/// "training", "validation", "test"), "data", "n_rows", and for two classes "scores" ("bins", and "weights" of each
+/// class by predicted probability), for numbers "residuals" ("edges", "weights"). Collective. Throws as measure.
 Json measured_facts(const comm::Communicator& comm, const algorithm::Model& model, const MeasuredRows& rows,
-                    const std::string& which, const std::string& data);
+                    const std::string& which, const std::string& data, Json measures = nullptr);
 
 /// Histograms of a table's features by class: "classes" (texts; null for numbers, and for too many classes to draw) and
 /// "features". Where there are too many features to draw, those that are first in `importance` (of model_facts) are

@@ -163,16 +163,25 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
     return predictions;
   };
   Json measured = Json::array();
+  // The model is there: what cannot be measured is left out of the report, on all ranks.
+  const auto measure_part = [&](const MeasuredRows& rows, const char* which, const source::SourceSpec& source) {
+    try {
+      measured.push_back(measured_facts(comm, model, rows, which, name_of(source)));
+    } catch (const InputError& error) {
+      if (comm.is_root()) {
+        context.progress.warn(fmt::format("the report has no measures of {} rows: {}", which, error.what()));
+      }
+    }
+  };
   const std::vector<float> predictions = predicted(table);
   for (const bool is_training : {true, false}) {
     if (!is_training && trainer.validation_fraction() == 0) continue;
     const RowsOfPart part = rows_of_part(table, predictions, model.n_outputs(), trainer, is_training);
-    measured.push_back(measured_facts(comm, model, {part.predictions, part.labels, part.weights},
-                                      is_training ? "training" : "validation", name_of(job.table)));
+    measure_part({part.predictions, part.labels, part.weights}, is_training ? "training" : "validation", job.table);
   }
   if (validation != nullptr) {
-    measured.push_back(measured_facts(comm, model, {predicted(*validation), validation->label(), validation->weight()},
-                                      "validation", name_of(*job.validation)));
+    const std::vector<float> of_validation = predicted(*validation);
+    measure_part({of_validation, validation->label(), validation->weight()}, "validation", *job.validation);
   }
   Json facts = model_facts(model);
   Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), context.n_threads);

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/json_text.h"
+#include "podere/base/read_file.h"
 
 namespace podere::report {
 namespace {
@@ -20,7 +19,7 @@ constexpr std::string_view kBeforeDocument = R"(<script type="application/json" 
 constexpr std::string_view kAfterDocument = "</script>";
 constexpr std::string_view kNoDocument = "null";
 
-/// For a place within a page: no tag can begin in it, and no line ends that JavaScript has and JSON has not.
+/// For a place within a page: no tag can begin in it.
 std::string as_script(const Json& document) {
   std::string text;
   for (const char c : to_text(document)) {
@@ -62,10 +61,17 @@ std::string html_of(const Json& document) {
   return page.replace(begin + kBeforeDocument.size(), kNoDocument.size(), as_script(document));
 }
 
+void check_is_file(const std::filesystem::path& path) {
+  std::error_code unknown;  // what cannot be looked at cannot be read, which says why
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw_input_error("{}: is no file", path.string());
+  }
+}
+
 std::vector<Json> read_report(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_input_error("{}: cannot be read", path.string());
-  return runs_of({std::istreambuf_iterator<char>(file), {}}, path.string());
+  check_is_file(path);
+  return runs_of(read_file(path), path.string());
 }
 
 std::vector<Json> runs_of(const std::string& text, const std::string& name) {

@@ -18,6 +18,9 @@ Json document_of(std::vector<Json> runs);
 /// The page with a document: one file that needs no others. UTF-8.
 std::string html_of(const Json& document);
 
+/// Throws InputError for a path that is there and leads to no file, such as a folder or a device: it may have no end.
+void check_is_file(const std::filesystem::path& path);
+
 /// The runs of a report, a page or the document alone. Throws InputError, beginning with the path, for a file that is
 /// neither, was damaged, or is of a newer version.
 std::vector<Json> read_report(const std::filesystem::path& path);

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint64_t kSampleStream = 0x636c686973746f67;
 constexpr double kSampleRows = 4096;
-constexpr double kTail = 0.005;     // of the sample, on each side
-constexpr double kFarOut = 1.25;    // times the range without the tails: all values are shown up to this
-constexpr double kMostCodes = 100;  // of categories that have a bin each
+constexpr double kTail = 0.005;          // of the sample, on each side
+constexpr double kFarOut = 1.25;         // times the range without the tails: all values are shown up to this
+constexpr std::size_t kMostCodes = 100;  // of categories that have a bin each
 
 struct Range {
   double low = 0;
@@ -65,6 +65,14 @@ Range shown_range(const Range& all, std::vector<float> sample) {
   return low == high || all.high - all.low <= kFarOut * (high - low) ? all : Range{low, high};
 }
 
+/// How many codes a feature has, of which `highest` is the highest here; 0 for one without categories.
+std::size_t codes_of(const Schema& schema, std::size_t feature, double highest) {
+  const auto found = schema.categories.find(feature);
+  if (found == schema.categories.end()) return 0;
+  const std::size_t n_here = static_cast<std::size_t>(highest) + 1;
+  return found->second ? std::max(n_here, found->second->size()) : n_here;
+}
+
 std::vector<Range> ranges_shown(const Table& table, std::span<const std::size_t> features, std::size_t n_bins,
                                 const comm::Communicator& comm, int n_threads) {
   std::vector<Range> ranges = ranges_of_all(table, features, comm, n_threads);
@@ -79,8 +87,9 @@ std::vector<Range> ranges_shown(const Table& table, std::span<const std::size_t>
     Range& range = ranges[k];
     if (range.low > range.high) {  // no value is finite
       range = {0, 0, n_bins};
-    } else if (table.schema().is_categorical(features[k]) && range.high < kMostCodes) {
-      range = {-0.5, range.high + 0.5, static_cast<std::size_t>(range.high) + 1};
+    } else if (const std::size_t n_codes = codes_of(table.schema(), features[k], range.high);
+               n_codes > 0 && n_codes <= kMostCodes) {
+      range = {-0.5, static_cast<double>(n_codes) - 0.5, n_codes};
     } else {
       std::vector<float> sample;
       for (std::size_t i = k; i < all.size(); i += features.size()) sample.push_back(all[i]);

@@ -85,6 +85,8 @@ TEST(ClassHistograms, EachCategoryHasABin) {
   const auto histogram = histogram_of(table, 1, 60);
   EXPECT_EQ(histogram.weights.at(0), (Weights{1, 0, 1}));
   EXPECT_EQ(histogram.missing, (Weights{1}));
+  table.feature(0)[1] = 1;  // the last category is in no row here
+  EXPECT_EQ(histogram_of(table, 1, 60).weights.at(0), (Weights{1, 1, 0}));
 }
 
 }  // namespace

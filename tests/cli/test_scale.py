@@ -76,6 +76,9 @@ def test_weak_scaling_gives_each_core_its_rows(podere, events):
     result = podere.run("scale", "-o", "w.json", "--executors", "1,2", "--cores", 1, "--repeats", 1, "--weak", 4000, "train", "gbt",
                         events, "--trees", 2)
     assert result.returncode == 2 and "rows 0 to 8000 are asked for" in result.stderr
+    result = podere.run("scale", "-o", "c.json", "--executors", "1,2", "--cores", 1, "--repeats", 1, "--weak", 1000, "train", "gbt",
+                        "collider:1000", "--trees", 2)
+    assert result.returncode == 2 and "2 cores need 2000 rows, and there are 1000" in result.stderr
 
 
 def test_other_commands_are_measured_too(podere, events, model):
@@ -96,6 +99,11 @@ def test_what_cannot_be_measured_is_refused(podere, events):
     assert "say which" in refused("train", "gbt", "collider:10", "--hosts", "h.txt")
     assert "--weak says which rows" in refused("--weak", 5, *TRAIN, "--rows", ":7")
     assert "COMMAND" in refused()
+    assert "'s.txt' does not end in .svg" in refused("--plot", "s.txt", *TRAIN)
+    assert "--help is not for a command" in refused("train", "gbt", "--help")
+    podere.write("d.svg", "0,1\n1,2\n")
+    assert "are the same file" in refused("--plot", "d.svg", "train", "gbt", "d.svg")
+    assert "is no file" in podere.refused("scale", "-o", ".", *TRAIN)
     podere.write("s.json", "{}")
     assert "is no study" in refused(*TRAIN)
 

@@ -283,16 +283,17 @@ def regression():
 
     def residuals(kind, spread, n, seed):
         chance = random.Random(seed)
-        weights = [0.0] * 200
+        reach = 2.0 ** math.ceil(math.log2(6 * 0.8 * spread))
+        weights = [0.0] * 320
         for _ in range(n):
-            weights[min(199, max(0, int((chance.gauss(0, spread) + 10) * 10)))] += 1
+            weights[min(319, max(0, int((chance.gauss(0, spread) / reach + 1) * 160)))] += 1
         return {
             "rows": kind,
             "data": "houses.csv",
             "n_rows": n,
             "root_mean_squared_error": spread,
             "mean_absolute_error": 0.8 * spread,
-            "residuals": {"edges": [-10, 10], "weights": weights},
+            "residuals": {"edges": [-reach, reach], "weights": weights},
         }
 
     columns = {

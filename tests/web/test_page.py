@@ -59,6 +59,17 @@ def test_a_document_that_cannot_be_shown_is_one_line(browser, tmp_path, document
     assert browser.errors() == []
 
 
+def test_a_damaged_curve_or_matrix_leaves_the_other_figures(browser, tmp_path):
+    run = samples.trees_training()
+    run["measured"][0]["roc"][1] = [0.5, 0.1]
+    run["measured"][0]["confusion"] = [[1, 2], [3]]
+    browser.open(facts.page(facts.report(run), tmp_path / "page.html"), "quality")
+    assert browser.text(".warning").startswith(
+        "2 parts of this report are damaged and left out: runs[0].measured[0].confusion, runs[0].measured[0].roc"
+    )
+    assert browser.table("Measures")[1][0] == "Training"
+
+
 def test_damaged_parts_are_named_and_the_rest_is_shown(browser, pages):
     browser.open(pages("damaged_parts"))
     assert browser.text(".warning").startswith("6 parts of this report are damaged and left out: runs[0].curves, ")

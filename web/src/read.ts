@@ -43,6 +43,12 @@ function checked<T>(decode: Decode<T>, rule: (value: T) => boolean): Decode<T> {
 
 const phase = record<Phase>({ phase: text, begin: number, end: number }, ["phase", "begin", "end"]);
 
+/** A list that does not keep to its rule is empty. */
+function checkedList<T>(decode: Decode<T[]>, rule: (value: T[]) => boolean): Decode<T[]> {
+  const decodeChecked = checked(decode, rule);
+  return (value, path, damage) => decodeChecked(value, path, damage) ?? [];
+}
+
 const curve = checked(
   record<Curve>(
     { phase: text, unit: text, total: number, done: numbers, seconds: numbers, metrics: dictionary(numbers) },
@@ -170,7 +176,7 @@ const scores = checked(
 
 const residuals = checked(
   record<Residuals>({ edges: numbers, weights: numbers }, ["edges", "weights"]),
-  ({ edges: [low = NaN, high = NaN], weights }) => low < high && weights.length > 0,
+  ({ edges: [low = NaN, high = NaN], weights }) => high > 0 && low === -high && weights.length > 0,
 );
 
 const measured = record<Measured>(
@@ -185,8 +191,8 @@ const measured = record<Measured>(
     mean_absolute_error: number,
     mean_poisson_deviance: number,
     pinball_loss: number,
-    confusion: checked(list(numbers), (matrix) => matrix.every((row) => row.length === matrix.length)),
-    roc: checked(list(numbers), (points) => points.every((point) => point.length === 3)),
+    confusion: checkedList(list(numbers), (matrix) => matrix.every((row) => row.length === matrix.length)),
+    roc: checkedList(list(numbers), (points) => points.every((point) => point.length === 3)),
     scores,
     residuals,
   },

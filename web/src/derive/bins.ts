@@ -13,6 +13,15 @@ export function rebin(weights: number[], wanted: number): number[] {
   return Array.from({ length: weights.length / width }, (_, i) => sum(weights.slice(i * width, (i + 1) * width)));
 }
 
+/** As many bins over a range `times` as wide with the same middle; nothing if their edges do not meet. */
+export function widened(weights: number[], times: number): number[] | undefined {
+  const n = weights.length / times;
+  const before = (weights.length - n) / 2;
+  if (!Number.isInteger(times) || !Number.isInteger(n) || !Number.isInteger(before)) return undefined;
+  const merged = Array.from({ length: n }, (_, i) => sum(weights.slice(i * times, (i + 1) * times)));
+  return [...new Array<number>(before).fill(0), ...merged, ...new Array<number>(before).fill(0)];
+}
+
 /** From below: of each edge between bins the sum of what lies above it; one more than there are bins. */
 export function sumsAbove(weights: number[]): number[] {
   const above = new Array<number>(weights.length + 1).fill(0);

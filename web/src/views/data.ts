@@ -183,7 +183,7 @@ export function data(): View {
         ? `${plural(features.length, "column")} found of ${count(of.features.length)}`
         : plural(of.features.length, "column")
       : "";
-    status.textContent = of?.left_out ? `${found}; ${count(of.left_out)} of less importance are left out` : found;
+    status.textContent = of?.left_out ? `${found}; ${count(of.left_out)} are left out: those of least importance, or the last ones` : found;
     columns.show(ordered.map((column) => ({ column, classes: of!.classes, form, isLog })));
   }
   return {

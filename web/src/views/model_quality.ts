@@ -101,7 +101,7 @@ function hints(group: ModelGroup): HTMLElement[] {
       ),
     );
   if (group.measured.some(({ measured }) => measured.n_rows === 0))
-    found.push(empty("Some data have no rows: look at `--rows` and `--where` of the command."));
+    found.push(empty("Some data have no rows: look at `--rows` of the command."));
   if (group.measured.some(({ measured }) => onlyOneClass(measured)))
     found.push(empty("AUC, ROC and cuts need rows of both classes; here all rows are of one."));
   return found;

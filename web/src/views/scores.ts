@@ -1,11 +1,11 @@
 /** Scores by class, and residuals, with training as steps and test as points: where they part, the model is overtrained. */
 import { Figure } from "../charts/figure";
 import { histogramDrawing, type Histogram, type HistogramSeries } from "../charts/histogram";
-import { distributionDistance, normalized, rebin, sum } from "../derive/bins";
+import { distributionDistance, normalized, rebin, sum, widened } from "../derive/bins";
 import { classNames, classSeries, type ModelGroup, type ShownMeasured } from "../derive/shown";
 import { html, short } from "../dom";
 import { fixed, isNumber, score, significant } from "../format";
-import { choice, note, toggle, toolbar } from "../parts/controls";
+import { choice, toggle, toolbar } from "../parts/controls";
 import type { Part } from "../parts/keyed";
 
 const kBins = 40;
@@ -120,34 +120,32 @@ export class ResidualsPart implements Part<ModelGroup> {
     }),
   );
   private errors = "";
-  element = html(
-    "div",
-    {},
-    this.figure.element,
-    note(
-      "Steps: training rows. Points: other rows. A peak away from 0 is bias; wider points than steps are overtraining.",
-    ),
-  );
+  private text = html("p", { class: "note" });
+  element = html("div", {}, this.figure.element, this.text);
 
   show({ measured }: ModelGroup): void {
     const { steps, points } = shownAs(measured.filter((each) => each.measured.residuals));
     this.element.hidden = !steps;
     if (!steps) return;
-    const [low = 0, high = 1] = steps.measured.residuals!.edges;
-    // Points of other edges cannot be drawn over these bins.
-    const fits = points?.measured.residuals!.edges.every((edge, i) => edge === steps.measured.residuals!.edges[i]);
-    const shown = [steps, ...(points && fits ? [points] : [])];
-    this.errors = shown
+    const all = points ? [steps, points] : [steps];
+    const high = Math.max(...all.map((each) => each.measured.residuals!.edges[1]!));
+    const over = (each: ShownMeasured) =>
+      widened(each.measured.residuals!.weights, high / each.measured.residuals!.edges[1]!);
+    const shown = all.filter(over);
+    this.text.textContent =
+      "Steps: training rows. Points: other rows. A peak away from 0 is bias; wider points than steps are overtraining. The outer bins hold what lies beyond, too." +
+      (shown.length < all.length ? " Some rows are not drawn: their bins do not meet the others." : "");
+    this.errors = all
       .map((each) => `RMS error of ${each.measured.rows} rows: ${significant(each.measured.root_mean_squared_error)}.`)
       .join(" ");
     this.figure.show({
-      low,
+      low: -high,
       high,
       series: shown.map((each, i) => ({
         title: each.title,
         series: 5 + i,
         ...(i ? { mark: "circle" as const } : {}),
-        ...heights(each.measured.residuals!.weights, low, high, true),
+        ...heights(over(each)!, -high, high, true),
       })),
     });
   }

@@ -323,7 +323,7 @@ def test_texts_are_named_below_their_bars(browser, tmp_path):
     assert browser.text(".warning").startswith(
         "1 part of this report is damaged and left out: runs[0].columns.features[1]."
     )
-    assert "1 column; 12 of less importance are left out" in browser.text("main .toolbar")
+    assert "1 column; 12 are left out: those of least importance, or the last ones" in browser.text("main .toolbar")
     assert browser.run("return [...document.querySelectorAll('main figure svg .axes text')].map(e => e.textContent)")[
         -5:-2
     ] == ["red", "green", "blue"]

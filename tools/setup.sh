@@ -25,7 +25,7 @@ declare -A group=(
   [bench]="libopenblas-dev libxsmm-dev pkg-config python3 python3-torch python3-numpy python3-pandas python3-sklearn python3-xgboost python3-venv openjdk-17-jre-headless"
   [network]="python3 iproute2"
   [tensorboard]="python3 python3-venv python3-pytest python3-numpy python3-pil python3-selenium chromium chromium-driver"
-  # Chromium wants a message bus: not systemd's, with which munge is not set up in a container that has no systemd.
+  # Chromium wants a message bus: this one brings no systemd, which a container has no use for.
   [web]="dbus-x11 chromium chromium-driver python3 python3-pytest python3-selenium"
   [fresh]="debootstrap git"
 )

@@ -38,7 +38,10 @@ void define_report(CLI::App& app, ReportOptions& options) {
 
 int run_report(const ReportOptions& options) {
   std::vector<NamedFile> inputs;
-  for (const std::string& path : options.reports) inputs.push_back({"REPORT", path});
+  for (const std::string& path : options.reports) {
+    report::check_is_file(path);
+    inputs.push_back({"REPORT", path});
+  }
   check_outputs({{"-o", options.path}}, inputs);
   std::vector<Json> runs;
   for (const std::string& path : options.reports) {

@@ -13,12 +13,12 @@ declare -A group=(
            bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev libyaml-cpp-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-h5py python3-pil python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-torch python3-venv dpkg-dev
+          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
           iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.
   [wheel]="openmpi-bin python3-venv libarchive13 libblosc1 libbrotli1 libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhdf5-103-1 libhwy1 libisal2 libjpeg62-turbo liblz4-1 liblzf1 libmuparser2v5 libonnx1
-           libopenmpi3 libpng16-16 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libprotobuf32 libsnappy1v5 libssl3 libstdc++6 libtiff6 libyaml-cpp0.7
+           libopenmpi3 libpng16-16 libprometheus-cpp-core1.0 libprotobuf32 libsnappy1v5 libssl3 libstdc++6 libtiff6 libyaml-cpp0.7
            libzstd1 zlib1g"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static
                 openssl procps python3 python3-pytest python3-yaml"

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
+
+#include "podere/http/server.h"
 
 namespace podere::controller {
 
@@ -21,18 +22,15 @@ class HealthServer {
 
   /// Throws InputError if it cannot listen there.
   explicit HealthServer(Options options);
-  ~HealthServer();
-  HealthServer(const HealthServer&) = delete;
-  HealthServer& operator=(const HealthServer&) = delete;
 
   /// "http://127.0.0.1:8080"
-  const std::string& url() const { return url_; }
+  const std::string& url() const { return server_.url(); }
 
  private:
-  struct Server;
+  http::Answer answer(const std::string& path) const;
+
   const Options options_;
-  std::string url_;
-  std::unique_ptr<Server> server_;
+  const http::Server server_;
 };
 
 }  // namespace podere::controller

@@ -1,0 +1,108 @@
+#include "podere/http/server.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "podere/base/error.h"
+#include "podere/http/get_for_tests.h"
+
+namespace podere::http {
+namespace {
+
+TEST(HttpServer, RequestsReachTheHandler) {
+  const Server server({.address = "127.0.0.1:0"}, [](const Request& request) {
+    return Answer{.body = request.path + "|" + request.query_value("a").value_or("-") + "|" +
+                          request.cookie("podere").value_or("-") + "|" + request.bearer};
+  });
+  EXPECT_EQ(get(server.url() + "/api/x?a=1%202&b=3").body, "/api/x|1 2|-|");
+  EXPECT_EQ(get(server.url() + "/y", {"Cookie: other=1; podere=abc", "Authorization: Bearer t0"}).body, "/y|-|abc|t0");
+  EXPECT_EQ(get(server.url() + "/y?a=" + std::string(5000, 'x')).body, "/y|-|-|");
+}
+
+TEST(HttpServer, AnswersAreSafeForBrowsers) {
+  const Server server({.address = "127.0.0.1:0"}, [](const Request& request) {
+    if (request.path == "/own") return Answer{.headers = {{"Content-Security-Policy", "default-src 'self'"}}};
+    return Answer{.body = "x"};
+  });
+  const Got got = get(server.url() + "/");
+  for (const char* header :
+       {"X-Content-Type-Options: nosniff", "Cross-Origin-Resource-Policy: same-origin", "X-Frame-Options: DENY",
+        "Referrer-Policy: no-referrer", "Content-Security-Policy: default-src 'none'"}) {
+    EXPECT_NE(got.head.find(header), std::string::npos) << header;
+  }
+  EXPECT_EQ(got.head.find("Access-Control-Allow-Origin"), std::string::npos);
+  const Got own = get(server.url() + "/own");
+  EXPECT_EQ(own.head.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(HttpServer, OnlyReads) {
+  int n_handled = 0;
+  const Server server({.address = "127.0.0.1:0"}, [&](const Request&) {
+    ++n_handled;
+    return Answer{.body = "body"};
+  });
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE"}) {
+    EXPECT_EQ(get(server.url() + "/", {}, method).status, 405) << method;
+  }
+  EXPECT_EQ(n_handled, 0);
+  const Got head = get(server.url() + "/", {}, "HEAD");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_TRUE(head.body.empty());
+  EXPECT_NE(head.head.find("Content-Length: 4"), std::string::npos);
+}
+
+TEST(HttpServer, FailuresKeepTheirWords) {
+  const Server server({.address = "127.0.0.1:0"}, [](const Request&) -> Answer { throw_error("a secret"); });
+  const Got got = get(server.url() + "/");
+  EXPECT_EQ(got.status, 500);
+  EXPECT_EQ(got.body.find("secret"), std::string::npos);
+}
+
+TEST(HttpServer, TakesThePortAfterOneInUse) {
+  const auto handler = [](const Request&) { return Answer{}; };
+  const Server first({.address = "127.0.0.1:0"}, handler);
+  const std::string address = first.url().substr(std::string("http://").size());
+  EXPECT_THROW(Server({.address = address}, handler), InputError);
+  const Server second({.address = address, .n_ports = 3}, handler);
+  EXPECT_NE(second.port(), first.port());
+  EXPECT_EQ(get(second.url() + "/").status, 200);
+}
+
+TEST(HttpServer, RefusesWhatIsNoAddress) {
+  const auto handler = [](const Request&) { return Answer{}; };
+  for (const char* address : {"", "nowhere", "127.0.0.1:99999", "127.0.0.1:x", "192.0.2.1:80", "127.0.0.1:"}) {
+    EXPECT_THROW(Server({.address = address}, handler), InputError) << address;
+  }
+}
+
+TEST(HttpServer, PathsDoNotLeadUp) {
+  std::string path;
+  const Server server({.address = "127.0.0.1:0"}, [&](const Request& request) {
+    path = request.path;
+    return Answer{};
+  });
+  get(server.url() + "/a/../../etc/passwd");
+  EXPECT_EQ(path.find(".."), std::string::npos);
+}
+
+TEST(HttpServer, HeadsThatAreTooLongEndTheirConnectionAlone) {
+  const Server server({.address = "127.0.0.1:0", .n_threads = 1}, [](const Request&) { return Answer{.body = "x"}; });
+  for (int i = 0; i < 3; ++i) get(server.url() + "/", {std::string(20000, 'h') + ": 1"});
+  EXPECT_EQ(get(server.url() + "/").body, "x");
+}
+
+TEST(Tokens, AreLongAndNew) {
+  const std::string token = random_token();
+  EXPECT_EQ(token.size(), 48U);
+  EXPECT_NE(token, random_token());
+  EXPECT_TRUE(is_same_secret(token, token));
+  EXPECT_FALSE(is_same_secret("", token));
+  EXPECT_FALSE(is_same_secret(token.substr(1), token));
+  std::string other = token;
+  other.back() = other.back() == '0' ? '1' : '0';
+  EXPECT_FALSE(is_same_secret(other, token));
+}
+
+}  // namespace
+}  // namespace podere::http

@@ -38,6 +38,8 @@ std::uint64_t counted_peak_bytes() {
 
 }  // namespace
 
+std::uint64_t memory_bytes() { return bytes_in("/proc/self/status", "VmRSS:").value_or(0); }
+
 std::uint64_t peak_memory_bytes() { return std::max(peak_before.load(), counted_peak_bytes()); }
 
 std::uint64_t take_peak_memory_bytes() {

@@ -6,6 +6,9 @@
 
 namespace podere {
 
+/// The memory, in bytes, that this process holds in RAM now; 0 if the system does not report it.
+std::uint64_t memory_bytes();
+
 /// The most memory, in bytes, that this process has held in RAM at one time.
 std::uint64_t peak_memory_bytes();
 

@@ -71,16 +71,37 @@ std::string powercap_folder() {
   return folder == nullptr ? "/sys/class/powercap" : folder;
 }
 
+/// What this rank does, for another thread: the phase of a job; empty between jobs.
+class PhaseNow {
+ public:
+  void set(const std::string& phase) {
+    const std::lock_guard lock(mutex_);
+    phase_ = phase;
+  }
+  std::string get() const {
+    const std::lock_guard lock(mutex_);
+    return phase_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string phase_;
+};
+
 /// Sends rank 0's reports to the driver, not more than it can show, and asks it whether to stop.
 class ExecutorProgress : public Progress {
  public:
-  ExecutorProgress(const Json& id, int rank, jobs::EventWriter& events, jobs::OrderReader* orders, TaskMeter& meter)
-      : id_(id), rank_(rank), events_(events), orders_(orders), meter_(meter) {}
+  ExecutorProgress(const Json& id, int rank, jobs::EventWriter& events, jobs::OrderReader* orders, TaskMeter& meter,
+                   PhaseNow& phase_now)
+      : id_(id), rank_(rank), events_(events), orders_(orders), meter_(meter), phase_now_(phase_now) {}
+  ~ExecutorProgress() override { phase_now_.set(""); }
 
   void report(const ProgressStep& step) override {
     meter_.enter(step.phase);
     fail_if_asked(fault_, step.phase, rank_, step.done);
-    const bool is_first_or_last = std::exchange(phase_, step.phase) != step.phase || step.done == step.total;
+    const bool is_new_phase = std::exchange(phase_, step.phase) != step.phase;
+    if (is_new_phase) phase_now_.set(phase_);
+    const bool is_first_or_last = is_new_phase || step.done == step.total;
     if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
     since_report_.restart();
     Json event = jobs::progress_event(step);
@@ -107,6 +128,7 @@ class ExecutorProgress : public Progress {
   jobs::EventWriter& events_;
   jobs::OrderReader* orders_;  // of rank 0
   TaskMeter& meter_;
+  PhaseNow& phase_now_;
   bool has_kept_ = false;
   const std::string fault_ = fault_asked_for();
   std::string phase_;
@@ -130,11 +152,12 @@ std::jthread watchdog(jobs::EventWriter& events, const Json& id, int rank, const
   });
 }
 
-/// Says at intervals that this rank is alive, and which process it is.
-std::jthread heartbeat(int rank, double interval_seconds) {
-  const std::string line = fmt::format("{}{} {} {}\n", jobs::kAlive, rank, getpid(), jobs::host_name());
-  return std::jthread([line, interval_seconds](const std::stop_token& stop) {
+/// Says at intervals that this rank is alive, which process it is, and what it does.
+std::jthread heartbeat(int rank, double interval_seconds, const PhaseNow& phase) {
+  return std::jthread([=, &phase](const std::stop_token& stop) {
     do {
+      const std::string line = fmt::format("{}{} {} {} {} {}\n", jobs::kAlive, rank, getpid(), jobs::host_name(),
+                                           memory_bytes(), phase.get());
       if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // no reader
     } while (let_pass(std::chrono::duration<double>(interval_seconds), stop));
   });
@@ -161,10 +184,10 @@ bool was_stopped(const Json& result) {
 /// `control` carries the agreement alone; the job has a group of its own, so that messages left behind by a job that
 /// failed half way cannot reach the next.
 void serve(const jobs::Order& order, const Communicator& control, int n_threads, jobs::KeptTables& tables,
-           jobs::EventWriter& events, jobs::OrderReader* orders) {
+           jobs::EventWriter& events, jobs::OrderReader* orders, PhaseNow& phase_now) {
   const Communicator group = control.split(0, control.rank());
   TaskMeter meter(group, powercap_folder());
-  ExecutorProgress progress(order.id, control.rank(), events, orders, meter);
+  ExecutorProgress progress(order.id, control.rank(), events, orders, meter, phase_now);
   Json files = Json::array();
   Outcome outcome = attempt(order.job, {group, n_threads, progress, tables, files});
   meter.end();
@@ -189,7 +212,8 @@ void serve(const jobs::Order& order, const Communicator& control, int n_threads,
   }
 }
 
-void serve_until_end(const Communicator& control, int n_threads, jobs::EventWriter& events, jobs::OrderReader* orders) {
+void serve_until_end(const Communicator& control, int n_threads, jobs::EventWriter& events, jobs::OrderReader* orders,
+                     PhaseNow& phase_now) {
   jobs::KeptTables tables;
   while (true) {
     std::optional<jobs::Order> next = control.is_root() ? orders->next() : std::nullopt;
@@ -198,7 +222,7 @@ void serve_until_end(const Communicator& control, int n_threads, jobs::EventWrit
     const std::string text = control.broadcast_text(next ? to_text({{"id", next->id}, {"job", next->job}}) : "");
     if (text.empty()) return;
     const Json json = Json::parse(text);
-    serve({json.at("id"), json.at("job")}, control, n_threads, tables, events, orders);
+    serve({json.at("id"), json.at("job")}, control, n_threads, tables, events, orders, phase_now);
   }
 }
 
@@ -223,8 +247,9 @@ int run_executor(int n_threads, double heartbeat_seconds) {
   const std::unique_ptr<const TemporaryFolder> shared_memory = own_shared_memory();
   const comm::Environment environment;
   const Communicator control = Communicator::world().split(0, Communicator::world().rank());
+  PhaseNow phase_now;
   std::jthread alive;
-  if (heartbeat_seconds > 0) alive = heartbeat(control.rank(), heartbeat_seconds);
+  if (heartbeat_seconds > 0) alive = heartbeat(control.rank(), heartbeat_seconds, phase_now);
   std::unique_ptr<jobs::OrderReader> orders;
   if (control.is_root()) {
     orders = std::make_unique<jobs::OrderReader>(STDIN_FILENO, events);
@@ -235,7 +260,7 @@ int run_executor(int n_threads, double heartbeat_seconds) {
                   {"version", PODERE_VERSION}});
   }
   try {
-    serve_until_end(control, n_threads, events, orders.get());
+    serve_until_end(control, n_threads, events, orders.get(), phase_now);
   } catch (...) {
     // Not further up: the OrderReader's thread waits for the driver, and the other ranks may wait for this one.
     leave_group(events, nullptr, control.rank(), failure_in_hand());

@@ -18,8 +18,9 @@ namespace podere::jobs {
 /// Version of the protocol, part of the "ready" event.
 inline constexpr int kProtocolVersion = 2;
 
-/// The heartbeat of each rank on standard error: this, its number, its process and its host,
-/// with spaces between. Not on standard output, where it could fall into the middle of another rank's event.
+/// The heartbeat of each rank on standard error: this, its number, its process, its host, the bytes of memory that it
+/// holds, and the phase of its job (nothing between jobs), with spaces between. Not on standard output, where it could
+/// fall into the middle of another rank's event.
 inline constexpr std::string_view kAlive = "podere-alive ";
 
 /// The name of this machine.

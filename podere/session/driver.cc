@@ -110,6 +110,15 @@ void Driver::await_start(Progress& progress) {
   n_cores_ = jobs::take(event, "cores", 0);
 }
 
+std::vector<ExecutorSign> Driver::executors() const {
+  std::vector<ExecutorSign> executors;
+  for (const Sign& sign : signs_) {
+    executors.push_back(sign.reported);
+    executors.back().silent_seconds = sign.since.seconds();
+  }
+  return executors;
+}
+
 Json Driver::run(const jobs::Job& job, Progress& progress, const ControlRequests& requests) {
   const Json id = ++last_id_;
   executors_.send_line(jobs::order_line(id, job));
@@ -202,9 +211,12 @@ void Driver::keep_error_line(const std::string& line) {
     std::size_t rank = 0;
     if (!(words >> rank) || rank >= signs_.size()) return;
     signs_[rank].since.restart();
-    pid_t process = 0;
-    std::string host;
-    if (words >> process >> host && host == jobs::host_name()) signs_[rank].process = process;
+    ExecutorSign reported;
+    if (words >> reported.process >> reported.host) {
+      if (reported.host == jobs::host_name()) signs_[rank].process = reported.process;
+      words >> reported.memory_bytes >> reported.phase;
+      signs_[rank].reported = std::move(reported);
+    }
     return;
   }
   if (options_.on_error_line) options_.on_error_line(line);

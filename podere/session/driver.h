@@ -35,6 +35,15 @@ struct ControlRequests {
   std::function<bool()> checkpoint = [] { return false; };
 };
 
+/// What an executor has last reported of itself.
+struct ExecutorSign {
+  double silent_seconds = 0;  ///< since it did
+  pid_t process = 0;
+  std::string host = {};  ///< empty: it has not reported yet
+  std::uint64_t memory_bytes = 0;
+  std::string phase = {};  ///< of its job; empty between jobs
+};
+
 /// Threads that want to run, for each core that this process may use.
 double load_per_core();
 
@@ -68,6 +77,9 @@ class Driver {
   /// Of each executor, as the first one reports.
   int n_cores() const { return n_cores_; }
 
+  /// What is known of each executor; of those without heartbeats nothing but their number.
+  std::vector<ExecutorSign> executors() const;
+
   /// Runs a job and returns its result. Passes reports to `progress`, and its request to stop to the executors:
   /// training then ends after the current round with what there is. Throws InputError or Error with the executors' own
   /// message if the job failed, and GroupLost if the group died, upon which this driver is of no more use. A result of
@@ -97,10 +109,10 @@ class Driver {
   Subprocess executors_;
   std::deque<std::string> last_error_lines_;
   std::optional<Stopwatch> since_end_was_reported_;  // by mpirun
-  /// What is known of an executor.
   struct Sign {
     Stopwatch since;
     pid_t process = 0;  // on this machine, if it is
+    ExecutorSign reported;
   };
   std::vector<Sign> signs_;  // [n_executors]
   Stopwatch since_listened_;

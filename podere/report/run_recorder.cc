@@ -13,12 +13,19 @@ constexpr std::size_t kMostEvents = 1000;
 
 }  // namespace
 
+double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds) {
+  if (step.done <= first_done || step.done > step.total) return -1;
+  return elapsed_seconds / static_cast<double>(step.done - first_done) * static_cast<double>(step.total - step.done);
+}
+
 std::string RunRecorder::now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 void RunRecorder::report(const ProgressStep& step) {
   const double seconds = watch_.seconds();
-  if (phases_.empty() || phases_.back().name != step.phase) phases_.push_back({step.phase, seconds, seconds});
+  if (phases_.empty() || phases_.back().name != step.phase)
+    phases_.push_back({step.phase, seconds, seconds, step.done});
   phases_.back().end = seconds;
+  last_step_ = step;
   if (step.phase == kTraining) curve_.add(step, seconds);
   next_.report(step);
 }
@@ -26,6 +33,11 @@ void RunRecorder::report(const ProgressStep& step) {
 void RunRecorder::warn(const std::string& message) {
   if (events_.size() < kMostEvents) events_.push_back({watch_.seconds(), message});
   next_.warn(message);
+}
+
+double RunRecorder::seconds_left() const {
+  if (!last_step_) return -1;
+  return report::seconds_left(*last_step_, phases_.back().first_done, watch_.seconds() - phases_.back().begin);
 }
 
 double RunRecorder::training_began() const {
@@ -38,6 +50,8 @@ double RunRecorder::training_began() const {
 
 Json RunRecorder::run(const std::string& command, const std::string& arguments, Json result) const {
   const double seconds = watch_.seconds();
+  const bool is_running = result.is_null();
+  if (is_running) result = Json::object();
   Json& facts = result.contains("facts") ? result["facts"] : result;
   Json made = facts.value("report", Json::object());
   facts.erase("report");
@@ -58,12 +72,14 @@ Json RunRecorder::run(const std::string& command, const std::string& arguments, 
               {"arguments", arguments},
               {"began", began_},
               {"seconds", seconds},
-              {"state", facts.value("was_stopped", false) ? "interrupted" : "done"},
+              {"state", is_running                          ? "running"
+                        : facts.value("was_stopped", false) ? "interrupted"
+                                                            : "done"},
               {"phases", std::move(phases)},
               {"curves", Json::array()},
               {"events", std::move(events)}};
   if (curve.has_metrics()) run["curves"].push_back(curve.to_json());
-  run["result"] = facts;
+  if (!is_running) run["result"] = facts;
   run.update(made);
   return run;
 }

@@ -1,6 +1,8 @@
 // What a driver sees of a run, for a report.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "podere/report/curve.h"
 
 namespace podere::report {
+
+/// Seconds left if the steps since `first_done` took `elapsed_seconds`; negative if that is not known yet.
+double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds);
 
 /// Passes reports on, and keeps when phases began, how measures went, and warnings.
 class RunRecorder : public Progress {
@@ -22,15 +27,22 @@ class RunRecorder : public Progress {
   bool stop_requested() override { return next_.stop_requested(); }
   bool checkpoint_requested() override { return next_.checkpoint_requested(); }
 
-  /// The run as a report has it, but for "name": it ends now. `command` is a word such as "train", `arguments` what was
-  /// typed. `result` is that of the job, with all tasks; what executors made for the report is its "report".
+  /// The run as a report has it, but for "name". `command` is a word such as "train", `arguments` what was typed.
+  /// `result` is that of the job, which ends now, with all tasks; what executors made for the report is its "report".
+  /// null: the job still runs.
   Json run(const std::string& command, const std::string& arguments, Json result) const;
+
+  /// The last report; nothing before the first.
+  const std::optional<ProgressStep>& last_step() const { return last_step_; }
+  /// Of the phase that runs now; negative if that is not known yet.
+  double seconds_left() const;
 
  private:
   struct Phase {
     std::string name;
     double begin;
     double end;
+    std::size_t first_done;
   };
   struct Event {
     double seconds;
@@ -40,6 +52,7 @@ class RunRecorder : public Progress {
   const std::string began_ = now();
   const Stopwatch watch_;
   std::vector<Phase> phases_;
+  std::optional<ProgressStep> last_step_;
   Curve curve_;  // of training
   std::vector<Event> events_;
 

@@ -10,6 +10,7 @@
 #include "podere/base/number.h"
 #include "podere/cli/help.h"
 #include "podere/launch/slurm.h"
+#include "podere/session/live_page.h"
 #include "podere/session/session.h"
 #include "podere/source/readers.h"
 
@@ -140,7 +141,7 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_flag("--debug", options.debug, "Show what executors and MPI write to standard error");
 }
 
-void add_metrics_option(CLI::App& app, OutputOptions& options) {
+void add_job_output_options(CLI::App& app, OutputOptions& options) {
   const InGroup group(app, kOutput);
   // With =, as --staged: what follows --metrics may be the name of a file.
   app.add_flag("--metrics{phases}", options.metrics,
@@ -150,6 +151,14 @@ void add_metrics_option(CLI::App& app, OutputOptions& options) {
             return text == "phases" || text == "tasks" ? "" : fmt::format("'{}' is neither phases nor tasks", text);
           },
           "", "metrics"));
+  add_page_option(app, options.page,
+                  "Show the command on a page while it runs, at a port of this machine, whose link is printed; "
+                  "--page=[ADDRESS:]PORT: there, or at a port after that [8650]");
+}
+
+CLI::Option* add_page_option(CLI::App& app, std::string& page, const std::string& description) {
+  return app.add_flag(fmt::format("--page{{{}}}", session::kPageAddress), page, description)
+      ->transform(listening_address());
 }
 
 int GroupOptions::cores_each() const {

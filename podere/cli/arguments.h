@@ -26,11 +26,14 @@ struct OutputOptions {
   bool debug = false;         ///< also what executors write to standard error
   std::string metrics;        ///< what a job cost: "phases", or "tasks", by executor too; empty: not shown
   std::string report;         ///< file of the report; empty: none
-  std::string run_name = {};  ///< as the report has it
+  std::string run_name = {};  ///< as reports and pages have it
+  std::string page = {};      ///< address and port of the page that shows the command while it runs; empty: none
 };
 void add_output_options(CLI::App& app, OutputOptions& options);
-/// "--metrics" and "--metrics=tasks", for commands that run jobs.
-void add_metrics_option(CLI::App& app, OutputOptions& options);
+/// "--page" and "--page=PORT": a flag, whose value is an address and a port.
+CLI::Option* add_page_option(CLI::App& app, std::string& page, const std::string& description);
+/// "--metrics" and "--page", for commands that run jobs.
+void add_job_output_options(CLI::App& app, OutputOptions& options);
 
 inline constexpr int kMostCores = 4096;
 

@@ -95,7 +95,7 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
   app.add_flag("--strict", job.strict, "End at the first picture that cannot be used");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   make_common(app, {"--model", "--preprocess", "--labels", "--top", "--resume", "--executors"});
   app.footer(
       "Example: podere classify micrographs/ --model inception.onnx --preprocess inception --labels names.txt "

@@ -29,7 +29,7 @@ void define_describe(CLI::App& app, DescribeOptions& options) {
   add_source_options(app, "DATA", options.source);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   make_common(app, {"--executors"});
   app.footer("Example: podere describe data/higgs_15688.csv.gz");
 }

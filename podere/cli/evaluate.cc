@@ -44,7 +44,7 @@ void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   app.add_flag("--staged{1}", options.staged, "Also measure after each round, or every K rounds (--staged=K)");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   add_report_option(app, options.output);
   make_common(app, {"--label", "--executors"});
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");

@@ -48,7 +48,7 @@ void define_explain(CLI::App& app, ExplainOptions& options) {
       ->type_name("FILE.svg");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   make_common(app, {"--executors"});
   app.footer("Example: podere explain model.json higgs.csv --label 0 -o shap.csv --permutation 5 --plot bars.svg");
 }

@@ -22,6 +22,7 @@
 #include "podere/launch/launcher.h"
 #include "podere/launch/local.h"
 #include "podere/session/client.h"
+#include "podere/session/command_page.h"
 
 namespace podere::cli {
 
@@ -113,7 +114,7 @@ Json run_in_session(const std::string& name, const jobs::Job& job, const OutputO
   session::Client client(name);
   const Stopwatch watch;
   std::int64_t number = 0;
-  Json result = client.run(job, recorder, [&](std::int64_t job_number, std::size_t n_ahead) {
+  Json result = client.run(job, recorder, title_of(output), [&](std::int64_t job_number, std::size_t n_ahead) {
     number = job_number;
     const std::string text = fmt::format("job {} of session {}", number, name);
     if (n_ahead > 0) {
@@ -183,6 +184,10 @@ void submit_if_asked(const GroupOptions& group, const OutputOptions& output) {
 Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs::Job& job,
              const std::function<void(const Json&)>& keep) {
   submit_if_asked(group, output);
+  if (!group.session.empty() && !output.page.empty()) {
+    throw_input_error("--page: the session {} has a page of its own, podere session status {} prints its link",
+                      group.session, group.session);
+  }
   const Stopwatch watch;
   JobProgress progress(output);
   if (group.session.empty()) check_tables_are_files(job);
@@ -193,13 +198,17 @@ Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs:
   const std::string warning = group.too_many(usable_cores);
   if (!warning.empty()) print_error("warning: " + warning);
   RunReport report(output);
-  report::RunRecorder recorder(progress);
+  std::optional<session::CommandPage> page;
+  if (!output.page.empty()) page.emplace(output.page, title_of(output), options, progress);
+  report::RunRecorder recorder(page ? static_cast<Progress&>(*page) : progress);
   session::Session session(std::move(options), recorder);
+  if (page) page->watch(session);
   const double start_seconds = watch.seconds();
   const SeenFolder seen(group, folder);
   Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), recorder);
   progress.clear();
   if (keep) keep(result);
+  if (page) page->end(result);
   session.end();
   Json& facts = with_cost(result);
   facts["start_seconds"] = start_seconds;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "podere/cli/print.h"
+#include "podere/report/run_recorder.h"
 
 namespace podere::cli {
 namespace {
@@ -57,11 +58,6 @@ std::string step_text(const ProgressStep& step) {
   return text;
 }
 
-double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds) {
-  if (step.done <= first_done || step.done > step.total) return -1;
-  return elapsed_seconds / static_cast<double>(step.done - first_done) * static_cast<double>(step.total - step.done);
-}
-
 JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
   if (isatty(STDERR_FILENO) && variable("TERM") != "dumb") return Style::kBar;
   return output.json ? Style::kNone : Style::kLines;
@@ -76,7 +72,7 @@ void JobProgress::report(const ProgressStep& step) {
     first_done_ = step.done;
     in_phase_.restart();
   }
-  const std::string left = left_text(seconds_left(step, first_done_, in_phase_.seconds()));
+  const std::string left = left_text(report::seconds_left(step, first_done_, in_phase_.seconds()));
   if (style_ == Style::kLines && step.total > 1 && since_line_.seconds() >= seconds_between_lines_) {
     since_line_.restart();
     std::fprintf(stderr, "%s%s\n", step_text(step).c_str(), left.c_str());

@@ -44,7 +44,4 @@ class JobProgress : public Progress {
 /// "12 of 50 trees, loss 0.61, validation auc 0.79". `total` of 1 means a phase without steps.
 std::string step_text(const ProgressStep& step);
 
-/// Seconds left if the steps since `first_done` took `elapsed_seconds`; negative if that is not known yet.
-double seconds_left(const ProgressStep& step, std::size_t first_done, double elapsed_seconds);
-
 }  // namespace podere::cli

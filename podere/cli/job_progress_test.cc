@@ -25,12 +25,5 @@ TEST(JobProgressLines, AreOfPhasesThatHaveSteps) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "3 of 12 steps\n");
 }
 
-TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
-  EXPECT_DOUBLE_EQ(seconds_left({"train", 11, 31, {}}, 1, 5.0), 10.0);
-  EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);
-}
-
-TEST(SecondsLeft, AreUnknownAtTheFirstStep) { EXPECT_LT(seconds_left({"train", 1, 31, {}}, 1, 5.0), 0); }
-
 }  // namespace
 }  // namespace podere::cli

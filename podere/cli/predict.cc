@@ -37,7 +37,7 @@ void define_predict(CLI::App& app, PredictOptions& options) {
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   make_common(app, {"--as", "--executors"});
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }

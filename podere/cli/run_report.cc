@@ -50,15 +50,21 @@ void add_report_option(CLI::App& app, OutputOptions& options) {
       ->type_name("FILE.html|FILE.json");
 }
 
+report::RunTitle title_of(const OutputOptions& output) {
+  const std::vector<std::string> words = own_command_line();
+  const std::string command = words.size() > 1 ? words[1] : "";
+  return {output.run_name.empty() ? command : output.run_name, command, typed_command()};
+}
+
 RunReport::RunReport(const OutputOptions& output) : output_(output) {
   if (!output.report.empty()) file_.emplace(output.report);
 }
 
 void RunReport::write(const report::RunRecorder& recorder, const Json& facts) {
   if (!file_) return;
-  const std::vector<std::string> words = own_command_line();
-  Json run = {{"name", output_.run_name}};
-  run.update(recorder.run(words.size() > 1 ? words[1] : "", typed_command(), facts));
+  const report::RunTitle title = title_of(output_);
+  Json run = {{"name", title.name}};
+  run.update(recorder.run(title.command, title.arguments, facts));
   const Json document = report::document_of({std::move(run)});
   file_->write(is_json_report(output_.report) ? to_text(document) + "\n" : report::html_of(document));
   file_->commit();

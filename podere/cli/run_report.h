@@ -6,12 +6,16 @@
 
 #include "podere/base/atomic_file.h"
 #include "podere/cli/arguments.h"
+#include "podere/report/live_runs.h"
 #include "podere/report/run_recorder.h"
 
 namespace podere::cli {
 
 /// "--report", for commands whose job makes facts for one.
 void add_report_option(CLI::App& app, OutputOptions& options);
+
+/// What reports and pages call the run of this process's command.
+report::RunTitle title_of(const OutputOptions& output);
 
 /// A file for the report of this process's command, if one is wanted.
 class RunReport {

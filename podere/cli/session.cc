@@ -27,6 +27,7 @@
 #include "podere/cli/print.h"
 #include "podere/launch/local.h"
 #include "podere/session/client.h"
+#include "podere/session/live_page.h"
 #include "podere/session/server.h"
 
 namespace podere::cli {
@@ -37,6 +38,12 @@ constexpr auto kPoll = std::chrono::milliseconds(20);
 std::string session_text(const Json& status) {
   return fmt::format("session {}: {} executors x {} cores, process {}\n", status.at("session").get<std::string>(),
                      status.at("executors").get<int>(), status.at("cores").get<int>(), status.at("process").get<int>());
+}
+
+/// The link to the page of a session that has one.
+std::string page_text(const Json& status) {
+  const Json page = status.value("page", Json());
+  return page.is_null() ? "" : fmt::format("page: {}\n", page.get<std::string>());
 }
 
 void add_name(CLI::App& app, std::string& name) {
@@ -52,6 +59,8 @@ struct StartOptions {
   bool foreground = false;
   bool owned = false;
   std::string prometheus;
+  std::string page = session::kPageAddress;
+  bool no_page = false;
 };
 
 /// Whether the other end of standard input has been closed.
@@ -77,6 +86,7 @@ int serve(const StartOptions& options) {
                         .checkpoints = seen.path().string(),
                         .is_elsewhere = !options.group.on_this_machine(),
                         .prometheus = options.prometheus,
+                        .page = options.no_page ? "" : options.page,
                         .stop = [&] { return interrupts() > 0 || (options.owned && owner_has_gone()); },
                         .log = [](const std::string& line) { print_error(line); }});
   return kDone;
@@ -147,6 +157,7 @@ int start(const StartOptions& options) {
   const std::vector<std::string> of_group = group_arguments(options.group);
   arguments.insert(arguments.end(), of_group.begin(), of_group.end());
   if (!options.prometheus.empty()) arguments.insert(arguments.end(), {"--prometheus", options.prometheus});
+  arguments.push_back(options.no_page ? "--no-page" : "--page=" + options.page);
   const int log = open(place.log().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (log < 0) throw_error("{} cannot be written: {}", place.log().string(), std::strerror(errno));
   const pid_t pid = spawn_detached(arguments, log);
@@ -167,7 +178,7 @@ int start(const StartOptions& options) {
   session::Client client(options.name);
   const Json facts = client.ask({{"ask", "status"}});
   show_result(options.output, facts, STDOUT_FILENO, [&] {
-    print(session_text(facts));
+    print(session_text(facts) + page_text(facts));
     if (!options.prometheus.empty()) print(fmt::format("counters at {}\n", facts.at("prometheus").get<std::string>()));
   });
   return kDone;
@@ -181,6 +192,10 @@ void define_start(CLI::App& app, StartOptions& options) {
                  "machine; port 0: any free one")
       ->type_name("[ADDRESS:]PORT")
       ->transform(listening_address());
+  add_page_option(app, options.page,
+                  "Address and port of the page that shows what the session does, or at a port after that; its link "
+                  "is printed [127.0.0.1:8650]");
+  app.add_flag("--no-page", options.no_page, "Serve no page")->excludes("--page");
   app.add_flag("--owned", options.owned)->group("");  // ends with the process that holds its standard input
   add_group_options(app, options.group);
   for (const char* name : {"--session", "--executors-file", "--time", "--submit"}) {
@@ -212,7 +227,7 @@ std::string progress_text(const Json& progress) {
 int status(const NamedOptions& options) {
   const Json facts = session::Client(options.name).ask({{"ask", "status"}});
   show_result(options.output, facts, STDOUT_FILENO, [&] {
-    print(session_text(facts));
+    print(session_text(facts) + page_text(facts));
     TextTable jobs({"job", "kind", "state", "seconds", "progress", "message"}, true);
     for (const Json& job : facts.at("jobs")) {
       jobs.add({std::to_string(job.at("job").get<std::int64_t>()), job.at("kind"), job.at("state"),

@@ -138,7 +138,7 @@ void add_long_run_options(CLI::App& app, TrainingOptions& options, double& valid
 void add_run_options(CLI::App& app, TrainingOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
-  add_metrics_option(app, options.output);
+  add_job_output_options(app, options.output);
   add_report_option(app, options.output);
 }
 

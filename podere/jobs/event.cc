@@ -64,9 +64,11 @@ ProgressStep step_of(Json& event) {
   throw Error(message);
 }
 
-std::string order_line(const Json& id, const Job& job) {
+std::string order_line(const Json& id, const Job& job, const Json& more) {
+  Json order = {{"id", id}, {"job", to_json(job)}};
+  order.update(more);
   try {
-    return Json{{"id", id}, {"job", to_json(job)}}.dump();
+    return order.dump();
   } catch (const Json::type_error&) {
     throw InputError("a file or column name is not UTF-8: rename it");
   }

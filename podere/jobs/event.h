@@ -24,7 +24,7 @@ ProgressStep step_of(Json& event);
 /// Throws what a "failed" event says, as InputError or Error.
 [[noreturn]] void throw_failure(Json& event);
 
-/// {"id":1,"job":{...}}. Throws InputError for names that are not UTF-8.
-std::string order_line(const Json& id, const Job& job);
+/// {"id":1,"job":{...}} and the members of `more`. Throws InputError for names that are not UTF-8.
+std::string order_line(const Json& id, const Job& job, const Json& more = Json::object());
 
 }  // namespace podere::jobs

@@ -7,6 +7,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/base/printable.h"
 #include "podere/jobs/event.h"
 #include "podere/session/session_folder.h"
 
@@ -14,6 +15,7 @@ namespace podere::session {
 namespace {
 
 constexpr int kHelloMs = 5000;
+constexpr std::size_t kMostShownBytes = 10000;  // of a title
 
 LineSocket connect(const std::string& name) {
   const SessionPlace place(name);
@@ -57,9 +59,11 @@ Json Client::next_event() {
   return Json::object();
 }
 
-Json Client::run(const jobs::Job& job, Progress& progress, const Queued& queued) {
+Json Client::run(const jobs::Job& job, Progress& progress, const report::RunTitle& title, const Queued& queued) {
   const Json id = ++last_id_;
-  socket_.send_line(jobs::order_line(id, with_absolute_paths(job)));
+  const Json shown = {{"name", printable_line(title.name, kMostShownBytes)},
+                      {"arguments", printable_line(title.arguments, kMostShownBytes)}};
+  socket_.send_line(jobs::order_line(id, with_absolute_paths(job), shown));
   bool is_cancelled = false;
   while (true) {
     if (progress.stop_requested() && !std::exchange(is_cancelled, true)) socket_.send_line(Json{{"cancel", id}}.dump());

@@ -8,6 +8,7 @@
 #include "podere/base/local_socket.h"
 #include "podere/base/progress.h"
 #include "podere/jobs/job.h"
+#include "podere/report/live_runs.h"
 
 namespace podere::session {
 
@@ -19,9 +20,9 @@ class Client {
 
   /// As Session::run. Paths of the job are those of this process. If this object goes before the end, or an exception
   /// comes out of `progress` or `queued`, the job is cancelled. `queued` gets the job's number in the session, and how
-  /// many jobs before it wait or run.
+  /// many jobs before it wait or run. The session shows the job under its title.
   using Queued = std::function<void(std::int64_t number, std::size_t n_ahead)>;
-  Json run(const jobs::Job& job, Progress& progress, const Queued& queued = {});
+  Json run(const jobs::Job& job, Progress& progress, const report::RunTitle& title = {}, const Queued& queued = {});
 
   /// The answer to an order that is no job, such as {"ask":"status"}. Throws InputError that says why it was refused.
   Json ask(Json order);

@@ -33,6 +33,13 @@ int whole_number_of(const Json& json, const char* name, int least, int most, int
   throw_input_error("{} is {}, allowed is a whole number from {} to {}", name, to_text(value), least, most);
 }
 
+report::RunTitle title_of(const Json& order) {
+  const auto text = [&](const char* name) {
+    return order.contains(name) && order[name].is_string() ? order[name].get<std::string>() : std::string();
+  };
+  return {.name = text("name"), .command = {}, .arguments = text("arguments")};
+}
+
 void check_is_true(const Json& order, const char* name) {
   if (order[name] != true) throw_input_error("{} is {}, allowed is true", name, to_text(order[name]));
 }
@@ -69,6 +76,13 @@ Wanted JobListener::wanted() const {
 void JobListener::set_status(Json status) {
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
+}
+
+Json JobListener::status() const {
+  const std::lock_guard lock(mutex_);
+  Json status = status_;
+  status["jobs"] = jobs_.describe();
+  return status;
 }
 
 void JobListener::report(const JobQueue::Ordered& order, Json event) {
@@ -174,7 +188,7 @@ void JobListener::take(std::int64_t number, Client& client, const std::string& l
 
 std::optional<Json> JobListener::answer_to(std::int64_t number, Client& client, const Json& id, const Json& order) {
   if (order.contains("job") && !order.contains("ask")) {
-    const std::int64_t job = jobs_.add({number, id}, order["job"]);
+    const std::int64_t job = jobs_.add({number, id}, order["job"], title_of(order));
     send(client, {{"event", "queued"}, {"id", id}, {"job", job}, {"ahead", jobs_.n_ahead_of(job)}});
     return std::nullopt;
   }
@@ -204,12 +218,7 @@ std::optional<Json> JobListener::answer_to(std::int64_t number, Client& client, 
   if (order.contains("scale")) return scale(order["scale"]);
   const Json ask = order.value("ask", Json());
   if (ask == "job") return jobs_.describe(whole_number_of(order, "job", 1, std::numeric_limits<int>::max(), 0));
-  if (ask == "status") {
-    const std::lock_guard lock(mutex_);
-    Json status = status_;
-    status["jobs"] = jobs_.describe();
-    return status;
-  }
+  if (ask == "status") return status();
   if (!ask.is_null()) throw_input_error("ask is {}, allowed is \"status\" or \"job\"", to_text(ask));
   throw_input_error("an order has job, cancel, cancel_job, follow, stop, checkpoint, scale or ask");
 }

@@ -50,6 +50,8 @@ class JobListener {
   bool take_notice() { return notice_.exchange(false); }
   /// The status of the session, without its jobs.
   void set_status(Json status);
+  /// The same with its jobs.
+  Json status() const;
   /// To the client that submitted the job, and to those that follow.
   void report(const JobQueue::Ordered& order, Json event);
 

@@ -19,13 +19,16 @@ constexpr std::array<const char*, 5> kStates = {"waiting", "running", "done", "f
 
 }  // namespace
 
-std::int64_t JobQueue::add(const Orderer& by, Json job) {
+std::int64_t JobQueue::add(const Orderer& by, Json job, report::RunTitle title) {
   const std::lock_guard lock(mutex_);
   Record& record = records_[++last_number_];
   record.by = by;
   record.kind =
       job.is_object() && job.contains("kind") && job["kind"].is_string() ? job["kind"].get<std::string>() : "";
-  waiting_.push_back({last_number_, by, std::move(job)});
+  title.command = record.kind;
+  if (title.name.empty()) title.name = record.kind;
+  record.name = title.name;
+  waiting_.push_back({last_number_, by, std::move(job), std::move(title)});
   changed_.notify_all();
   return last_number_;
 }
@@ -146,9 +149,14 @@ Json JobQueue::describe(std::int64_t number, const Record& record) const {
   const double seconds = record.state == State::kRunning ? record.since_start.seconds() : record.seconds;
   return {{"job", number},
           {"kind", record.kind},
+          {"name", record.name},
           {"state", word_of(record.state)},
           {"seconds", seconds},
-          {"progress", {{"phase", record.step.phase}, {"done", record.step.done}, {"total", record.step.total}}},
+          {"progress",
+           {{"phase", record.step.phase},
+            {"done", record.step.done},
+            {"total", record.step.total},
+            {"unit", record.step.unit.empty() && record.step.phase == "train" ? "tree" : record.step.unit}}},
           {"message", record.message}};
 }
 

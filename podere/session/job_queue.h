@@ -14,6 +14,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/progress.h"
 #include "podere/jobs/job.h"
+#include "podere/report/live_runs.h"
 
 namespace podere::session {
 
@@ -35,9 +36,11 @@ class JobQueue {
     std::int64_t number;  ///< of the job in this session, from 1
     Orderer by;
     Json job;
+    report::RunTitle title;
   };
 
-  std::int64_t add(const Orderer& by, Json job);
+  /// What `title` lacks is made up for by the job's kind.
+  std::int64_t add(const Orderer& by, Json job, report::RunTitle title = {});
   /// Of the jobs before that one, those that wait or run.
   std::size_t n_ahead_of(std::int64_t number) const;
   /// Waits up to `timeout_ms` for a job, which then runs.
@@ -54,7 +57,8 @@ class JobQueue {
   /// `message` is the cause of a failure, `metrics` what the job cost, if that is known.
   void finish(std::int64_t number, State state, const std::string& message = "", Json metrics = nullptr);
 
-  /// The jobs as a list of objects, the last ones of many: "job", "kind", "state", "seconds", "progress", "message".
+  /// The jobs as a list of objects, the last ones of many: "job", "kind", "name", "state", "seconds",
+  /// "progress", "message".
   Json describe() const;
   /// One of them with the lines of its "log" and its "metrics". Throws InputError if there is none.
   Json describe(std::int64_t number) const;
@@ -63,6 +67,7 @@ class JobQueue {
   struct Record {
     Orderer by;
     std::string kind;
+    std::string name;
     State state = State::kWaiting;
     bool is_cancelled = false;
     ProgressStep step;

@@ -1,6 +1,6 @@
 #include "podere/session/server.h"
 
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,28 +13,32 @@
 #include "podere/base/interrupt.h"
 #include "podere/jobs/event.h"
 #include "podere/session/job_listener.h"
+#include "podere/session/live_page.h"
 #include "podere/session/prometheus.h"
 
 namespace podere::session {
 namespace {
 
+constexpr double kRefreshSeconds = 0.5;
 constexpr double kPatienceSeconds = 3;  // with a cancelled job that cannot stop by itself
+
+/// In Prometheus' text format.
+std::string text_of(const SessionCounters& counters) {
+  return prometheus::TextSerializer().Serialize(counters.all()->Collect());
+}
 
 /// Counters that Prometheus scrapes by HTTP.
 class Endpoint {
  public:
-  Endpoint(const std::string& address, const SessionCounters& counters) try : exposer_(address, 1) {
-    exposer_.RegisterCollectable(counters.all());
-    url_ =
-        fmt::format("http://{}:{}/metrics", address.substr(0, address.rfind(':')), exposer_.GetListeningPorts().at(0));
-  } catch (const std::exception&) {  // of the HTTP library, without a cause
-    throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is in use", address);
-  }
-  const std::string& url() const { return url_; }
+  Endpoint(const std::string& address, const SessionCounters& counters)
+      : server_({.address = address}, [&counters](const http::Request& request) {
+          if (request.path != "/metrics") return http::Answer{.status = 404, .body = "there is /metrics\n"};
+          return http::Answer{.body = text_of(counters), .type = "text/plain; version=0.0.4; charset=utf-8"};
+        }) {}
+  std::string url() const { return server_.url() + "/metrics"; }
 
  private:
-  prometheus::Exposer exposer_;
-  std::string url_;
+  http::Server server_;
 };
 
 class Server {
@@ -47,21 +51,24 @@ class Server {
   /// While there is nothing to do.
   class IdleEvents : public Progress {
    public:
-    explicit IdleEvents(const Server& server) : server_(server) {}
-    void warn(const std::string& message) override { server_.options_.log(message); }
+    explicit IdleEvents(Server& server) : server_(server) {}
+    void warn(const std::string& message) override { server_.log(message); }
     bool stop_requested() override {
       if (server_.options_.stop() || (server_.listener_ && server_.listener_->is_stopped())) throw Interrupted();
       return false;
     }
 
    private:
-    const Server& server_;
+    Server& server_;
   };
 
   Session::Options session_options();
   void do_job(const JobQueue::Ordered& order);
+  void log(const std::string& line);
   /// The status of the session has changed.
   void refresh();
+  /// The same, but not more often than a page is looked at.
+  void refresh_at_times();
 
   const SessionPlace& place_;
   const ServerOptions options_;
@@ -70,6 +77,9 @@ class Server {
   std::optional<JobListener> listener_;  // once the executors are there
   IdleEvents idle_;
   Session session_;
+  std::string last_words_;                  // of what was logged
+  std::optional<Stopwatch> since_refresh_;  // of the status
+  std::unique_ptr<LivePage> page_;          // if it was asked for
 };
 
 /// Reports the progress of a job, and whether to stop.
@@ -80,17 +90,20 @@ class Server::JobEvents : public Progress {
 
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
-    server_.refresh();
+    server_.refresh_at_times();
+    if (server_.page_) server_.page_->runs().report(order_.number, step);
     listener_.jobs().note_step(order_.number, step);
     listener_.report(order_, jobs::progress_event(step));
   }
   void warn(const std::string& message) override {
-    server_.options_.log(fmt::format("job {}: {}", order_.number, message));
+    server_.log(fmt::format("job {}: {}", order_.number, message));
+    if (server_.page_) server_.page_->runs().warn(order_.number, message);
     listener_.jobs().note_line(order_.number, message);
     listener_.report(order_, {{"event", "warning"}, {"message", message}});
   }
   /// Training stops by itself; what does not is ended with its executors.
   bool stop_requested() override {
+    server_.refresh_at_times();
     const bool is_wanted =
         server_.options_.stop() || listener_.is_stopped() || listener_.jobs().is_cancelled(order_.number);
     if (!is_wanted) return false;
@@ -114,6 +127,27 @@ Server::Server(const SessionPlace& place, ServerOptions options)
       idle_(*this),
       session_(session_options(), idle_) {
   listener_.emplace(place, options_.session.n_executors, options_.session.least);
+  if (options_.page.empty()) return;
+  refresh();
+  try {
+    page_ = std::make_unique<LivePage>(LivePage::Options{.address = options_.page,
+                                                         .status = [this] { return listener_->status(); },
+                                                         .metrics = [this] { return text_of(counters_); }});
+  } catch (const InputError& error) {
+    if (options_.page != kPageAddress) throw;
+    log(fmt::format("there is no page: {}", error.what()));  // which was not asked for
+    return;
+  }
+  if (page_->has_moved()) log(fmt::format("{} is in use: the page has another port", options_.page));
+}
+
+void Server::log(const std::string& line) {
+  last_words_ = line;
+  options_.log(line);
+}
+
+void Server::refresh_at_times() {
+  if (!since_refresh_ || since_refresh_->seconds() > kRefreshSeconds) refresh();
 }
 
 Session::Options Server::session_options() {
@@ -134,12 +168,20 @@ Session::Options Server::session_options() {
 }
 
 void Server::refresh() {
+  since_refresh_.emplace();
+  const Wanted wanted = listener_->wanted();
+  Json each = to_json(session_.executors());
   Json tables = Json::array();
   for (const auto& [name, facts] : session_.tables()) tables.push_back(facts);
   listener_->set_status({{"session", place_.name()},
                          {"process", getpid()},
                          {"executors", session_.n_executors()},
                          {"cores", session_.n_cores()},
+                         {"wanted", wanted.n_executors},
+                         {"least", wanted.least},
+                         {"waits_for", each.empty() ? Json(last_words_) : Json()},
+                         {"each", std::move(each)},
+                         {"page", page_ ? Json(page_->link()) : Json()},
                          {"shared_folder", options_.is_elsewhere ? Json(options_.checkpoints) : Json()},
                          {"prometheus", endpoint_ ? Json(endpoint_->url()) : Json()},
                          {"tables", std::move(tables)}});
@@ -148,6 +190,7 @@ void Server::refresh() {
 
 void Server::do_job(const JobQueue::Ordered& order) {
   using State = JobQueue::State;
+  if (page_) page_->runs().begin(order.number, order.title);
   JobEvents events(*this, order);
   std::string kind = "unknown";  // until it is known to be one: labels must stay few
   const auto finish = [&](State state, const std::string& message, const Json& metrics) {
@@ -155,7 +198,8 @@ void Server::do_job(const JobQueue::Ordered& order) {
     counters_.add_job(kind, JobQueue::word_of(state), metrics);
   };
   const auto fail = [&](State state, const char* failure, const std::string& message) {
-    options_.log(fmt::format("job {}: {}", order.number, message));
+    log(fmt::format("job {}: {}", order.number, message));
+    if (page_) page_->runs().end(order.number, nullptr, state == State::kFailed ? "failed" : "interrupted");
     finish(state, message, nullptr);
     listener_->report(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
   };
@@ -164,6 +208,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
     const jobs::Job job = jobs::job_from_json(order.job);
     kind = job.kind();
     Json result = session_.run(jobs::with_checkpoint(job, checkpoint), events);
+    if (page_) page_->runs().end(order.number, shown_of(result));
     const bool is_cancelled = listener_->jobs().is_cancelled(order.number);
     finish(is_cancelled ? State::kCancelled : State::kDone, "", result.at("metrics"));
     refresh();  // before the answer: its table is there

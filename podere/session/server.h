@@ -16,6 +16,9 @@ struct ServerOptions {
   /// Address and port where Prometheus finds the counters, such as "127.0.0.1:9400" (port 0: any that is free); empty:
   /// nowhere.
   std::string prometheus;
+  /// Where the page is that shows what the session does, as `prometheus`; a port after that one if it is in use. Empty:
+  /// nowhere.
+  std::string page;
   /// Asked a few times a second: whether to end.
   std::function<bool()> stop = [] { return false; };
   /// A line for the log.

@@ -61,6 +61,8 @@ class Session {
   void idle(Progress& progress);
 
   int n_executors() const { return options_.n_executors; }
+  /// What is known of each executor; empty where no group stands.
+  std::vector<ExecutorSign> executors() const { return driver_ ? driver_->executors() : std::vector<ExecutorSign>{}; }
   /// Of each executor of the last group that stood.
   int n_cores() const { return n_cores_; }
   /// What loading reported of each table that is kept, by name.

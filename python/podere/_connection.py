@@ -138,6 +138,13 @@ class _Program:
 
 # Messages -------------------------------------------------------------------------------------------------------------
 
+def _title_of(job: dict[str, Any]) -> str:
+    """What a session shows a job as: "train network table:higgs"."""
+    table = job.get("table")
+    location = table.get("location") if isinstance(table, dict) else None
+    return " ".join(str(word) for word in (job["kind"], job.get("algorithm"), location) if word)
+
+
 class Connection:
     """One client of a session: orders go out, and a thread takes in what comes back. Thread-safe.
 
@@ -233,7 +240,7 @@ class Connection:
         a job that has something to show then, that is returned instead.
         """
         interrupt: KeyboardInterrupt | None = None
-        with self._order({"job": job}) as (number, events):
+        with self._order({"job": job, "name": _title_of(job)}) as (number, events):
             while True:
                 try:
                     with self._changed:

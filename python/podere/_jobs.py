@@ -21,6 +21,7 @@ class Status(TypedDict):
     process: int
     executors: int
     cores: int
+    page: str | None
     prometheus: str | None
     shared_folder: str | None
     tables: list[Any]
@@ -35,6 +36,7 @@ class JobRunner:
         self._shows_progress = shows_progress
         self._prefix = secrets.token_hex(2)  # of names that are made up here
         self._numbers = itertools.count(1)
+        self.page = self.status["page"]
         self._arrays: dict[str, tuple[Any, ...]] = {}  # behind tables that have names of their own
 
     @property
@@ -48,7 +50,7 @@ class JobRunner:
 
     def run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
         """The result of a job; `keep` is that of Connection.run."""
-        progress = make_progress(self._shows_progress)
+        progress = make_progress(self._shows_progress, self.page)
         try:
             return self._connection.run(job, progress, keep)
         finally:

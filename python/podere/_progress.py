@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import contextlib
 import html
+import os
 import shutil
 import sys
 import time
+import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
 from typing import Any
@@ -110,23 +112,26 @@ class _Terminal(_Drawn):
 
 
 class _Notebook(_Drawn):
-    def __init__(self) -> None:
+    def __init__(self, link: str = "") -> None:
         super().__init__()
+        self._link = link
         self._handle: Any = None
 
     def _draw(self, text: str, share: float | None) -> None:
         value = "" if share is None else f' value="{min(max(share, 0), 1):.4f}"'
-        self._put(f'<progress max="1"{value}></progress> {html.escape(text)}')
+        link = f" · {self._link}" if self._link else ""
+        self._put(f'<progress max="1"{value}></progress> {html.escape(text)}{link}', text)
 
     def _erase(self) -> None:
-        self._put("")
+        self._put("", "")
 
-    def _put(self, text: str) -> None:
-        from IPython.display import HTML, display
+    def _put(self, text: str, plain: str) -> None:
+        from IPython.display import display
+        data = {"text/html": text, "text/plain": plain}
         if self._handle is None:
-            self._handle = display(HTML(text), display_id=True)
+            self._handle = display(data, raw=True, display_id=True)
         else:
-            self._handle.update(HTML(text))
+            self._handle.update(data, raw=True)
 
 
 def _is_notebook() -> bool:
@@ -170,12 +175,35 @@ def shown(verbose: Any) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
         progress.clear()
 
 
-def make_progress(is_wanted: bool) -> Progress:
-    """What fits where this runs."""
+def address_here(page: str) -> str:
+    """Where a browser finds the page of a session: under JupyterHub by way of jupyter-server-proxy."""
+    hub = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
+    if not hub:
+        return page
+    parts = urllib.parse.urlsplit(page)
+    return f"{hub.rstrip('/')}/proxy/{parts.port}/?{parts.query}"
+
+
+def page_link(page: str | None) -> str:
+    """The page of a session as HTML; "" for a session without one."""
+    if page is None:
+        return ""
+    return f'<a href="{html.escape(address_here(page))}" target="_blank" rel="noopener noreferrer">open the page</a>'
+
+
+def show_panel(text: str, plain: str) -> None:
+    """Under the cell of a notebook; nothing elsewhere."""
+    if _is_notebook():
+        from IPython.display import display
+        display({"text/html": text, "text/plain": plain}, raw=True)
+
+
+def make_progress(is_wanted: bool, page: str | None = None) -> Progress:
+    """What fits where this runs; `page` is that of the session."""
     if not is_wanted:
         return Silent()
     if _is_notebook():
-        return _Notebook()
+        return _Notebook(page_link(page))
     if sys.stderr is not None and sys.stderr.isatty():
         return _Terminal()
     return Progress()

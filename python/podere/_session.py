@@ -18,7 +18,7 @@ from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
 from ._models import Run
 from ._parameters import absolute, whole
-from ._progress import make_progress
+from ._progress import make_progress, page_link, show_panel
 from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
@@ -34,10 +34,10 @@ def _executors_text(executors: Any) -> str:
                      "2")
 
 
-def _address_text(prometheus: Any) -> str:
-    if isinstance(prometheus, bool) or not isinstance(prometheus, (Integral, str)):
-        raise TypeError(f"prometheus is {prometheus!r}, allowed are a port and 'ADDRESS:PORT'")
-    return str(prometheus)
+def _address_text(name: str, address: Any) -> str:
+    if isinstance(address, bool) or not isinstance(address, (Integral, str)):
+        raise TypeError(f"{name} is {address!r}, allowed are a port and 'ADDRESS:PORT'")
+    return str(address)
 
 
 def _count(name: str, value: Any) -> int:
@@ -71,6 +71,9 @@ class Session:
         do. None starts them on this machine.
     progress : bool, default=True
         Show progress: a line in a terminal, a bar in a notebook, losses as lines on standard error.
+    page : bool, int or str, default=True
+        Serve a page that shows what the session does, at the first free port from 8650, at this port or "ADDRESS:PORT".
+        `s.page` is the link; notebooks show it.
     prometheus : int, str or None, default=None
         A port of 127.0.0.1 (0: any that is free), or "ADDRESS:PORT" of this machine, where Prometheus scrapes what
         jobs cost. `s.prometheus` is the URL.
@@ -84,12 +87,17 @@ class Session:
     """
 
     def __init__(self, executors: int | str = 1, cores: int | None = None, name: str | None = None, *,
-                 farm: str | None = None, progress: bool = True, prometheus: int | str | None = None) -> None:
+                 farm: str | None = None, progress: bool = True, page: bool | int | str = True,
+                 prometheus: int | str | None = None) -> None:
         options = ["--executors", _executors_text(executors)]
         if cores is not None:
             options += ["--cores", str(_count("cores", cores))]
         if prometheus is not None:
-            options += ["--prometheus", _address_text(prometheus)]
+            options += ["--prometheus", _address_text("prometheus", prometheus)]
+        if page is False:
+            options.append("--no-page")
+        elif page is not True:
+            options.append("--page=" + _address_text("page", page))
         if farm is not None:
             options += ["--on", "kubernetes", "--farm", _farm_name(farm)]
         name = f"python-{os.getpid()}-{secrets.token_hex(3)}" if name is None else _session_name(name)
@@ -116,6 +124,8 @@ class Session:
             shown.clear()
         self._jobs = JobRunner(self._connection, bool(progress))
         self._finalizer = weakref.finalize(self, self._connection.close)
+        if progress and start is not None:
+            show_panel(self._repr_html_(), repr(self))
 
     # What is there
 
@@ -138,6 +148,11 @@ class Session:
     def cores(self) -> int:
         """Threads of each executor."""
         return self._jobs.status["cores"]
+
+    @property
+    def page(self) -> str | None:
+        """The link to a page that shows what the session does now, with its token; None if there is no page."""
+        return self._jobs.page
 
     @property
     def prometheus(self) -> str | None:
@@ -556,7 +571,9 @@ class Session:
                 f"{len(status['tables'])} tables>")
 
     def _repr_html_(self) -> str:
-        return html.escape(repr(self).strip("<>").removeprefix("podere."))
+        text = html.escape(repr(self).strip("<>").removeprefix("podere."))
+        link = page_link(self.page) if self._finalizer.alive else ""
+        return f"{text} · {link}" if link else text
 
 
 def _farm_name(farm: Any) -> str:

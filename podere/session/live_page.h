@@ -1,0 +1,74 @@
+// The page of a driver, which shows what it does now: docs/page.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podere/base/clock.h"
+#include "podere/base/json.h"
+#include "podere/http/server.h"
+#include "podere/report/live_runs.h"
+#include "podere/session/driver.h"
+
+namespace podere::session {
+
+/// Where the page is by default; the next port if that is in use.
+inline constexpr const char* kPageAddress = "127.0.0.1:8650";
+
+/// Serves the page and its API to browsers that know the token. It only reads.
+class LivePage {
+ public:
+  struct Options {
+    std::string address = kPageAddress;  ///< port 0: any that is free
+    /// What `session status` shows: "session", "executors", "each", "tables", "jobs", ... Called on the server's
+    /// threads.
+    std::function<Json()> status;
+    /// In Prometheus' text format; called on the server's threads.
+    std::function<std::string()> metrics;
+  };
+
+  /// Throws InputError if it cannot listen there.
+  explicit LivePage(Options options);
+  /// Where a browser follows, waits up to 2 s until it has seen the end.
+  ~LivePage();
+  LivePage(const LivePage&) = delete;
+  LivePage& operator=(const LivePage&) = delete;
+
+  /// The runs of the jobs that `status` names.
+  report::LiveRuns& runs() { return runs_; }
+  /// "http://127.0.0.1:8650/?token=..."
+  std::string link() const { return server_->url() + "/?token=" + token_; }
+  /// Whether another port than that of `address` was taken.
+  bool has_moved() const;
+
+ private:
+  http::Answer answer(const http::Request& request);
+  http::Answer answer_api(const http::Request& request);
+  bool is_allowed(const http::Request& request) const;
+  std::string cookie_name() const;
+  Json state();
+  void note_request();
+
+  const Options options_;
+  report::LiveRuns runs_;
+  const std::string token_;
+  const std::string id_;
+  const std::string html_;
+  std::mutex mutex_;  // guards the next three
+  std::optional<Stopwatch> since_request_;
+  bool has_ended_ = false;
+  bool end_was_seen_ = false;
+  std::unique_ptr<http::Server> server_;  // goes first
+};
+
+/// What a report has of the result of a job: its facts, with losses and metrics.
+Json shown_of(const Json& result);
+
+/// What `session status` has of each executor.
+Json to_json(const std::vector<ExecutorSign>& executors);
+
+}  // namespace podere::session

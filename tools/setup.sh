@@ -10,14 +10,14 @@ declare -A group=(
            libflatbuffers-dev flatbuffers-compiler libhdf5-dev liblzf-dev libblosc-dev libtiff-dev libjpeg-dev libpng-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
            libisal-dev python3-dev pybind11-dev python3-numpy python3-scipy
            python3-sklearn jq
-           bsdextrautils libcurl4-openssl-dev prometheus-cpp-dev libyaml-cpp-dev"
+           bsdextrautils libcurl4-openssl-dev libmicrohttpd-dev prometheus-cpp-dev libyaml-cpp-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-h5py python3-pil python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
+          clang-tidy-14 libclang-rt-14-dev prometheus python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
           iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.
-  [wheel]="openmpi-bin python3-venv libarchive13 libblosc1 libbrotli1 libcivetweb1 libcurl4 libfmt9 libgcc-s1 libhdf5-103-1 libhwy1 libisal2 libjpeg62-turbo liblz4-1 liblzf1 libmuparser2v5 libonnx1
+  [wheel]="openmpi-bin python3-venv libarchive13 libblosc1 libbrotli1 libcurl4 libfmt9 libgcc-s1 libhdf5-103-1 libhwy1 libisal2 libjpeg62-turbo liblz4-1 liblzf1 libmicrohttpd12 libmuparser2v5 libonnx1
            libopenmpi3 libpng16-16 libprometheus-cpp-core1.0 libprotobuf32 libsnappy1v5 libssl3 libstdc++6 libtiff6 libyaml-cpp0.7
            libzstd1 zlib1g"
   [kubernetes]="gcc libc6-dev containerd runc containernetworking-plugins iproute2 iptables socat busybox-static

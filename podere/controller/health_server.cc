@@ -14,12 +14,13 @@ http::Answer health(const std::string& fault) {
 
 HealthServer::HealthServer(Options options)
     : options_(std::move(options)),
-      server_({.address = options_.address}, [this](const http::Request& request) { return answer(request.path); }) {}
+      server_({.address = options_.address, .n_threads = 2},
+              [this](const http::Request& request) { return answer(request); }) {}
 
-http::Answer HealthServer::answer(const std::string& path) const {
-  if (path == "/livez") return health(options_.fault_of_life());
-  if (path == "/readyz") return health(options_.fault_of_readiness());
-  if (path == "/metrics") return {.body = options_.metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"};
+http::Answer HealthServer::answer(const http::Request& request) const {
+  if (request.path == "/livez") return health(options_.fault_of_life());
+  if (request.path == "/readyz") return health(options_.fault_of_readiness());
+  if (request.path == "/metrics") return http::metrics_answer(options_.metrics(), request);
   return {.status = 404, .body = "there are /livez, /readyz and /metrics\n"};
 }
 

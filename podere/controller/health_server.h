@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "podere/http/metrics.h"
 #include "podere/http/server.h"
 
 namespace podere::controller {
@@ -17,7 +19,7 @@ class HealthServer {
     /// What is wrong; empty: nothing. Called on the server's threads, as what follows.
     std::function<std::string()> fault_of_life;
     std::function<std::string()> fault_of_readiness;
-    std::function<std::string()> metrics;  ///< in Prometheus' text format
+    std::function<std::vector<prometheus::MetricFamily>()> metrics;
   };
 
   /// Throws InputError if it cannot listen there.
@@ -27,7 +29,7 @@ class HealthServer {
   const std::string& url() const { return server_.url(); }
 
  private:
-  http::Answer answer(const std::string& path) const;
+  http::Answer answer(const http::Request& request) const;
 
   const Options options_;
   const http::Server server_;

@@ -1,7 +1,5 @@
 #include "podere/controller/metrics.h"
 
-#include <prometheus/text_serializer.h>
-
 namespace podere::controller {
 namespace {
 
@@ -88,7 +86,5 @@ void Metrics::set_farms(const std::string& manager, std::size_t n_farms, std::in
   gauge("podere_operator_missing_below_guarantee", "Executors that farms lack below their guarantees.", labels)
       .Set(static_cast<double>(n_missing));
 }
-
-std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(registry_.Collect()); }
 
 }  // namespace podere::controller

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "podere/kube/reflector.h"
 #include "podere/kube/work_queue.h"
@@ -38,7 +39,7 @@ class Metrics {
   /// Of the farms of one manager.
   void set_farms(const std::string& manager, std::size_t n_farms, std::int64_t n_executors, std::int64_t n_missing);
 
-  std::string text() const;
+  std::vector<prometheus::MetricFamily> families() const { return registry_.Collect(); }
 
  private:
   prometheus::Counter& counter(const char* name, const char* help, const prometheus::Labels& labels = {});

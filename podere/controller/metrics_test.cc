@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "podere/http/metrics.h"
+
 namespace podere::controller {
 namespace {
 
 bool has_line(const Metrics& metrics, const std::string& line) {
-  return ("\n" + metrics.text()).find("\npodere_operator_" + line + "\n") != std::string::npos;
+  return ("\n" + http::prometheus_text(metrics.families())).find("\npodere_operator_" + line + "\n") !=
+         std::string::npos;
 }
 
 TEST(Metrics, CountAnExecutorThatGoesThereAndBackWithinAnHourAsACycle) {
@@ -19,7 +22,7 @@ TEST(Metrics, CountAnExecutorThatGoesThereAndBackWithinAnHourAsACycle) {
   EXPECT_TRUE(has_line(metrics, "cycles_total 1"));
   metrics.executor_reclaimed("hep/cms", "hep/geo", true, 4000);
   EXPECT_TRUE(has_line(metrics, "cycles_total 1")) << "more than an hour after";
-  EXPECT_TRUE(has_line(metrics, "reclaims_total{reason=\"guarantee\"} 3")) << metrics.text();
+  EXPECT_TRUE(has_line(metrics, "reclaims_total{reason=\"guarantee\"} 3")) << http::prometheus_text(metrics.families());
   EXPECT_TRUE(has_line(metrics, "reclaims_total{reason=\"share\"} 2"));
 }
 

@@ -176,7 +176,7 @@ class OperatorProcess {
         server_({.address = options.listen,
                  .fault_of_life = [this] { return fault_of_life(); },
                  .fault_of_readiness = [this] { return fault_of_readiness(); },
-                 .metrics = [this] { return metrics_text(); }}) {
+                 .metrics = [this] { return metrics_families(); }}) {
     options_.on_listening(server_.url());
   }
 
@@ -227,13 +227,13 @@ class OperatorProcess {
     if (leadership_) return leadership_->has_synced() ? "" : "has not got all lists yet";
     return leads_ ? "begins to lead" : "";
   }
-  std::string metrics_text() {
+  std::vector<prometheus::MetricFamily> metrics_families() {
     {
       const std::scoped_lock lock(mutex_);
       metrics_.set_leading(leadership_ != nullptr);
       if (leadership_) leadership_->show_counts();
     }
-    return metrics_.text();
+    return metrics_.families();
   }
 
   const kube::Access access_;

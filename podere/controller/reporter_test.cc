@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "podere/controller/test_objects.h"
+#include "podere/http/metrics.h"
 #include "podere/kube/test_api.h"
 
 namespace podere::controller {
@@ -115,8 +116,9 @@ TEST_F(ReporterTest, AGuaranteeForWhichRoomHadToBeMadeIsReportedOnceItIsMet) {
   report(full, kTestNow, "");
   report(full, kTestNow + 7, "");
   for (const double now : {kTestNow + 20, kTestNow + 30}) report(served, now, "");
-  EXPECT_NE(metrics_.text().find("podere_operator_time_to_guarantee_seconds_sum 20"), std::string::npos)
-      << metrics_.text();
+  EXPECT_NE(http::prometheus_text(metrics_.families()).find("podere_operator_time_to_guarantee_seconds_sum 20"),
+            std::string::npos)
+      << http::prometheus_text(metrics_.families());
   const auto written = events();
   ASSERT_EQ(written.size(), 1U);
   EXPECT_EQ(written[0].at("reason"), "GuaranteeMet");
@@ -130,7 +132,8 @@ TEST_F(ReporterTest, AGuaranteeThatIsMetAtOnceIsNoNews) {
   report(cluster, kTestNow, "");  // its executor starts
   cluster.add_pod(test_pod("astro", "a-0", "farm-a", "node"));
   report(cluster, kTestNow + 3, "");
-  EXPECT_NE(metrics_.text().find("podere_operator_time_to_guarantee_seconds_count 1"), std::string::npos);
+  EXPECT_NE(http::prometheus_text(metrics_.families()).find("podere_operator_time_to_guarantee_seconds_count 1"),
+            std::string::npos);
   EXPECT_TRUE(events().empty());
 }
 

@@ -1,86 +1,62 @@
 #include "podere/http/server.h"
 
-#include <civetweb.h>
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <sys/random.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 
 #include "podere/base/error.h"
 
 namespace podere::http {
 namespace {
 
-constexpr std::size_t kMostValueBytes = 1000;
 constexpr int kMostPort = 65535;
-
-constexpr std::string_view kSafeHeaders =
-    "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Cross-Origin-Opener-Policy: same-origin\r\n"
-    "X-Frame-Options: DENY\r\n"
-    "Cache-Control: no-cache, private\r\n"
-    "Connection: close\r\n";
+constexpr unsigned kMostConnections = 500;
+constexpr unsigned kIdleSeconds = 15;  // then a connection ends
 constexpr const char* kPolicy = "Content-Security-Policy";
 
-std::string header_of(const mg_connection* connection, const char* name) {
-  const char* value = mg_get_header(connection, name);
+constexpr std::array<std::pair<const char*, const char*>, 6> kSafeHeaders = {{
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"X-Frame-Options", "DENY"},
+    {"Cache-Control", "no-cache, private"},
+}};
+
+std::string header_of(MHD_Connection* connection, const char* name) {
+  const char* value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
   return value == nullptr ? "" : value;
 }
 
-Request request_of(const mg_connection* connection) {
-  const mg_request_info& info = *mg_get_request_info(connection);
+std::map<std::string, std::string> values_of(MHD_Connection* connection, MHD_ValueKind kind) {
+  std::map<std::string, std::string> values;
+  const auto add = [](void* all, MHD_ValueKind, const char* name, const char* value) {
+    static_cast<std::map<std::string, std::string>*>(all)->try_emplace(name, value == nullptr ? "" : value);
+    return MHD_YES;
+  };
+  MHD_get_connection_values(connection, kind, add, &values);
+  return values;
+}
+
+Request request_of(MHD_Connection* connection, const char* path) {
   constexpr std::string_view kBearer = "Bearer ";
   const std::string authorization = header_of(connection, "Authorization");
-  return {.path = info.local_uri == nullptr ? "" : info.local_uri,
-          .query = info.query_string == nullptr ? "" : info.query_string,
-          .cookies = header_of(connection, "Cookie"),
+  return {.path = path,
+          .query = values_of(connection, MHD_GET_ARGUMENT_KIND),
+          .cookies = values_of(connection, MHD_COOKIE_KIND),
           .bearer = authorization.starts_with(kBearer) ? authorization.substr(kBearer.size()) : "",
           .accept = header_of(connection, "Accept"),
           .if_none_match = header_of(connection, "If-None-Match")};
-}
-
-const char* status_words(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 302:
-      return "Found";
-    case 304:
-      return "Not Modified";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 503:
-      return "Service Unavailable";
-    default:
-      return "Internal Server Error";
-  }
-}
-
-void send(mg_connection* connection, const Answer& answer, bool with_body) {
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\n{}", answer.status, status_words(answer.status), kSafeHeaders);
-  bool has_policy = false;
-  for (const auto& [name, value] : answer.headers) {
-    head += fmt::format("{}: {}\r\n", name, value);
-    has_policy = has_policy || name == kPolicy;
-  }
-  if (!has_policy) head += fmt::format("{}: default-src 'none'; frame-ancestors 'none'\r\n", kPolicy);
-  if (answer.status != 304) {
-    head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", answer.type, answer.body.size());
-  }
-  head += "\r\n";
-  mg_write(connection, head.data(), head.size());
-  if (with_body && answer.status != 304) mg_write(connection, answer.body.data(), answer.body.size());
 }
 
 /// A failure to make an answer is no reason to end the work that is shown.
@@ -92,33 +68,70 @@ Answer answer_of(const Server::Handler& handler, const Request& request) {
   }
 }
 
-int begin_request(mg_connection* connection) {
-  const mg_request_info& info = *mg_get_request_info(connection);
-  const auto& handler = *static_cast<const Server::Handler*>(info.user_data);
-  const std::string_view method = info.request_method;
-  if (method != "GET" && method != "HEAD") {
-    send(connection, {.status = 405, .body = "only GET and HEAD are answered\n", .headers = {{"Allow", "GET, HEAD"}}},
-         true);
-  } else {
-    send(connection, answer_of(handler, request_of(connection)), method == "GET");
+MHD_Result send(MHD_Connection* connection, const Answer& answer) {
+  const std::unique_ptr<MHD_Response, void (*)(MHD_Response*)> response(
+      MHD_create_response_from_buffer(answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY),
+      MHD_destroy_response);
+  if (!response) return MHD_NO;  // no memory: the connection ends
+  for (const auto& [name, value] : kSafeHeaders) MHD_add_response_header(response.get(), name, value);
+  bool has_policy = false;
+  for (const auto& [name, value] : answer.headers) {
+    MHD_add_response_header(response.get(), name.c_str(), value.c_str());
+    has_policy = has_policy || name == kPolicy;
   }
-  return 1;  // answered
+  if (!has_policy) MHD_add_response_header(response.get(), kPolicy, "default-src 'none'; frame-ancestors 'none'");
+  MHD_add_response_header(response.get(), "Content-Type", answer.type.c_str());
+  return MHD_queue_response(connection, static_cast<unsigned>(answer.status), response.get());
 }
 
-mg_context* listen(const std::string& address, const Server::Options& options, const Server::Handler& handler) {
-  const std::string n_threads = std::to_string(options.n_threads);
-  const std::array settings = {"listening_ports",
-                               address.c_str(),
-                               "num_threads",
-                               n_threads.c_str(),
-                               "request_timeout_ms",
-                               "5000",
-                               static_cast<const char*>(nullptr)};
-  mg_callbacks callbacks = {};
-  callbacks.begin_request = begin_request;
-  callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // of clients that went away, and ports
+/// Called by the library for each request; what a client sends behind its head is not read.
+MHD_Result take(void* handler, MHD_Connection* connection, const char* path, const char* method, const char*,
+                const char*, std::size_t*, void**) {
+  const std::string_view asked = method;
+  if (asked != MHD_HTTP_METHOD_GET && asked != MHD_HTTP_METHOD_HEAD) {
+    return send(connection,
+                {.status = 405, .body = "only GET and HEAD are answered\n", .headers = {{"Allow", "GET, HEAD"}}});
+  }
+  return send(connection, answer_of(*static_cast<const Server::Handler*>(handler), request_of(connection, path)));
+}
+
+/// An address of the Internet, of either version.
+struct Place {
+  sockaddr_storage address = {};
+  bool is_v6 = false;
+
+  static std::optional<Place> of(const std::string& host, int port) {
+    Place place;
+    const auto network_port = htons(static_cast<std::uint16_t>(port));
+    auto& v4 = reinterpret_cast<sockaddr_in&>(place.address);
+    if (inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+      v4.sin_family = AF_INET;
+      v4.sin_port = network_port;
+      return place;
+    }
+    if (!host.starts_with('[') || !host.ends_with(']')) return std::nullopt;
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(place.address);
+    if (inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6.sin6_addr) != 1) return std::nullopt;
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = network_port;
+    place.is_v6 = true;
+    return place;
+  }
+};
+
+/// Null where it cannot listen.
+MHD_Daemon* listen(const Place& place, int n_threads, const Server::Handler& handler) {
+  unsigned flags = static_cast<unsigned>(MHD_USE_AUTO_INTERNAL_THREAD) | static_cast<unsigned>(MHD_USE_ITC);
+  if (place.is_v6) flags |= static_cast<unsigned>(MHD_USE_IPv6);
+  std::array<MHD_OptionItem, 5> options = {{
+      {MHD_OPTION_SOCK_ADDR, 0, const_cast<sockaddr_storage*>(&place.address)},
+      {MHD_OPTION_CONNECTION_LIMIT, kMostConnections, nullptr},
+      {MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, nullptr},
+      {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, n_threads, nullptr},
+      {MHD_OPTION_END, 0, nullptr},
+  }};
   void* const argument = const_cast<void*>(static_cast<const void*>(&handler));
-  return mg_start(&callbacks, argument, const_cast<const char**>(settings.data()));
+  return MHD_start_daemon(flags, 0, nullptr, nullptr, take, argument, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
 }
 
 /// "127.0.0.1:8650" in its parts; port -1: there is none.
@@ -134,44 +147,32 @@ std::pair<std::string, int> parts_of(const std::string& address) {
 
 }  // namespace
 
-std::optional<std::string> Request::query_value(const char* name) const {
-  std::array<char, kMostValueBytes + 1> value = {};
-  const int n = mg_get_var(query.data(), query.size(), name, value.data(), value.size());
-  if (n < 0) return std::nullopt;
-  return std::string(value.data(), static_cast<std::size_t>(n));
-}
+struct Server::Daemon {
+  explicit Daemon(MHD_Daemon* started) : daemon(started) {}
+  ~Daemon() { MHD_stop_daemon(daemon); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
 
-std::optional<std::string> Request::cookie(const std::string& name) const {
-  std::array<char, kMostValueBytes + 1> value = {};
-  const int n = mg_get_cookie(cookies.c_str(), name.c_str(), value.data(), value.size());
-  if (n < 0) return std::nullopt;
-  return std::string(value.data(), static_cast<std::size_t>(n));
-}
-
-struct Server::Context {
-  explicit Context(mg_context* started) : context(started) {}
-  ~Context() { mg_stop(context); }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  mg_context* context;
+  MHD_Daemon* daemon;
 };
 
 Server::Server(const Options& options, Handler handler) : handler_(std::move(handler)) {
   const auto [host, first] = parts_of(options.address);
-  mg_context* context = nullptr;
-  for (int i = 0; first >= 0 && i < options.n_ports && first + i <= kMostPort && context == nullptr; ++i) {
-    context = listen(fmt::format("{}:{}", host, first + i), options, handler_);
+  std::vector<int> ports;
+  for (int i = 0; first >= 0 && i < options.n_ports && first + i <= kMostPort; ++i) ports.push_back(first + i);
+  if (options.n_ports > 1) ports.push_back(0);
+  MHD_Daemon* daemon = nullptr;
+  for (const int port : ports) {
+    const auto place = Place::of(host, port);
+    if (place) daemon = listen(*place, options.n_threads, handler_);
+    if (daemon != nullptr) break;
   }
-  if (context == nullptr && options.n_ports > 1) context = listen(host + ":0", options, handler_);
-  if (context == nullptr) {
+  if (daemon == nullptr) {
     throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is in use",
                       options.address);
   }
-  context_ = std::make_unique<Context>(context);
-  std::array<mg_server_port, 1> ports = {};
-  mg_get_server_ports(context, static_cast<int>(ports.size()), ports.data());
-  port_ = ports[0].port;
+  daemon_ = std::make_unique<Daemon>(daemon);
+  port_ = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
   url_ = fmt::format("http://{}:{}", host, port_);
 }
 

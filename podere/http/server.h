@@ -2,8 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,17 +13,12 @@ namespace podere::http {
 
 /// What a client asks for. Its texts are the client's: they may be anything.
 struct Request {
-  std::string path;     ///< "/api/session", decoded, without dots that lead up
-  std::string query;    ///< behind the question mark, as it came
-  std::string cookies;  ///< of all cookies, as they came
-  std::string bearer;   ///< the token of "Authorization: Bearer ..."
-  std::string accept;
-  std::string if_none_match;
-
-  /// The first value of that name in the query, decoded; nothing without one, or beyond 1,000 bytes.
-  std::optional<std::string> query_value(const char* name) const;
-  /// The cookie of that name.
-  std::optional<std::string> cookie(const std::string& name) const;
+  std::string path = {};  ///< "/api/session", decoded
+  std::map<std::string, std::string> query = {};
+  std::map<std::string, std::string> cookies = {};
+  std::string bearer = {};  ///< the token of "Authorization: Bearer ..."
+  std::string accept = {};
+  std::string if_none_match = {};
 };
 
 struct Answer {
@@ -35,15 +30,15 @@ struct Answer {
 
 /// Answers GET and HEAD, and no other method, on threads of its own. Every answer forbids browsers to guess its type,
 /// to keep it without asking, to show it in a frame, and to give it to pages of other origins; one without a
-/// Content-Security-Policy of its own may load nothing. A client that does not read, or write, has five seconds.
+/// Content-Security-Policy of its own may load nothing. A client that is slow delays no other.
 class Server {
  public:
   struct Options {
-    std::string address;  ///< "127.0.0.1:8650"; port 0: any that is free
+    std::string address;  ///< "127.0.0.1:8650", "[::1]:8650"; port 0: any that is free
     int n_ports = 1;      ///< to try if ports are in use: this one and those after it, then any that is free
-    int n_threads = 2;
+    int n_threads = 1;    ///< that call the handler
   };
-  /// Called on the server's threads, several at a time. What it throws is answered as 500, without its words.
+  /// What it throws is answered as 500, without its words.
   using Handler = std::function<Answer(const Request&)>;
 
   /// Throws InputError if it cannot listen there.
@@ -57,11 +52,11 @@ class Server {
   int port() const { return port_; }
 
  private:
-  struct Context;
+  struct Daemon;
   const Handler handler_;
   std::string url_;
   int port_ = 0;
-  std::unique_ptr<Context> context_;  // goes first: its threads call the handler
+  std::unique_ptr<Daemon> daemon_;  // goes first: its threads call the handler
 };
 
 /// 24 random bytes in hexadecimal digits.

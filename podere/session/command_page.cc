@@ -19,15 +19,16 @@ CommandPage::CommandPage(const std::string& address, report::RunTitle title, con
   const std::string command = title.command;
   job_ = queue_.add({}, {{"kind", command}}, title);
   queue_.next(0);
-  page_ = std::make_unique<LivePage>(LivePage::Options{.address = address, .status = [this] { return status(); }});
-  page_->runs().begin(job_, std::move(title));
+  page_ =
+      std::make_unique<LivePage>(LivePage::Options{.address = address, .status = [this] { return status(); }}, runs_);
+  runs_.begin(job_, std::move(title));
   if (page_->has_moved()) next_.warn(address + " is in use: the page has another port");
   next_.warn("page: " + link());
 }
 
 CommandPage::~CommandPage() {
   if (has_result_) return;
-  page_->runs().end(job_, nullptr, "failed");
+  runs_.end(job_, nullptr, "failed");
   queue_.finish(job_, JobQueue::State::kFailed, last_words_);
 }
 
@@ -38,20 +39,20 @@ void CommandPage::watch(const Session& session) {
 
 void CommandPage::end(const Json& result) {
   session_ = nullptr;
-  page_->runs().end(job_, shown_of(result));
+  runs_.end(job_, shown_of(result));
   queue_.finish(job_, JobQueue::State::kDone);
   has_result_ = true;
 }
 
 void CommandPage::report(const ProgressStep& step) {
-  page_->runs().report(job_, step);
+  runs_.report(job_, step);
   queue_.note_step(job_, step);
   next_.report(step);
 }
 
 void CommandPage::warn(const std::string& message) {
   last_words_ = message;
-  page_->runs().warn(job_, message);
+  runs_.warn(job_, message);
   next_.warn(message);
 }
 

@@ -39,6 +39,7 @@ class CommandPage : public Progress {
   Progress& next_;
   const Session* session_ = nullptr;
   JobQueue queue_;
+  report::LiveRuns runs_;
   std::int64_t job_ = 0;
   bool has_result_ = false;
   std::optional<Stopwatch> since_refresh_;

@@ -217,9 +217,15 @@ std::optional<Json> JobListener::answer_to(std::int64_t number, Client& client, 
   }
   if (order.contains("scale")) return scale(order["scale"]);
   const Json ask = order.value("ask", Json());
+  if (ask == "run") {
+    const int job = whole_number_of(order, "job", 1, std::numeric_limits<int>::max(), 0);
+    const auto run = runs_.text(job);
+    if (!run) throw_input_error("there is no run of job {}: it has not begun, or it is no longer kept", job);
+    return Json::parse(*run);
+  }
   if (ask == "job") return jobs_.describe(whole_number_of(order, "job", 1, std::numeric_limits<int>::max(), 0));
   if (ask == "status") return status();
-  if (!ask.is_null()) throw_input_error("ask is {}, allowed is \"status\" or \"job\"", to_text(ask));
+  if (!ask.is_null()) throw_input_error("ask is {}, allowed is \"status\", \"job\" or \"run\"", to_text(ask));
   throw_input_error("an order has job, cancel, cancel_job, follow, stop, checkpoint, scale or ask");
 }
 

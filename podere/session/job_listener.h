@@ -43,6 +43,8 @@ class JobListener {
   ~JobListener();
 
   JobQueue& jobs() { return jobs_; }
+  /// What the driver sees of the jobs.
+  report::LiveRuns& runs() { return runs_; }
   bool is_stopped() const { return is_stopped_; }
   /// How many executors are wanted now.
   Wanted wanted() const;
@@ -84,6 +86,7 @@ class JobListener {
   WakeUp wake_up_;
   const std::string name_;
   JobQueue jobs_;
+  report::LiveRuns runs_;
   std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> has_ended_ = false;
   std::atomic<bool> notice_ = false;

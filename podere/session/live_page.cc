@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -19,7 +20,6 @@ namespace podere::session {
 namespace {
 
 constexpr int kPagePorts = 50;  // tried, before any that is free
-constexpr int kPageThreads = 4;
 constexpr std::size_t kMostShownJobs = 200;
 constexpr double kHeartbeatsSeconds = 5;  // so long an executor is not yet silent
 constexpr double kFollowsSeconds = 12;    // a page asks again after 10 s at most
@@ -31,6 +31,11 @@ constexpr const char* kJson = "application/json; charset=utf-8";
 
 http::Answer failure(int status, const std::string& message) {
   return {.status = status, .body = to_text({{"error", message}}) + "\n", .type = kJson};
+}
+
+std::string value_of(const std::map<std::string, std::string>& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? "" : found->second;
 }
 
 /// With a tag, by which a browser that has it already gets it no second time.
@@ -53,14 +58,14 @@ std::optional<std::int64_t> job_in(std::string_view text) {
 
 }  // namespace
 
-LivePage::LivePage(Options options)
+LivePage::LivePage(Options options, const report::LiveRuns& runs)
     : options_(std::move(options)),
+      runs_(runs),
       token_(http::random_token()),
       id_(http::random_token().substr(0, 16)),
       html_(report::live_html()),
-      server_(std::make_unique<http::Server>(
-          http::Server::Options{.address = options_.address, .n_ports = kPagePorts, .n_threads = kPageThreads},
-          [this](const http::Request& request) { return answer(request); })) {}
+      server_(std::make_unique<http::Server>(http::Server::Options{.address = options_.address, .n_ports = kPagePorts},
+                                             [this](const http::Request& request) { return answer(request); })) {}
 
 LivePage::~LivePage() {
   {
@@ -83,9 +88,9 @@ bool LivePage::has_moved() const {
 std::string LivePage::cookie_name() const { return "podere-" + std::to_string(server_->port()); }
 
 bool LivePage::is_allowed(const http::Request& request) const {
-  return http::is_same_secret(request.query_value("token").value_or(""), token_) ||
+  return http::is_same_secret(value_of(request.query, "token"), token_) ||
          http::is_same_secret(request.bearer, token_) ||
-         http::is_same_secret(request.cookie(cookie_name()).value_or(""), token_);
+         http::is_same_secret(value_of(request.cookies, cookie_name()), token_);
 }
 
 void LivePage::note_request() {
@@ -140,7 +145,7 @@ http::Answer LivePage::answer(const http::Request& request) {
                    "started; of a session, podere session status NAME prints it again");
   }
   if (request.path != "/") return answer_api(request);
-  if (request.query_value("token")) {  // which is not to stay in the browser's history
+  if (request.query.contains("token")) {  // which is not to stay in the browser's history
     // Relative, and for the folder of this address: the page may be behind a proxy.
     return {.status = 302,
             .headers = {{"Location", "./"}, {"Set-Cookie", cookie_name() + "=" + token_ + "; HttpOnly; SameSite=Lax"}}};
@@ -157,7 +162,7 @@ http::Answer LivePage::answer_api(const http::Request& request) {
   }
   if (request.path == "/api/openapi.json") return tagged(request, {.body = kPageApi, .type = kJson});
   if (request.path == "/metrics" && options_.metrics) {
-    return {.body = options_.metrics(), .type = "text/plain; version=0.0.4; charset=utf-8"};
+    return http::metrics_answer(options_.metrics(), request);
   }
   if (request.path.starts_with(kRuns)) {
     note_request();

@@ -10,6 +10,7 @@
 
 #include "podere/base/clock.h"
 #include "podere/base/json.h"
+#include "podere/http/metrics.h"
 #include "podere/http/server.h"
 #include "podere/report/live_runs.h"
 #include "podere/session/driver.h"
@@ -27,19 +28,17 @@ class LivePage {
     /// What `session status` shows: "session", "executors", "each", "tables", "jobs", ... Called on the server's
     /// threads.
     std::function<Json()> status;
-    /// In Prometheus' text format; called on the server's threads.
-    std::function<std::string()> metrics;
+    std::function<std::vector<prometheus::MetricFamily>()> metrics;  ///< likewise; empty: there are none
   };
 
-  /// Throws InputError if it cannot listen there.
-  explicit LivePage(Options options);
+  /// `runs` are those of the jobs that the status names; they outlive this. Throws InputError if it cannot listen
+  /// there.
+  LivePage(Options options, const report::LiveRuns& runs);
   /// Where a browser follows, waits up to 2 s until it has seen the end.
   ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;
 
-  /// The runs of the jobs that `status` names.
-  report::LiveRuns& runs() { return runs_; }
   /// "http://127.0.0.1:8650/?token=..."
   std::string link() const { return server_->url() + "/?token=" + token_; }
   /// Whether another port than that of `address` was taken.
@@ -54,7 +53,7 @@ class LivePage {
   void note_request();
 
   const Options options_;
-  report::LiveRuns runs_;
+  const report::LiveRuns& runs_;
   const std::string token_;
   const std::string id_;
   const std::string html_;

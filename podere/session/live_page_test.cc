@@ -7,6 +7,7 @@
 #include "podere/base/error.h"
 #include "podere/http/get_for_tests.h"
 #include "podere/session/command_page.h"
+#include "podere/session/prometheus.h"
 
 namespace podere::session {
 namespace {
@@ -40,13 +41,15 @@ std::pair<std::string, std::string> parts_of(const std::string& link) {
 class LivePageTest : public testing::Test {
  protected:
   LivePageTest() {
-    page.runs().begin(1, {kName, "train", "podere train gbt"});
-    page.runs().report(1, {"train", 1, 5, {{"loss", 0.5}}});
+    runs.begin(1, {kName, "train", "podere train gbt"});
+    runs.report(1, {"train", 1, 5, {{"loss", 0.5}}});
   }
 
-  LivePage page{{.address = "127.0.0.1:0", .status = status_of_one_job, .metrics = [] {
-                   return std::string("podere_jobs 1\n");
-                 }}};
+  report::LiveRuns runs;
+  LivePage page{{.address = "127.0.0.1:0",
+                 .status = status_of_one_job,
+                 .metrics = [] { return SessionCounters().all()->Collect(); }},
+                runs};
   const std::string url = parts_of(page.link()).first;
   const std::string token = parts_of(page.link()).second;
   const std::vector<std::string> bearer = {"Authorization: Bearer " + token.substr(std::string("?token=").size())};
@@ -97,11 +100,11 @@ TEST_F(LivePageTest, HasTheSessionAndItsRuns) {
   for (const char* job : {"2", "0", "-1", "1x", "", "99999999999999999999", "1/2"}) {
     EXPECT_EQ(http::get(url + "api/runs/" + job, bearer).status, 404) << job;
   }
-  EXPECT_EQ(http::get(url + "metrics", bearer).body, "podere_jobs 1\n");
+  EXPECT_NE(http::get(url + "metrics", bearer).body.find("podere_executor_losses_total 0"), std::string::npos);
 }
 
 TEST_F(LivePageTest, SendsNothingTwice) {
-  page.runs().end(1, {{"rows", 1}});
+  runs.end(1, {{"rows", 1}});
   const http::Got first = http::get(url + "api/runs/1", bearer);
   const std::size_t begin = first.head.find("ETag: ") + 6;
   const std::string tag = first.head.substr(begin, first.head.find("\r\n", begin) - begin);
@@ -111,7 +114,9 @@ TEST_F(LivePageTest, SendsNothingTwice) {
 }
 
 TEST(LivePage, WaitsForABrowserToSeeTheEnd) {
-  auto page = std::make_unique<LivePage>(LivePage::Options{.address = "127.0.0.1:0", .status = status_of_one_job});
+  const report::LiveRuns runs;
+  auto page =
+      std::make_unique<LivePage>(LivePage::Options{.address = "127.0.0.1:0", .status = status_of_one_job}, runs);
   const auto [url, token] = parts_of(page->link());
   const std::string session = url + "api/session" + token;
   EXPECT_FALSE(Json::parse(http::get(session).body).at("ended"));

@@ -1,6 +1,5 @@
 #include "podere/session/server.h"
 
-#include <prometheus/text_serializer.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
+#include "podere/http/metrics.h"
 #include "podere/jobs/event.h"
 #include "podere/session/job_listener.h"
 #include "podere/session/live_page.h"
@@ -22,18 +22,13 @@ namespace {
 constexpr double kRefreshSeconds = 0.5;
 constexpr double kPatienceSeconds = 3;  // with a cancelled job that cannot stop by itself
 
-/// In Prometheus' text format.
-std::string text_of(const SessionCounters& counters) {
-  return prometheus::TextSerializer().Serialize(counters.all()->Collect());
-}
-
 /// Counters that Prometheus scrapes by HTTP.
 class Endpoint {
  public:
   Endpoint(const std::string& address, const SessionCounters& counters)
       : server_({.address = address}, [&counters](const http::Request& request) {
           if (request.path != "/metrics") return http::Answer{.status = 404, .body = "there is /metrics\n"};
-          return http::Answer{.body = text_of(counters), .type = "text/plain; version=0.0.4; charset=utf-8"};
+          return http::metrics_answer(counters.all()->Collect(), request);
         }) {}
   std::string url() const { return server_.url() + "/metrics"; }
 
@@ -91,13 +86,13 @@ class Server::JobEvents : public Progress {
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
     server_.refresh_at_times();
-    if (server_.page_) server_.page_->runs().report(order_.number, step);
+    listener_.runs().report(order_.number, step);
     listener_.jobs().note_step(order_.number, step);
     listener_.report(order_, jobs::progress_event(step));
   }
   void warn(const std::string& message) override {
     server_.log(fmt::format("job {}: {}", order_.number, message));
-    if (server_.page_) server_.page_->runs().warn(order_.number, message);
+    listener_.runs().warn(order_.number, message);
     listener_.jobs().note_line(order_.number, message);
     listener_.report(order_, {{"event", "warning"}, {"message", message}});
   }
@@ -132,7 +127,8 @@ Server::Server(const SessionPlace& place, ServerOptions options)
   try {
     page_ = std::make_unique<LivePage>(LivePage::Options{.address = options_.page,
                                                          .status = [this] { return listener_->status(); },
-                                                         .metrics = [this] { return text_of(counters_); }});
+                                                         .metrics = [this] { return counters_.all()->Collect(); }},
+                                       listener_->runs());
   } catch (const InputError& error) {
     if (options_.page != kPageAddress) throw;
     log(fmt::format("there is no page: {}", error.what()));  // which was not asked for
@@ -190,7 +186,7 @@ void Server::refresh() {
 
 void Server::do_job(const JobQueue::Ordered& order) {
   using State = JobQueue::State;
-  if (page_) page_->runs().begin(order.number, order.title);
+  listener_->runs().begin(order.number, order.title);
   JobEvents events(*this, order);
   std::string kind = "unknown";  // until it is known to be one: labels must stay few
   const auto finish = [&](State state, const std::string& message, const Json& metrics) {
@@ -199,7 +195,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
   };
   const auto fail = [&](State state, const char* failure, const std::string& message) {
     log(fmt::format("job {}: {}", order.number, message));
-    if (page_) page_->runs().end(order.number, nullptr, state == State::kFailed ? "failed" : "interrupted");
+    listener_->runs().end(order.number, nullptr, state == State::kFailed ? "failed" : "interrupted");
     finish(state, message, nullptr);
     listener_->report(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
   };
@@ -208,7 +204,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
     const jobs::Job job = jobs::job_from_json(order.job);
     kind = job.kind();
     Json result = session_.run(jobs::with_checkpoint(job, checkpoint), events);
-    if (page_) page_->runs().end(order.number, shown_of(result));
+    listener_->runs().end(order.number, shown_of(result));
     const bool is_cancelled = listener_->jobs().is_cancelled(order.number);
     finish(is_cancelled ? State::kCancelled : State::kDone, "", result.at("metrics"));
     refresh();  // before the answer: its table is there

@@ -176,6 +176,8 @@ int run_convert(const ConvertOptions& options) {
 
   const table::Schema& schema = model->schema();
   warn_of_codes(schema, from);
+  const std::string lost = exchange::what_is_lost(to, *model);
+  if (!lost.empty()) print_error(lost);
   const auto facts = model->describe().facts;
   if (options.output.json) {
     Json json{{"from", from.name}, {"to", to.name}};
@@ -183,6 +185,7 @@ int run_convert(const ConvertOptions& options) {
     for (const auto& [name, value] : facts) json[name] = value;
     json["categories"] = categories_of(schema);
     if (!schema.classes.empty()) json["classes"] = schema.classes;
+    if (!lost.empty()) json["note"] = lost;
     json["output"] = options.path;
     print_json(json, facts_to);
   } else {

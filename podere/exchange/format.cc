@@ -140,6 +140,14 @@ const std::vector<Format>& formats() {
 
 bool is_podere(const Format& format) { return format.write == write_podere; }
 
+std::string what_is_lost(const Format& to, const algorithm::Model& model) {
+  const tree::Model* const trees = tree::trees_of(model);
+  const bool is_both_classes =
+      trees != nullptr && trees->options.objective == tree::Objective::kProbabilities && trees->n_outputs() == 2;
+  if (!is_both_classes || is_podere(to) || to.write == write_onnx) return "";
+  return fmt::format("{} gets the probability of the second class alone: that of the first is the rest to 1", to.name);
+}
+
 std::vector<std::string> written_formats() {
   std::vector<std::string> ids;
   for (const Format& format : formats()) {

@@ -32,6 +32,9 @@ const std::vector<Format>& formats();
 
 bool is_podere(const Format& format);
 
+/// What a file of that format does not say of the model, in words; empty: it says all.
+std::string what_is_lost(const Format& to, const algorithm::Model& model);
+
 /// The ids of formats that are written.
 std::vector<std::string> written_formats();
 

@@ -12,6 +12,7 @@
 #include "podere/exchange/format.h"
 #include "podere/exchange/loose_tree.h"
 #include "podere/exchange/xgboost.h"
+#include "podere/tree/algorithm.h"
 
 namespace podere::exchange {
 namespace {
@@ -116,6 +117,10 @@ TEST(Lightgbm, ProbabilitiesOfTwoClassesAreWrittenAsANumber) {
     EXPECT_EQ(again.options.objective, tree::Objective::kSquaredError);
     EXPECT_EQ(tree::predict_margins(again, table, 1), of_second);
   }
+  for (const char* id : {"lightgbm", "xgboost", "xgboost-ubjson"}) {
+    EXPECT_NE(what_is_lost(format_called(id), *tree::as_model(model)).find("second class alone"), std::string::npos);
+  }
+  for (const char* id : {"podere", "onnx"}) EXPECT_EQ(what_is_lost(format_called(id), *tree::as_model(model)), "");
   model.options.n_classes = 3;
   model.base_margin.push_back(0);
   for (const auto write : {to_lightgbm, to_xgboost}) {

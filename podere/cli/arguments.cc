@@ -151,6 +151,11 @@ void add_job_output_options(CLI::App& app, OutputOptions& options) {
             return text == "phases" || text == "tasks" ? "" : fmt::format("'{}' is neither phases nor tasks", text);
           },
           "", "metrics"));
+  app.add_option(
+         "--report", options.report,
+         "Write a page that shows the run: curves, measures, histograms, costs; .json: the facts for podere report")
+      ->check(report_file())
+      ->type_name("FILE.html|FILE.json");
   add_page_option(app, options.page,
                   "Show the command on a page while it runs, at a port of this machine, whose link is printed; "
                   "--page=[ADDRESS:]PORT: there, or at a port after that [8650]");

@@ -32,7 +32,7 @@ struct OutputOptions {
 void add_output_options(CLI::App& app, OutputOptions& options);
 /// "--page" and "--page=PORT": a flag, whose value is an address and a port.
 CLI::Option* add_page_option(CLI::App& app, std::string& page, const std::string& description);
-/// "--metrics" and "--page", for commands that run jobs.
+/// "--metrics", "--report" and "--page", for commands that run jobs.
 void add_job_output_options(CLI::App& app, OutputOptions& options);
 
 inline constexpr int kMostCores = 4096;

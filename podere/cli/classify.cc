@@ -23,6 +23,7 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/cli/shared_file.h"
 #include "podere/exchange/format.h"
 #include "podere/exchange/join_head.h"
@@ -129,6 +130,10 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   return folder;
 }
 
+std::vector<NamedFile> outputs_of(const ClassifyOptions& options) {
+  return {{"-o", options.path}, {"--contact-sheet", options.sheet}, {"--report", options.output.report}};
+}
+
 /// An interrupt that leaves something behind.
 struct KeptInterrupt {
   std::string message;
@@ -143,7 +148,8 @@ Json run_resumable(const ClassifyOptions& options, const jobs::ClassifyJob& job,
     return is_kept ? classify::with_advice(error, job.parts, n_before, job.strict) : error;
   };
   try {
-    return run_job(options.group, options.output, job, keep);
+    return run_job(options.group, named_run(options.output, "classify", options.job.model, options.job.pictures), job,
+                   keep);
   } catch (const Interrupted&) {
     const std::string words = advice("");
     if (words.empty()) throw;
@@ -226,12 +232,12 @@ void check_pictures(const ClassifyOptions& options) {
   const image::PictureList pictures = image::list_pictures(options.job.pictures);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < pictures.size(); ++i) paths.push_back(pictures.file(i));
-  check_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}}, options.job.pictures, paths);
+  check_outputs(outputs_of(options), options.job.pictures, paths);
 }
 
 int classify_pictures(const ClassifyOptions& options) {
   const int facts_to =
-      prepare_outputs({{"-o", options.path}, {"--contact-sheet", options.sheet}},
+      prepare_outputs(outputs_of(options),
                       {{"PICTURES", options.job.pictures},
                        {"--model", options.job.model},
                        {"--labels", options.job.labels},

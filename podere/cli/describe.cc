@@ -14,7 +14,9 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/jobs/describe_job.h"
+#include "podere/jobs/report_facts.h"
 
 namespace podere::cli {
 namespace {
@@ -102,8 +104,11 @@ void print_table(const Json& result) {
 }
 
 int run_describe(const DescribeOptions& options) {
-  count_interrupts();
-  const auto result = run_job(options.group, options.output, jobs::DescribeJob{options.source});
+  const std::vector<NamedFile> outputs = {{"--report", options.output.report}};
+  check_outputs(outputs, options.source);
+  prepare_outputs(outputs, {named_file("DATA", options.source), labels_file("--labels", options.source)});
+  const auto result = run_job(options.group, named_run(options.output, "describe", "", jobs::name_of(options.source)),
+                              jobs::DescribeJob{options.source});
   show_result(options.output, result, STDOUT_FILENO, [&] { print_table(result); });
   return kDone;
 }

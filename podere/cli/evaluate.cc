@@ -45,7 +45,6 @@ void define_evaluate(CLI::App& app, EvaluateOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_job_output_options(app, options.output);
-  add_report_option(app, options.output);
   make_common(app, {"--label", "--executors"});
   app.footer("Example: podere evaluate model.json higgs.csv --rows 12000: --plot roc.svg");
 }
@@ -129,9 +128,7 @@ int run_evaluate(const EvaluateOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.roc.empty()) roc_file.emplace(options.roc);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  OutputOptions output = options.output;
-  output.run_name = fmt::format("evaluate {} on {}", std::filesystem::path(options.model).filename().string(),
-                                jobs::name_of(options.source));
+  const OutputOptions output = named_run(options.output, "evaluate", options.model, jobs::name_of(options.source));
   auto result = run_job(options.group, output,
                         jobs::EvaluateJob{options.source, options.model, roc_file || plot_file ? jobs::kRocPoints : 0,
                                           options.rounds, staged, !output.report.empty()});

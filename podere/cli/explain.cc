@@ -10,9 +10,11 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/cli/shared_file.h"
 #include "podere/evaluate/importance_svg.h"
 #include "podere/jobs/explain_job.h"
+#include "podere/jobs/report_facts.h"
 
 namespace podere::cli {
 namespace {
@@ -116,7 +118,8 @@ std::string plot_of(const Json& result, const std::string& title) {
 }
 
 int run_explain(const ExplainOptions& options) {
-  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--plot", options.plot}};
+  const std::vector<NamedFile> outputs = {
+      {"-o", options.path}, {"--plot", options.plot}, {"--report", options.output.report}};
   check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
       outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
@@ -124,9 +127,10 @@ int run_explain(const ExplainOptions& options) {
   std::optional<AtomicFile> plot_file;
   if (!options.path.empty()) file.emplace(options.path);
   if (!options.plot.empty()) plot_file.emplace(options.plot);
-  auto result =
-      run_job(options.group, options.output,
-              jobs::ExplainJob{options.source, options.model, file ? file->path() : "", options.repeats, options.seed});
+  const OutputOptions output = named_run(options.output, "explain", options.model, jobs::name_of(options.source));
+  auto result = run_job(options.group, output,
+                        jobs::ExplainJob{options.source, options.model, file ? file->path() : "", options.repeats,
+                                         options.seed, !output.report.empty()});
   sort_by_size(result.at("features"));
   if (plot_file) plot_file->write(plot_of(result, options.source.location));
   if (file) file->commit();

@@ -192,6 +192,8 @@ void show_result(const OutputOptions& output, const Json& result, int descriptor
   }
   warn_of_unknown_categories(result);
   if (const std::string waiting = waiting_text(result); !waiting.empty()) print_error(waiting);
+  // At last, so that only the report is lost.
+  if (result.contains("report_failed")) throw InputError(result["report_failed"].get<std::string>());
 }
 
 }  // namespace podere::cli

@@ -7,8 +7,10 @@
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
 #include "podere/cli/shared_file.h"
 #include "podere/jobs/predict_job.h"
+#include "podere/jobs/report_facts.h"
 
 namespace podere::cli {
 namespace {
@@ -53,13 +55,13 @@ std::string what_is_written(const Json& facts, const PredictOptions& options) {
 }
 
 int run_predict(const PredictOptions& options) {
-  const std::vector<NamedFile> outputs = {{"-o", options.path}};
+  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--report", options.output.report}};
   check_outputs(outputs, options.source);
   const int facts_to = prepare_outputs(
       outputs, {{"MODEL", options.model}, named_file("DATA", options.source), labels_file("--labels", options.source)});
   SharedFile file(options.path);
   auto facts =
-      run_job(options.group, options.output,
+      run_job(options.group, named_run(options.output, "predict", options.model, jobs::name_of(options.source)),
               jobs::PredictJob{options.source, options.model, file.path(), options.margin, options.as, options.rounds},
               [&](const Json&) { file.commit(); });
   facts["output"] = options.path;

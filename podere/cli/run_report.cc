@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podere/base/error.h"
 #include "podere/cli/help.h"
 #include "podere/cli/submit.h"
 #include "podere/report/page.h"
@@ -42,12 +43,12 @@ std::string shell_word(const std::string& word) {
 
 bool is_json_report(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
 
-void add_report_option(CLI::App& app, OutputOptions& options) {
-  const InGroup group(app, kOutput);
-  app.add_option("--report", options.report,
-                 "Write a page with curves, ROC, scores, columns and costs, or the facts for podere report")
-      ->check(report_file())
-      ->type_name("FILE.html|FILE.json");
+OutputOptions named_run(OutputOptions output, const std::string& command, const std::string& model,
+                        const std::string& data) {
+  output.run_name = model.empty()
+                        ? fmt::format("{} {}", command, data)
+                        : fmt::format("{} {} on {}", command, std::filesystem::path(model).filename().string(), data);
+  return output;
 }
 
 report::RunTitle title_of(const OutputOptions& output) {
@@ -60,14 +61,18 @@ RunReport::RunReport(const OutputOptions& output) : output_(output) {
   if (!output.report.empty()) file_.emplace(output.report);
 }
 
-void RunReport::write(const report::RunRecorder& recorder, const Json& facts) {
+void RunReport::write(const report::RunRecorder& recorder, Json& facts) {
   if (!file_) return;
   const report::RunTitle title = title_of(output_);
   Json run = {{"name", title.name}};
   run.update(recorder.run(title.command, title.arguments, facts));
   const Json document = report::document_of({std::move(run)});
-  file_->write(is_json_report(output_.report) ? to_text(document) + "\n" : report::html_of(document));
-  file_->commit();
+  try {
+    file_->write(is_json_report(output_.report) ? to_text(document) + "\n" : report::html_of(document));
+    file_->commit();
+  } catch (const InputError& error) {
+    facts["report_failed"] = fmt::format("--report: {}", error.what());
+  }
 }
 
 }  // namespace podere::cli

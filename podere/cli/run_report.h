@@ -11,9 +11,10 @@
 
 namespace podere::cli {
 
-/// "--report", for commands whose job makes facts for one.
-void add_report_option(CLI::App& app, OutputOptions& options);
-
+/// The same, with what reports and pages call the run: "evaluate model.json on test.csv". `model` is a path; empty:
+/// none.
+OutputOptions named_run(OutputOptions output, const std::string& command, const std::string& model,
+                        const std::string& data);
 /// What reports and pages call the run of this process's command.
 report::RunTitle title_of(const OutputOptions& output);
 
@@ -22,8 +23,9 @@ class RunReport {
  public:
   /// Throws InputError if it cannot be written there: before the work.
   explicit RunReport(const OutputOptions& output);
-  /// Writes it. `facts` are those of the job, with all tasks.
-  void write(const report::RunRecorder& recorder, const Json& facts);
+  /// Writes it. `facts` are those of the job, with all tasks. Where that fails they get "report_failed", the cause, and
+  /// show_result() ends the command with it.
+  void write(const report::RunRecorder& recorder, Json& facts);
 
  private:
   const OutputOptions& output_;

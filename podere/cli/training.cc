@@ -139,7 +139,6 @@ void add_run_options(CLI::App& app, TrainingOptions& options) {
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_job_output_options(app, options.output);
-  add_report_option(app, options.output);
 }
 
 void check(const TrainingOptions& options) {

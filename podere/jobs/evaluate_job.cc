@@ -58,7 +58,7 @@ Json run(const EvaluateJob& job, const JobContext& context) {
   result["evaluate_seconds"] = watch.seconds();
   if (job.report) {
     context.progress.report({"report", 0, 1, {}});
-    Json facts = model_facts(model);
+    Json facts = model_facts(comm, model);
     Json measured = measured_facts(comm, model, {predictions, table.label(), table.weight()}, "test",
                                    name_of(job.table), std::move(measures));
     Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), n_threads);

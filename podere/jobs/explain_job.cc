@@ -15,6 +15,7 @@
 #include "podere/comm/exact_reduce.h"
 #include "podere/io/write_csv.h"
 #include "podere/jobs/job_context.h"
+#include "podere/jobs/report_facts.h"
 #include "podere/table/features.h"
 
 namespace podere::jobs {
@@ -182,6 +183,7 @@ Json run(const ExplainJob& job, const JobContext& context) {
         result);
     result["permutation_seconds"] = watch.seconds();
   }
+  if (job.report) result["report"] = {{"model", model_facts(comm, model)}};
   result["unknown_categories"] = loaded.facts.unknown;
   result.update(resources(comm, n_threads));
   return result;

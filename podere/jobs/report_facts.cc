@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,16 @@ std::vector<std::size_t> drawn_features(const table::Table& table, const Json& i
   return places;
 }
 
+bool has_weights(const comm::Communicator& comm, const MeasuredRows& rows) {
+  return comm.all_reduce(static_cast<std::int32_t>(!rows.weights.empty()), comm::Reduction::kMax) != 0;
+}
+
+std::vector<float> squares_of(std::span<const float> weights) {
+  std::vector<float> squares;
+  for (const float weight : weights) squares.push_back(weight * weight);
+  return squares;
+}
+
 }  // namespace
 
 std::string name_of(const source::SourceSpec& source) {
@@ -66,8 +77,9 @@ std::string name_of(const source::SourceSpec& source) {
                      rows.last_row ? std::to_string(*rows.last_row) : "");
 }
 
-Json model_facts(const algorithm::Model& model) {
-  Json facts = {{"sha256", sha256_of(model.to_text())}, {"objective", model.objective()}};
+Json model_facts(const comm::Communicator& comm, const algorithm::Model& model) {
+  Json facts = {{"objective", model.objective()}};
+  if (comm.is_root()) facts["sha256"] = sha256_of(model.to_text());
   if (const auto& classes = model.schema().classes; !classes.empty()) facts["classes"] = classes;
   const Json described = model.describe().json;
   for (const auto& feature : described.value("features", Json::array())) {
@@ -87,6 +99,10 @@ Json measured_facts(const comm::Communicator& comm, const algorithm::Model& mode
   if (const auto probabilities = probabilities_of_class_1(model, rows)) {
     const auto weights = evaluate::score_histogram(comm, *probabilities, rows.labels, rows.weights, kScoreBins);
     facts["scores"] = {{"bins", kScoreBins}, {"weights", weights}};
+    if (has_weights(comm, rows)) {
+      const std::vector<float> squares = squares_of(rows.weights);
+      facts["scores"]["squares"] = evaluate::score_histogram(comm, *probabilities, rows.labels, squares, kScoreBins);
+    }
   } else if (const double error = real(facts.value("mean_absolute_error", Json())); error > 0) {
     const auto histogram =
         evaluate::residual_histogram(comm, rows.predictions, rows.labels, rows.weights,

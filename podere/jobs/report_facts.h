@@ -22,13 +22,14 @@ inline constexpr std::size_t kRocPoints = 1000;
 /// How a report calls rows: "higgs.csv", "higgs.csv, rows 12000:".
 std::string name_of(const source::SourceSpec& source);
 
-/// "sha256" of the model's file, "objective", "classes" where they have texts, and "importance" of features ("feature",
-/// "gain", "splits") where the model has it. Local.
-Json model_facts(const algorithm::Model& model);
+/// "objective", "classes" where they have texts, and "importance" of features ("feature", "gain", "splits") where the
+/// model has it; on rank 0 also "sha256" of the model's file. Local.
+Json model_facts(const comm::Communicator& comm, const algorithm::Model& model);
 
 /// The measures of some rows, those of `measure` or `measures` where these were taken already, with "rows" (`which`:
 /// "training", "validation", "test"), "data", "n_rows", and for two classes "scores" ("bins", and "weights" of each
-/// class by predicted probability), for numbers "residuals" ("edges", "weights"). Collective. Throws as measure.
+/// class by predicted probability; with weights also "squares", the sums of their squares), for numbers "residuals"
+/// ("edges", "weights"). Collective. Throws as measure.
 Json measured_facts(const comm::Communicator& comm, const algorithm::Model& model, const MeasuredRows& rows,
                     const std::string& which, const std::string& data, Json measures = nullptr);
 

@@ -183,7 +183,7 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
     const std::vector<float> of_validation = predicted(*validation);
     measure_part({of_validation, validation->label(), validation->weight()}, "validation", *job.validation);
   }
-  Json facts = model_facts(model);
+  Json facts = model_facts(comm, model);
   Json columns = column_facts(comm, table, model, facts.value("importance", Json::array()), context.n_threads);
   return {{"model", std::move(facts)}, {"measured", std::move(measured)}, {"columns", std::move(columns)}};
 }

@@ -4,6 +4,8 @@ import hashlib
 import json
 import math
 import os
+import re
+import resource
 import signal
 
 import numpy
@@ -235,3 +237,49 @@ def test_what_is_no_report_is_refused(podere, model):
     podere.write("old.json", '{"podere_report": 1, "runs": [{"name": "a"}]}')
     assert "are the same file" in podere.refused("report", "old.json", "-o", "old.json")
     assert json.loads(podere.done("report", "old.json", "-o", "x.html", "--json").stdout) == {"output": "x.html", "runs": ["a"]}
+
+
+def test_an_explanation_belongs_to_the_model_that_was_trained(podere, events):
+    podere.done(*TRAIN, events, "--rows", ":4000", "--report", "train.json")
+    podere.done("explain", "m.json", events, "--rows", "4000:", "--report", "explain.json")
+    train, explain = run_of(podere, "train.json"), run_of(podere, "explain.json")
+    assert explain["name"] == "explain m.json on events.csv, rows 4000:"
+    assert explain["model"]["sha256"] == train["model"]["sha256"]
+    assert {f["name"] for f in explain["result"]["features"]} == {i["feature"] for i in train["model"]["importance"]}
+    assert all(feature["mean_abs_shap"] >= 0 for feature in explain["result"]["features"])
+
+
+def test_predictions_and_descriptions_have_reports(podere, events, model):
+    podere.done("predict", model, events, "-o", "p.csv", "--report", "predict.json")
+    run = run_of(podere, "predict.json")
+    assert run["name"] == "predict model.json on events.csv" and run["result"]["rows"] == 6000
+    assert [phase["phase"] for phase in run["phases"]] == ["read", "predict", "write"]
+    podere.done("describe", events, "--report", "describe.html")
+    run = run_of(podere, "describe.html")
+    assert run["name"] == "describe events.csv" and len(run["result"]["columns"]) == 29
+    line = podere.refused("describe", events, "--report", events)
+    assert "--report" in line
+
+
+def test_weighted_rows_have_the_squares_that_error_bars_are_made_of(podere):
+    podere.done("train", "gbt", "collider:2000", "--trees", 3, "-o", "m.json")
+    podere.done("generate", "higgs", "--events", "1000", "--seed", "5", "-o", "events.csv", "--header")
+    lines = (podere.folder / "events.csv").read_text().splitlines()
+    weighted = [lines[0] + ",w", *(f"{line},{0.5 if i % 2 else 4}" for i, line in enumerate(lines[1:]))]
+    podere.write("weighted.csv", "\n".join(weighted) + "\n")
+    podere.done("evaluate", "m.json", "weighted.csv", "--weight", "w", "--report", "w.json")
+    scores = measured(run_of(podere, "w.json"), "test")["scores"]
+    assert numpy.sum(scores["weights"]) == pytest.approx(2250) and numpy.sum(scores["squares"]) == pytest.approx(8125)
+    podere.done("evaluate", "m.json", "events.csv", "--report", "plain.json")
+    assert "squares" not in measured(run_of(podere, "plain.json"), "test")["scores"]
+
+
+def test_a_report_that_finds_no_room_costs_only_itself(podere, events, model):
+    """The page is larger than files may be here."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    result = podere.run("evaluate", model, events, "--report", "r.html", "--json", preexec_fn=limit)
+    assert result.returncode == 2 and json.loads(result.stdout)["rows"] == 6000
+    assert re.fullmatch(r"podere: --report: r\.html: .*File too large\n", result.stderr), result.stderr
+    assert not (podere.folder / "r.html").exists()

@@ -28,6 +28,7 @@
 #include "podere/neural/train.h"
 #include "podere/python/image_layer.h"
 #include "podere/python/signal_progress.h"
+#include "podere/report/page.h"
 #include "podere/table/strided.h"
 #include "podere/tree/model.h"
 #include "podere/tree/predict.h"
@@ -497,6 +498,12 @@ void define_images(py::module_& module) {
       py::arg("location"));
 }
 
+/// Of runs as a session has them, a JSON list: the page of them, or the document alone.
+std::string report_text(const std::string& runs, bool as_page) {
+  const Json document = report::document_of(Json::parse(runs).get<std::vector<Json>>());
+  return as_page ? report::html_of(document) : to_text(document) + "\n";
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -522,6 +529,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("base").none(true), py::arg("before"), py::arg("n_threads"));
   module.def("usable_cores", [] { return this_machine().usable_cores(); });
   module.def("write_file", &write_file, py::arg("path"), py::arg("text"));
+  module.def("report_text", &report_text, py::arg("runs"), py::arg("as_page"));
   module.def("read_model_text", &read_model_text, py::arg("path"));
   module.attr("__version__") = PODERE_VERSION;
 }

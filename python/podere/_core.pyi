@@ -160,4 +160,7 @@ def usable_cores() -> int: ...
 def write_file(path: str, text: str) -> None:
     """Whole or not at all."""
 
+def report_text(runs: str, as_page: bool) -> str:
+    """Of runs as a session has them, a JSON list: the page of them, or the document alone."""
+
 def read_model_text(path: str) -> str: ...

@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypedDict
 
+from . import _core
 from ._connection import Connection
 from ._parameters import absolute
 from ._progress import make_progress
@@ -31,8 +33,9 @@ class Status(TypedDict):
 class JobRunner:
     """Runs jobs over a connection, one after another, and shows how far they are. Thread-safe."""
 
-    def __init__(self, connection: Connection, shows_progress: bool) -> None:
+    def __init__(self, connection: Connection, shows_progress: bool, keeps_reports: bool = False) -> None:
         self._connection = connection
+        self._keeps_reports = keeps_reports
         self._shows_progress = shows_progress
         self._prefix = secrets.token_hex(2)  # of names that are made up here
         self._numbers = itertools.count(1)
@@ -50,11 +53,18 @@ class JobRunner:
 
     def run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
         """The result of a job; `keep` is that of Connection.run."""
+        if self._keeps_reports and job["kind"] in ("train", "evaluate"):
+            job = {**job, "report": True}
         progress = make_progress(self._shows_progress, self.page)
         try:
             return self._connection.run(job, progress, keep)
         finally:
             progress.clear()
+
+    def report_text(self, jobs: Sequence[int], *, as_page: bool) -> str:
+        """A report of these jobs: a page, or the facts alone."""
+        runs = [self._connection.ask(ask="run", job=job) for job in jobs]
+        return _core.report_text(json.dumps(runs), as_page)
 
     # Tables
 

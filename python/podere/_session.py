@@ -13,6 +13,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from . import _core
 from ._connection import Connection
 from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
@@ -42,6 +43,9 @@ def _address_text(name: str, address: Any) -> str:
 
 def _count(name: str, value: Any) -> int:
     return whole(name, value, 1, 2**31 - 1)
+
+
+_SHOWN_KINDS = ("train", "evaluate", "explain", "predict", "classify", "describe")
 
 
 class Session:
@@ -74,6 +78,9 @@ class Session:
     page : bool, int or str, default=True
         Serve a page that shows what the session does, at the first free port from 8650, at this port or "ADDRESS:PORT".
         `s.page` is the link; notebooks show it.
+    report : bool, default=False
+        Keep what reports show of a model besides curves and costs: ROC, scores, histograms of columns. Each training
+        then predicts its rows once more. For `s.report` and the page.
     prometheus : int, str or None, default=None
         A port of 127.0.0.1 (0: any that is free), or "ADDRESS:PORT" of this machine, where Prometheus scrapes what
         jobs cost. `s.prometheus` is the URL.
@@ -88,7 +95,7 @@ class Session:
 
     def __init__(self, executors: int | str = 1, cores: int | None = None, name: str | None = None, *,
                  farm: str | None = None, progress: bool = True, page: bool | int | str = True,
-                 prometheus: int | str | None = None) -> None:
+                 report: bool = False, prometheus: int | str | None = None) -> None:
         options = ["--executors", _executors_text(executors)]
         if cores is not None:
             options += ["--cores", str(_count("cores", cores))]
@@ -101,19 +108,19 @@ class Session:
         if farm is not None:
             options += ["--on", "kubernetes", "--farm", _farm_name(farm)]
         name = f"python-{os.getpid()}-{secrets.token_hex(3)}" if name is None else _session_name(name)
-        self._attach(name, options, progress)
+        self._attach(name, options, progress, report)
 
     @classmethod
-    def connect(cls, name: str, *, progress: bool = True) -> Session:
+    def connect(cls, name: str, *, progress: bool = True, report: bool = False) -> Session:
         """Join a session that there is, of `podere session start NAME` or another process.
 
         It stays when this process leaves; `shutdown()` ends it.
         """
         session = cls.__new__(cls)
-        session._attach(_session_name(name), None, progress)
+        session._attach(_session_name(name), None, progress, report)
         return session
 
-    def _attach(self, name: str, start: list[str] | None, progress: bool) -> None:
+    def _attach(self, name: str, start: list[str] | None, progress: bool, report: bool) -> None:
         shown = make_progress(bool(progress))
         if start is not None:
             n = start[1].split(":")[-1]
@@ -122,7 +129,7 @@ class Session:
             self._connection = Connection(name, start, shown)
         finally:
             shown.clear()
-        self._jobs = JobRunner(self._connection, bool(progress))
+        self._jobs = JobRunner(self._connection, bool(progress), bool(report))
         self._finalizer = weakref.finalize(self, self._connection.close)
         if progress and start is not None:
             show_panel(self._repr_html_(), repr(self))
@@ -519,6 +526,30 @@ class Session:
             its "tasks", each a phase on one executor. Empty for a job that failed or is not done.
         """
         return self._record_of(job, "done").get("metrics") or {}
+
+    def report(self, path: str | os.PathLike[str], jobs: Sequence[int] | None = None) -> str:
+        """Write a page that shows runs, which opens in any browser, or the facts alone if `path` ends in .json.
+
+        Parameters
+        ----------
+        path : path
+        jobs : list of int or None
+            Their numbers, as `jobs` has them; None: all that trained, measured, explained or predicted and are done.
+
+        Returns
+        -------
+        str
+            The path.
+        """
+        if jobs is None:
+            jobs = [job["job"] for job in self.jobs if job["state"] in ("done", "cancelled")
+                    and job["kind"] in _SHOWN_KINDS]
+        numbers = [_count("jobs", job) for job in jobs]
+        if not numbers:
+            raise ValueError("no job has trained, measured, explained or predicted yet: there is nothing to report")
+        text = self._jobs.report_text(numbers, as_page=not os.fspath(path).endswith(".json"))
+        _core.write_file(os.fspath(path), text)
+        return os.fspath(path)
 
     def _record_of(self, job: int | None, *states: str) -> dict[str, Any]:
         """The record of a job; None is the last that is in one of these states."""

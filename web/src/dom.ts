@@ -26,6 +26,11 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: At
   return fill(document.createElementNS(kSvg, tag), attributes, children);
 }
 
+/** Writes a text where it is another: what stays keeps its selection, and costs the browser nothing. */
+export function write(node: Node, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** At most `length` characters, which count as people see them. */
 export function short(text: string, length = 40): string {
   if (text.length <= length) return text;

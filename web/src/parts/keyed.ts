@@ -5,9 +5,10 @@ export interface Part<T> {
   show(value: T): void;
 }
 
-/** Shows a part for each value, in order, and keeps the part of a key for its next value. */
+/** Shows a part for each value, in order, and keeps the part of a key for its next value. A value it shows already costs nothing. */
 export class Keyed<T> {
   private parts = new Map<string, Part<T>>();
+  private showing = new Map<string, T>();
 
   constructor(
     readonly element: HTMLElement,
@@ -25,6 +26,8 @@ export class Keyed<T> {
       else this.element.insertBefore(element, place);
     }
     // After they are in the page: charts ask for their width.
-    for (const value of values) this.parts.get(this.keyOf(value))!.show(value);
+    const before = this.showing;
+    this.showing = new Map(values.map((value) => [this.keyOf(value), value]));
+    for (const [key, value] of this.showing) if (before.get(key) !== value) this.parts.get(key)!.show(value);
   }
 }

@@ -59,6 +59,8 @@ export class SortableTable<Row> {
   private head = html("tr");
   private body = html("tbody");
   private rows: Row[] = [];
+  /** What the head shows: it is made anew only for another, since a button that is replaced under the pointer gets no click. */
+  private headed = "";
 
   constructor(
     caption: string,
@@ -82,6 +84,18 @@ export class SortableTable<Row> {
   }
 
   private draw(): void {
+    this.drawHead();
+    const value = this.order && this.columns[this.order.column]?.value;
+    const sorted = value
+      ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending))
+      : this.rows;
+    this.body.replaceChildren(...sorted.map((row) => html("tr", {}, ...cells(this.columns, row))));
+  }
+
+  private drawHead(): void {
+    const headed = JSON.stringify([this.columns.map(({ title }) => title), this.order]);
+    if (headed === this.headed) return;
+    this.headed = headed;
     const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
     this.head.replaceChildren(
       ...headCells(this.columns, this.order, (order) => {
@@ -90,11 +104,6 @@ export class SortableTable<Row> {
       }),
     );
     this.head.children[focused]?.querySelector("button")?.focus();
-    const value = this.order && this.columns[this.order.column]?.value;
-    const sorted = value
-      ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending))
-      : this.rows;
-    this.body.replaceChildren(...sorted.map((row) => html("tr", {}, ...cells(this.columns, row))));
   }
 }
 

@@ -52,5 +52,6 @@ const page = readFileSync(join(here, "src/page.html"), "utf8").replace(/%([A-Z]+
 
 const placeholder = '<script type="application/json" id="podere-report">null</script>';
 if (page.split(placeholder).length !== 2) throw new Error("the place of the document must be there once");
+if (page.split("connect-src 'none'").length !== 2) throw new Error("a server replaces this, so it must be there once");
 mkdirSync(dirname(output), { recursive: true });
 writeFileSync(output, page);

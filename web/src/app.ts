@@ -1,8 +1,11 @@
 /** The page: head, list of runs, and the view that the address names. */
 import { readAddress, writeAddress } from "./address";
-import { colored, shownOf, type Shown, type ShownRun } from "./derive/shown";
-import { html } from "./dom";
+import { colored, keptModels, keptRuns, sameItems, shownOf, type Shown, type ShownRun } from "./derive/shown";
+import type { Damage } from "./decode";
+import { html, write } from "./dom";
 import { plural } from "./format";
+import { LiveHead } from "./live/head";
+import type { Follower, Listener, Live } from "./live/live";
 import { empty } from "./parts/controls";
 import type { Reading } from "./read";
 import { RunList } from "./runs";
@@ -12,6 +15,7 @@ import { data } from "./views/data";
 import { modelView } from "./views/model";
 import { overview } from "./views/overview";
 import { quality } from "./views/quality";
+import { session } from "./views/session";
 import { training } from "./views/training";
 import type { View } from "./views/view";
 
@@ -23,12 +27,16 @@ const kViews: Record<string, [title: string, make: () => View]> = {
   data: ["Data", data],
   cost: ["Cost", cost],
 };
-const kFirst = "overview";
+/** Views that only a live page has stand first. */
+const kLiveViews: typeof kViews = { session: ["Session", session] };
 
-export class App {
+export class App implements Listener {
+  private kinds: typeof kViews;
+  private head: LiveHead | undefined;
+  private live: Live | undefined;
   private views = new Map<string, View>();
   private runs: ShownRun[] = [];
-  private hidden = new Set<string>();
+  private hidden = new Set(readAddress(location.hash).hidden);
   private shown: Shown | undefined;
   /** What each view shows; another is shown once the view is. */
   private showing = new Map<string, Shown>();
@@ -36,12 +44,17 @@ export class App {
   private place = html("div", { class: "view" });
   private message = html("div", { role: "status" });
   private version = html("span", { class: "soft" });
-  private list = new RunList((name, isShown) => this.select(name, isShown));
-  private links = Object.entries(kViews).map(([name, [title]]) =>
-    html("a", { href: `#${name}`, "data-view": name }, title),
-  );
+  private list: RunList;
+  private links: HTMLAnchorElement[];
 
-  constructor(page: HTMLElement) {
+  /** With a `follower` the page is live. */
+  constructor(page: HTMLElement, follower?: Follower) {
+    this.kinds = follower ? { ...kLiveViews, ...kViews } : kViews;
+    this.head = follower && new LiveHead(follower);
+    this.list = new RunList((number, isShown) => this.select(number, isShown), this.head?.older);
+    this.links = Object.entries(this.kinds).map(([name, [title]]) =>
+      html("a", { href: `#${name}`, "data-view": name }, title),
+    );
     const main = html("main", { id: "content" }, this.message, this.title, this.place);
     page.replaceChildren(
       html(
@@ -49,8 +62,14 @@ export class App {
         { class: "skip", href: "#content", onclick: (event: Event) => (event.preventDefault(), this.title.focus()) },
         "Skip to the content",
       ),
-      html("header", {}, html("h1", {}, "Podere ", this.version), themeSwitch()),
+      html(
+        "header",
+        {},
+        html("h1", {}, "Podere ", this.version),
+        html("div", { class: "actions" }, ...(this.head?.actions ?? []), themeSwitch()),
+      ),
       html("nav", { "aria-label": "Views" }, ...this.links),
+      ...(this.head?.elements ?? []),
       html("div", { class: "body" }, this.list.element, main),
     );
     addEventListener("hashchange", () => this.go());
@@ -59,30 +78,32 @@ export class App {
   /** Shows a document, the first or a newer one. */
   show(reading: Reading): void {
     if ("problem" in reading) return this.fail(reading.problem);
-    const { runs, version } = reading.report;
-    const isFirst = !this.shown;
-    this.version.textContent = version ? `report · ${version}` : "report";
-    this.message.replaceChildren(
-      ...(reading.damage.length
-        ? [
-            html(
-              "p",
-              { class: "warning" },
-              `${plural(reading.damage.length, "part")} of this report ${reading.damage.length > 1 ? "are" : "is"} damaged and left out: ${reading.damage.slice(0, 3).join(", ").slice(0, 300)}${reading.damage.length > 3 ? " and more" : ""}.`,
-            ),
-          ]
-        : []),
-    );
-    this.runs = colored(runs);
-    if (isFirst)
-      this.hidden = new Set(
-        readAddress(location.hash)
-          .hidden.map((number) => runs[number - 1]?.name)
-          .filter((name) => name !== undefined),
-      );
+    const { version } = reading.report;
+    this.head?.show(reading.report);
+    if (!this.head) this.version.textContent = version ? `report · ${version}` : "report";
+    this.report(reading.damage);
+    this.runs = keptRuns(this.runs, colored(reading.report));
     this.list.show(this.runs, this.hidden);
     this.arrange();
     this.go();
+  }
+
+  /** Once for the same damage: screen readers read it again whenever it is written. */
+  private report(damage: Damage): void {
+    const n = damage.length;
+    const text = n
+      ? `${plural(n, "part")} of this ${this.head ? "session" : "report"} ${n > 1 ? "are" : "is"} damaged and left out: ${damage.slice(0, 3).join(", ").slice(0, 300)}${n > 3 ? " and more" : ""}.`
+      : "";
+    if (this.message.textContent !== text)
+      this.message.replaceChildren(...(n ? [html("p", { class: "warning" }, text)] : []));
+  }
+
+  /** Shows how the session is. */
+  follow(live: Live): void {
+    this.live = live;
+    this.head!.follow(live);
+    write(this.version, this.head!.name);
+    this.views.get(this.current())?.follow?.(live);
   }
 
   private fail(problem: string): void {
@@ -91,9 +112,9 @@ export class App {
     if (!this.shown) for (const element of [this.list.element, this.title]) element.hidden = true;
   }
 
-  private select(name: string, isShown: boolean): void {
-    if (isShown) this.hidden.delete(name);
-    else this.hidden.add(name);
+  private select(number: number, isShown: boolean): void {
+    if (isShown) this.hidden.delete(number);
+    else this.hidden.add(number);
     this.list.show(this.runs, this.hidden);
     this.arrange();
     history.replaceState(null, "", this.address(this.current()));
@@ -101,42 +122,38 @@ export class App {
   }
 
   private arrange(): void {
-    this.shown = shownOf(
-      this.runs.filter(({ run }) => !this.hidden.has(run.name)),
-      this.runs.length,
-    );
+    const runs = this.runs.filter(({ number }) => !this.hidden.has(number));
+    const isSame = this.shown?.total === this.runs.length && sameItems(this.shown.runs, runs);
+    if (!isSame) this.shown = keptModels(this.shown, shownOf(runs, this.runs.length, this.head !== undefined));
     for (const link of this.links) link.setAttribute("href", this.address(link.dataset.view!));
   }
 
   private address(view: string): string {
     return writeAddress({
       view,
-      hidden: this.runs.flatMap(({ run }, i) => (this.hidden.has(run.name) ? [i + 1] : [])),
+      hidden: [...this.hidden].sort((a, b) => a - b),
     });
   }
 
   private current(): string {
     const { view } = readAddress(location.hash);
-    return Object.hasOwn(kViews, view) ? view : kFirst;
+    return Object.hasOwn(this.kinds, view) ? view : Object.keys(this.kinds)[0]!;
   }
 
   private go(): void {
     if (!this.shown) return;
     const name = this.current();
-    const [title, make] = kViews[name]!;
-    document.title = `${title} – Podere report`;
-    this.title.textContent = title;
+    const [title, make] = this.kinds[name]!;
+    if (!this.head) document.title = `${title} – Podere report`;
+    write(this.title, title);
     for (const link of this.links) {
       if (link.dataset.view === name) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    if (!this.shown.runs.length) {
+    this.list.element.hidden = this.head !== undefined && !this.shown.total;
+    if (!this.shown.runs.length && !Object.hasOwn(kLiveViews, name)) {
       this.place.replaceChildren(
-        empty(
-          this.shown.total
-            ? "No run is selected: check one in the list of runs."
-            : "This report has no runs. `podere train gbt DATA --report out.html` writes one with a run, `podere report FILES -o out.html` puts several together.",
-        ),
+        empty(this.shown.total ? "No run is selected: check one in the list of runs." : this.noRuns()),
       );
       return;
     }
@@ -145,5 +162,15 @@ export class App {
     if (this.place.firstElementChild !== view.element) this.place.replaceChildren(view.element);
     if (this.showing.get(name) !== this.shown) view.show(this.shown);
     this.showing.set(name, this.shown);
+    if (this.live) view.follow?.(this.live);
+  }
+
+  private noRuns(): string {
+    if (!this.head)
+      return "This report has no runs. `podere train gbt DATA --report out.html` writes one with a run, `podere report FILES -o out.html` puts several together.";
+    const name = this.live?.session?.session;
+    return name === undefined
+      ? "No job has begun yet."
+      : `No job has begun yet. Start one: \`podere train gbt DATA --session ${name} --report out.html\``;
   }
 }

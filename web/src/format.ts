@@ -54,6 +54,9 @@ export function seconds(value: Maybe): string {
   return `${fixed(Math.floor(minutes / 60), 0)} h ${minutes % 60} min`;
 }
 
+/** Where tenths would flicker. */
+export const wholeSeconds = (value: number) => (value < 59.5 ? `${fixed(Math.floor(value), 0)} s` : seconds(value));
+
 export function bytes(value: Maybe): string {
   if (!isNumber(value)) return kNone;
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];

@@ -1,5 +1,15 @@
 import { App } from "./app";
+import { Follower } from "./live/live";
 import { embeddedSource } from "./source";
 
-const app = new App(document.getElementById("page")!);
-embeddedSource(document.getElementById("podere-report")!).follow((reading) => app.show(reading));
+const page = document.getElementById("page")!;
+const place = document.getElementById("podere-report")!;
+
+/** In place of a document, a session's page has this word. */
+if (place.textContent === '"live"') {
+  const follower = new Follower();
+  follower.follow(new App(page, follower));
+} else {
+  const app = new App(page);
+  embeddedSource(place).follow((reading) => app.show(reading));
+}

@@ -226,7 +226,7 @@ const run = record<Run>(
     arguments: text,
     began: text,
     seconds: number,
-    state: oneOf("done", "interrupted", "running"),
+    state: oneOf("done", "interrupted", "running", "failed", "cancelled"),
     phases: list(phase),
     curves: list(curve),
     events: list(event),
@@ -246,7 +246,7 @@ function withMeasures(run: Run, { result }: { result?: unknown }): Run {
   return found ? { ...run, measured: [found] } : run;
 }
 
-const runOrResult: Decode<Run> = (value, path, damage) => {
+export const readRun: Decode<Run> = (value, path, damage) => {
   const decoded = run(value, path, damage);
   return decoded && withMeasures(decoded, value as { result?: unknown });
 };
@@ -286,7 +286,7 @@ export function readDocument(document: unknown): Reading {
     };
   }
   const damage: Damage = [];
-  const read = withUniqueNames(list(runOrResult)(runs, "runs", damage) ?? []);
+  const read = withUniqueNames(list(readRun)(runs, "runs", damage) ?? []);
   return { report: { runs: read, ...(typeof version === "string" ? { version } : {}) }, damage };
 }
 

@@ -7,9 +7,11 @@ export interface Report {
   /** Of the Podere that wrote it. */
   version?: string;
   runs: Run[];
+  /** Of a session: the number of each run's job. */
+  jobs?: number[];
 }
 
-export type State = "done" | "interrupted" | "running";
+export type State = "done" | "interrupted" | "running" | "failed" | "cancelled";
 
 /** One command that was run. */
 export interface Run {

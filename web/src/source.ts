@@ -1,4 +1,4 @@
-/** Where documents come from. Views know nothing of it: a page that follows a running session only needs another source. */
+/** Where documents come from. Views know nothing of it: a page that follows a session has another source, live/live.ts. */
 import { readText, type Reading } from "./read";
 
 export interface Source {

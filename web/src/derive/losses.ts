@@ -1,4 +1,4 @@
-/** Where on a curve executors were lost. */
+/** Executors that were lost, and where on a curve. */
 import type { Curve, Loss, Run } from "../report";
 
 export interface LossMark {
@@ -6,6 +6,15 @@ export interface LossMark {
   /** In the unit of the curve, and in seconds since the run began; NaN if it is not known. */
   done: number;
   seconds: number;
+}
+
+/** Those of its result or, while it runs, those that its warnings report. */
+export function lossesOf(run: Run): Loss[] {
+  if (run.result) return run.result.losses;
+  return run.events.flatMap(({ message }) => {
+    const [, executor, how, at] = /^lost (.+?) \((.+?)\) at (.+?); /.exec(message) ?? [];
+    return executor && how && at ? [{ executor, how, at }] : [];
+  });
 }
 
 /** "tree 13" of a curve over trees. */
@@ -29,7 +38,7 @@ function sinceRun(run: Run, loss: Loss): number {
 }
 
 export function lossMarks(run: Run, curve: Curve): LossMark[] {
-  return (run.result?.losses ?? [])
+  return lossesOf(run)
     .filter(({ phase }) => phase === undefined || phase === curve.phase)
     .map((loss) => ({ loss, done: roundOf(loss, curve), seconds: sinceRun(run, loss) }));
 }

@@ -79,4 +79,6 @@ export function empty(text: string): HTMLElement {
 
 export const note = (text: string) => html("p", { class: "note" }, ...marked(text));
 
-const marked = (text: string) => text.split("`").map((part, i) => (i % 2 ? html("code", {}, part) : part));
+/** Texts, and commands in `back quotes`. Short ones stay on one line. */
+export const marked = (text: string) =>
+  text.split("`").map((part, i) => (i % 2 ? html("code", { class: part.length < 24 ? "whole" : null }, part) : part));

@@ -2,7 +2,7 @@
 import { TimeLineChart } from "../charts/timeline";
 import { timeLineOf, type TimeLine } from "../derive/cost";
 import { secondsLost } from "../derive/losses";
-import type { Shown, ShownRun } from "../derive/shown";
+import { changes, type Shown, type ShownRun } from "../derive/shown";
 import { html, named, svg } from "../dom";
 import { bytes, count, fixed, isNumber, plural, seconds, significant } from "../format";
 import { choice, empty, note, Select, toolbar } from "../parts/controls";
@@ -10,7 +10,7 @@ import { Keyed, type Part } from "../parts/keyed";
 import { SortableTable, type TableColumn } from "../parts/table";
 import type { Figures, Run } from "../report";
 import { TaskTable } from "./tasks";
-import { heading, section, type View } from "./view";
+import { heading, missing, section, type View } from "./view";
 
 const orNaN = (value: number | undefined) => value ?? NaN;
 type Row = { title: string; run: ShownRun; figures: Figures };
@@ -120,13 +120,14 @@ class RunCost implements Part<ShownRun> {
   );
   element = html("section", { class: "model" }, this.head, this.phases.element, this.message, this.details);
 
-  show({ run, series }: ShownRun): void {
+  show(shown: ShownRun): void {
+    const { run, series } = shown;
     this.run = run;
     this.line = timeLineOf(run);
     this.head.replaceChildren(heading(run.name, series, run.seconds === undefined ? "" : seconds(run.seconds)));
     const phases = run.result?.metrics?.phases ?? [];
     this.phases.element.hidden = !phases.length;
-    const rows = phases.map((figures) => ({ title: figures.phase ?? "–", run: { run, series }, figures }));
+    const rows = phases.map((figures) => ({ title: figures.phase ?? "–", run: shown, figures }));
     this.phases.show(rows, [phaseColumn, ...filled(figureColumns, rows)]);
     this.message.replaceChildren(
       this.line ? "" : empty("No figures of single executors here: reports have them unless the run was ended early."),
@@ -161,15 +162,20 @@ export function cost(): View {
     () => new RunCost(),
   );
   const message = html("div");
+  const isOther = changes();
   return {
     element: html("div", {}, message, together, runs.element),
     show(shown: Shown) {
       const measured = shown.runs.filter(({ run }) => run.result?.metrics);
       message.replaceChildren(
-        measured.length
-          ? ""
-          : empty("These runs have no figures of cost. `podere train gbt DATA --report out.html` measures them."),
+        ...missing(
+          shown,
+          !measured.length,
+          "Figures of its cost come when it is done",
+          "These runs have no figures of cost. `podere train gbt DATA --report out.html` measures them.",
+        ),
       );
+      if (!isOther(measured)) return;
       together.hidden = !measured.length;
       const rows = measured.map((run) => ({ title: run.run.name, run, figures: run.run.result?.metrics?.job ?? {} }));
       jobs.show(rows, [runColumn, ...filled(figureColumns, rows)]);

@@ -2,14 +2,14 @@
 import { Figure } from "../charts/figure";
 import { histogramDrawing, type Histogram } from "../charts/histogram";
 import { rebin, sum } from "../derive/bins";
-import { classNames, classSeries, type Shown, type ShownRun } from "../derive/shown";
+import { changes, classNames, classSeries, type Shown, type ShownRun } from "../derive/shown";
 import { html, named, short } from "../dom";
 import { brief, count, percent, plural, sentence, significant } from "../format";
-import { choice, empty, search, Select, toggle, toolbar } from "../parts/controls";
+import { choice, search, Select, toggle, toolbar } from "../parts/controls";
 import { Keyed, type Part } from "../parts/keyed";
 import { areaSwatch } from "../parts/swatch";
 import type { Column, Columns } from "../report";
-import type { View } from "./view";
+import { kAtItsEnd, missing, type View } from "./view";
 
 type Form = "density" | "counts";
 
@@ -139,6 +139,7 @@ export function data(): View {
   let text = "";
   let chosen = "";
   let shown: Shown | undefined;
+  const isOther = changes();
   const select = new Select("data of", (value) => ((chosen = value), draw()));
   const status = html("span", { class: "soft", role: "status" });
   const keys = html("div", { class: "key" });
@@ -159,9 +160,6 @@ export function data(): View {
   function draw() {
     const runs = (shown?.runs ?? []).filter(columnsOf);
     controls.hidden = keys.hidden = !runs.length;
-    message.replaceChildren(
-      runs.length ? "" : empty("No columns here: `podere train gbt DATA --report out.html` keeps their histograms."),
-    );
     chosen = select.offer(
       runs.map(({ run }) => [run.name, run.name.slice(0, 60)]),
       chosen,
@@ -183,14 +181,25 @@ export function data(): View {
         ? `${plural(features.length, "column")} found of ${count(of.features.length)}`
         : plural(of.features.length, "column")
       : "";
-    status.textContent = of?.left_out ? `${found}; ${count(of.left_out)} are left out: those of least importance, or the last ones` : found;
+    status.textContent = of?.left_out
+      ? `${found}; ${count(of.left_out)} are left out: those of least importance, or the last ones`
+      : found;
     columns.show(ordered.map((column) => ({ column, classes: of!.classes, form, isLog })));
   }
   return {
     element: html("div", {}, controls, keys, message, columns.element),
     show(now) {
       shown = now;
-      draw();
+      const runs = now.runs.filter(columnsOf);
+      message.replaceChildren(
+        ...missing(
+          now,
+          !runs.length,
+          `Histograms come ${kAtItsEnd}`,
+          "No columns here: `podere train gbt DATA --report out.html` keeps their histograms.",
+        ),
+      );
+      if (isOther(runs)) draw();
     },
   };
 }

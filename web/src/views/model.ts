@@ -6,7 +6,7 @@ import { BarTable } from "../parts/bars";
 import { empty } from "../parts/controls";
 import { Keyed, type Part } from "../parts/keyed";
 import { modelText } from "./overview";
-import { heading, type View } from "./view";
+import { heading, kAtItsEnd, missing, type View } from "./view";
 
 function facts({ runs, classes }: ModelGroup): HTMLElement {
   const { run } = runs.find((each) => each.run.command === "train") ?? runs[0]!;
@@ -93,9 +93,12 @@ export function modelView(): View {
     show(shown: Shown) {
       const some = shown.models.filter(({ runs }) => runs.some(({ run }) => run.model || run.result?.shap.length));
       message.replaceChildren(
-        some.length
-          ? ""
-          : empty("None of these runs has a model. `podere train gbt DATA -o model.json --report out.html` makes one."),
+        ...missing(
+          shown,
+          !some.length,
+          `The model comes ${kAtItsEnd}`,
+          "None of these runs has a model. `podere train gbt DATA -o model.json --report out.html` makes one.",
+        ),
       );
       models.show(some);
     },

@@ -1,6 +1,6 @@
 /** What ran, on what, how good it is, how long it took, and what was lost. */
 import { bestEvidence, type ModelGroup, type Shown, type ShownRun } from "../derive/shown";
-import { secondsLost } from "../derive/losses";
+import { lossesOf, secondsLost } from "../derive/losses";
 import { html, named, short, type Child } from "../dom";
 import { bytes, count, isNumber, moment, percent, plural, score, seconds, significant } from "../format";
 import { empty } from "../parts/controls";
@@ -60,8 +60,9 @@ class ModelTiles implements Part<ModelGroup> {
     const training = group.measured.find(({ measured }) => measured.rows === "training")?.measured;
     const trainingFigure = training && training !== evidence?.measured ? headline(training) : undefined;
     const trained = group.runs.find(({ run }) => run.command === "train") ?? group.runs[0]!;
-    const { result } = trained.run;
-    const losses = group.runs.flatMap(({ run }) => run.result?.losses ?? []);
+    const { result, model } = trained.run;
+    const objective = model?.objective ?? result?.objective;
+    const losses = group.runs.flatMap(({ run }) => lossesOf(run));
     const lost = group.runs.reduce((total, { run }) => total + secondsLost(run), 0);
     this.element.replaceChildren(
       heading(group.title, group.series),
@@ -78,11 +79,7 @@ class ModelTiles implements Part<ModelGroup> {
         evidence && best?.[0] !== "accuracy" && isNumber(evidence.measured.accuracy)
           ? tile("accuracy", percent(evidence.measured.accuracy, 2))
           : null,
-        tile(
-          result?.layers ? "network" : "model",
-          named(modelText(trained.run)),
-          named(trained.run.model?.objective ?? result?.objective ?? ""),
-        ),
+        tile(result?.layers ? "network" : "model", named(modelText(trained.run)), objective ? named(objective) : null),
         tile(
           "rows",
           count(rowsOf(trained.run)),
@@ -93,18 +90,16 @@ class ModelTiles implements Part<ModelGroup> {
           seconds(trained.run.seconds),
           executorsText(trained.run),
         ),
-        tile(
-          "executors lost",
-          losses.length ? count(losses.length) : "none",
-          losses.length ? `cost ${seconds(lost)}` : null,
-        ),
+        tile("executors lost", losses.length ? count(losses.length) : "none", lost ? `cost ${seconds(lost)}` : null),
       ),
       evidence
         ? ""
         : empty(
-            trained.run.command === "train" || trained.run.command === "evaluate"
-              ? "Not measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see both."
-              : "This command measures no model.",
+            trained.run.state === "running"
+              ? "Running. It is measured when it is done, if it was started with `--report FILE`."
+              : trained.run.command === "train" || trained.run.command === "evaluate"
+                ? "Not measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see both."
+                : "This command measures no model.",
           ),
     );
   }
@@ -137,8 +132,8 @@ function columnsOf(groups: Groups, measures: TableColumn<ShownRun>[]): TableColu
       title: "lost",
       isNumber: true,
       hint: "executors lost",
-      value: ({ run }) => run.result?.losses.length ?? 0,
-      cell: ({ run }) => count(run.result?.losses.length ?? 0),
+      value: ({ run }) => lossesOf(run).length,
+      cell: ({ run }) => count(lossesOf(run).length),
     },
     {
       title: "loss",
@@ -187,14 +182,12 @@ function measureColumns(runs: ShownRun[], groups: Groups): TableColumn<ShownRun>
 }
 
 /** What happened in a run, as it was printed. */
-function happenings({ run, series }: ShownRun): HTMLElement {
+function happenings({ run, series }: ShownRun): (Node | string)[] {
   const warnings = [
     ...run.events.map(({ seconds: at, message }) => [seconds(at), message]),
     ...(run.result?.warning ? [["", run.result.warning]] : []),
   ];
-  return html(
-    "article",
-    { class: "happenings" },
+  return [
     html("h4", {}, spot(series), named(run.name)),
     run.arguments
       ? html(
@@ -202,7 +195,7 @@ function happenings({ run, series }: ShownRun): HTMLElement {
           { tabindex: 0, role: "group", "aria-label": "command line" },
           html("bdi", {}, short(run.arguments, kLongest)),
         )
-      : null,
+      : "",
     warnings.length
       ? html(
           "ol",
@@ -212,7 +205,7 @@ function happenings({ run, series }: ShownRun): HTMLElement {
           ),
         )
       : html("p", { class: "soft" }, "No warnings, no losses."),
-  );
+  ];
 }
 
 export function overview(): View {
@@ -222,20 +215,27 @@ export function overview(): View {
     () => new ModelTiles(),
   );
   const table = new SortableTable<ShownRun>("Runs side by side", []);
-  const events = html("div");
+  const events = new Keyed<ShownRun>(
+    html("div"),
+    ({ run }) => run.name,
+    () => {
+      const element = html("article", { class: "happenings" });
+      return { element, show: (each) => element.replaceChildren(...happenings(each)) };
+    },
+  );
   return {
     element: html(
       "div",
       {},
       cards.element,
       section("Runs side by side", table.element),
-      section("Commands and warnings", events),
+      section("Commands and warnings", events.element),
     ),
     show({ runs, models }: Shown) {
       cards.show(models);
       const groups: Groups = new Map(models.flatMap((group) => group.runs.map(({ run }) => [run, group])));
       table.show(runs, columnsOf(groups, measureColumns(runs, groups)));
-      events.replaceChildren(...runs.map(happenings));
+      events.show(runs);
     },
   };
 }

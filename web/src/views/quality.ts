@@ -3,14 +3,14 @@ import { Figure } from "../charts/figure";
 import { linesDrawing, type Lines } from "../charts/lines";
 import { hasTwoClasses } from "../derive/bins";
 import { calibrationOf } from "../derive/calibration";
-import type { ModelGroup, Shown, ShownMeasured } from "../derive/shown";
+import { changes, type ModelGroup, type Shown, type ShownMeasured } from "../derive/shown";
 import { html } from "../dom";
 import { fixed, isNumber, score } from "../format";
-import { choice, empty, note, toolbar } from "../parts/controls";
+import { choice, note, toolbar } from "../parts/controls";
 import { Keyed } from "../parts/keyed";
 import { dashOf } from "../parts/swatch";
 import { ModelQuality } from "./model_quality";
-import type { View } from "./view";
+import { kAtItsEnd, missing, type View } from "./view";
 
 type RocForm = "roc" | "log" | "rejection";
 
@@ -79,6 +79,7 @@ function calibrationLines(measured: Named[]): Lines {
 export function quality(): View {
   let form: RocForm = "roc";
   let shown: Shown | undefined;
+  const isOther = changes();
   const roc = new Figure<Lines>(
     "ROC",
     linesDrawing({ xLabel: () => kAxes[form][0], yLabel: () => kAxes[form][1], isSquare: true, describe: rocText }),
@@ -137,12 +138,14 @@ export function quality(): View {
       shown = now;
       const measured = now.models.filter((group) => group.measured.length);
       message.replaceChildren(
-        measured.length
-          ? ""
-          : empty(
-              "Nothing measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see all together.",
-            ),
+        ...missing(
+          now,
+          !measured.length,
+          `Quality comes ${kAtItsEnd}`,
+          "Nothing measured yet: `podere evaluate MODEL DATA --report test.html`, then `podere report FILES -o out.html` to see all together.",
+        ),
       );
+      if (!isOther(measured)) return;
       drawRoc();
       const calibrated = calibrationLines(allOf(now.models));
       calibrationBlock.hidden = !calibrated.lines.length;

@@ -1,22 +1,21 @@
 /** How loss and quality changed over the rounds, and where executors were lost. */
 import { CurveChart, type CurveLine, type CurveMark, type Curves } from "../charts/curves";
-import { lossMarks } from "../derive/losses";
+import { lossesOf, lossMarks } from "../derive/losses";
+import { isLoss } from "../derive/measures";
 import { inRounds } from "../derive/rounds";
 import type { Shown, ShownRun } from "../derive/shown";
 import { html, short } from "../dom";
 import { brief, seconds, sentence, significant, words } from "../format";
-import { choice, empty, note, toggle, toolbar } from "../parts/controls";
+import { choice, note, toggle, toolbar } from "../parts/controls";
 import { Keyed } from "../parts/keyed";
 import type { Dash } from "../parts/swatch";
 import type { Curve } from "../report";
-import type { View } from "./view";
+import { missing, type View } from "./view";
 
 type Over = "rounds" | "seconds";
 
 const base = (metric: string) => metric.replace(/^(validation|training)_/, "");
 const dash = (metric: string): Dash => (metric.startsWith("validation_") ? "dashed" : "solid");
-/** Whether smaller is better. */
-const isLoss = (metric: string) => !/auc|accuracy/.test(metric);
 
 interface Chart {
   metric: string;
@@ -77,9 +76,7 @@ function chartsOf(runs: ShownRun[], over: Over, isLog: boolean): Chart[] {
 
 /** What was lost, in words: marks on charts are seen by some readers only. */
 function lossesText(runs: ShownRun[]): HTMLElement | string {
-  const losses = runs.flatMap(({ run }) =>
-    run.curves.length ? (run.result?.losses ?? []).map((loss) => ({ run, loss })) : [],
-  );
+  const losses = runs.flatMap(({ run }) => (run.curves.length ? lossesOf(run).map((loss) => ({ run, loss })) : []));
   if (!losses.length) return "";
   return html(
     "ul",
@@ -133,11 +130,14 @@ export function training(): View {
     charts.show(all);
     controls.hidden = hint.hidden = all.length === 0;
     message.replaceChildren(
-      all.length
-        ? ""
-        : empty(
+      ...(all.length
+        ? []
+        : missing(
+            shown,
+            true,
+            "If it trains, curves begin with its first round",
             "No curves: none of these runs trained. `podere train gbt DATA --validation-fraction 0.2 --report out.html` shows how loss and AUC grow.",
-          ),
+          )),
     );
     losses.replaceChildren(lossesText(shown.runs));
   }

@@ -53,7 +53,8 @@ OutputOptions named_run(OutputOptions output, const std::string& command, const 
 
 report::RunTitle title_of(const OutputOptions& output) {
   const std::vector<std::string> words = own_command_line();
-  const std::string command = words.size() > 1 ? words[1] : "";
+  const std::size_t place = words.size() > 2 && words[1] == "session" ? 2 : 1;  // podere session load
+  const std::string command = words.size() > place ? words[place] : "";
   return {output.run_name.empty() ? command : output.run_name, command, typed_command()};
 }
 

@@ -45,7 +45,7 @@ def _count(name: str, value: Any) -> int:
     return whole(name, value, 1, 2**31 - 1)
 
 
-_SHOWN_KINDS = ("train", "evaluate", "explain", "predict", "classify", "describe")
+_SHOWN_KINDS = ("train", "evaluate", "explain", "predict", "classify")
 
 
 class Session:

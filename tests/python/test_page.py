@@ -29,8 +29,9 @@ def test_a_session_has_a_page():
         s.fit(GBTClassifier(n_estimators=3), table)
         now = answer(s.page, "api/session")
         assert now["executors"]["wanted"] == 2 and [each["name"] for each in now["tables"]] == ["events"]
-        assert [job["name"] for job in now["jobs"]] == ["load collider:1000", "train trees table:events"]
-        assert answer(s.page, "api/runs/2")["result"]["rows"] == 1000
+        assert [job["name"] for job in now["jobs"]] == ["load collider:1000", "describe table:events",
+                                                       "train trees table:events"]
+        assert answer(s.page, "api/runs/3")["result"]["rows"] == 1000
         assert s.status["page"] == s.page
 
 

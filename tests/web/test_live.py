@@ -68,7 +68,7 @@ def test_a_run_from_start_to_end(session, browser):
     session.run("session", "load", "live", "collider:20000", "--as", "events")
     training = session.start("train", "gbt", "table:events", *ENDLESS, "-o", "m.json", "--session", "live")
     saw(browser, "train m.json")
-    saw(browser, "of 100,000 trees")
+    saw(browser, "of 100,000")
     saw(browser, "events")  # the table
     wait_for(lambda: "train m.json" in browser.run("return document.title"))
 
@@ -107,7 +107,7 @@ def test_one_command_with_a_page(session, browser):
     training = session.start("train", "gbt", "collider:20000", *ENDLESS, "-o", "m.json", "--page=0")
     line = next(line for line in training.stderr if "page: " in line)
     browser.driver.get(line.split("page: ")[1].strip())
-    saw(browser, "of 100,000 trees")
+    saw(browser, "of 100,000")
     training.send_signal(signal.SIGINT)
     saw(browser, "has ended", ".banner")
     training.communicate(timeout=60)

@@ -210,6 +210,25 @@ def test_scores_show_overtraining(higgs, pages):
     )
 
 
+def test_error_bars_do_not_depend_on_the_scale_of_weights(browser, tmp_path):
+    """The same rows, each with weight 1, 100 or 0.01."""
+    ends = []
+    for scale in (1, 100, 0.01):
+        document = samples.higgs()
+        for run in document["runs"]:
+            for each in run["measured"]:
+                counts = each["scores"]["weights"]
+                each["scores"]["weights"] = [[scale * n for n in of_class] for of_class in counts]
+                each["scores"]["squares"] = [[scale**2 * n for n in of_class] for of_class in counts]
+        browser.open(facts.page(document, tmp_path / "r.html"), "quality")
+        found = browser.run(
+            """const figure = [...document.querySelectorAll('section.model figure')].find(e => e.innerText.startsWith('Scores'));
+            return [...figure.querySelectorAll('.plot line')].map(e => e.getAttribute('y1') - e.getAttribute('y2'))"""
+        )
+        ends.append([round(length, 1) for length in found])
+    assert ends[0] == ends[1] == ends[2] and len({length for length in ends[0] if length > 0}) > 10
+
+
 def test_roc_calibration_and_confusion(higgs, pages):
     browser = higgs("quality")
     test = measured_of(pages, "higgs", 2)

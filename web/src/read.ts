@@ -170,8 +170,12 @@ const importance = record<Importance>({ feature: text, gain: number, splits: num
 const model = record<Model>({ sha256: text, objective: text, classes: list(name), importance: list(importance) });
 
 const scores = checked(
-  record<Scores>({ bins: number, weights: list(numbers) }, ["bins", "weights"]),
-  (each) => each.bins > 0 && each.weights.length > 0 && each.weights.every((of) => of.length === each.bins),
+  record<Scores>({ bins: number, weights: list(numbers), squares: list(numbers) }, ["bins", "weights"]),
+  ({ bins, weights, squares }) =>
+    bins > 0 &&
+    weights.length > 0 &&
+    (!squares.length || squares.length === weights.length) &&
+    [...weights, ...squares].every((of) => of.length === bins),
 );
 
 const residuals = checked(

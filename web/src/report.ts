@@ -219,6 +219,8 @@ export interface Measured {
 export interface Scores {
   bins: number;
   weights: number[][];
+  /** Of rows with weights, the sums of their squares: the variances of the sums. Empty: all weights are 1. */
+  squares: number[][];
 }
 
 /** Label minus prediction, in equal bins between edges. */

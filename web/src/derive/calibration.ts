@@ -21,8 +21,9 @@ export interface Calibration {
 const kBins = 20;
 
 /** Bins whose weights add up to nothing, or to less, have no share and are left out. */
-export function calibrationOf({ bins, weights }: Scores): Calibration {
+export function calibrationOf({ bins, weights, squares }: Scores): Calibration {
   const [negative = [], positive = []] = weights;
+  const [negativeSquares = [], positiveSquares = []] = squares.length ? squares : weights;
   const width = bins / Math.min(kBins, bins);
   const result: CalibrationBin[] = [];
   for (let begin = 0; begin < bins; begin += width) {
@@ -32,7 +33,10 @@ export function calibrationOf({ bins, weights }: Scores): Calibration {
     if (!(weight > 0)) continue;
     const observed = sum(inside.map((i) => positive[i]!)) / weight;
     const predicted = sum(inside.map((i, j) => ((i + 0.5) / bins) * both[j]!)) / weight;
-    result.push({ predicted, observed, weight, error: Math.sqrt(Math.max(0, observed * (1 - observed)) / weight) });
+    // As of so many rows of equal weight.
+    const square = sum(inside.map((i) => negativeSquares[i]! + positiveSquares[i]!));
+    const error = Math.sqrt(Math.max(0, observed * (1 - observed) * square)) / weight;
+    result.push({ predicted, observed, weight, error });
   }
   const total = sum(result.map(({ weight }) => weight));
   const error = sum(result.map((bin) => bin.weight * Math.abs(bin.predicted - bin.observed))) / total;

@@ -18,15 +18,16 @@ function shownAs(measured: ShownMeasured[]): { steps: ShownMeasured | undefined;
   return training ? { steps: training, points: test } : { steps: test, points: undefined };
 }
 
-/** Heights of bins: as they are, or as a density of area 1, with errors of the square root of the sum of weights. */
+/** Heights of bins: as they are, or as a density of area 1, with errors of the square root of the sum of squared weights. */
 function heights(
   weights: number[],
+  squares: number[],
   low: number,
   high: number,
   isNormalized: boolean,
 ): { heights: number[]; errors: number[] } {
   const bins = rebin(weights, kBins);
-  const errors = bins.map((weight) => Math.sqrt(Math.max(0, weight)));
+  const errors = rebin(squares, kBins).map((square) => Math.sqrt(Math.max(0, square)));
   if (!isNormalized) return { heights: bins, errors };
   const factor = bins.length / (high - low);
   const total = sum(bins);
@@ -82,7 +83,7 @@ export class ScoresPart implements Part<ModelGroup> {
           title: `${names[k] ?? `class ${k}`}, ${each.measured.rows}`,
           series: classSeries(k),
           ...(isPoints ? { mark: k ? ("square" as const) : ("circle" as const) } : {}),
-          ...heights(weights, 0, 1, this.form === "density"),
+          ...heights(weights, each.measured.scores!.squares[k] ?? weights, 0, 1, this.form === "density"),
         }),
       );
     }
@@ -106,7 +107,7 @@ export class ScoresPart implements Part<ModelGroup> {
         ? ` AUC falls from ${score(a)} to ${score(b)}.`.replace("falls", b > a ? "rises" : "falls")
         : "";
     this.description = `Largest distance between training and ${short(points.measured.rows)} (Kolmogorov–Smirnov): ${distances.join(", ")}.${auc}`;
-    this.text.textContent = `Steps: training rows. Points: ${short(points.measured.rows)} rows with √(sum of weights) as error bars. Points that leave the steps show overtraining. ${this.description}`;
+    this.text.textContent = `Steps: training rows. Points: ${short(points.measured.rows)} rows with √(sum of squared weights) as error bars. Points that leave the steps show overtraining. ${this.description}`;
   }
 }
 
@@ -145,7 +146,7 @@ export class ResidualsPart implements Part<ModelGroup> {
         title: each.title,
         series: 5 + i,
         ...(i ? { mark: "circle" as const } : {}),
-        ...heights(over(each)!, -high, high, true),
+        ...heights(over(each)!, over(each)!, -high, high, true),
       })),
     });
   }

@@ -15,6 +15,7 @@
 #include "podere/exchange/catboost.h"
 #include "podere/exchange/lightgbm.h"
 #include "podere/exchange/onnx.h"
+#include "podere/exchange/second_class.h"
 #include "podere/exchange/ubjson.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/exchange/xgboost_binary.h"
@@ -142,9 +143,7 @@ bool is_podere(const Format& format) { return format.write == write_podere; }
 
 std::string what_is_lost(const Format& to, const algorithm::Model& model) {
   const tree::Model* const trees = tree::trees_of(model);
-  const bool is_both_classes =
-      trees != nullptr && trees->options.objective == tree::Objective::kProbabilities && trees->n_outputs() == 2;
-  if (!is_both_classes || is_podere(to) || to.write == write_onnx) return "";
+  if (trees == nullptr || is_podere(to) || to.write == write_onnx || !second_class(*trees, to.name)) return "";
   return fmt::format("{} gets the probability of the second class alone: that of the first is the rest to 1", to.name);
 }
 

@@ -34,6 +34,7 @@ class Driver:
         self.asked = []
         self.behavior = "answers"  # or: refuses, fails, hangs, lies
         self.bodies = {}  # by path, others than what is true
+        self.broken = set()  # paths that fail
         self.key = KEY
         self.prefix = ""  # of a proxy, such as /user/ann/proxy/8650
         self.busy = self.most_at_once = 0
@@ -109,7 +110,7 @@ class Driver:
             end = time.monotonic() + 30
             while self.behavior == "hangs" and time.monotonic() < end:
                 time.sleep(0.05)
-        if behavior == "fails":
+        if behavior == "fails" or address.path in self.broken:
             return self._send(to, 502, b"Bad Gateway", {"Content-Type": "text/html"})
         if behavior == "lies":
             return self._send(to, 200, b"<html>Sign in</html>", {"Content-Type": "text/html"})

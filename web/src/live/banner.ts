@@ -6,6 +6,8 @@ import type { Connection, Live } from "./live";
 
 const clock = (at: Date) => at.toLocaleTimeString("en-GB");
 const kKeeps = "The page keeps what it has.";
+/** So short a pause is not counted. */
+const kShort = 2000;
 /** Then it is no pause any more. */
 const kLong = 60_000;
 
@@ -16,6 +18,7 @@ function text(connection: Connection, { session, answered }: Live): string {
     case "silent": {
       const for_ms = Date.now() - connection.since.getTime();
       if (connection.isOther) return `What answers at this address is not Podere; trying again.${keeps}`;
+      if (for_ms < kShort) return `No answer; trying again.${keeps}`;
       if (for_ms < kLong || !answered) return `No answer for ${wholeSeconds(for_ms / 1000)}; trying again.${keeps}`;
       return `No answer since ${clock(connection.since)}: ${name ? "the session" : "the command"} seems to have ended.${keeps}`;
     }

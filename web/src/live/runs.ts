@@ -115,7 +115,7 @@ export class Runs {
     else if (answer.status === 404) this.held.set(job, { revision, damage: [] });
     else {
       const failures = (this.delays.get(job)?.failures ?? 0) + 1;
-      this.delays.set(job, { until: read + Math.min(kLongestPause, 1000 * 2 ** failures), failures, state });
+      this.delays.set(job, { until: read + Math.min(kLongestPause, 1000 * 2 ** (failures - 1)), failures, state });
       return;
     }
     const took = performance.now() - began;

@@ -203,7 +203,9 @@ Json write_all(const Options& options, const Prepared& prepared, const RunFolder
   if (options.has_contact_sheet) {
     AtomicFile sheet(std::filesystem::path(options.folder) / kContactSheetName);
     sheet.write(result_sheet(options.pictures, *prepared.network, pictures, prepared.labels,
-                             [&](std::size_t i) { return from_bytes(results.result(i)); }));
+                             {.outcome = [&](std::size_t i) { return from_bytes(results.result(i)); },
+                              .is_suspect = [&](std::size_t i) { return results.was_at_an_end(i); },
+                              .decode_seconds = options.decode_seconds}));
     sheet.commit_unflushed();
   }
   return counts;

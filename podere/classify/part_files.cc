@@ -71,7 +71,7 @@ void PartFile::add(std::uint64_t task, std::uint64_t kind, std::string_view byte
 }
 
 Results::Results(std::vector<std::filesystem::path> files, std::uint64_t n_tasks)
-    : files_(std::move(files)), places_(n_tasks), was_begun_(n_tasks) {
+    : files_(std::move(files)), places_(n_tasks), n_open_(n_tasks) {
   for (std::uint32_t file = 0; file < files_.size(); ++file) read(file);
 }
 
@@ -96,8 +96,9 @@ void Results::read(std::uint32_t file) {
     offset += sizeof head;
     if (head.kind == kEnd) {
       places_[head.task] = {file, offset, head.n_bytes};
+      --n_open_[head.task];
     } else {
-      was_begun_[head.task] = true;
+      ++n_open_[head.task];
     }
     offset += head.n_bytes;
     n_left -= head.n_bytes;

@@ -50,7 +50,9 @@ class Results {
   /// Whether there is a result of the task.
   bool is_done(std::uint64_t task) const { return places_[task].n_bytes != kNone; }
   /// Whether the task was begun and not done: it was at work when its executor ended.
-  bool was_begun(std::uint64_t task) const { return !is_done(task) && was_begun_[task]; }
+  bool was_begun(std::uint64_t task) const { return !is_done(task) && was_at_an_end(task); }
+  /// Whether an executor ended while the task was at work, whatever became of it afterwards.
+  bool was_at_an_end(std::uint64_t task) const { return n_open_[task] > 0; }
 
   /// The result of a task. Throws Error if there is none, or the file has changed.
   std::string result(std::uint64_t task) const;
@@ -67,7 +69,7 @@ class Results {
 
   std::vector<std::filesystem::path> files_;
   std::vector<Place> places_;                         // [n_tasks]
-  std::vector<bool> was_begun_;                       // [n_tasks]
+  std::vector<std::int32_t> n_open_;                  // [n_tasks], how often begun and not done
   mutable std::map<std::uint32_t, int> descriptors_;  // of files that are open
 };
 

@@ -50,6 +50,22 @@ TEST_F(PartFilesTest, HaveWhatWasDoneByAll) {
   EXPECT_FALSE(all.was_begun(2));
 }
 
+TEST_F(PartFilesTest, KnowWhatWasAtWorkWhenAnExecutorEnded) {
+  {
+    PartFile first(path("0.0.part"));
+    for (const std::uint64_t task : {0, 1, 2}) first.begin(task);
+    first.end(0, "");
+    PartFile second(path("1.0.part"));
+    second.begin(1);
+    second.end(1, "done at last");
+  }
+  const Results all = results(4, {"0.0.part", "1.0.part"});
+  EXPECT_FALSE(all.was_at_an_end(0));
+  EXPECT_TRUE(all.was_at_an_end(1)) << "although it is done";
+  EXPECT_TRUE(all.was_at_an_end(2));
+  EXPECT_FALSE(all.was_at_an_end(3));
+}
+
 TEST_F(PartFilesTest, MayBeMoreThanAreOpenAtOnce) {
   std::vector<std::string> names;
   for (std::uint64_t task = 0; task < 200; ++task) {

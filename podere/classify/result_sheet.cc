@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "podere/base/json.h"
 #include "podere/classify/contact_sheet.h"
 #include "podere/image/decode.h"
+#include "podere/image/decode_apart.h"
 
 namespace podere::classify {
 namespace {
@@ -17,10 +19,12 @@ std::string last_part(const std::string& location) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i,
+std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i, const SheetResults& results,
                                          const image::DecodeOptions& decoding) {
   try {
-    return image::decode(pictures.read(i), pictures.title(i), decoding);
+    const std::vector<std::uint8_t> bytes = pictures.read(i);
+    if (!results.is_suspect(i)) return image::decode(bytes, pictures.title(i), decoding);
+    return image::decode_apart(bytes, pictures.title(i), results.decode_seconds, decoding).picture;
   } catch (const Error&) {
     return std::nullopt;
   } catch (const std::bad_alloc&) {
@@ -31,7 +35,7 @@ std::optional<image::Picture> read_again(const image::PictureList& pictures, std
 }  // namespace
 
 std::string result_sheet(const std::string& location, const PictureNetwork& network, const image::PictureList& pictures,
-                         std::span<const std::string> labels, const std::function<Outcome(std::size_t)>& outcome_of) {
+                         std::span<const std::string> labels, const SheetResults& results) {
   const Json& facts = network.facts();
   SheetSource source;
   source.title = last_part(location);
@@ -41,12 +45,12 @@ std::string result_sheet(const std::string& location, const PictureNetwork& netw
                   {"scores", facts.at("scores")}};
   source.n_pictures = pictures.size();
   source.row = [&](std::size_t i) {
-    const Outcome outcome = outcome_of(i);
+    const Outcome outcome = results.outcome(i);
     if (outcome.top.empty()) return SheetRow{pictures.name(i), "", 0, outcome.fault};
     const Score& best = outcome.top.front();
     return SheetRow{pictures.name(i), labels.empty() ? std::to_string(best.label) : labels[best.label], best.score, ""};
   };
-  source.picture = [&](std::size_t i) { return read_again(pictures, i, network.decoding()); };
+  source.picture = [&](std::size_t i) { return read_again(pictures, i, results, network.decoding()); };
   return contact_sheet(source);
 }
 

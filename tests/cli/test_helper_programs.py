@@ -94,6 +94,14 @@ def test_what_is_not_the_pictures_fault_ends_the_run_which_can_be_resumed(podere
     assert [row["picture"] for row in rows(podere) if row["error"]] == ["zz.tif"] and len(rows(podere)) == 7
 
 
+def test_the_contact_sheet_decodes_such_a_picture_apart_again(podere, beside, suspect):
+    program(beside / "podere", f"echo x >> {beside}/decoded.txt", HEAD + "abcdefghijkl'")
+    podere.done(*suspect, "--contact-sheet", "sheet.html")
+    assert not [row for row in rows(podere) if row["error"]]
+    assert 'width="2" height="2" alt="zz.tif' in (podere.folder / "sheet.html").read_text()
+    assert len((beside / "decoded.txt").read_text().split()) == 2  # for its class, and for the sheet
+
+
 @pytest.mark.parametrize("lines, code, words", [
     (["read line", "exit 1"], 2, "podere-hdf5 ended before it was written"),
     (["read line", "kill -KILL $$"], 2, "podere-hdf5 ended before it was written"),

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 #include "podere/base/file_traffic.h"
 
@@ -23,7 +24,7 @@ std::string read_model_text(const std::filesystem::path& path) {
   }
   CountedFileCall call(CountedFileCall::Kind::kRead);
   if (file) text << file.rdbuf();
-  if (!file) throw_input_error("{}: cannot be read", path.string());
+  if (!file) throw_cannot_read(path);
   std::string content = std::move(text).str();
   call.add(content.size());
   return content;

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 
 namespace podere {
@@ -13,7 +14,7 @@ std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;
   const bool has_bytes = file && file.peek() != std::ifstream::traits_type::eof();  // of a folder it fails
   if (has_bytes) text << file.rdbuf();
-  if (!file.is_open() || file.bad() || text.fail()) throw_input_error("{}: cannot be read", path.string());
+  if (!file.is_open() || file.bad() || text.fail()) throw_cannot_read(path);
   return std::move(text).str();
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 
 namespace podere {
@@ -40,7 +41,7 @@ std::string sha256_of(std::string_view bytes) {
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw_input_error("{}: cannot be read", path.string());
+  if (!in) throw_cannot_read(path);
   Digest digest;
   std::string piece(1 << 20, '\0');
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 
@@ -13,7 +14,7 @@ namespace podere::classify {
 
 std::vector<std::string> read_class_names(const std::string& path, std::size_t n_classes) {
   std::ifstream in(path);
-  if (!in) throw_input_error("{}: cannot be read", path);
+  if (!in) throw_cannot_read(path);
   std::vector<std::string> labels;
   for (std::string line; std::getline(in, line);) {
     if (labels.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark of UTF-8

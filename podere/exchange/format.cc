@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/catalog/catalog.h"
@@ -186,7 +187,7 @@ ReadModel load_model(const std::filesystem::path& path, Target target) {
     rest << file.rdbuf();
     text += std::move(rest).str();
   }
-  if (!file) throw_input_error("{}: cannot be read", path.string());
+  if (!file) throw_cannot_read(path);
   return read_model(text, path.string(), target);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "podere/base/atomic_file.h"
+#include "podere/base/cannot_read.h"
 #include "podere/base/error.h"
 #include "podere/base/json.h"
 #include "podere/base/printable.h"
@@ -63,7 +64,7 @@ std::vector<std::size_t> places_of(const table::Schema& schema, const classify::
 onnx::ModelProto read_file(const std::string& path) {
   onnx::ModelProto file;
   std::ifstream content(path, std::ios::binary);
-  if (!file.ParseFromIstream(&content)) throw_input_error("{}: cannot be read", path);
+  if (!file.ParseFromIstream(&content)) throw_cannot_read(path);
   for (const auto& weight : file.graph().initializer()) {
     if (weight.data_location() != onnx::TensorProto::EXTERNAL) continue;
     throw_input_error(

@@ -144,7 +144,10 @@ Network read(google::protobuf::io::ZeroCopyInputStream& stream, std::uint64_t n_
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage() || !model.has_graph())
-    throw_input_error("'{}' is no ONNX file, or a damaged one", name);
+    throw_input_error(
+        "'{}' is no ONNX file, or a damaged one; networks come here as ONNX files, as torch.onnx.export "
+        "writes them",
+        name);
   try {
     auto graph = std::make_shared<Graph>(to_graph(model, folder));
     graph->file = name;

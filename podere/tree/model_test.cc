@@ -157,7 +157,7 @@ TEST(ModelTest, AFileThatIsNotThereIsNamed) {
     load_model("/nowhere/m.json");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "/nowhere/m.json: cannot be read");
+    EXPECT_STREQ(error.what(), "/nowhere/m.json: cannot be read: No such file or directory");
   }
 }
 

@@ -126,7 +126,7 @@ def test_preprocessing_and_size_are_found_as_classify_finds_them(podere, picture
 
 
 @pytest.mark.parametrize("query, words", [
-    ("model=none.onnx&preprocess=unit", "none.onnx: cannot be read"),
+    ("model=none.onnx&preprocess=unit", "none.onnx: cannot be read: No such file or directory"),
     ("model=net.onnx", "preprocess=imagenet (as torchvision's networks)"),
     (f"{NET}&layer=dd", "has no tensor 'dd': did you mean 'd'?"),
     (f"{NET}&layer=", "layer is '', allowed are the name of a tensor"),

@@ -81,19 +81,25 @@ bool is_animated(Bytes bytes) {
               name, what);
 }
 
+std::optional<Format> format_by_begin(std::string_view text) {
+  for (const std::string_view begin : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
+    if (text.starts_with(begin)) return Format::kTiff;
+  }
+  if (text.starts_with("\xff\xd8\xff"sv)) return Format::kJpeg;
+  if (text.starts_with("\x89PNG\r\n\x1a\n"sv)) return Format::kPng;
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool begins_as_picture(Bytes bytes) { return format_by_begin(text_of(bytes)).has_value(); }
 
 Format find_format(Bytes bytes, const std::string& name) {
   const std::string_view text = text_of(bytes);
   if (text.empty()) throw_fault(FaultKind::kEmpty, "{}: is empty, and no picture; copy it again", name);
-  if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv) || text.starts_with("II+\0"sv) ||
-      text.starts_with("MM\0+"sv)) {
-    return Format::kTiff;
-  }
-  if (text.starts_with("\xff\xd8\xff"sv)) return Format::kJpeg;
-  if (text.starts_with("\x89PNG\r\n\x1a\n"sv)) {
-    if (is_animated(bytes)) refuse(name, "an animated PNG");
-    return Format::kPng;
+  if (const auto format = format_by_begin(text)) {
+    if (*format == Format::kPng && is_animated(bytes)) refuse(name, "an animated PNG");
+    return *format;
   }
   for (const OtherKind& kind : kOthers) {
     if (has(text, kind)) refuse(name, kind.name);

@@ -8,6 +8,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/image/first_bytes.h"
 #include "podere/io/byte_source.h"
 #include "podere/io/file_list.h"
 #include "podere/source/arrays_reader.h"
@@ -60,6 +61,12 @@ const Reader& find_format(const std::string& all, std::span<const Reader> known)
     return std::ranges::any_of(reader.first_bytes, [&](std::string_view first) { return begin.starts_with(first); });
   });
   if (by_bytes != nullptr) return *by_bytes;
+  if (image::begins_as_picture({reinterpret_cast<const std::uint8_t*>(begin.data()), begin.size()})) {
+    throw_input_error(
+        "{0}: is a picture; a table of pictures is 'images:{1}?size=32', or what a network makes of them, "
+        "'images:{1}?model=FILE.onnx&layer=NAME'",
+        location, all);
+  }
   const std::string extension = extension_of(location);
   const auto* by_name = find_first(known, Reads::kBytes, [&](const Reader& reader) {
     return std::ranges::find(reader.suffixes, extension) != reader.suffixes.end();

@@ -162,6 +162,16 @@ def test_a_query_that_is_wrong_is_refused(podere, made, query, words):
     assert words in podere.refused("train", "gbt", f"images:{made}{query}", "-o", "m.json")
 
 
+def test_a_folder_of_pictures_that_is_named_as_a_table_is_refused_with_the_way_to_one(podere, made):
+    shutil.copytree(made, podere.folder / "sem")
+    (podere.folder / "sem/LABELS.csv").unlink(missing_ok=True)
+    assert podere.refused("train", "gbt", "sem", "-o", "m.json").endswith(
+        "is a picture; a table of pictures is 'images:sem?size=32', or what a network makes of them, "
+        "'images:sem?model=FILE.onnx&layer=NAME'")
+    [picture, *_] = sorted((podere.folder / "sem/tips").iterdir())
+    assert f"is a picture; a table of pictures is 'images:{picture}?size=32'" in podere.refused("describe", picture)
+
+
 def test_a_picture_that_cannot_be_decoded_is_named(podere, made):
     shutil.copytree(made, podere.folder / "sem")
     (podere.folder / "sem/tips/notes.tif").write_text("lost\n")

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "podere/base/atomic_file.h"
@@ -108,6 +111,25 @@ classify::OutputFormat format_of(const std::filesystem::path& output) {
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool is_hdf5 = ending == ".h5" || ending == ".hdf5";
   return is_hdf5 ? classify::OutputFormat::kHdf5 : classify::OutputFormat::kText;
+}
+
+/// Throws InputError for the name of a table of pictures.
+void check_location(const std::string& pictures) {
+  constexpr std::string_view kScheme = "images:";
+  std::error_code unknown;
+  if (!pictures.starts_with(kScheme) || std::filesystem::exists(pictures, unknown)) return;
+  const std::string place = pictures.substr(kScheme.size(), pictures.find('?') - kScheme.size());
+  throw_input_error("{}: images: is for tables; classify takes the pictures themselves: {}", pictures, place);
+}
+
+/// Throws InputError for an output of a format that classify does not write.
+void check_ending(const ClassifyOptions& options) {
+  constexpr std::array<std::string_view, 9> kOthers = {".xlsx",  ".xls",     ".ods", ".json", ".parquet",
+                                                       ".arrow", ".feather", ".npy", ".npz"};
+  std::filesystem::path output = options.path;
+  if (std::ranges::find(kOthers, output.extension().string()) == kOthers.end()) return;
+  throw_input_error("-o {}: classify writes CSV, which spreadsheets read, or HDF5: name it {} or {}", options.path,
+                    output.replace_extension(".csv").string(), output.replace_extension(".h5").string());
 }
 
 /// Where what is done is kept: beside the output, or with what goes at the end where that is no file.
@@ -236,6 +258,7 @@ void check_pictures(const ClassifyOptions& options) {
 }
 
 int classify_pictures(const ClassifyOptions& options) {
+  check_location(options.job.pictures);
   const int facts_to =
       prepare_outputs(outputs_of(options),
                       {{"PICTURES", options.job.pictures},
@@ -244,6 +267,7 @@ int classify_pictures(const ClassifyOptions& options) {
                        {"--head", options.head},
                        {"--preprocess", classify::is_preprocessing_name(options.preprocess) ? "" : options.preprocess},
                        {"the file beside --model", classify::preprocessing_file_of(options.job.model)}});
+  check_ending(options);
   if (!options.head.empty() && !options.job.labels.empty()) {
     throw_input_error("--labels: the head has the names of classes");
   }

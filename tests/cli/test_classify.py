@@ -441,6 +441,18 @@ def test_a_folder_of_a_run_that_was_changed_is_refused(podere, network, bad_deco
     assert len(rows(podere)) == 11
 
 
+@pytest.mark.parametrize("pictures, model, output, words", [
+    ("images:pictures?size=8", "net.onnx", "l.csv", "images: is for tables; classify takes the pictures themselves: pictures"),
+    ("pictures", "net.onnx", "l.xlsx", "-o l.xlsx: classify writes CSV, which spreadsheets read, or HDF5: name it l.csv or l.h5"),
+    ("pictures", "none.onnx", "l.csv", "none.onnx: cannot be read: No such file or directory"),
+    ("pictures", "head.json", "l.csv", "'head.json' is no ONNX file, or a damaged one; networks come here as ONNX files"),
+])
+def test_what_is_easily_mistaken_is_refused_with_what_to_do(podere, network, pictures, model, output, words):
+    make_pictures(podere.folder / "pictures", 1)
+    (podere.folder / "head.json").write_text('{"podere": 1}')
+    assert words in podere.refused("classify", pictures, "--model", model, "--preprocess", "unit", "-o", output)
+
+
 def test_names_of_classes_are_text_and_lists_are_lines(podere, network):
     make_pictures(podere.folder / "pictures", 2)
 

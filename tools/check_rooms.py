@@ -2,8 +2,8 @@
 """Holds the rule of the rooms: check_rooms.py [root]. The floors are the table in podere/README.md.
 
 A room includes headers of itself and of rooms on lower floors; only comm includes <mpi.h>; headers of the project are
-included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules; only
-podere/catalog names an algorithm of examples/; outside of io, columns, source and the options of the command line nothing names a
+included as "podere/<room>/..."; rooms that show how one is added lie in examples/, and keep the same rules (other
+folders there make programs of their own); only podere/catalog names an algorithm of examples/; outside of io, columns, source and the options of the command line nothing names a
 file format in the table of podere/source/readers.cc; only the tables of podere/tree/objective.cc and
 podere/exchange/objectives.cc name objectives of trees; a room names in its CMakeLists.txt the rooms whose headers it
 includes, and no other than lower ones; the table and the folders name the same rooms. Prints each breach as file:line: what.
@@ -110,11 +110,17 @@ def check_objectives(folder: Path):
                 yield path, line, f"names {named[0]}: ask traits_of() of podere/tree/objective.h instead"
 
 
+def is_program(folder: Path) -> bool:
+    """Whether it lies in examples/ and builds programs that are no part of Podere."""
+    cmake = folder / "CMakeLists.txt"
+    return folder.parent.name == "examples" and cmake.exists() and "podere_room(" not in cmake.read_text()
+
+
 def check(root: Path):
     readme = root / "podere" / "README.md"
     floors, lines = read_floors(readme)
     folders = {folder.name: folder for rooms in FOLDERS if (root / rooms).exists()
-               for folder in (root / rooms).iterdir() if any(folder.glob("*.*"))}
+               for folder in (root / rooms).iterdir() if any(folder.glob("*.*")) and not is_program(folder)}
     formats = read_formats(root)
     for room in sorted(floors.keys() - folders.keys()):
         yield readme, lines[room], f"room '{room}' has a floor but no folder"

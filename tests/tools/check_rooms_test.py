@@ -48,6 +48,13 @@ def test_a_sound_tree_passes(check):
     assert check() == (0, "check_rooms: every room keeps to its floor\n")
 
 
+def test_programs_in_examples_are_no_rooms(check):
+    files = {"examples/patterns/CMakeLists.txt": "add_executable(loop loop.cc)\n", "examples/patterns/loop.cc": "#include <mpi.h>\n"}
+    assert check(files) == (0, "check_rooms: every room keeps to its floor\n")
+    rooms = {**files, "examples/patterns/CMakeLists.txt": "podere_room(patterns)\n"}
+    assert check(rooms) == (1, "examples/patterns:1: unknown room 'patterns': give it a floor in podere/README.md\n")
+
+
 @pytest.mark.parametrize(
     "breach, changes",
     [

@@ -3,7 +3,7 @@
 //   mpicxx -O2 all_reduce.cc -o all_reduce && mpirun -n 2 ./all_reduce
 //
 // What to see: run it on 1, 2 and 3 processes. All of them come as near to the line y = 3 x - 1, although none has seen
-// all rows, and nobody sent a model: equal sums lead to equal steps. Trained with sums of doubles, the last digits
+// all rows, and no process sent a model: equal sums lead to equal steps. Trained with sums of doubles, the last digits
 // depend on the number of processes. Trained with sums of integers, they do not.
 //
 // Podere does the same: podere/comm/communicator.h wraps MPI's call, podere/neural/batch_gradient.cc sums the gradients

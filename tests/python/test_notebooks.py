@@ -1,5 +1,6 @@
 """The notebooks run as they stand, and show what they say."""
 import pathlib
+import re
 import sys
 
 import nbformat
@@ -39,11 +40,38 @@ assert confusion.sum() == 400 and confusion.trace() == closer["right"].sum()
 assert raw["right"].mean() < 0.3 and raw["score"].mean() > 0.95
 assert len(without) == len(with_head) == 200 and with_head["right"].mean() > without["right"].mean() + 0.05
 """),
+    "6_fitting": (3, """
+losses = {name: model.history_["validation_loss"] for name, model in {**by_depth, **networks}.items()}
+assert losses["depth 1"].argmin() > 90 and losses["depth 4"].argmin() + 1 == 34 and losses["depth 10"].argmin() + 1 == 8
+assert losses["100 + 100 units"][-1] > 1.3 * losses["100 + 100 units"].min()
+assert all(distances["depth 10", kind] > 5 * distances["all three", kind] for kind in ("signal", "background"))
+assert measures["depth 10"][0] > 0.999 and measures["depth 10"][2] > np.log(2)
+assert max(measures, key=lambda name: measures[name][2]) == "100 + 100 units"
+assert min(measures, key=lambda name: measures[name][2]) == "all three" == max(measures, key=lambda name: measures[name][1])
+assert same == [True, True]
+assert "podere" in page.read_text()
+"""),
+    "7_scaling": (2, """
+assert len(set(sums)) == 1 and set(sums.index) == {"1 executors", "2 executors", "3 executors"}
+assert all(0 <= s <= 1 for s in serial.values())
+assert agree == dict.fromkeys(names, True) and len(weak) == 2
+assert 1 < many / few < 4
+"""),
 }
 
 
 def test_every_notebook_is_checked():
     assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == set(CHECKS)
+
+
+def test_the_numbers_in_the_text_are_those_that_the_cells_show():
+    """Of the notebook whose results have the same bits on every machine."""
+    notebook = nbformat.read(NOTEBOOKS / "6_fitting.ipynb", as_version=4)
+    text = " ".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    shown = " ".join(str(output) for cell in notebook.cells for output in cell.get("outputs", []))
+    numbers = set(re.findall(r"\b0\.\d{3}\b", text)) - {"0.003"}  # a penalty
+    assert len(numbers) > 5
+    assert not [number for number in numbers if number not in shown]
 
 
 def kinds_of_outputs(cell):

@@ -1,0 +1,49 @@
+#include "podere/base/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "podere/base/error.h"
+
+namespace podere {
+namespace {
+
+std::filesystem::path lock_of(const std::filesystem::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".lock");
+}
+
+/// Whether `path` still leads to what `descriptor` has open: who had the lock before removes the file.
+bool leads_to(const std::filesystem::path& path, int descriptor) {
+  struct stat of_name = {};
+  struct stat of_lock = {};
+  return fstat(descriptor, &of_lock) == 0 && stat(path.c_str(), &of_name) == 0 && of_name.st_ino == of_lock.st_ino &&
+         of_name.st_dev == of_lock.st_dev;
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
+  while (true) {
+    descriptor_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path.string(), std::strerror(errno));
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      close(descriptor_);
+      throw_input_error("{}: another command is at work on it", path.string());
+    }
+    if (leads_to(lock_, descriptor_)) return;
+    close(descriptor_);
+  }
+}
+
+FileLock::~FileLock() {
+  unlink(lock_.c_str());  // while it is locked: nobody else has it
+  close(descriptor_);
+}
+
+}  // namespace podere

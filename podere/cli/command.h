@@ -43,6 +43,8 @@ void add_completion(CLI::App& app, Command& chosen);
 void add_manual(CLI::App& app, Command& chosen);
 /// Hidden: what the launcher starts.
 void add_executor(CLI::App& app, Command& chosen);
+/// Likewise: what podere scale starts.
+void add_network(CLI::App& app, Command& chosen);
 void add_decode(CLI::App& app, Command& chosen);
 
 }  // namespace podere::cli

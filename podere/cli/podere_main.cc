@@ -51,6 +51,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_manual(app, chosen);
   add_executor(app, chosen);
   add_decode(app, chosen);
+  add_network(app, chosen);
 }
 
 int parse_and_run(int argc, char** argv) {

@@ -7,6 +7,7 @@
 #include "podere/jobs/describe_job.h"
 #include "podere/jobs/evaluate_job.h"
 #include "podere/jobs/explain_job.h"
+#include "podere/jobs/network_job.h"
 #include "podere/jobs/predict_job.h"
 #include "podere/jobs/table_jobs.h"
 #include "podere/jobs/train_job.h"
@@ -16,7 +17,7 @@ namespace podere::jobs {
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
       TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
-      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(),
+      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

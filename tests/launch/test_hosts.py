@@ -55,6 +55,15 @@ def test_a_session_on_hosts(podere, hosts, here, tmp_path_factory):
     assert names(podere.folder) == ["hosts.txt", "model.json"]
 
 
+def test_a_study_on_hosts_measures_the_wire_between_them(podere):
+    podere.done("scale", "-o", "s.json", "--executors", "1,2,4", "--cores", 1, "--repeats", 1, "--model", "8", "train", "gbt",
+                "collider:20000", "--trees", 3, *podere.on_hosts)
+    found = json.loads((podere.folder / "s.json").read_text())
+    assert [run["executors"] for run in found["runs"]] == [1, 2, 4] and found["same_results"] is True
+    assert found["network"]["latency_us"] > 0 and found["points"][-1]["modeled"]
+    assert names(podere.folder) == ["hosts.txt", "s.json"]
+
+
 def start_training(podere, hosts):
     process = podere.start(*TRAIN, *ENDLESS, *podere.on_hosts, "--executors", "4", "--json")
     wait_until_training(process, podere)

@@ -56,6 +56,15 @@ def test_executors_have_the_cores_of_the_allocation(podere):
     assert facts["executors"] == 2 and facts["cores"] == 2
 
 
+def test_a_study_in_an_allocation(allocated):
+    allocated.done("scale", "-o", "s.json", "--executors", "1,2,4", "--cores", 1, "--repeats", 1, "--model", "8", "train", "gbt",
+                   "collider:20000", "--trees", 3, "--on", "slurm")
+    found = json.loads((allocated.folder / "s.json").read_text())
+    assert [run["executors"] for run in found["runs"]] == [1, 2, 4] and found["same_results"] is True
+    assert found["network"]["latency_us"] > 0 and found["points"][-1]["modeled"]
+    assert names(allocated.folder) == ["s.json"]
+
+
 def driver_of(allocated, n_executors):
     executors = allocated.executors(n_executors)
     return next(pid for pid in allocated.processes(wait=0)

@@ -1,14 +1,14 @@
-#include "podere/report/scaling.h"
+#include "podere/scaling/study.h"
 
 #include <gtest/gtest.h>
 
 #include "podere/base/error.h"
-#include "podere/report/scaling_svg.h"
+#include "podere/scaling/study_svg.h"
 
-namespace podere::report {
+namespace podere::scaling {
 namespace {
 
-ScaleRun run_of(int executors, int cores, double seconds, const std::string& sha256 = "a") {
+Run run_of(int executors, int cores, double seconds, const std::string& sha256 = "a") {
   return {.executors = executors,
           .cores = cores,
           .seconds = seconds,
@@ -19,19 +19,21 @@ ScaleRun run_of(int executors, int cores, double seconds, const std::string& sha
           .sha256 = sha256};
 }
 
-ScaleStudy study_of(std::vector<ScaleRun> runs) {
+Study study_of(std::vector<Run> runs) {
   return {
       .command = "podere train gbt a.csv", .weak_rows = {}, .cpu = "a cpu", .usable_cores = 4, .runs = std::move(runs)};
 }
 
 std::string refusal_of(const std::string& text) {
   try {
-    scale_study_of(text, "s.json");
+    study_of_text(text, "s.json");
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
+
+std::string svg_of(const Study& study) { return study_svg(study, points_of(study)); }
 
 TEST(Scaling, APointIsTheMedianOfItsRuns) {
   const auto points = points_of(study_of({run_of(1, 1, 9), run_of(1, 1, 1), run_of(1, 1, 2)}));
@@ -66,7 +68,7 @@ TEST(Scaling, ABaseOfSeveralCoresIsComparedByCores) {
 }
 
 TEST(Scaling, OfWeakScalingTheSameTimeIsIdeal) {
-  ScaleStudy study = study_of({run_of(1, 1, 4), run_of(2, 2, 5)});
+  Study study = study_of({run_of(1, 1, 4), run_of(2, 2, 5)});
   study.weak_rows = 100;
   const auto points = points_of(study);
   EXPECT_EQ(points[1].efficiency, 0.8);
@@ -82,11 +84,11 @@ TEST(Scaling, ResultsAreComparedWhereThereAreSome) {
 }
 
 TEST(Scaling, AFileHasTheWholeStudy) {
-  ScaleStudy study = study_of({run_of(1, 1, 4), run_of(2, 2, 5, "b")});
+  Study study = study_of({run_of(1, 1, 4), run_of(2, 2, 5, "b")});
   study.weak_rows = 7;
   const Json json = to_json(study);
   EXPECT_EQ(json.at("points").size(), 2);
-  EXPECT_EQ(to_json(scale_study_of(to_text(json), "s.json")), json);
+  EXPECT_EQ(to_json(study_of_text(to_text(json), "s.json")), json);
 }
 
 TEST(Scaling, AFileThatIsNoneIsRefused) {
@@ -108,7 +110,7 @@ TEST(Scaling, ThePictureHasALineForEachNumberOfCores) {
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
     return n;
   };
-  const std::string svg = scaling_svg(study_of({run_of(1, 1, 8), run_of(2, 1, 4), run_of(1, 2, 5), run_of(2, 2, 3)}));
+  const std::string svg = svg_of(study_of({run_of(1, 1, 8), run_of(2, 1, 4), run_of(1, 2, 5), run_of(2, 2, 3)}));
   EXPECT_EQ(n_of(svg, "class=\"line\""), 4);  // in two panels
   EXPECT_EQ(n_of(svg, "<circle"), 2 + 8);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
@@ -116,8 +118,8 @@ TEST(Scaling, ThePictureHasALineForEachNumberOfCores) {
 }
 
 TEST(Scaling, APictureOfOnePointOrNoneHasNoNumbersThatAreNone) {
-  for (const auto& runs : {std::vector<ScaleRun>{run_of(1, 1, 3)}, std::vector<ScaleRun>{}}) {
-    const std::string svg = scaling_svg(study_of(runs));
+  for (const auto& runs : {std::vector<scaling::Run>{run_of(1, 1, 3)}, std::vector<scaling::Run>{}}) {
+    const std::string svg = svg_of(study_of(runs));
     EXPECT_EQ(svg.find("nan"), std::string::npos);
     EXPECT_EQ(svg.find("inf"), std::string::npos);
     EXPECT_NE(svg.find("</svg>"), std::string::npos);
@@ -125,10 +127,10 @@ TEST(Scaling, APictureOfOnePointOrNoneHasNoNumbersThatAreNone) {
 }
 
 TEST(Scaling, ACommandIsTextInThePicture) {
-  ScaleStudy study = study_of({run_of(1, 1, 3)});
+  Study study = study_of({run_of(1, 1, 3)});
   study.command = "podere train gbt '<b>.csv'";
-  EXPECT_EQ(scaling_svg(study).find("<b>"), std::string::npos);
+  EXPECT_EQ(svg_of(study).find("<b>"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace podere::report
+}  // namespace podere::scaling

@@ -1,4 +1,4 @@
-#include "podere/report/scaling_svg.h"
+#include "podere/scaling/study_svg.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "podere/base/markup.h"
 
-namespace podere::report {
+namespace podere::scaling {
 namespace {
 
 constexpr double kSide = 320;  // of a panel
@@ -54,7 +54,7 @@ std::vector<double> ticks_of(const Panel& panel) {
   return ticks;
 }
 
-std::string axes(const Panel& panel, const std::vector<ScalePoint>& points, const std::string& title,
+std::string axes(const Panel& panel, const std::vector<Point>& points, const std::string& title,
                  const std::string& unit) {
   std::string svg = fmt::format("<text class=\"panel\" x=\"{:g}\" y=\"{:g}\" text-anchor=\"middle\">{}</text>\n",
                                 panel.left + kSide / 2, kTop - 12, title);
@@ -65,7 +65,7 @@ std::string axes(const Panel& panel, const std::vector<ScalePoint>& points, cons
         panel.left, panel.y(tick), kSide, panel.left - 8, tick, unit);
   }
   int last = 0;
-  for (const ScalePoint& point : points) {  // rising
+  for (const Point& point : points) {  // rising
     if (point.total_cores() == last) continue;
     last = point.total_cores();
     svg += fmt::format(
@@ -79,29 +79,62 @@ std::string axes(const Panel& panel, const std::vector<ScalePoint>& points, cons
                    panel.left, kTop, kSide, kSide, panel.left + kSide / 2, kTop + kSide + 44);
 }
 
-/// A line with marks, and bars for the spread.
-template <typename Value>
-std::string line(const Panel& panel, const std::vector<ScalePoint>& points, const char* color, const Value& value) {
+/// "M1 2L3 4" through the points that `are_wanted`.
+template <typename Value, typename Wanted>
+std::string path_through(const Panel& panel, const std::vector<Point>& points, const Value& value,
+                         const Wanted& are_wanted) {
   std::string path;
+  for (const Point& point : points) {
+    if (!are_wanted(point)) continue;
+    fmt::format_to(std::back_inserter(path), "{}{:.2f} {:.2f}", path.empty() ? 'M' : 'L', panel.x(point.total_cores()),
+                   panel.y(value(point, point.seconds)));
+  }
+  return path;
+}
+
+/// A line with marks, and bars for the spread. Modeled points are hollow, and a dotted line leads to them from the
+/// last one that was measured.
+template <typename Value>
+std::string line(const Panel& panel, const std::vector<Point>& points, const char* color, const Value& value) {
+  int last_measured = 0;
+  bool has_modeled = false;
   std::string marks;
-  for (const ScalePoint& point : points) {
+  for (const Point& point : points) {
     const double x = panel.x(point.total_cores());
     const double y = panel.y(value(point, point.seconds));
-    fmt::format_to(std::back_inserter(path), "{}{:.2f} {:.2f}", path.empty() ? 'M' : 'L', x, y);
+    if (point.is_modeled) {
+      has_modeled = true;
+      fmt::format_to(std::back_inserter(marks),
+                     "<circle class=\"hollow\" stroke=\"{}\" cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"4\"/>\n", color, x, y);
+      continue;
+    }
+    last_measured = std::max(last_measured, point.total_cores());
     fmt::format_to(std::back_inserter(marks),
                    "<path stroke=\"{0}\" d=\"M{1:.2f} {2:.2f}V{3:.2f}\"/>\n"
                    "<circle fill=\"{0}\" cx=\"{1:.2f}\" cy=\"{4:.2f}\" r=\"4\"/>\n",
                    color, x, panel.y(value(point, point.least_seconds)), panel.y(value(point, point.most_seconds)), y);
   }
-  return fmt::format("<path class=\"line\" stroke=\"{}\" d=\"{}\"/>\n{}", color, path, marks);
+  std::string svg;
+  if (has_modeled) {
+    svg += fmt::format("<path class=\"modeled\" stroke=\"{}\" d=\"{}\"/>\n", color,
+                       path_through(panel, points, value, [&](const Point& point) {
+                         return point.is_modeled || point.total_cores() == last_measured;
+                       }));
+  }
+  const auto is_measured = [](const Point& point) { return !point.is_modeled; };
+  if (last_measured > 0) {
+    svg += fmt::format("<path class=\"line\" stroke=\"{}\" d=\"{}\"/>\n", color,
+                       path_through(panel, points, value, is_measured));
+  }
+  return svg + marks;
 }
 
 /// Seconds that the base would take on as many cores.
-double ideal_seconds(const ScaleStudy& study, const ScalePoint& base, double cores) {
+double ideal_seconds(const Study& study, const Point& base, double cores) {
   return study.weak_rows ? base.seconds : base.seconds * base.total_cores() / cores;
 }
 
-std::string legend(const std::map<int, std::vector<ScalePoint>>& lines) {
+std::string legend(const std::map<int, std::vector<Point>>& lines, bool has_modeled) {
   std::string svg;
   double x = kLeft;
   std::size_t i = 0;
@@ -111,14 +144,19 @@ std::string legend(const std::map<int, std::vector<ScalePoint>>& lines) {
         kColors[i++ % kColors.size()], x, x + 10, cores, cores == 1 ? "" : "s");
     x += 110;
   }
-  return svg +
-         fmt::format("<path class=\"ideal\" d=\"M{:g} 46h22\"/><text x=\"{:g}\" y=\"50\">ideal</text>\n", x, x + 28);
+  svg += fmt::format("<path class=\"ideal\" d=\"M{:g} 46h22\"/><text x=\"{:g}\" y=\"50\">ideal</text>\n", x, x + 28);
+  if (!has_modeled) return svg;
+  x += 80;
+  return svg + fmt::format(
+                   "<path class=\"modeled\" stroke=\"#333\" d=\"M{0:g} 46h22\"/>"
+                   "<circle class=\"hollow\" stroke=\"#333\" cx=\"{1:g}\" cy=\"46\" r=\"4\"/>"
+                   "<text x=\"{2:g}\" y=\"50\">modeled, not measured</text>\n",
+                   x, x + 11, x + 28);
 }
 
 }  // namespace
 
-std::string scaling_svg(const ScaleStudy& study) {
-  const std::vector<ScalePoint> points = points_of(study);
+std::string study_svg(const Study& study, const std::vector<Point>& points) {
   std::string svg = fmt::format(
       R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:g} {1:g}" width="{0:g}" height="{1:g}" role="img">
 <title>{2}</title>
@@ -129,6 +167,8 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
 .grid {{ stroke: #e4e4e4; }}
 .frame {{ fill: none; stroke: #888; }}
 .line {{ fill: none; stroke-width: 2.5; }}
+.modeled {{ fill: none; stroke-width: 1.5; stroke-dasharray: 2 4; }}
+.hollow {{ fill: #fff; stroke-width: 1.5; }}
 .ideal {{ fill: none; stroke: #999; stroke-dasharray: 5 5; }}
 </style>
 <rect width="100%" height="100%" fill="#fff"/>
@@ -139,22 +179,26 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
                               study.weak_rows ? fmt::format(" ({} rows for each core)", *study.weak_rows) : "")));
   if (points.empty()) return svg + "<text x=\"16\" y=\"80\">Nothing was measured yet.</text>\n</svg>\n";
 
-  std::map<int, std::vector<ScalePoint>> lines;
+  std::map<int, std::vector<Point>> lines;
   double least = points.front().seconds;
   double most = points.front().seconds;
   double best = 1;
-  for (const ScalePoint& point : points) {
+  bool has_modeled = false;
+  for (const Point& point : points) {
     lines[point.cores].push_back(point);
-    least = std::min({least, point.least_seconds, ideal_seconds(study, points.front(), point.total_cores())});
-    most = std::max(most, point.most_seconds);
-    best = std::max(best, point.efficiency * point.seconds / point.least_seconds);
+    const double point_least = point.is_modeled ? point.seconds : point.least_seconds;
+    least = std::min({least, point_least, ideal_seconds(study, points.front(), point.total_cores())});
+    most = std::max({most, point.seconds, point.most_seconds});
+    best = std::max(best, point.efficiency * point.seconds / point_least);
+    has_modeled = has_modeled || point.is_modeled;
   }
   const double most_cores = points.back().total_cores();
   const Panel seconds{kLeft, least / 1.2, most * 1.2, true, most_cores};
   const Panel efficiency{kLeft + kSide + kGap, 0, std::max(100.0, 10 * std::ceil(10 * best)), false, most_cores};
-  svg += legend(lines) + axes(seconds, points, "seconds", "") + axes(efficiency, points, "efficiency", " %");
+  svg +=
+      legend(lines, has_modeled) + axes(seconds, points, "seconds", "") + axes(efficiency, points, "efficiency", " %");
   std::string ideal;
-  for (const ScalePoint& point : points) {
+  for (const Point& point : points) {
     const double x = point.total_cores();
     fmt::format_to(std::back_inserter(ideal), "{}{:.2f} {:.2f}", ideal.empty() ? 'M' : 'L', seconds.x(x),
                    seconds.y(ideal_seconds(study, points.front(), x)));
@@ -164,11 +208,11 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
   std::size_t i = 0;
   for (const auto& [cores, of_line] : lines) {
     const char* color = kColors[i++ % kColors.size()];
-    svg += line(seconds, of_line, color, [](const ScalePoint&, double taken) { return taken; });
+    svg += line(seconds, of_line, color, [](const Point&, double taken) { return taken; });
     svg += line(efficiency, of_line, color,
-                [](const ScalePoint& point, double taken) { return 100 * point.efficiency * point.seconds / taken; });
+                [](const Point& point, double taken) { return 100 * point.efficiency * point.seconds / taken; });
   }
   return svg + "</svg>\n";
 }
 
-}  // namespace podere::report
+}  // namespace podere::scaling

@@ -1,15 +1,21 @@
 // podere report: runs that are looked at together.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "podere/base/atomic_file.h"
+#include "podere/base/read_file.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/run_report.h"
 #include "podere/report/page.h"
+#include "podere/scaling/study.h"
 
 namespace podere::cli {
 namespace {
@@ -21,7 +27,8 @@ struct ReportOptions {
 };
 
 void define_report(CLI::App& app, ReportOptions& options) {
-  app.add_option("REPORT", options.reports, "Reports that --report of train and evaluate wrote, or this command")
+  app.add_option("REPORT", options.reports,
+                 "Reports that --report of train and evaluate wrote, or this command; studies of podere scale")
       ->required()
       ->check(file_name())
       ->type_name("");
@@ -36,6 +43,28 @@ void define_report(CLI::App& app, ReportOptions& options) {
       "         podere report train.json test.json -o report.html");
 }
 
+/// What is shown together.
+struct Shown {
+  std::vector<Json> runs;
+  std::vector<Json> studies;
+
+  /// Adds what a file has: a study, a document or a page with runs and studies.
+  void add(const std::string& path) {
+    const std::string text = read_file(path);
+    if (auto study = scaling::study_to_show(text, path)) {
+      (*study)["name"] = std::filesystem::path(path).filename().string();
+      studies.push_back(std::move(*study));
+      return;
+    }
+    std::ranges::move(report::runs_of(text, path), std::back_inserter(runs));
+    std::ranges::move(report::studies_of(text, path), std::back_inserter(studies));
+  }
+};
+
+std::string count_text(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
 int run_report(const ReportOptions& options) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.reports) {
@@ -43,18 +72,19 @@ int run_report(const ReportOptions& options) {
     inputs.push_back({"REPORT", path});
   }
   check_outputs({{"-o", options.path}}, inputs);
-  std::vector<Json> runs;
-  for (const std::string& path : options.reports) {
-    for (Json& run : report::read_report(path)) runs.push_back(std::move(run));
-  }
+  Shown shown;
+  for (const std::string& path : options.reports) shown.add(path);
   Json names = Json::array();
-  const Json document = report::document_of(std::move(runs));
+  const std::size_t n_studies = shown.studies.size();
+  const Json document = report::document_of(std::move(shown.runs), std::move(shown.studies));
   for (const Json& run : document.at("runs")) names.push_back(run.at("name"));
   AtomicFile file(options.path);
   file.write(is_json_report(options.path) ? to_text(document) + "\n" : report::html_of(document));
   file.commit();
-  show_result(options.output, {{"output", options.path}, {"runs", names}}, STDOUT_FILENO, [&] {
-    print(fmt::format("{} run{} in {}\n", names.size(), names.size() == 1 ? "" : "s", options.path));
+  show_result(options.output, {{"output", options.path}, {"runs", names}, {"studies", n_studies}}, STDOUT_FILENO, [&] {
+    std::string what = names.empty() && n_studies > 0 ? "" : count_text(names.size(), "run", "runs");
+    if (n_studies > 0) what += (what.empty() ? "" : ", ") + count_text(n_studies, "study", "studies");
+    print(fmt::format("{} in {}\n", what, options.path));
   });
   return kDone;
 }

@@ -8,7 +8,6 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_text.h"
-#include "podere/base/read_file.h"
 
 namespace podere::report {
 namespace {
@@ -40,9 +39,27 @@ std::string_view document_text(std::string_view text) {
   return text.substr(0, text.find(kAfterDocument));
 }
 
+/// Of a page or of a document alone.
+Json document_in(const std::string& text, const std::string& name) {
+  const std::string_view found = document_text(text);
+  if (is_nested_deeper_than(found, kMaxJsonDepth)) throw_input_error("{}: is no report of Podere", name);
+  Json document = Json::parse(found, nullptr, false);
+  if (!document.is_object() || !document.contains(kFormat)) {
+    throw_input_error("{}: is no report of Podere, or a damaged one: --report of podere train and evaluate makes one",
+                      name);
+  }
+  const Json& version = document[kFormat];
+  if (!version.is_number_integer() || version < 1) throw_input_error("{}: is a damaged report", name);
+  if (version > kVersion) {
+    throw_input_error("{}: is a report of a newer Podere, version {}; this one reads {}", name, to_text(version),
+                      kVersion);
+  }
+  return document;
+}
+
 }  // namespace
 
-Json document_of(std::vector<Json> runs) {
+Json document_of(std::vector<Json> runs, std::vector<Json> studies) {
   std::set<std::string> names;
   for (Json& run : runs) {
     const std::string name = run.at("name").get<std::string>();
@@ -50,7 +67,9 @@ Json document_of(std::vector<Json> runs) {
     for (int i = 2; !names.insert(unique).second; ++i) unique = fmt::format("{} ({})", name, i);
     run["name"] = unique;
   }
-  return {{kFormat, kVersion}, {"version", PODERE_VERSION}, {"runs", std::move(runs)}};
+  Json document = {{kFormat, kVersion}, {"version", PODERE_VERSION}, {"runs", std::move(runs)}};
+  if (!studies.empty()) document["studies"] = std::move(studies);
+  return document;
 }
 
 std::string html_of(const Json& document) {
@@ -77,25 +96,8 @@ void check_is_file(const std::filesystem::path& path) {
   }
 }
 
-std::vector<Json> read_report(const std::filesystem::path& path) {
-  check_is_file(path);
-  return runs_of(read_file(path), path.string());
-}
-
 std::vector<Json> runs_of(const std::string& text, const std::string& name) {
-  const std::string_view found = document_text(text);
-  if (is_nested_deeper_than(found, kMaxJsonDepth)) throw_input_error("{}: is no report of Podere", name);
-  Json document = Json::parse(found, nullptr, false);
-  if (!document.is_object() || !document.contains(kFormat)) {
-    throw_input_error("{}: is no report of Podere, or a damaged one: --report of podere train and evaluate makes one",
-                      name);
-  }
-  const Json& version = document[kFormat];
-  if (!version.is_number_integer() || version < 1) throw_input_error("{}: is a damaged report", name);
-  if (version > kVersion) {
-    throw_input_error("{}: is a report of a newer Podere, version {}; this one reads {}", name, to_text(version),
-                      kVersion);
-  }
+  const Json document = document_in(text, name);
   const auto runs = document.find("runs");
   if (runs == document.end() || !runs->is_array()) throw_input_error("{}: is a damaged report: it has no runs", name);
   for (const Json& run : *runs) {
@@ -104,6 +106,14 @@ std::vector<Json> runs_of(const std::string& text, const std::string& name) {
     }
   }
   return {runs->begin(), runs->end()};
+}
+
+std::vector<Json> studies_of(const std::string& text, const std::string& name) {
+  const Json document = document_in(text, name);
+  const auto studies = document.find("studies");
+  if (studies == document.end()) return {};
+  if (!studies->is_array()) throw_input_error("{}: is a damaged report: its studies are no list", name);
+  return {studies->begin(), studies->end()};
 }
 
 }  // namespace podere::report

@@ -12,8 +12,9 @@ namespace podere::report {
 /// The page as web/ makes it, with a place for the document.
 extern const char* const kPageHtml;
 
-/// {"podere_report": 1, "version": ..., "runs": [...]}. Each run has a "name", which becomes unique here.
-Json document_of(std::vector<Json> runs);
+/// {"podere_report": 1, "version": ..., "runs": [...], "studies": [...]}. Each run has a "name", which becomes unique
+/// here. Studies are those of podere scale; without any there is no such list.
+Json document_of(std::vector<Json> runs, std::vector<Json> studies = {});
 
 /// The page with a document: one file that needs no others. UTF-8.
 std::string html_of(const Json& document);
@@ -24,10 +25,10 @@ std::string live_html();
 /// Throws InputError for a path that is there and leads to no file, such as a folder or a device: it may have no end.
 void check_is_file(const std::filesystem::path& path);
 
-/// The runs of a report, a page or the document alone. Throws InputError, beginning with the path, for a file that is
-/// neither, was damaged, or is of a newer version.
-std::vector<Json> read_report(const std::filesystem::path& path);
-/// The same for the content of a file called `name`.
+/// The runs of a report, the content of a file called `name`: a page or the document alone. Throws InputError,
+/// beginning with the name, for what is neither, was damaged, or is of a newer version.
 std::vector<Json> runs_of(const std::string& text, const std::string& name);
+/// The studies of such content.
+std::vector<Json> studies_of(const std::string& text, const std::string& name);
 
 }  // namespace podere::report

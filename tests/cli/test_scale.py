@@ -234,3 +234,23 @@ def test_classifying_pictures_scales(podere):
     assert found["same_results"] is True
     assert [p["phase"] for p in found["points"][0]["phases"]] == ["list", "classify", "write"]
     assert sorted(path.name for path in podere.folder.iterdir()) == ["pictures", "s.json", "small.onnx"]
+
+
+def test_studies_are_shown_on_the_page_of_reports(podere, events):
+    podere.done("scale", "-o", "s.json", "--executors", 1, "--cores", 1, "--repeats", 1, *TRAIN)
+    podere.done("train", "gbt", events, "--trees", 2, "-o", "m.json", "--report", "train.html")
+    said = podere.done("report", "s.json", "train.html", "-o", "both.html").stdout
+    assert said == "1 run, 1 study in both.html\n"
+    podere.done("report", "both.html", "-o", "again.json")
+    document = json.loads((podere.folder / "again.json").read_text())
+    assert len(document["runs"]) == 1
+    assert document["studies"] == [{**study(podere), "name": "s.json"}]
+    assert podere.done("report", "s.json", "-o", "s.html").stdout == "1 study in s.html\n"
+    assert json.loads(podere.done("report", "s.json", "-o", "s.html", "--json").stdout)["studies"] == 1
+    damaged = study(podere)
+    damaged["runs"][0]["seconds"] = -1
+    podere.write("damaged.json", json.dumps(damaged))
+    assert "damaged.json: is damaged" in podere.refused("report", "damaged.json", "-o", "x.html")
+    damaged["podere_scale"] = 2
+    podere.write("damaged.json", json.dumps(damaged))
+    assert "is a study in form 2; this Podere reads form 1" in podere.refused("report", "damaged.json", "-o", "x.html")

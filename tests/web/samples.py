@@ -227,6 +227,60 @@ def network_training():
     }
 
 
+def study():
+    """As podere scale measures on 4 cores, with two modeled points: 1 s + 11 s / cores."""
+
+    def point(executors, cores, seconds, **more):
+        speed_up = 12 / seconds
+        return {
+            "executors": executors,
+            "cores": cores,
+            "total_cores": executors * cores,
+            "modeled": not more,
+            "n_runs": 3 if more else 0,
+            "seconds": seconds,
+            "speed_up": speed_up,
+            "efficiency": speed_up / executors / cores,
+            **more,
+        }
+
+    def measured_point(executors, cores, seconds, wait):
+        return point(
+            executors,
+            cores,
+            seconds,
+            least_seconds=0.96 * seconds,
+            most_seconds=1.1 * seconds,
+            wait_share=wait,
+            phases=[{"phase": "read", "seconds": 0.25 * seconds}, {"phase": "train", "seconds": 0.7 * seconds}],
+            peak_memory_bytes=400_000_000 // executors,
+        )
+
+    return {
+        "podere_scale": 1,
+        "version": "0.1.0",
+        "name": "gbt.json",
+        "command": "podere train gbt higgs.csv --trees 50",
+        "weak_rows": None,
+        "cpu": "A processor",
+        "usable_cores": 4,
+        "runs": [],
+        "same_results": True,
+        "points": [
+            measured_point(1, 1, 12.0, 0),
+            measured_point(1, 2, 6.5, 0),
+            measured_point(2, 1, 6.6, 0.03),
+            measured_point(1, 4, 3.75, 0),
+            measured_point(4, 1, 3.9, 0.08),
+            point(8, 1, 2.375),
+            point(25, 1, 1.44),
+        ],
+        "model": {"text": "Modeled: 1 s + 11 s / cores. Fitted to 5 measured points, from which it differs by up to 4.0 % (4 × 1)."},
+        "suggestion": {"executors": 1, "cores": 4, "reasons": ["1 executor × 4 cores: the fastest that was measured"]},
+        "papers": {"text": "For orientation: GBT in the course's papers took 1 min on 25 cores."},
+    }
+
+
 def higgs():
     """Two trainings, each with its evaluation on test rows."""
     trees, network = trees_training(), network_training()
@@ -238,6 +292,7 @@ def higgs():
         evaluation(
             "network.model.json", "evaluate network.model.json", data, draw_scores(3688, 1.05, 13), network["model"]
         ),
+        studies=[study()],
     )
 
 
@@ -327,6 +382,15 @@ def one_class():
         {"sha256": sha("one"), "objective": "logistic", "classes": ["background", "signal"]},
     )
     return report(run)
+
+
+def studies_alone():
+    """What `podere report gbt.json` makes: no runs."""
+    weak = study()
+    weak.update(name="weak.json", weak_rows=1000, model=None, suggestion=None, papers=None, same_results=None)
+    weak["points"] = weak["points"][:2]
+    nothing = {**study(), "name": "begun.json", "points": [], "model": None, "suggestion": None}
+    return report(studies=[study(), weak, nothing])
 
 
 def no_rows():
@@ -471,6 +535,7 @@ ALL = {
     "regression": regression,
     "one_class": one_class,
     "no_rows": no_rows,
+    "studies_alone": studies_alone,
     "hostile": hostile,
     "bare": bare,
     "other_commands": other_commands,

@@ -8,7 +8,7 @@ import facts
 import samples
 from conftest import wait_for
 
-VIEWS = ["overview", "training", "quality", "model", "data", "cost"]
+VIEWS = ["overview", "training", "quality", "model", "data", "cost", "scaling"]
 
 
 @pytest.mark.parametrize("name", samples.ALL)
@@ -19,7 +19,7 @@ def test_each_view_shows_each_document(browser, pages, name):
         assert browser.text("main > h2") == view.capitalize()
         assert browser.text(".view").strip()
     assert browser.errors() == []
-    assert browser.run("return document.title") == "Cost – Podere report"
+    assert browser.run("return document.title") == "Scaling – Podere report"
     assert browser.run("return document.images.length") == 0
 
 

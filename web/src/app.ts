@@ -8,6 +8,7 @@ import { LiveHead } from "./live/head";
 import type { Follower, Listener, Live } from "./live/live";
 import { empty } from "./parts/controls";
 import type { Reading } from "./read";
+import type { Study } from "./study";
 import { RunList } from "./runs";
 import { themeSwitch } from "./theme";
 import { cost } from "./views/cost";
@@ -15,6 +16,7 @@ import { data } from "./views/data";
 import { modelView } from "./views/model";
 import { overview } from "./views/overview";
 import { quality } from "./views/quality";
+import { scaling } from "./views/scaling";
 import { session } from "./views/session";
 import { training } from "./views/training";
 import type { View } from "./views/view";
@@ -27,6 +29,8 @@ const kViews: Record<string, [title: string, make: () => View]> = {
   data: ["Data", data],
   cost: ["Cost", cost],
 };
+/** Views that only a report has stand last. */
+const kReportViews: typeof kViews = { scaling: ["Scaling", scaling] };
 /** Views that only a live page has stand first. */
 const kLiveViews: typeof kViews = { session: ["Session", session] };
 
@@ -36,6 +40,7 @@ export class App implements Listener {
   private live: Live | undefined;
   private views = new Map<string, View>();
   private runs: ShownRun[] = [];
+  private studies: Study[] = [];
   private hidden = new Set(readAddress(location.hash).hidden);
   private shown: Shown | undefined;
   /** What each view shows; another is shown once the view is. */
@@ -49,7 +54,7 @@ export class App implements Listener {
 
   /** With a `follower` the page is live. */
   constructor(page: HTMLElement, follower?: Follower) {
-    this.kinds = follower ? { ...kLiveViews, ...kViews } : kViews;
+    this.kinds = follower ? { ...kLiveViews, ...kViews } : { ...kViews, ...kReportViews };
     this.head = follower && new LiveHead(follower);
     this.list = new RunList((number, isShown) => this.select(number, isShown), this.head?.older);
     this.links = Object.entries(this.kinds).map(([name, [title]]) =>
@@ -83,6 +88,7 @@ export class App implements Listener {
     if (!this.head) this.version.textContent = version ? `report · ${version}` : "report";
     this.report(reading.damage);
     this.runs = keptRuns(this.runs, colored(reading.report));
+    this.studies = reading.report.studies ?? [];
     this.list.show(this.runs, this.hidden);
     this.arrange();
     this.go();
@@ -137,6 +143,7 @@ export class App implements Listener {
 
   private current(): string {
     const { view } = readAddress(location.hash);
+    if (!view && !this.runs.length && this.studies.length) return "scaling";
     return Object.hasOwn(this.kinds, view) ? view : Object.keys(this.kinds)[0]!;
   }
 
@@ -151,7 +158,7 @@ export class App implements Listener {
       else link.removeAttribute("aria-current");
     }
     this.list.element.hidden = this.head !== undefined && !this.shown.total;
-    if (!this.shown.runs.length && !Object.hasOwn(kLiveViews, name)) {
+    if (!this.shown.runs.length && !Object.hasOwn(kLiveViews, name) && !(name === "scaling" && this.studies.length)) {
       this.place.replaceChildren(
         empty(this.shown.total ? "No run is selected: check one in the list of runs." : this.noRuns()),
       );
@@ -161,6 +168,7 @@ export class App implements Listener {
     this.views.set(name, view);
     if (this.place.firstElementChild !== view.element) this.place.replaceChildren(view.element);
     if (this.showing.get(name) !== this.shown) view.show(this.shown);
+    view.compare?.(this.studies);
     this.showing.set(name, this.shown);
     if (this.live) view.follow?.(this.live);
   }

@@ -88,3 +88,13 @@ export function dictionary<T>(entry: Decode<T>): Decode<Record<string, T>> {
     return decoded;
   };
 }
+
+/** Passes on what holds `rule`. */
+export function checked<T>(decode: Decode<T>, rule: (value: T) => boolean): Decode<T> {
+  return (value, path, damage) => {
+    const decoded = decode(value, path, damage);
+    if (decoded === undefined || rule(decoded)) return decoded;
+    damage.push(path);
+    return undefined;
+  };
+}

@@ -1,5 +1,5 @@
 /** Reads a document: a report, or one line that says why there is none. */
-import { dictionary, flag, list, name, number, numbers, oneOf, record, text, type Damage, type Decode } from "./decode";
+import { checked, dictionary, flag, list, name, number, numbers, oneOf, record, text, type Damage, type Decode } from "./decode";
 import {
   kDocumentVersion,
   kTaskFigures,
@@ -25,21 +25,12 @@ import {
   type TaskFigure,
   type Tasks,
 } from "./report";
+import { study } from "./study";
 
 /** What came of reading. `damage` lists the parts that were left out. */
 export type Reading = { report: Report; damage: Damage } | { problem: string };
 
 const sameLengths = (lists: unknown[][]) => lists.every((each) => each.length === lists[0]?.length);
-
-/** Passes on what holds `rule`. */
-function checked<T>(decode: Decode<T>, rule: (value: T) => boolean): Decode<T> {
-  return (value, path, damage) => {
-    const decoded = decode(value, path, damage);
-    if (decoded === undefined || rule(decoded)) return decoded;
-    damage.push(path);
-    return undefined;
-  };
-}
 
 const phase = record<Phase>({ phase: text, begin: number, end: number }, ["phase", "begin", "end"]);
 
@@ -283,7 +274,7 @@ export function readDocument(document: unknown): Reading {
         "Write the page anew with that Podere: podere report FILES -o out.html",
     };
   }
-  const { version, runs } = document as { version?: unknown; runs?: unknown };
+  const { version, runs, studies } = document as { version?: unknown; runs?: unknown; studies?: unknown };
   if (!Array.isArray(runs)) {
     return {
       problem: "This report is damaged: its list of runs is missing. Write it anew by: podere report FILES -o out.html",
@@ -291,7 +282,8 @@ export function readDocument(document: unknown): Reading {
   }
   const damage: Damage = [];
   const read = withUniqueNames(list(readRun)(runs, "runs", damage) ?? []);
-  return { report: { runs: read, ...(typeof version === "string" ? { version } : {}) }, damage };
+  const readStudies = list(study)(studies, "studies", damage) ?? [];
+  return { report: { runs: read, studies: readStudies, ...(typeof version === "string" ? { version } : {}) }, damage };
 }
 
 export function readText(json: string): Reading {

@@ -1,5 +1,7 @@
 /** The document that the page shows, as Podere writes it. Any part may be absent: a page shows what there is. */
 
+import type { Study } from "./study";
+
 /** The newest form of documents that this page reads. */
 export const kDocumentVersion = 1;
 
@@ -9,6 +11,8 @@ export interface Report {
   runs: Run[];
   /** Of a session: the number of each run's job. */
   jobs?: number[];
+  /** Of podere scale. */
+  studies?: Study[];
 }
 
 export type State = "done" | "interrupted" | "running" | "failed" | "cancelled";

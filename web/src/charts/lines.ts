@@ -16,6 +16,8 @@ export interface Line {
   points: Point[];
   /** Points are marked, too. */
   hasMarks?: boolean;
+  /** What was computed, not measured. */
+  isHollow?: boolean;
 }
 
 export interface Point {
@@ -23,6 +25,8 @@ export interface Point {
   y: number;
   /** Half of an error bar. */
   error?: number;
+  /** The ends of one that is not even. */
+  range?: [number, number];
 }
 
 export interface Lines {
@@ -31,6 +35,8 @@ export interface Lines {
   x?: [number, number];
   y?: [number, number];
   isLogX?: boolean;
+  /** Of numbers that are whole: no ticks between them. */
+  isWholeX?: boolean;
   isLogY?: boolean;
   /** What a guess, or a perfect model, would be. */
   reference?: [Point, Point];
@@ -66,18 +72,21 @@ function drawLine(line: Line, x: Scale, y: Scale): SVGElement {
     svg("path", { class: `line ${line.dash}`, d: pathOf(line.points, x, y) }),
   );
   if (line.hasMarks) {
-    for (const { x: at, y: value, error } of line.points.filter(finite)) {
-      if (error)
+    for (const { x: at, y: value, error, range } of line.points.filter(finite)) {
+      const ends = range ?? (error ? [value - error, value + error] : undefined);
+      if (ends)
         group.append(
           svg("line", {
             class: "line thin solid",
             x1: x.at(at),
             x2: x.at(at),
-            y1: y.at(value - error),
-            y2: y.at(value + error),
+            y1: y.at(ends[0]!),
+            y2: y.at(ends[1]!),
           }),
         );
-      group.append(markAt(line.dash === "solid" ? "circle" : "square", x.at(at), y.at(value)));
+      const mark = markAt(line.dash === "solid" || line.isHollow ? "circle" : "square", x.at(at), y.at(value));
+      if (line.isHollow) mark.classList.add("hollow");
+      group.append(mark);
     }
   }
   return group;
@@ -103,7 +112,7 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
             value.isLogX,
           ),
         [box.left, box.right],
-        width / 80,
+        value.isWholeX && value.x ? Math.max(1, Math.min(width / 80, value.x[1] - value.x[0])) : width / 80,
       );
       const y = (value.isLogY ? logarithmic : linear)(
         value.y ??

@@ -5,12 +5,15 @@ import type { Live } from "../live/live";
 import { plural } from "../format";
 import { empty } from "../parts/controls";
 import { spot } from "../parts/swatch";
+import type { Study } from "../study";
 
 export interface View {
   element: HTMLElement;
   show(shown: Shown): void;
   /** Of a view that shows the session itself. */
   follow?(live: Live): void;
+  /** Of a view that shows studies of podere scale, whatever runs are selected. */
+  compare?(studies: Study[]): void;
 }
 
 /**

@@ -16,7 +16,7 @@ struct NetworkCommand {
   GroupOptions group;
 };
 
-int run_network(const NetworkCommand& options) {
+int run_network_measurement(const NetworkCommand& options) {
   count_interrupts();
   const Json result = run_job(options.group, options.output, jobs::NetworkJob{});
   show_result(options.output, result, STDOUT_FILENO, [&] {
@@ -35,7 +35,7 @@ void add_network(CLI::App& app, Command& chosen) {
         add_group_options(command, options.group);
         add_output_options(command, options.output);
       },
-      run_network)
+      run_network_measurement)
       ->group("");
 }
 

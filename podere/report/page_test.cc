@@ -31,6 +31,15 @@ TEST(Page, RunsOfOneNameGetNumbers) {
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a (2)", "a (2) (2)", "a (3)"}));
 }
 
+TEST(Page, HoldsStudiesBesideRuns) {
+  const Json study = {{"podere_scale", 1}, {"name", "</script>"}};
+  const std::string page = html_of(document_of({{{"name", "a"}}}, {study}));
+  EXPECT_EQ(studies_of(page, "page"), std::vector<Json>{study});
+  EXPECT_EQ(runs_of(page, "page").size(), 1);
+  EXPECT_TRUE(studies_of(html_of(document_of({{{"name", "a"}}})), "page").empty());
+  EXPECT_THROW(studies_of(R"({"podere_report": 1, "runs": [], "studies": 1})", "x.html"), InputError);
+}
+
 TEST(Page, WhatIsNoReportIsRefused) {
   for (const char* text : {"", "null", "[]", "{", "{}", "<html></html>",
                            R"(<script type="application/json" id="podere-report">null</script>)"}) {

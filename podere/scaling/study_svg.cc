@@ -43,7 +43,8 @@ struct Panel {
 std::vector<double> ticks_of(const Panel& panel) {
   std::vector<double> ticks;
   if (!panel.is_logarithmic) {
-    for (int i = 0; i <= 5; ++i) ticks.push_back(panel.low + (panel.high - panel.low) * i / 5);
+    constexpr double kStep = 20;  // of percent
+    for (double tick = panel.low; tick <= panel.high; tick += kStep) ticks.push_back(tick);
     return ticks;
   }
   for (double power = std::pow(10, std::floor(std::log10(panel.low))); power <= panel.high; power *= 10) {

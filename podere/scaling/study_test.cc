@@ -117,6 +117,30 @@ TEST(Scaling, ThePictureHasALineForEachNumberOfCores) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
+TEST(Scaling, ModeledPointsAreHollowInThePicture) {
+  const Study study = study_of({run_of(1, 1, 8), run_of(2, 1, 4)});
+  std::vector<Point> points = points_of(study);
+  Point modeled{.executors = 16, .cores = 1, .is_modeled = true};
+  modeled.seconds = 1;
+  compare(modeled, points.front(), false);
+  points.push_back(modeled);
+  const std::string svg = study_svg(study, points);
+  EXPECT_NE(svg.find("<circle class=\"hollow\" stroke=\"#0072b2\""), std::string::npos);
+  EXPECT_NE(svg.find("modeled, not measured"), std::string::npos);
+  EXPECT_EQ(svg_of(study).find("<circle class=\"hollow\""), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Scaling, AStudyIsShownWhateverVersionMeasuredIt) {
+  Json json = to_json(study_of({run_of(1, 1, 4)}));
+  json["version"] = "0.0.1";
+  EXPECT_EQ(study_to_show(to_text(json), "s.json"), json);
+  EXPECT_FALSE(study_to_show(R"({"podere_report": 1})", "s.json").has_value());
+  EXPECT_FALSE(study_to_show(std::string(1000, '['), "s.json").has_value());
+  json["runs"][0]["seconds"] = 0;
+  EXPECT_THROW(study_to_show(to_text(json), "s.json"), InputError);
+}
+
 TEST(Scaling, APictureOfOnePointOrNoneHasNoNumbersThatAreNone) {
   for (const auto& runs : {std::vector<scaling::Run>{run_of(1, 1, 3)}, std::vector<scaling::Run>{}}) {
     const std::string svg = svg_of(study_of(runs));

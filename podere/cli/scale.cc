@@ -150,7 +150,7 @@ std::vector<std::string> row_of(const scaling::Point& point, const std::vector<s
   }
   row.push_back(measured(fmt::format("{:.0f} %", 100 * point.wait_share)));
   row.push_back(measured(megabytes(point.peak_memory_bytes)));
-  row.push_back(point.is_modeled ? "modeled" : "");
+  row.emplace_back(point.is_modeled ? "modeled" : "");
   return row;
 }
 

@@ -42,7 +42,7 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
 }
 
 FileLock::~FileLock() {
-  unlink(lock_.c_str());  // while it is locked: nobody else has it
+  unlink(lock_.c_str());  // while it is locked: no other process has it
   close(descriptor_);
 }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kCommands = {"train",   "evaluate", "predict",
                                                        "explain", "classify", "describe"};
 constexpr auto kOwn = std::to_array<std::string_view>(
-    {"--executors", "--executors-file", "--workers", "--cores", "-o", "--output", "--json", "--metrics", "--report",
-     "--tensorboard", "--submit", "--session", "--checkpoint", "--resume", "--help", "-h", "--"});
+    {"--executors", "--executors-file", "--workers", "--cores", "-o", "--output", "--json", "--metrics", "--page",
+     "--report", "--tensorboard", "--submit", "--session", "--checkpoint", "--resume", "--help", "-h", "--"});
 constexpr std::array<std::string_view, 5> kPlace = {"--on", "--hosts", "--ssh", "--farm", "--slurm-options"};
 
 std::string_view name_of(const std::string& word) { return std::string_view(word).substr(0, word.find('=')); }
@@ -72,7 +72,8 @@ bool writes_file(const Words& command) {
 }
 
 int needed_executors(const Words& command) {
-  const bool is_async = std::ranges::find(command, "--async") != command.end();  // which has one unless it is said
+  const bool is_async =
+      std::ranges::find(command, "--async") != command.end();  // which has one unless --servers says more
   const auto n_servers = parse_count(value_of(command, "--servers").value_or(is_async ? "1" : "0"));
   constexpr std::uint64_t kMost = 10000;  // what is no number, or more, the command itself refuses
   return n_servers && *n_servers > 0 && *n_servers < kMost ? static_cast<int>(*n_servers) + 1 : 1;

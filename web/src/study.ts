@@ -10,9 +10,9 @@ export interface Study {
   weak_rows?: number;
   same_results?: boolean;
   points: StudyPoint[];
-  model?: Told;
+  model?: Statement;
   suggestion?: { reasons: string[] };
-  papers?: Told;
+  papers?: Statement;
 }
 
 /** Executors and cores, and what the command took on them, or what a model says that it takes. */
@@ -32,11 +32,11 @@ export interface StudyPoint {
 }
 
 /** What Podere says of it. */
-export interface Told {
+export interface Statement {
   text: string;
 }
 
-const told = record<Told>({ text }, ["text"]);
+const statement = record<Statement>({ text }, ["text"]);
 
 const point = checked(
   record<StudyPoint>(
@@ -67,9 +67,9 @@ export const study = record<Study>(
     weak_rows: number,
     same_results: flag,
     points: list(point),
-    model: told,
+    model: statement,
     suggestion: record<{ reasons: string[] }>({ reasons: list(text) }, ["reasons"]),
-    papers: told,
+    papers: statement,
   },
   ["command", "points"],
 );

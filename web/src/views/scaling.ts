@@ -93,7 +93,7 @@ function sentences(study: Study): HTMLElement[] {
           html("ul", {}, ...study.suggestion.reasons.map((reason) => html("li", {}, html("bdi", {}, short(reason, 300))))),
         ]
       : []),
-    ...[study.model, study.papers].flatMap((told) => (told ? [note(short(told.text, 1000))] : [])),
+    ...[study.model, study.papers].flatMap((stated) => (stated ? [note(short(stated.text, 1000))] : [])),
   ];
 }
 

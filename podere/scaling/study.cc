@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <type_traits>
@@ -19,6 +18,7 @@ namespace {
 constexpr const char* kScaleFormat = "podere_scale";
 constexpr int kScaleVersion = 1;
 constexpr int kMost = 10000;  // executors, cores
+constexpr double kLeastSeconds = 1e-9, kMostSeconds = 1e9;
 
 /// Of at least one value.
 double median(std::vector<double> values) {
@@ -83,7 +83,7 @@ Study read_study(Json json, const std::string& name) {
   read_json(json, name, study);
   for (const Run& run : study.runs) {
     const bool is_sound = run.executors > 0 && run.executors <= kMost && run.cores > 0 && run.cores <= kMost &&
-                          run.seconds > 0 && std::isfinite(run.seconds);
+                          run.seconds >= kLeastSeconds && run.seconds <= kMostSeconds;
     if (!is_sound) throw_input_error("{}: is damaged: a run has no executors, no cores or no seconds", name);
   }
   if (study.network && !(study.network->latency_us >= 0 && study.network->gigabits > 0)) {

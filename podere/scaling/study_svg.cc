@@ -16,6 +16,7 @@ namespace {
 constexpr double kSide = 320;  // of a panel
 constexpr double kLeft = 70;
 constexpr double kTop = 78;
+constexpr double kMostPercent = 1000;
 constexpr double kGap = 84;  // between the panels
 constexpr double kWidth = kLeft + 2 * kSide + kGap + 24;
 constexpr double kHeight = kTop + kSide + 56;
@@ -195,7 +196,8 @@ text {{ font: 13px system-ui, sans-serif; fill: #333; }}
   }
   const double most_cores = points.back().total_cores();
   const Panel seconds{kLeft, least / 1.2, most * 1.2, true, most_cores};
-  const Panel efficiency{kLeft + kSide + kGap, 0, std::max(100.0, 10 * std::ceil(10 * best)), false, most_cores};
+  const Panel efficiency{kLeft + kSide + kGap, 0, std::clamp(10 * std::ceil(10 * best), 100.0, kMostPercent), false,
+                         most_cores};
   svg +=
       legend(lines, has_modeled) + axes(seconds, points, "seconds", "") + axes(efficiency, points, "efficiency", " %");
   std::string ideal;

@@ -55,7 +55,7 @@ const Point& choose(const std::vector<Point>& points) {
 
 /// The most cores, in executors of `cores` each, with which the model is as efficient as is worth it.
 std::string efficiency_text(const Model& model, const Point& base, int cores) {
-  int last = 0;
+  int last = base.total_cores();
   for (int total = cores; total <= kMostModeled; total += cores) {
     Point point{.executors = total / cores, .cores = cores, .is_modeled = true};
     point.seconds = model.seconds(point.shape(), model.network);

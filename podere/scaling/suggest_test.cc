@@ -60,6 +60,13 @@ TEST(Suggest, SaysWhereMoreCoresStopPaying) {
   EXPECT_EQ(found.suggestion->reasons.back(), "modeled, not measured: beyond 10 cores efficiency falls below 50 %");
 }
 
+TEST(Suggest, SaysOfOneThatStopsPayingAtOnceHowManyCoresDoPay) {
+  const Study study = study_with({timed(1, 1, 10), timed(1, 2, 9.9), timed(2, 1, 11)});
+  const Conclusions found = conclude(study, {.modeled_cores = {4}, .network = {}, .suggests = true});
+  EXPECT_EQ(found.suggestion.value().reasons.back(),
+            "modeled, not measured: beyond 1 core efficiency falls below 50 %");
+}
+
 TEST(Papers, StandBesideTheirModelsAlone) {
   EXPECT_EQ(paper_figure_of("podere train gbt a.csv").value().efficiency_percent, 81);
   EXPECT_EQ(paper_figure_of("podere train mlp a.csv").value().efficiency_percent, 74);

@@ -13,7 +13,7 @@ declare -A group=(
            bsdextrautils libcurl4-openssl-dev libmicrohttpd-dev prometheus-cpp-dev libyaml-cpp-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-h5py python3-pil python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
-          clang-tidy-14 libclang-rt-14-dev prometheus python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
+          clang-tidy-14 libomp-14-dev libclang-rt-14-dev prometheus python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
           iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.

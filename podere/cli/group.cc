@@ -201,15 +201,25 @@ Json run_job(const GroupOptions& group, const OutputOptions& output, const jobs:
   std::optional<session::CommandPage> page;
   if (!output.page.empty()) page.emplace(output.page, title_of(output), options, progress);
   report::RunRecorder recorder(page ? static_cast<Progress&>(*page) : progress);
-  session::Session session(std::move(options), recorder);
-  if (page) page->watch(session);
-  const double start_seconds = watch.seconds();
-  const SeenFolder seen(group, folder);
-  Json result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), recorder);
-  progress.clear();
-  if (keep) keep(result);
-  if (page) page->end(result);
-  session.end();
+  double start_seconds = 0;
+  Json result;
+  try {
+    session::Session session(std::move(options), recorder);
+    if (page) page->watch(session);
+    start_seconds = watch.seconds();
+    const SeenFolder seen(group, folder);
+    result = session.run(with_checkpoint(job, seen.path() / "checkpoint.json"), recorder);
+    progress.clear();
+    if (keep) keep(result);
+    if (page) page->end(result);
+    session.end();
+  } catch (const Interrupted&) {
+    if (page) page->fail("");
+    throw;
+  } catch (const std::exception& error) {
+    if (page) page->fail(error.what());
+    throw;
+  }
   Json& facts = with_cost(result);
   facts["start_seconds"] = start_seconds;
   facts["usable_cores"] = usable_cores;

@@ -28,7 +28,7 @@ struct ReportOptions {
 
 void define_report(CLI::App& app, ReportOptions& options) {
   app.add_option("REPORT", options.reports,
-                 "Reports that --report of train and evaluate wrote, or this command; studies of podere scale")
+                 "Reports that --report of a command wrote, or this command; studies of podere scale")
       ->required()
       ->check(file_name())
       ->type_name("");

@@ -192,9 +192,11 @@ void define_start(CLI::App& app, StartOptions& options) {
                  "machine; port 0: any free one")
       ->type_name("[ADDRESS:]PORT")
       ->transform(listening_address());
-  add_page_option(app, options.page,
-                  "Address and port of the page that shows what the session does, or at a port after that; its link "
-                  "is printed [127.0.0.1:8650]");
+  app.add_option("--page", options.page,
+                 "Address and port of the page that shows what the session does, or at a port after that; its link is "
+                 "printed [127.0.0.1:8650]")
+      ->type_name("[ADDRESS:]PORT")
+      ->transform(listening_address());
   app.add_flag("--no-page", options.no_page, "Serve no page")->excludes("--page");
   app.add_flag("--owned", options.owned)->group("");  // ends with the process that holds its standard input
   add_group_options(app, options.group);

@@ -6,11 +6,15 @@
 #include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <optional>
 
@@ -119,12 +123,30 @@ struct Place {
   }
 };
 
-/// Null where it cannot listen.
-MHD_Daemon* listen(const Place& place, int n_threads, const Server::Handler& handler) {
+/// A socket that listens; -1, with the cause in errno, where that cannot be.
+int listening_socket(const Place& place) {
+  const int family = place.is_v6 ? AF_INET6 : AF_INET;
+  const int descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  const int yes = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);  // not held up by connections that have ended
+  const socklen_t size = place.is_v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  if (bind(descriptor, reinterpret_cast<const sockaddr*>(&place.address), size) == 0 &&
+      ::listen(descriptor, SOMAXCONN) == 0) {
+    return descriptor;
+  }
+  const int cause = errno;
+  close(descriptor);
+  errno = cause;
+  return -1;
+}
+
+/// Takes the socket over. Null where there is no memory.
+MHD_Daemon* start(int socket, bool is_v6, int n_threads, const Server::Handler& handler) {
   unsigned flags = static_cast<unsigned>(MHD_USE_AUTO_INTERNAL_THREAD) | static_cast<unsigned>(MHD_USE_ITC);
-  if (place.is_v6) flags |= static_cast<unsigned>(MHD_USE_IPv6);
+  if (is_v6) flags |= static_cast<unsigned>(MHD_USE_IPv6);
   std::array<MHD_OptionItem, 5> options = {{
-      {MHD_OPTION_SOCK_ADDR, 0, const_cast<sockaddr_storage*>(&place.address)},
+      {MHD_OPTION_LISTEN_SOCKET, socket, nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, kMostConnections, nullptr},
       {MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, nullptr},
       {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, n_threads, nullptr},
@@ -132,6 +154,20 @@ MHD_Daemon* listen(const Place& place, int n_threads, const Server::Handler& han
   }};
   void* const argument = const_cast<void*>(static_cast<const void*>(&handler));
   return MHD_start_daemon(flags, 0, nullptr, nullptr, take, argument, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
+}
+
+int port_of(int socket) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof address;
+  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+std::string words_of(int cause) {
+  if (cause == EADDRINUSE) return "its port is in use";
+  if (cause == EADDRNOTAVAIL) return "it is no address of this machine";
+  return std::strerror(cause);
 }
 
 /// "127.0.0.1:8650" in its parts; port -1: there is none.
@@ -158,22 +194,24 @@ struct Server::Daemon {
 
 Server::Server(const Options& options, Handler handler) : handler_(std::move(handler)) {
   const auto [host, first] = parts_of(options.address);
+  if (first < 0 || !Place::of(host, first)) throw_input_error("{} is no address with a port", options.address);
   std::vector<int> ports;
-  for (int i = 0; first >= 0 && i < options.n_ports && first + i <= kMostPort; ++i) ports.push_back(first + i);
+  for (int i = 0; i < options.n_ports && first + i <= kMostPort; ++i) ports.push_back(first + i);
   if (options.n_ports > 1) ports.push_back(0);
-  MHD_Daemon* daemon = nullptr;
+  int socket = -1;
   for (const int port : ports) {
-    const auto place = Place::of(host, port);
-    if (place) daemon = listen(*place, options.n_threads, handler_);
-    if (daemon != nullptr) break;
+    socket = listening_socket(*Place::of(host, port));
+    if (socket >= 0 || errno != EADDRINUSE) break;
   }
+  if (socket < 0) throw_input_error("{} cannot be listened on: {}", options.address, words_of(errno));
+  port_ = port_of(socket);
+  url_ = fmt::format("http://{}:{}", host, port_);
+  MHD_Daemon* const daemon = start(socket, host.starts_with('['), options.n_threads, handler_);
   if (daemon == nullptr) {
-    throw_input_error("{} cannot be listened on: it is no address of this machine, or its port is in use",
-                      options.address);
+    close(socket);
+    throw_error("the HTTP server could not be started");
   }
   daemon_ = std::make_unique<Daemon>(daemon);
-  port_ = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-  url_ = fmt::format("http://{}:{}", host, port_);
 }
 
 Server::~Server() = default;

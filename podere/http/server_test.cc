@@ -81,7 +81,10 @@ TEST(HttpServer, RefusesWhatIsNoAddress) {
 
 TEST(HttpServer, HeadsThatAreTooLongEndTheirConnectionAlone) {
   const Server server({.address = "127.0.0.1:0"}, [](const Request&) { return Answer{.body = "x"}; });
-  for (int i = 0; i < 3; ++i) get(server.url() + "/", {std::string(100000, 'h') + ": 1"});
+  for (int i = 0; i < 3; ++i) {
+    const long status = get(server.url() + "/", {std::string(100000, 'h') + ": 1"}).status;
+    EXPECT_TRUE(status == 413 || status == 431) << status;
+  }
   EXPECT_EQ(get(server.url() + "/").body, "x");
 }
 

@@ -26,7 +26,8 @@ struct RunTitle {
 /// Keeps the runs of a driver's jobs while they run, and the last ones that ended. Thread-safe.
 class LiveRuns {
  public:
-  /// Of the runs that ended the newest stay, as far as their texts have no more bytes together.
+  /// Of the runs that ended the newest stay, as far as their texts have no more bytes together; each executor's figures
+  /// (result.metrics.tasks) stay for the last 16 jobs.
   explicit LiveRuns(std::size_t most_bytes = std::size_t{64} << 20) : most_bytes_(most_bytes) {}
 
   /// A job begins: its number is larger than those before.
@@ -48,12 +49,14 @@ class LiveRuns {
     explicit Run(RunTitle of) : title(std::move(of)) {}
     RunTitle title;
     NoReader reader;
-    RunRecorder recorder{reader};
+    std::unique_ptr<RunRecorder> recorder = std::make_unique<RunRecorder>(reader);  // until it ends
     std::size_t revision = 1;
-    bool has_ended = false;
     std::string text;  // once it has ended
+    bool has_ended() const { return !recorder; }
   };
   static std::string text_of(std::int64_t job, const Run& run, Json result, const std::string& state);
+  /// Of a run that ended long ago.
+  void forget_tasks(std::int64_t job);
   void forget_oldest();
 
   const std::size_t most_bytes_;

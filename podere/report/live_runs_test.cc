@@ -54,6 +54,20 @@ TEST(LiveRuns, TheOldestGoFirst) {
   EXPECT_TRUE(runs.text(9));
 }
 
+TEST(LiveRuns, FiguresOfExecutorsStayForTheLastJobs) {
+  LiveRuns runs;
+  const auto has_tasks = [&](std::int64_t job) {
+    return run_of(runs, job).at("result").at("metrics").contains("tasks");
+  };
+  for (std::int64_t job = 1; job <= 17; ++job) {
+    runs.begin(job, {"train", "train", ""});
+    runs.end(job, {{"metrics", {{"phases", Json::array()}, {"tasks", {1, 2, 3}}}}});
+  }
+  EXPECT_FALSE(has_tasks(1));
+  EXPECT_TRUE(has_tasks(2));
+  EXPECT_TRUE(has_tasks(17));
+}
+
 TEST(LiveRuns, AreReadWhileTheyAreWritten) {
   LiveRuns runs;
   runs.begin(1, {"train", "train", ""});

@@ -26,10 +26,11 @@ CommandPage::CommandPage(const std::string& address, report::RunTitle title, con
   next_.warn("page: " + link());
 }
 
-CommandPage::~CommandPage() {
-  if (has_result_) return;
-  runs_.end(job_, nullptr, "failed");
-  queue_.finish(job_, JobQueue::State::kFailed, last_words_);
+void CommandPage::fail(const std::string& message) {
+  session_ = nullptr;
+  if (std::exchange(has_ended_, true)) return;  // what fails after the result is no failure of the job
+  runs_.end(job_, nullptr, message.empty() ? "interrupted" : "failed");
+  queue_.finish(job_, message.empty() ? JobQueue::State::kCancelled : JobQueue::State::kFailed, message);
 }
 
 void CommandPage::watch(const Session& session) {
@@ -41,7 +42,7 @@ void CommandPage::end(const Json& result) {
   session_ = nullptr;
   runs_.end(job_, shown_of(result));
   queue_.finish(job_, JobQueue::State::kDone);
-  has_result_ = true;
+  has_ended_ = true;
 }
 
 void CommandPage::report(const ProgressStep& step) {

@@ -17,13 +17,13 @@ class CommandPage : public Progress {
  public:
   /// Serves the page at `address`, or at a port after that. Throws InputError if it cannot listen there.
   CommandPage(const std::string& address, report::RunTitle title, const Session::Options& wanted, Progress& next);
-  /// Without end(), the command has failed.
-  ~CommandPage() override;
 
   /// The session that does the job, from now on until end().
   void watch(const Session& session);
   /// `result` as of Session::run.
   void end(const Json& result);
+  /// The command ends without a result. `message` is the cause; empty: it was interrupted.
+  void fail(const std::string& message);
   std::string link() const { return page_->link(); }
 
   void report(const ProgressStep& step) override;
@@ -41,7 +41,7 @@ class CommandPage : public Progress {
   JobQueue queue_;
   report::LiveRuns runs_;
   std::int64_t job_ = 0;
-  bool has_result_ = false;
+  bool has_ended_ = false;
   std::optional<Stopwatch> since_refresh_;
   std::string last_words_;
   mutable std::mutex mutex_;  // guards the status

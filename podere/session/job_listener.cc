@@ -59,13 +59,17 @@ void WakeUp::reset() const {
   eventfd_read(descriptor_, &ignored);
 }
 
-JobListener::JobListener(const SessionPlace& place, int n_executors, int least)
-    : listener_(place.socket()), name_(place.name()), wanted_{n_executors, least}, thread_([this] { watch(); }) {}
+JobListener::JobListener(const SessionPlace& place, int n_executors, int least, const report::LiveRuns& runs)
+    : listener_(place.socket()), name_(place.name()), runs_(runs), wanted_{n_executors, least} {}
+
+void JobListener::listen() {
+  thread_ = std::thread([this] { watch(); });
+}
 
 JobListener::~JobListener() {
   has_ended_ = true;
   wake_up_.signal();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 Wanted JobListener::wanted() const {

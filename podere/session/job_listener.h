@@ -37,14 +37,15 @@ class WakeUp {
 /// read delays no other. Thread-safe.
 class JobListener {
  public:
-  /// `n_executors` are wanted, `least` are enough.
-  JobListener(const SessionPlace& place, int n_executors, int least);
+  /// `n_executors` are wanted, `least` are enough. `runs` are those of the jobs. Clients that connect wait for
+  /// listen().
+  JobListener(const SessionPlace& place, int n_executors, int least, const report::LiveRuns& runs);
+  /// Once there is a status.
+  void listen();
   /// Waits up to 10 s for clients to read what was sent.
   ~JobListener();
 
   JobQueue& jobs() { return jobs_; }
-  /// What the driver sees of the jobs.
-  report::LiveRuns& runs() { return runs_; }
   bool is_stopped() const { return is_stopped_; }
   /// How many executors are wanted now.
   Wanted wanted() const;
@@ -86,7 +87,7 @@ class JobListener {
   WakeUp wake_up_;
   const std::string name_;
   JobQueue jobs_;
-  report::LiveRuns runs_;
+  const report::LiveRuns& runs_;
   std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> has_ended_ = false;
   std::atomic<bool> notice_ = false;

@@ -146,7 +146,7 @@ Json JobQueue::describe(std::int64_t number) const {
 }
 
 Json JobQueue::describe(std::int64_t number, const Record& record) const {
-  const double seconds = record.state == State::kRunning ? record.since_start.seconds() : record.seconds;
+  const double seconds = record.state <= State::kRunning ? record.since_start.seconds() : record.seconds;
   return {{"job", number},
           {"kind", record.kind},
           {"name", record.name},

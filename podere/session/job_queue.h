@@ -74,8 +74,8 @@ class JobQueue {
     std::string message;
     std::vector<std::string> log;
     Json metrics;
-    Stopwatch since_start;
-    double seconds = 0;  // when over
+    Stopwatch since_start;  // before, since it was ordered
+    double seconds = 0;     // when over
   };
   Json describe(std::int64_t number, const Record& record) const;
   /// Whether it was waiting, and will not begin.

@@ -85,7 +85,7 @@ bool LivePage::has_moved() const {
   return !options_.address.ends_with(":0") && !options_.address.ends_with(':' + std::to_string(server_->port()));
 }
 
-std::string LivePage::cookie_name() const { return "podere-" + std::to_string(server_->port()); }
+std::string LivePage::cookie_name() const { return "podere-" + id_; }
 
 bool LivePage::is_allowed(const http::Request& request) const {
   return http::is_same_secret(value_of(request.query, "token"), token_) ||
@@ -93,9 +93,9 @@ bool LivePage::is_allowed(const http::Request& request) const {
          http::is_same_secret(value_of(request.cookies, cookie_name()), token_);
 }
 
-void LivePage::note_request() {
+void LivePage::note_request(bool is_of_session) {
   const std::lock_guard lock(mutex_);
-  since_request_.emplace();
+  if (is_of_session || since_request_) since_request_.emplace();
 }
 
 Json LivePage::state() {
@@ -157,7 +157,7 @@ http::Answer LivePage::answer(const http::Request& request) {
 
 http::Answer LivePage::answer_api(const http::Request& request) {
   if (request.path == "/api/session") {
-    note_request();
+    note_request(true);
     return tagged(request, {.body = to_text(state()), .type = kJson});
   }
   if (request.path == "/api/openapi.json") return tagged(request, {.body = kPageApi, .type = kJson});
@@ -165,7 +165,7 @@ http::Answer LivePage::answer_api(const http::Request& request) {
     return http::metrics_answer(options_.metrics(), request);
   }
   if (request.path.starts_with(kRuns)) {
-    note_request();
+    note_request(false);
     const auto job = job_in(std::string_view(request.path).substr(kRuns.size()));
     if (auto text = job ? runs_.text(*job) : std::nullopt) {
       return tagged(request, {.body = std::move(*text), .type = kJson});

@@ -50,7 +50,8 @@ class LivePage {
   bool is_allowed(const http::Request& request) const;
   std::string cookie_name() const;
   Json state();
-  void note_request();
+  /// Who asks for the session follows it.
+  void note_request(bool is_of_session);
 
   const Options options_;
   const report::LiveRuns& runs_;

@@ -147,9 +147,26 @@ TEST(CommandPage, ShowsACommandAsASessionOfOneJob) {
   page.end({{"facts", {{"rows", 3}}}, {"model", "..."}, {"losses", Json::array()}, {"metrics", Json::object()}});
   session = Json::parse(http::get(url + "api/session" + token).body);
   EXPECT_EQ(session.at("jobs").at(0).at("state"), "done");
+  page.fail("what fails after the result");
+  EXPECT_EQ(Json::parse(http::get(url + "api/session" + token).body).at("jobs").at(0).at("state"), "done");
   const Json run = Json::parse(http::get(url + "api/runs/1" + token).body);
   EXPECT_EQ(run.at("result").at("rows"), 3);
   EXPECT_FALSE(run.at("result").contains("model"));
+}
+
+TEST(CommandPage, ShowsWhyACommandFailed) {
+  Progress reader;
+  for (const std::string cause : {"a.csv, line 3: 'x' is no number", ""}) {
+    CommandPage page("127.0.0.1:0", {"train m.json", "train", "podere train"}, {}, reader);
+    page.warn("lost executor 1; continuing");
+    page.fail(cause);
+    const auto [url, token] = parts_of(page.link());
+    const Json job = Json::parse(http::get(url + "api/session" + token).body).at("jobs").at(0);
+    EXPECT_EQ(job.at("message"), cause);
+    EXPECT_EQ(job.at("state"), cause.empty() ? "cancelled" : "failed");
+    EXPECT_EQ(Json::parse(http::get(url + "api/runs/1" + token).body).at("state"),
+              cause.empty() ? "interrupted" : "failed");
+  }
 }
 
 }  // namespace

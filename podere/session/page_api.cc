@@ -38,7 +38,7 @@ const char* const kPageApi = R"json({
       "get": {
         "summary": "Counters, for Prometheus",
         "responses": {
-          "200": {"description": "In Prometheus' text format", "content": {"text/plain": {"schema": {"type": "string"}}}},
+          "200": {"description": "In OpenMetrics for clients that accept it, else in Prometheus' text format", "content": {"text/plain": {"schema": {"type": "string"}}}},
           "403": {"$ref": "#/components/responses/Failure"}
         }
       }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -39,6 +40,10 @@ class Endpoint {
 class Server {
  public:
   Server(const SessionPlace& place, ServerOptions options);
+  /// The page goes first: it shows what the others have.
+  ~Server() { page_.reset(); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
   void serve();
 
  private:
@@ -49,6 +54,7 @@ class Server {
     explicit IdleEvents(Server& server) : server_(server) {}
     void warn(const std::string& message) override { server_.log(message); }
     bool stop_requested() override {
+      if (server_.shown_ != nullptr) server_.refresh_at_times();
       if (server_.options_.stop() || (server_.listener_ && server_.listener_->is_stopped())) throw Interrupted();
       return false;
     }
@@ -64,17 +70,22 @@ class Server {
   void refresh();
   /// The same, but not more often than a page is looked at.
   void refresh_at_times();
+  std::unique_ptr<LivePage> open_page();
+  /// What the page shows. Called on its threads.
+  Json status() const;
 
   const SessionPlace& place_;
   const ServerOptions options_;
   SessionCounters counters_;
-  std::unique_ptr<Endpoint> endpoint_;   // if it was asked for
+  std::unique_ptr<Endpoint> endpoint_;  // if it was asked for
+  report::LiveRuns runs_;
+  std::string last_words_;                           // of what was logged
+  std::optional<Stopwatch> since_refresh_;           // of the status
+  std::atomic<const JobListener*> shown_ = nullptr;  // the listener, once it has a status
+  std::unique_ptr<LivePage> page_;       // if it was asked for; before the executors, which may take long to start
   std::optional<JobListener> listener_;  // once the executors are there
   IdleEvents idle_;
   Session session_;
-  std::string last_words_;                  // of what was logged
-  std::optional<Stopwatch> since_refresh_;  // of the status
-  std::unique_ptr<LivePage> page_;          // if it was asked for
 };
 
 /// Reports the progress of a job, and whether to stop.
@@ -86,13 +97,13 @@ class Server::JobEvents : public Progress {
   void report(const ProgressStep& step) override {
     phase_ = step.phase;
     server_.refresh_at_times();
-    listener_.runs().report(order_.number, step);
+    server_.runs_.report(order_.number, step);
     listener_.jobs().note_step(order_.number, step);
     listener_.report(order_, jobs::progress_event(step));
   }
   void warn(const std::string& message) override {
     server_.log(fmt::format("job {}: {}", order_.number, message));
-    listener_.runs().warn(order_.number, message);
+    server_.runs_.warn(order_.number, message);
     listener_.jobs().note_line(order_.number, message);
     listener_.report(order_, {{"event", "warning"}, {"message", message}});
   }
@@ -119,22 +130,41 @@ Server::Server(const SessionPlace& place, ServerOptions options)
     : place_(place),
       options_(std::move(options)),
       endpoint_(options_.prometheus.empty() ? nullptr : std::make_unique<Endpoint>(options_.prometheus, counters_)),
+      page_(open_page()),
       idle_(*this),
       session_(session_options(), idle_) {
-  listener_.emplace(place, options_.session.n_executors, options_.session.least);
-  if (options_.page.empty()) return;
+  listener_.emplace(place, options_.session.n_executors, options_.session.least, runs_);
   refresh();
+  shown_ = &*listener_;
+  listener_->listen();
+}
+
+std::unique_ptr<LivePage> Server::open_page() {
+  if (options_.page.empty()) return nullptr;
   try {
-    page_ = std::make_unique<LivePage>(LivePage::Options{.address = options_.page,
-                                                         .status = [this] { return listener_->status(); },
-                                                         .metrics = [this] { return counters_.all()->Collect(); }},
-                                       listener_->runs());
+    auto page = std::make_unique<LivePage>(LivePage::Options{.address = options_.page,
+                                                             .status = [this] { return status(); },
+                                                             .metrics = [this] { return counters_.all()->Collect(); }},
+                                           runs_);
+    if (page->has_moved()) log(fmt::format("{} is in use: the page has another port", options_.page));
+    return page;
   } catch (const InputError& error) {
     if (options_.page != kPageAddress) throw;
     log(fmt::format("there is no page: {}", error.what()));  // which was not asked for
-    return;
+    return nullptr;
   }
-  if (page_->has_moved()) log(fmt::format("{} is in use: the page has another port", options_.page));
+}
+
+Json Server::status() const {
+  if (const JobListener* const listener = shown_) return listener->status();
+  return {{"session", place_.name()},
+          {"wanted", options_.session.n_executors},
+          {"least", options_.session.least},
+          {"cores", 0},
+          {"each", Json::array()},
+          {"tables", Json::array()},
+          {"waits_for", "the executors are starting"},
+          {"jobs", Json::array()}};
 }
 
 void Server::log(const std::string& line) {
@@ -175,7 +205,7 @@ void Server::refresh() {
                          {"cores", session_.n_cores()},
                          {"wanted", wanted.n_executors},
                          {"least", wanted.least},
-                         {"waits_for", each.empty() ? Json(last_words_) : Json()},
+                         {"waits_for", each.empty() && !last_words_.empty() ? Json(last_words_) : Json()},
                          {"each", std::move(each)},
                          {"page", page_ ? Json(page_->link()) : Json()},
                          {"shared_folder", options_.is_elsewhere ? Json(options_.checkpoints) : Json()},
@@ -186,7 +216,7 @@ void Server::refresh() {
 
 void Server::do_job(const JobQueue::Ordered& order) {
   using State = JobQueue::State;
-  listener_->runs().begin(order.number, order.title);
+  runs_.begin(order.number, order.title);
   JobEvents events(*this, order);
   std::string kind = "unknown";  // until it is known to be one: labels must stay few
   const auto finish = [&](State state, const std::string& message, const Json& metrics) {
@@ -195,7 +225,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
   };
   const auto fail = [&](State state, const char* failure, const std::string& message) {
     log(fmt::format("job {}: {}", order.number, message));
-    listener_->runs().end(order.number, nullptr, state == State::kFailed ? "failed" : "interrupted");
+    runs_.end(order.number, nullptr, state == State::kFailed ? "failed" : "interrupted");
     finish(state, message, nullptr);
     listener_->report(order, {{"event", "failed"}, {"kind", failure}, {"message", message}});
   };
@@ -204,7 +234,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
     const jobs::Job job = jobs::job_from_json(order.job);
     kind = job.kind();
     Json result = session_.run(jobs::with_checkpoint(job, checkpoint), events);
-    listener_->runs().end(order.number, shown_of(result));
+    runs_.end(order.number, shown_of(result));
     const bool is_cancelled = listener_->jobs().is_cancelled(order.number);
     finish(is_cancelled ? State::kCancelled : State::kDone, "", result.at("metrics"));
     refresh();  // before the answer: its table is there
@@ -224,7 +254,7 @@ void Server::serve() {
   options_.log("ready");
   try {
     while (!listener_->is_stopped() && !options_.stop()) {
-      refresh();
+      refresh_at_times();
       if (const auto order = listener_->jobs().next(jobs::kPollMs)) {
         do_job(*order);
       } else {

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "podere/base/temporary_folder.h"
 #include "podere/jobs/table_jobs.h"
@@ -43,6 +45,33 @@ TEST(Server, EndsWhenItIsAskedToWhileTablesAreMadeAgain) {
   while (!std::filesystem::exists(restoring)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   client.ask({{"stop", true}});
   server.join();
+  unsetenv("XDG_RUNTIME_DIR");
+}
+
+TEST(Server, ShowsOnItsPageWhatItWaitsForWhileItStarts) {
+  const TemporaryFolder folder(testing::TempDir());
+  setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
+  std::promise<void> is_ready;
+  std::vector<std::string> lines;
+  ServerOptions options{.session = {}, .checkpoints = folder.path(), .prometheus = {}, .page = "127.0.0.1:0"};
+  scripted(options.session).await = [](Progress& progress) { progress.warn("waits for room in the farm"); };
+  scripted(options.session).launch = [](int) {
+    return CommandLine{{"sh", "-c", kReadyForOrders}};  // the first order is the end
+  };
+  options.log = [&](const std::string& line) {
+    lines.push_back(line);
+    if (line == "ready") is_ready.set_value();
+  };
+  SessionPlace place("s");
+  std::thread server([&] { serve_session(place, options); });
+  is_ready.get_future().wait();
+  Client client("s");
+  const Json status = client.ask({{"ask", "status"}});
+  EXPECT_TRUE(status.at("page").is_string());  // from the first answer on
+  EXPECT_EQ(status.at("each").size(), 1);
+  client.ask({{"stop", true}});
+  server.join();
+  EXPECT_EQ(lines.at(0), "waits for room in the farm");
   unsetenv("XDG_RUNTIME_DIR");
 }
 

@@ -58,7 +58,8 @@ export class Runs {
 
   /** How many jobs have begun whose runs are not asked for. */
   get older(): number {
-    return Math.max(0, this.begun().filter(({ job }) => !this.held.has(job)).length - this.wanted().length);
+    const isMissing = ({ job }: Job) => !this.held.has(job);
+    return this.begun().filter(isMissing).length - this.wanted().filter(isMissing).length;
   }
 
   more(): void {
@@ -69,7 +70,6 @@ export class Runs {
   update(jobs: Job[]): void {
     this.jobs = jobs;
     const listed = new Set(jobs.map(({ job }) => job));
-    for (const job of this.held.keys()) if (!listed.has(job)) this.held.delete(job);
     for (const job of this.delays.keys()) if (!listed.has(job)) this.delays.delete(job);
     void this.work();
   }
@@ -112,7 +112,8 @@ export class Runs {
     const answer = await ask(`api/runs/${job}`, kPatience);
     const read = performance.now();
     if ("text" in answer) this.held.set(job, { revision, ...readOne(answer.text, job) });
-    else if (answer.status === 404) this.held.set(job, { revision, damage: [] });
+    // What the session does not keep any more, the page does.
+    else if (answer.status === 404) this.held.set(job, { damage: [], ...this.held.get(job), revision });
     else {
       const failures = (this.delays.get(job)?.failures ?? 0) + 1;
       this.delays.set(job, { until: read + Math.min(kLongestPause, 1000 * 2 ** (failures - 1)), failures, state });

@@ -31,7 +31,8 @@ bool leads_to(const std::filesystem::path& path, int descriptor) {
 FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
   while (true) {
     descriptor_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path.string(), std::strerror(errno));
+    if (descriptor_ < 0)
+      throw_input_error("{}: its lock {} cannot be had: {}", path.string(), lock_.string(), std::strerror(errno));
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       close(descriptor_);
       throw_input_error("{}: another command is at work on it", path.string());

@@ -124,7 +124,7 @@ Json to_json(const Study& study) {
 Study study_of_text(const std::string& text, const std::string& name) {
   const auto json = json_of_study(text);
   if (!json) throw_input_error("{}: is no study of podere scale", name);
-  if ((*json)[kScaleFormat] != kScaleVersion || (*json)["version"] != PODERE_VERSION) {
+  if (json->value(kScaleFormat, Json()) != kScaleVersion || json->value("version", Json()) != PODERE_VERSION) {
     throw_input_error("{}: was measured by another version of Podere, whose times are not comparable", name);
   }
   return read_study(*json, name);

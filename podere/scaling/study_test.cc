@@ -96,6 +96,7 @@ TEST(Scaling, AFileThatIsNoneIsRefused) {
     EXPECT_NE(refusal_of(text).find("s.json: is no study"), std::string::npos) << text;
   }
   EXPECT_NE(refusal_of(std::string(1000, '[')).find("is no study"), std::string::npos);
+  EXPECT_NE(refusal_of(R"({"podere_scale": 1})").find("another version"), std::string::npos);
   EXPECT_NE(refusal_of(R"({"podere_scale": 1, "version": "0.0.1"})").find("another version"), std::string::npos);
   Json json = to_json(study_of({run_of(1, 1, 4)}));
   json["runs"][0]["executors"] = 0;

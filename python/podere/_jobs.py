@@ -3,14 +3,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, TypedDict
 
-from . import _core
 from ._connection import Connection
 from ._parameters import absolute
 from ._progress import make_progress
@@ -61,10 +59,18 @@ class JobRunner:
         finally:
             progress.clear()
 
-    def report_text(self, jobs: Sequence[int], *, as_page: bool) -> str:
-        """A report of these jobs: a page, or the facts alone."""
-        runs = [self._connection.ask(ask="run", job=job) for job in jobs]
-        return _core.report_text(json.dumps(runs), as_page)
+    def run_of(self, job: int) -> dict[str, Any]:
+        """The run of a job, as reports have it."""
+        run: dict[str, Any] = self._connection.ask(ask="run", job=job)
+        return run
+
+    def runs_there(self, jobs: Sequence[int]) -> list[dict[str, Any]]:
+        """Of these jobs, without those that never began or whose runs the session does not keep any more."""
+        runs = []
+        for job in jobs:
+            with contextlib.suppress(ValueError):
+                runs.append(self.run_of(job))
+        return runs
 
     # Tables
 

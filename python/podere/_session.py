@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import secrets
@@ -544,10 +545,12 @@ class Session:
         if jobs is None:
             jobs = [job["job"] for job in self.jobs if job["state"] in ("done", "cancelled")
                     and job["kind"] in _SHOWN_KINDS]
-        numbers = [_count("jobs", job) for job in jobs]
-        if not numbers:
+            runs = self._jobs.runs_there(jobs)
+        else:
+            runs = [self._jobs.run_of(_count("jobs", job)) for job in jobs]
+        if not runs:
             raise ValueError("no job has trained, measured, explained or predicted yet: there is nothing to report")
-        text = self._jobs.report_text(numbers, as_page=not os.fspath(path).endswith(".json"))
+        text = _core.report_text(json.dumps(runs), not os.fspath(path).endswith(".json"))
         _core.write_file(os.fspath(path), text)
         return os.fspath(path)
 

@@ -236,7 +236,8 @@ def test_what_is_no_report_is_refused(podere, model):
     assert "of a newer Podere, version 2" in podere.refused("report", "new.json", "-o", "x.html")
     podere.write("old.json", '{"podere_report": 1, "runs": [{"name": "a"}]}')
     assert "are the same file" in podere.refused("report", "old.json", "-o", "old.json")
-    assert json.loads(podere.done("report", "old.json", "-o", "x.html", "--json").stdout) == {"output": "x.html", "runs": ["a"]}
+    assert json.loads(podere.done("report", "old.json", "-o", "x.html", "--json").stdout) == {
+        "output": "x.html", "runs": ["a"], "studies": 0}
 
 
 def test_an_explanation_belongs_to_the_model_that_was_trained(podere, events):

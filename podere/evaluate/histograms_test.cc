@@ -17,7 +17,7 @@ const comm::Communicator& self() {
 }
 
 TEST(ScoreHistogram, AScoreCountsInTheBinOfItsLowerEdgeAndOneInTheLast) {
-  const std::vector<float> scores = {0, 0.25, 0.2499, 0.5, 0.9, 1};
+  const std::vector<float> scores = {0, 0.25F, 0.2499F, 0.5F, 0.9F, 1};
   const std::vector<float> labels = {0, 0, 1, 1, 1, 1};
   const auto [background, signal] = score_histogram(self(), scores, labels, {}, 4);
   EXPECT_EQ(background, (Weights{1, 1, 0, 0}));

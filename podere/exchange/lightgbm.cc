@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -160,10 +162,36 @@ std::vector<double> covers(const Section& section, const char* weights, const ch
   return section.numbers<double>(section.contains(weights) ? weights : counts, n);
 }
 
+/// Linear trees (linear_tree): gives `leaves` their parts, whose features and coefficients lie one after another. A
+/// leaf without features has its constant for a value.
+void read_linear_parts(const Section& section, std::size_t n_features, double scale, std::span<LooseNode> leaves,
+                       tree::Tree& tree) {
+  if (!section.contains("is_linear") || section.whole("is_linear") == 0) return;
+  const auto constants = section.numbers<double>("leaf_const", leaves.size());
+  const auto sizes = section.numbers<std::uint32_t>("num_features", leaves.size());
+  const std::size_t n = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  const auto features = section.numbers<std::int32_t>("leaf_features", n);
+  const auto coefficients = section.numbers<double>("leaf_coeff", n);
+  std::size_t first = 0;
+  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    tree::Node& node = leaves[leaf].node;
+    if (sizes[leaf] == 0) {
+      node.value = to_float(scale * constants[leaf], "leaf_const");
+      continue;
+    }
+    node.linear_part = static_cast<std::int32_t>(tree.linear_parts.size());
+    tree::LinearPart& part = tree.linear_parts.emplace_back(tree::LinearPart{.constant = scale * constants[leaf]});
+    for (const std::size_t end = first + sizes[leaf]; first < end; ++first) {
+      if (features[first] < 0 || static_cast<std::size_t>(features[first]) >= n_features)
+        throw_input_error("leaf {} is linear in feature {} of {}", leaf, features[first], n_features);
+      part.features.push_back(features[first]);
+      part.coefficients.push_back(scale * coefficients[first]);
+    }
+  }
+}
+
 /// Leaf values are multiplied by `scale`.
 tree::Tree read_tree(const Section& section, std::size_t n_features, double scale) {
-  if (section.contains("is_linear") && section.whole("is_linear") != 0)
-    throw InputError("has linear trees, which Podere does not have: train it without linear_tree");
   const std::int32_t n_leaves = section.whole("num_leaves");
   if (n_leaves < 1) throw_input_error("num_leaves is {}, allowed is 1 or more", n_leaves);
   const auto leaf_value = section.numbers<double>("leaf_value", static_cast<std::size_t>(n_leaves));
@@ -172,6 +200,7 @@ tree::Tree read_tree(const Section& section, std::size_t n_features, double scal
   for (std::size_t i = 0; i < leaf_value.size(); ++i)
     nodes[n + i].node.value = to_float(scale * leaf_value[i], "leaf_value");
   tree::Tree tree;
+  read_linear_parts(section, n_features, scale, std::span(nodes).subspan(n), tree);
   if (n == 0) {
     tree.nodes = in_order(nodes);
     return tree;

@@ -11,6 +11,7 @@
 #include "podere/exchange/cases.h"
 #include "podere/exchange/format.h"
 #include "podere/exchange/loose_tree.h"
+#include "podere/exchange/onnx.h"
 #include "podere/exchange/xgboost.h"
 #include "podere/tree/algorithm.h"
 
@@ -30,7 +31,7 @@ std::string lightgbm_refusal(const std::string& text) {
 
 TEST(Lightgbm, PredictsAsLightgbmDoes) {
   for (const char* name : {"binary", "never_missing", "multiclass", "regression", "decisions", "categorical",
-                           "categorical_never_missing"}) {
+                           "categorical_never_missing", "linear", "linear_classes"}) {
     expect_case(std::string("lightgbm/") + name, from_lightgbm(lightgbm_text(name)));
   }
 }
@@ -71,7 +72,8 @@ TEST(Lightgbm, FeaturesWithoutNamesAreMatchedByOrder) {
 }
 
 TEST(Lightgbm, WhatIsWrittenIsReadBackWithTheSameMargins) {
-  for (const char* name : {"binary", "multiclass", "regression", "decisions", "categorical"}) {
+  for (const char* name :
+       {"binary", "multiclass", "regression", "decisions", "categorical", "linear", "linear_classes"}) {
     const tree::Model model = from_lightgbm(lightgbm_text(name));
     const table::Table table = case_table(std::string("lightgbm/") + name, model);
     const tree::Model again = from_lightgbm(to_lightgbm(model));
@@ -168,7 +170,6 @@ TEST(LightgbmBadarg, WhatPodereDoesNotHaveIsRefusedByName) {
     EXPECT_NE(lightgbm_refusal(with(text, old, replacement)).find(name), std::string::npos)
         << lightgbm_refusal(with(text, old, replacement));
   };
-  expect_refused("is_linear=0", "is_linear=1", "linear trees");
   expect_refused("objective=binary sigmoid:1", "objective=own", "'own'");
   expect_refused("objective=binary sigmoid:1", "objective=binary sigmoid:0", "sigmoid:0");
   expect_refused("objective=binary sigmoid:1", "objective=binary", "sigmoid");
@@ -203,6 +204,52 @@ TEST(LightgbmBadarg, NumbersThatLeadOutOfBoundsAreRefused) {
   expect_refused("num_class=1", "num_class=x");
   expect_refused("max_feature_idx=0", "max_feature_idx=7");
   expect_refused("end of trees", "end of tree");
+}
+
+/// A leaf is linear if all features of its part have values; else it is the number that it would be without.
+TEST(Lightgbm, ARowThatLacksAFeatureOfALinearLeafGetsItsValue) {
+  std::string text = with(lightgbm_text("decisions"), "Tree=0\n",
+                          "Tree=0\nnum_leaves=1\nleaf_value=0.25\nis_linear=1\nleaf_const=10\nnum_features=1\n"
+                          "leaf_features=0\nleaf_coeff=-3\n\nTree=1\n");
+  tree::Model model = from_lightgbm(text);
+  model.trees.resize(1);
+  table::Schema schema;
+  schema.features = model.schema.features;
+  table::Table table(schema, 3, {0, 3});
+  table.feature(0)[0] = 2;
+  table.feature(0)[1] = std::numeric_limits<float>::quiet_NaN();
+  table.feature(0)[2] = -0.5F;
+  const std::vector<float> expected{4, 0.25F, 11.5F};
+  EXPECT_EQ(tree::predict(model, table, 1), expected);
+  EXPECT_EQ(tree::predict(from_lightgbm(to_lightgbm(model)), table, 1), expected);
+  for (const auto write : {&to_xgboost, &to_xgboost_ubjson}) EXPECT_THROW(write(model), InputError);
+  EXPECT_THROW(to_onnx(model), InputError);
+}
+
+/// Where no leaf has a part, which then is as quick as any other.
+TEST(Lightgbm, ALinearTreeWithoutFeaturesIsAnOrdinaryOne) {
+  const tree::Model model = from_lightgbm(lightgbm_text("linear"));
+  EXPECT_TRUE(model.trees[0].linear_parts.empty());
+  EXPECT_TRUE(has_linear_parts(model));
+  EXPECT_FALSE(has_linear_parts(from_lightgbm(lightgbm_text("regression"))));
+}
+
+TEST(LightgbmBadarg, LinearPartsThatDoNotFitAreRefused) {
+  const std::string text = lightgbm_text("linear");
+  const auto expect_refused = [&](const std::string& old, const std::string& replacement) {
+    const std::string altered = with(text, old, replacement);
+    EXPECT_THROW(read_model(altered, "x.txt"), InputError) << old << " " << replacement;
+  };
+  expect_refused("leaf_const=", "leaf_constant=");
+  expect_refused("leaf_const=", "leaf_const=1 ");
+  expect_refused("num_features=2", "num_features=3");
+  expect_refused("num_features=2", "num_features=-2");
+  expect_refused("num_features=2", "num_features=4294967295");
+  expect_refused("leaf_features=0 1", "leaf_features=0 4");
+  expect_refused("leaf_features=0 1", "leaf_features=0 -1");
+  expect_refused("leaf_features=0 1", "leaf_features=0 3");  // of categories
+  expect_refused("leaf_coeff=0", "leaf_coeff=inf");
+  expect_refused("leaf_coeff=0", "leaf_coeff=nan");
 }
 
 TEST(LightgbmBadarg, CategoriesThatLeadOutOfBoundsAreRefused) {

@@ -93,6 +93,26 @@ std::string line(const char* name, const tree::Tree& tree, const std::vector<std
   return text + '\n';
 }
 
+/// `base` is added to the constants. In a tree with linear parts a leaf without one has its value for a constant.
+std::string linear_text(const tree::Tree& tree, const std::vector<std::size_t>& leaves, double base) {
+  if (tree.linear_parts.empty()) return "is_linear=0\n";
+  std::vector<double> constants, coefficients;
+  std::vector<std::size_t> sizes;
+  std::vector<std::int32_t> features;
+  for (const std::size_t leaf : leaves) {
+    const Node& node = tree.nodes[leaf];
+    const tree::LinearPart part = node.linear_part < 0 ? tree::LinearPart{.constant = node.value}
+                                                       : tree.linear_parts[static_cast<std::size_t>(node.linear_part)];
+    constants.push_back(base + part.constant);
+    sizes.push_back(part.features.size());
+    features.insert(features.end(), part.features.begin(), part.features.end());
+    coefficients.insert(coefficients.end(), part.coefficients.begin(), part.coefficients.end());
+  }
+  return fmt::format("is_linear=1\nleaf_const={}\nnum_features={}\nleaf_features={}\nleaf_coeff={}\n",
+                     fmt::join(constants, " "), fmt::join(sizes, " "), fmt::join(features, " "),
+                     fmt::join(coefficients, " "));
+}
+
 /// `base` is added to the leaves.
 std::string tree_text(const tree::Tree& tree, std::size_t number, const table::Schema& schema, double base) {
   std::vector<std::size_t> splits, leaves;
@@ -127,7 +147,7 @@ std::string tree_text(const tree::Tree& tree, std::size_t number, const table::S
   if (sets.bounds.size() > 1)
     text +=
         fmt::format("cat_boundaries={}\ncat_threshold={}\n", fmt::join(sets.bounds, " "), fmt::join(sets.words, " "));
-  return text + "is_linear=0\nshrinkage=1\n\n\n";
+  return text + linear_text(tree, leaves, base) + "shrinkage=1\n\n\n";
 }
 
 std::string objective_text(const tree::Options& options) {

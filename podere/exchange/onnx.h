@@ -17,7 +17,7 @@ namespace podere::exchange {
 ///
 /// Trees are a TreeEnsembleClassifier or a TreeEnsembleRegressor (ai.onnx.ml 3), NaN is missing. A categorical split is
 /// a chain of BRANCH_EQ nodes that lead to the same child, as converters of other programs write it too; runtimes of
-/// ONNX read that. Throws InputError for a Poisson model.
+/// ONNX read that. Throws InputError for linear trees, and for two classes one versus all.
 std::string to_onnx(const tree::Model& model);
 
 /// A Gemm a layer, on features that are standardized in double precision, as Podere does. With options.impute NaN is

@@ -189,6 +189,8 @@ void add_regressor(onnx::GraphProto& graph, const tree::Model& model) {
 }  // namespace
 
 std::string to_onnx(const tree::Model& model) {
+  if (has_linear_parts(model))
+    throw InputError("the model has linear trees, which ONNX does not have: write it as podere or lightgbm");
   onnx::ModelProto file = begin_onnx(model.schema);
   add_opset(file, "ai.onnx.ml", kMlOpset);
   onnx::GraphProto& graph = *file.mutable_graph();

@@ -136,6 +136,8 @@ Json xgboost_json(const tree::Model& model) {
     throw_input_error("has the objective {}, which XGBoost does not have: write it as podere, lightgbm or onnx",
                       to_string(model.options.objective));
   if (model.trees.empty()) throw InputError("the model has no trees, which XGBoost could not hold");
+  if (has_linear_parts(model))
+    throw InputError("the model has linear trees, which XGBoost does not have: write it as podere or lightgbm");
   const std::size_t n_features = model.schema.features.size();
   Json classes = Json::array();
   for (std::size_t t = 0; t < model.trees.size(); ++t) classes.push_back(t % model.n_outputs());

@@ -111,12 +111,17 @@ class TreesModel final : public algorithm::Model, public algorithm::Explainable 
 algorithm::Description TreesModel::describe() const {
   const Importance importance = tree::importance(model_);
   std::size_t n_nodes = 0;
-  for (const auto& tree : model_.trees) n_nodes += tree.nodes.size();
+  std::size_t n_linear = 0;
+  for (const auto& tree : model_.trees) {
+    n_nodes += tree.nodes.size();
+    n_linear += tree.linear_parts.size();
+  }
   algorithm::Description description{.facts = {{"objective", objective()},
                                                {"trees", model_.trees.size()},
                                                {"nodes", n_nodes},
                                                {"features", model_.schema.features.size()}},
                                      .head = {"feature", "gain", "splits", "cover"}};
+  if (n_linear > 0) description.facts.push_back({"linear leaves", n_linear});
   Json features = Json::array();
   for (const std::size_t j : by_gain(importance)) {
     const std::string& name = model_.schema.features[j];
@@ -126,11 +131,9 @@ algorithm::Description TreesModel::describe() const {
                         {"cover", importance.cover[j]}});
     description.lines.push_back({name, importance.gain[j], importance.split[j], importance.cover[j]});
   }
-  description.json = {{"objective", objective()},
-                      {"rounds", model_.n_rounds()},
-                      {"trees", model_.trees.size()},
-                      {"nodes", n_nodes},
-                      {"label", model_.schema.label.value_or("")},
+  description.json = {{"objective", objective()},       {"rounds", model_.n_rounds()},
+                      {"trees", model_.trees.size()},   {"nodes", n_nodes},
+                      {"linear_leaves", n_linear},      {"label", model_.schema.label.value_or("")},
                       {"features", std::move(features)}};
   return description;
 }

@@ -87,7 +87,7 @@ void KeyTile::set(std::size_t feature, std::span<const float> values) {
 std::optional<FlatTree> flatten(const Tree& tree) {
   constexpr std::size_t kMaxNodes = std::size_t{1} << 16;
   constexpr std::int32_t kMaxFeature = (1 << 15) - 1;  // two planes each
-  if (!tree.category_sets.empty() || tree.nodes.size() > kMaxNodes) return {};
+  if (!tree.category_sets.empty() || !tree.linear_parts.empty() || tree.nodes.size() > kMaxNodes) return {};
   FlatTree flat;
   std::vector<int> depths(tree.nodes.size());
   for (std::size_t n = 0; n < tree.nodes.size(); ++n) {

@@ -46,7 +46,7 @@ struct FlatTree {
   int depth = 0;
 };
 
-/// Nothing for a tree that splits by categories, or has too many nodes or features for 16 bits.
+/// Nothing for a tree that splits by categories, has linear parts, or too many nodes or features for 16 bits.
 std::optional<FlatTree> flatten(const Tree& tree);
 
 /// target[i] += the value of row i's leaf for the first `n` rows of the tile.

@@ -18,8 +18,13 @@
 namespace podere::tree {
 namespace {
 
-constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 2, algorithm::kConvertAdvice};
-constexpr int kVersionWithoutCategories = 1;  // which older programs read
+constexpr CheckedJsonKind kKind{"podere-gbt", "a model of boosted trees", 3, algorithm::kConvertAdvice};
+
+/// The first version that can say what a model has, so that older programs read it if they can.
+int version_of(const Model& model) {
+  if (has_linear_parts(model)) return 3;
+  return model.schema.categories.empty() ? 1 : 2;
+}
 
 Options options_from_json(const Json& json) {
   Options options;
@@ -47,7 +52,19 @@ Json to_json(const Tree& tree) {
     json["category_set"] = column(tree, &Node::category_set);
     json["category_sets"] = tree.category_sets;
   }
+  if (!tree.linear_parts.empty()) {
+    json["linear_part"] = column(tree, &Node::linear_part);
+    Json& parts = json["linear_parts"] = Json::array();
+    for (const LinearPart& part : tree.linear_parts)
+      parts.push_back({{"constant", part.constant}, {"features", part.features}, {"coefficients", part.coefficients}});
+  }
   return json;
+}
+
+template <typename T>
+void read_list(const Json& json, const char* name, std::vector<T>& values) {
+  values.resize(json.size());
+  for (std::size_t i = 0; i < values.size(); ++i) read_json(json[i], name, values[i]);
 }
 
 template <typename T>
@@ -67,11 +84,19 @@ Tree tree_from_json(const Json& json) {
   read_column(json, "value", tree, &Node::value);
   read_column(json, "gain", tree, &Node::gain);
   read_column(json, "cover", tree, &Node::cover);
-  if (!json.contains("category_sets")) return tree;
-  read_column(json, "category_set", tree, &Node::category_set);
-  for (const Json& codes : json["category_sets"]) {
-    std::vector<std::int32_t>& set = tree.category_sets.emplace_back(codes.size());
-    for (std::size_t i = 0; i < set.size(); ++i) read_json(codes[i], "category_sets", set[i]);
+  if (json.contains("category_sets")) {
+    read_column(json, "category_set", tree, &Node::category_set);
+    for (const Json& codes : json["category_sets"])
+      read_list(codes, "category_sets", tree.category_sets.emplace_back());
+  }
+  if (json.contains("linear_parts")) {
+    read_column(json, "linear_part", tree, &Node::linear_part);
+    for (const Json& of_leaf : json["linear_parts"]) {
+      LinearPart& part = tree.linear_parts.emplace_back();
+      read_json(of_leaf.at("constant"), "constant", part.constant);
+      read_list(of_leaf.at("features"), "features", part.features);
+      read_list(of_leaf.at("coefficients"), "coefficients", part.coefficients);
+    }
   }
   return tree;
 }
@@ -97,6 +122,20 @@ void check_category_set(const Tree& tree, const Node& node, const table::Schema&
     throw InputError("a category set has codes that do not rise or that its feature does not have");
 }
 
+void check_linear_part(const LinearPart& part, const table::Schema& schema) {
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  if (!is_finite(part.constant) || !std::ranges::all_of(part.coefficients, is_finite))
+    throw InputError("a leaf's linear part has a number that is not finite");
+  if (part.coefficients.size() != part.features.size())
+    throw_input_error("a leaf's linear part has {} coefficients for {} features", part.coefficients.size(),
+                      part.features.size());
+  for (const std::int32_t feature : part.features) {
+    const auto j = static_cast<std::size_t>(feature);
+    if (feature < 0 || j >= schema.features.size() || schema.is_categorical(j))
+      throw_input_error("a leaf's linear part has feature {}, which is not a numeric one of the schema", feature);
+  }
+}
+
 /// Refuses trees in which a walk from the root could leave the tree or never end.
 void check_tree(const Tree& tree, const table::Schema& schema) {
   if (tree.nodes.empty()) throw InputError("a tree has no nodes");
@@ -106,6 +145,9 @@ void check_tree(const Tree& tree, const table::Schema& schema) {
     if (!std::ranges::all_of(std::array{node.threshold, node.value, node.gain, node.cover},
                              [](float number) { return std::isfinite(number); }))
       throw InputError("a node has a number that is not finite");
+    if (node.linear_part >= 0 &&
+        (!node.is_leaf() || static_cast<std::size_t>(node.linear_part) >= tree.linear_parts.size()))
+      throw InputError("a node's linear part is not in its tree, or the node is not a leaf");
     if (node.is_leaf()) continue;
     if (static_cast<std::size_t>(node.feature) >= schema.features.size())
       throw InputError("a node splits on a feature that is not in the schema");
@@ -113,6 +155,7 @@ void check_tree(const Tree& tree, const table::Schema& schema) {
     if (node.left <= i || std::int64_t{node.left} + 1 >= n_nodes)
       throw InputError("a node's children are not in its tree");
   }
+  for (const LinearPart& part : tree.linear_parts) check_linear_part(part, schema);
 }
 
 Json content_of(const Model& model) {
@@ -158,6 +201,10 @@ void validate(const Model& model) {
   for (const Tree& tree : model.trees) check_tree(tree, model.schema);
 }
 
+bool has_linear_parts(const Model& model) {
+  return std::ranges::any_of(model.trees, [](const Tree& tree) { return !tree.linear_parts.empty(); });
+}
+
 Importance importance(const Model& model) {
   const std::size_t n_features = model.schema.features.size();
   Importance result{std::vector<double>(n_features), std::vector<std::uint64_t>(n_features),
@@ -176,10 +223,7 @@ Importance importance(const Model& model) {
 
 bool is_trees_text(const std::string& text) { return is_of_kind(text, kKind); }
 
-std::string to_text(const Model& model) {
-  return checked_json_text(kKind, model.schema.categories.empty() ? kVersionWithoutCategories : kKind.newest_version,
-                           content_of(model));
-}
+std::string to_text(const Model& model) { return checked_json_text(kKind, version_of(model), content_of(model)); }
 
 Model from_text(const std::string& text, const std::string& name) {
   Model model;

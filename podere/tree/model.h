@@ -28,14 +28,26 @@ struct Node {
   float gain = 0;                  ///< of the split: the fall of the loss, as in XGBoost (twice the Taylor term)
   float cover = 0;                 ///< sum of hessians of the training rows here
   std::int32_t category_set = -1;  ///< which of the tree's sets; -1: the split is by threshold
+  std::int32_t linear_part = -1;   ///< of a leaf: which of the tree's; -1: it has its value alone
   bool is_leaf() const { return feature < 0; }
   bool operator==(const Node&) const = default;
 };
 
+/// What a leaf adds to the margin of a row that has a value of each of `features`: the constant and the sum of
+/// coefficients[i] * value of features[i]. A row that lacks one gets the leaf's `value`. Only models of other programs
+/// have these.
+struct LinearPart {
+  double constant = 0;
+  std::vector<std::int32_t> features = {};  ///< numeric ones
+  std::vector<double> coefficients = {};    ///< [features]
+  bool operator==(const LinearPart&) const = default;
+};
+
 /// Node 0 is the root; children come after their parent.
 struct Tree {
-  std::vector<Node> nodes;
-  std::vector<std::vector<std::int32_t>> category_sets;  ///< codes, rising, that go right
+  std::vector<Node> nodes = {};
+  std::vector<std::vector<std::int32_t>> category_sets = {};  ///< codes, rising, that go right
+  std::vector<LinearPart> linear_parts = {};
   bool operator==(const Tree&) const = default;
 };
 
@@ -69,6 +81,9 @@ struct Model {
 /// Throws InputError for a model that cannot be used: trees that could lead out of bounds, numbers that are not finite,
 /// features without names, with the same name or with one that is not UTF-8.
 void validate(const Model& model);
+
+/// Whether a leaf of `model` has a linear part.
+bool has_linear_parts(const Model& model);
 
 /// What each feature did for the model, summed over all splits [n_features].
 struct Importance {

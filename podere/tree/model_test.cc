@@ -78,7 +78,7 @@ TEST(ModelTest, EveryAlteredDigitIsRefused) {
 TEST(ModelTest, ANewerVersionIsNamed) {
   std::string text = to_text(small_model());
   text.replace(text.find("\"version\":1"), 11, "\"version\":7");
-  EXPECT_EQ(refusal(text), "m.json: was written by a newer Podere (version 7 of the format; this one reads up to 2)");
+  EXPECT_EQ(refusal(text), "m.json: was written by a newer Podere (version 7 of the format; this one reads up to 3)");
 }
 
 TEST(ModelTest, OtherJsonIsRefused) {
@@ -180,6 +180,47 @@ TEST(ModelTest, CategoriesAreReadBackAndRaiseTheVersion) {
   EXPECT_EQ(read.schema, model.schema);
   EXPECT_EQ(read.trees, model.trees);
   EXPECT_EQ(to_text(read), text);
+}
+
+/// small_model, of which the last node is a leaf that is linear in feature 0.
+Model linear_model() {
+  Model model = small_model();
+  Tree& tree = model.trees[0];
+  tree.nodes.back().linear_part = 0;
+  tree.linear_parts = {{.constant = 0.1, .features = {0}, .coefficients = {-2.5}}};
+  return model;
+}
+
+TEST(ModelTest, LinearPartsAreReadBackAndRaiseTheVersion) {
+  const Model model = linear_model();
+  const std::string text = to_text(model);
+  EXPECT_NE(text.find("\"version\":3"), std::string::npos);
+  const Model read = from_text(text, "m.json");
+  EXPECT_EQ(read.trees, model.trees);
+  EXPECT_EQ(to_text(read), text);
+}
+
+TEST(ModelTest, LinearPartsThatDoNotFitAreRefused) {
+  const auto refusal_of_part = [](const std::function<void(Tree&)>& change) {
+    Model model = linear_model();
+    change(model.trees[0]);
+    return refusal(to_text(model));
+  };
+  const std::string place = "m.json: a node's linear part is not in its tree, or the node is not a leaf";
+  EXPECT_EQ(refusal_of_part([](Tree&) {}), "accepted");
+  EXPECT_EQ(refusal_of_part([](Tree& t) { t.nodes.back().linear_part = 1; }), place);
+  EXPECT_EQ(refusal_of_part([](Tree& t) { t.nodes.front().linear_part = 0; }), place);
+  EXPECT_EQ(refusal_of_part([](Tree& t) { t.linear_parts[0].features = {7}; }),
+            "m.json: a leaf's linear part has feature 7, which is not a numeric one of the schema");
+  EXPECT_EQ(refusal_of_part([](Tree& t) { t.linear_parts[0].features = {-1}; }),
+            "m.json: a leaf's linear part has feature -1, which is not a numeric one of the schema");
+  EXPECT_EQ(refusal_of_part([](Tree& t) { t.linear_parts[0].coefficients.clear(); }),
+            "m.json: a leaf's linear part has 0 coefficients for 1 features");
+  Model of_categories = categorical_model();
+  of_categories.trees[0].nodes.back().linear_part = 0;
+  of_categories.trees[0].linear_parts = {{.constant = 0, .features = {1}, .coefficients = {1}}};
+  EXPECT_EQ(refusal(to_text(of_categories)),
+            "m.json: a leaf's linear part has feature 1, which is not a numeric one of the schema");
 }
 
 TEST(ModelTest, CategoriesThatDoNotFitAreRefused) {

@@ -13,6 +13,17 @@
 namespace podere::tree {
 namespace {
 
+float linear_value(const LinearPart& part, float value_without, std::span<const std::span<const float>> features,
+                   std::size_t row) {
+  double sum = part.constant;
+  for (std::size_t i = 0; i < part.features.size(); ++i) {
+    const float value = features[static_cast<std::size_t>(part.features[i])][row];
+    if (value != value) return value_without;
+    sum += part.coefficients[i] * value;
+  }
+  return static_cast<float>(sum);
+}
+
 /// For any tree.
 float leaf_value(const Tree& tree, std::span<const std::span<const float>> features, std::size_t row) {
   const Node* node = tree.nodes.data();
@@ -20,7 +31,8 @@ float leaf_value(const Tree& tree, std::span<const std::span<const float>> featu
     const float value = features[static_cast<std::size_t>(node->feature)][row];
     node = tree.nodes.data() + node->left + (goes_left(tree, *node, value) ? 0 : 1);
   }
-  return node->value;
+  if (node->linear_part < 0) return node->value;
+  return linear_value(tree.linear_parts[static_cast<std::size_t>(node->linear_part)], node->value, features, row);
 }
 
 /// Replaces the margins of a row, `stride` apart, by probabilities.

@@ -172,7 +172,12 @@ class ShapTreeBuilder {
   std::vector<double> z_;               // [n_nodes] z_j of the feature that led to the node
 };
 
-void check_covers(const Model& model) {
+void check_is_explained(const Model& model) {
+  if (has_linear_parts(model))
+    throw InputError(
+        "the model cannot be explained: it has linear trees, for which there are no SHAP values; podere model names "
+        "the "
+        "gain of each feature");
   bool has_splits = false;
   for (const Tree& tree : model.trees) {
     for (const Node& node : tree.nodes) {
@@ -193,7 +198,7 @@ std::vector<double> shap_bias(const Model& model) {
 
 void shap_values(const Model& model, std::span<const std::span<const float>> features, std::size_t begin,
                  std::size_t end, std::span<double> values) {
-  check_covers(model);
+  check_is_explained(model);
   const std::size_t n_features = features.size();
   const std::size_t n_outputs = model.n_outputs();
   const std::size_t stride = n_outputs * (n_features + 1);

@@ -21,7 +21,7 @@ std::vector<double> shap_bias(const Model& model);
 /// These are the Shapley values of the game in which a feature that is not in the coalition is averaged over: where a
 /// tree splits on it, both children count, by their covers (path-dependent TreeSHAP). Covers below 0 count as 0; where
 /// both children have none, one half each. A row's values depend on the row and the model alone. One thread.
-/// Throws InputError if the model has splits but no covers, or if a node of a tree has two parents.
+/// Throws InputError if the model has splits but no covers, linear parts, or a node with two parents.
 ///
 /// Source: Lundberg et al., Nature Machine Intelligence 2 (2020); the sum over coalitions is done as an integral, see
 /// shap.cc. Time per row: nodes x ceil(d / 8), d the most features on a path; memory for one tree.

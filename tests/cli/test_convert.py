@@ -210,6 +210,32 @@ def test_one_versus_all_predicts_classes_and_probabilities_that_need_not_add_up(
     assert "XGBoost does not have" in podere.refused("convert", "m.json", "--to", "xgboost", "-o", "x.json")
 
 
+def test_linear_trees_predict_what_lightgbm_predicts_and_training_continues_from_them(podere):
+    podere.done("convert", MODELS / "lightgbm/linear.model.txt", "-o", "m.json")
+    rows = json.loads((MODELS / "lightgbm/linear.input.json").read_text())["features"]
+    expected = json.loads((MODELS / "lightgbm/linear.expected.json").read_text())["predictions"]
+    lines = [",".join("" if value is None else repr(value) for value in row) for row in rows]
+    podere.write("t.csv", "a,b,c,d\n" + "\n".join(lines) + "\n")
+    assert numpy.allclose(predictions(podere), expected, rtol=1e-6)
+    labels = [f"{number:.9g}" for number in expected]
+    podere.write("labeled.csv", "y,a,b,c,d\n" + "\n".join(map(",".join, zip(labels, lines))) + "\n")
+    assert json.loads(podere.done("evaluate", "m.json", "labeled.csv", "--json").stdout)["root_mean_squared_error"] < 1e-3
+    facts = json.loads(podere.done("model", "m.json", "--json").stdout)
+    assert facts["linear_leaves"] > 0 and re.search(r"linear leaves +\d+\n", podere.done("model", "m.json").stdout)
+    podere.done("train", "gbt", "labeled.csv", "--label", "y", "--objective", "squared-error", "--from", "m.json",
+                "--trees", 2, "--learning-rate", 1e-6, "-o", "more.json")
+    podere.done("predict", "more.json", "t.csv", "-o", "more.csv")
+    assert numpy.allclose(numpy.loadtxt(podere.folder / "more.csv"), expected, rtol=1e-4)
+    podere.done("convert", "m.json", "--to", "lightgbm", "-o", "again.txt")
+    podere.done("convert", "again.txt", "-o", "again.json")
+    podere.done("predict", "again.json", "t.csv", "-o", "again.csv")
+    assert numpy.allclose(numpy.loadtxt(podere.folder / "again.csv"), expected, rtol=1e-6)
+    for to in ("xgboost", "xgboost-ubjson", "onnx"):
+        assert "the model has linear trees, which" in podere.refused("convert", "m.json", "--to", to, "-o", "x")
+    assert "has linear trees, for which there are no SHAP values; podere model" in \
+        podere.refused("explain", "m.json", "t.csv", "-o", "s.csv")
+
+
 def test_one_of_several_targets_is_converted(podere):
     model = json.loads((MODELS / "xgboost/gbtree_multiclass.model.json").read_text())
     model["learner"]["objective"] = {"name": "reg:squarederror"}

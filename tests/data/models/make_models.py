@@ -58,6 +58,8 @@ def make_lightgbm(name, label, missing=True, categorical=False, **parameters):
     text = booster.model_to_string().split("\nfeature_importances:")[0] + "\n"
     thresholds = [float(t) for line in text.splitlines() if line.startswith("threshold=") for t in line[10:].split()]
     rows = rows_to_show(rng, x, [t for t in thresholds if abs(t) < 1e30])
+    if parameters.get("linear_tree"):
+        rows = rows[(numpy.abs(numpy.nan_to_num(rows)) < 1e30).all(axis=1)]  # terms so large leave nothing else of a sum
     write(HERE / "lightgbm", name, text, rows, booster.predict(rows, raw_score=True), booster.predict(rows), "txt")
 
 
@@ -113,6 +115,8 @@ make_lightgbm("multiclass", classes(3), objective="multiclass", num_class=3)
 make_lightgbm("regression", lambda s: 5 * s + 100, objective="regression")
 make_lightgbm("categorical", classes(2), categorical=True, objective="binary")
 make_lightgbm("categorical_never_missing", classes(3), missing=False, categorical=True, objective="multiclass", num_class=3)
+make_lightgbm("linear", lambda s: 5 * s + 100, categorical=True, objective="regression", linear_tree=True)
+make_lightgbm("linear_classes", classes(3), objective="multiclass", num_class=3, linear_tree=True)
 make_decisions()
 make_xgboost("binary", classes(2), objective="binary:logistic")
 make_xgboost("multiclass", classes(3), objective="multi:softprob", num_class=3)

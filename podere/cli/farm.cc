@@ -1,4 +1,4 @@
-// podere farm: farms on a shared cluster: what would happen, and simulations of what does.
+// podere farm: farms on a shared cluster: what they do, what would happen, and simulations.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "podere/base/atomic_file.h"
-#include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/interrupt.h"
 #include "podere/base/json.h"
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
@@ -23,14 +23,16 @@
 #include "podere/io/file.h"
 #include "podere/kube/access.h"
 #include "podere/kube/client.h"
-#include "podere/kube/farm_kinds.h"
+#include "podere/overview/farm_list.h"
+#include "podere/overview/farm_page.h"
+#include "podere/session/live_page.h"
 
 namespace podere::cli {
 namespace {
 
-constexpr double kAnswerSeconds = 20;  // another operator may have to take over
-constexpr auto kBetweenAnswerLooks = std::chrono::milliseconds(50);
-constexpr std::size_t kMostErrorBytes = 500;
+constexpr auto kBetweenLooksForInterrupts = std::chrono::milliseconds(100);
+constexpr std::size_t kMostNameBytes = 320;
+constexpr std::size_t kMostSentenceBytes = 2000;
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 std::string read_text(const std::string& path) {
@@ -258,36 +260,6 @@ void define_what_if(CLI::App& app, WhatIfOptions& options) {
   app.footer("Example: podere farm what-if --farm astro/sky --executors 20");
 }
 
-kube::Json object_of_question(const WhatIfOptions& options, const kube::ObjectKey& farm) {
-  kube::Json spec = {{"farm", farm.name}, {"executors", options.executors}};
-  for (const auto& [name, mode, named] : kModes) {
-    if (name == options.policy) spec["mode"] = named;
-  }
-  kube::Json object = kube::object_of(kube::kWhatIfs, {farm.in_namespace, ""});
-  object["metadata"].erase("name");
-  object["metadata"]["generateName"] = "what-if-";
-  object["spec"] = std::move(spec);
-  return object;
-}
-
-kube::Json ask(kube::Client& client, const WhatIfOptions& options, const kube::ObjectKey& farm) {
-  try {
-    return client.create(kube::kWhatIfs, object_of_question(options, farm));
-  } catch (const kube::ApiError& error) {
-    if (error.is_forbidden()) {
-      throw_input_error(
-          "--farm: you may not ask about farms of namespace {}: deploy/farm-user.sh {} USER gives this, or, of all "
-          "namespaces, the cluster role podere-farm-observer",
-          farm.in_namespace, farm.text());
-    }
-    if (!error.is_not_found()) throw;
-    throw_input_error(
-        "{}: there is no namespace {}, or the cluster does not know the kind WhatIf: kubectl apply -f "
-        "deploy/chart/crds",
-        client.access().origin, farm.in_namespace);
-  }
-}
-
 /// The operator looks at all farms, pods and nodes, which the user need not see.
 controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
   const auto slash = options.farm.find('/');
@@ -295,20 +267,16 @@ controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
   kube::Client client(kube::find_access(options.access));
   kube::check_access(client);
   const kube::ObjectKey farm{client.access().in_namespace, options.farm.substr(slash + 1)};
-  kube::Json what_if = ask(client, options, farm);
-  const kube::ObjectKey key = kube::key_of(what_if);
-  for (const Stopwatch watch; !what_if.contains("status"); std::this_thread::sleep_for(kBetweenAnswerLooks)) {
-    if (watch.seconds() > kAnswerSeconds) {
-      throw_input_error("--farm: no operator answers for namespace {} ({}): podere operator has to run in the cluster",
-                        farm.in_namespace, client.access().origin);
-    }
-    what_if = client.get(kube::kWhatIfs, key);
+  std::string mode;
+  for (const NamedMode& known : kModes) {
+    if (known.name == options.policy) mode = known.in_objects;
   }
-  client.remove(kube::kWhatIfs, key);
-  const kube::Json& status = what_if.at("status");
-  if (status.contains("error"))
-    throw_input_error("--farm: {}", printable_line(kube::text_at(status, {"error"}), kMostErrorBytes));
-  return {Json(status.at("answer")), status.at("text")};
+  try {
+    const Json answer = overview::ask_what_if(client, farm, options.executors, mode);
+    return {answer.at("answer"), answer.at("text")};
+  } catch (const InputError& error) {
+    throw_input_error("--farm: {}", error.what());
+  }
 }
 
 controller::WhatIfAnswer answer_from_file(const WhatIfOptions& options) {
@@ -324,6 +292,92 @@ int run_what_if(WhatIfOptions options) {
   return kDone;
 }
 
+// status
+
+struct StatusOptions {
+  OutputOptions output;
+  kube::AccessOptions access;
+  std::string farm;
+  bool all_namespaces = false;
+  std::string page;
+};
+
+void define_status(CLI::App& app, StatusOptions& options) {
+  auto* farm = app.add_option("FARM", options.farm, "Farm, or NAMESPACE/ for all of another namespace [those of yours]")
+                   ->type_name("[NAMESPACE/][NAME]");
+  app.add_flag("--all-namespaces", options.all_namespaces, "Show the farms of all namespaces that you may see")
+      ->excludes(farm);
+  add_access_options(app, options.access);
+  add_output_options(app, options.output);
+  add_page_option(app, options.page,
+                  "Show them on a page, as they change, at a port of this machine, until Ctrl-C; "
+                  "--page=[ADDRESS:]PORT: there, or at a port after that [8650]")
+      ->excludes("--json");
+  app.footer("Example: podere farm status --all-namespaces --page");
+}
+
+std::string count_of(const Json& count) { return count.is_null() ? "-" : with_commas(count.get<std::uint64_t>()); }
+
+/// A line for each farm, then its sentences.
+std::string farms_text(const Json& farms) {
+  TextTable table({"farm", "guaranteed", "wanted", "running", "borrowed", "pending", "ending"});
+  std::string sentences;
+  for (const Json& farm : farms) {
+    const std::string key = printable_line(
+        fmt::format("{}/{}", farm.at("namespace").get<std::string>(), farm.at("name").get<std::string>()),
+        kMostNameBytes);
+    const Json& status = farm.at("status");
+    std::vector<std::string> row = {key, count_of(farm.at("guaranteed")), count_of(farm.at("wanted"))};
+    for (const char* const name : {"running", "over_guarantee", "pending", "terminating"})
+      row.push_back(status.is_null() ? "-" : count_of(status.at(name)));
+    table.add(std::move(row));
+    const std::string sentence = status.is_null() ? "the operator has not looked at it: does podere operator run?"
+                                                  : status.at("message").get<std::string>();
+    sentences += fmt::format("{}: {}\n", key, printable_line(sentence, kMostSentenceBytes));
+  }
+  return table.text() + "\n" + sentences;
+}
+
+/// Serves the page until the user ends it.
+void show_on_page(kube::Client& client, const std::string& in_namespace, const std::string& address) {
+  count_interrupts();
+  const overview::FarmPage page(client, in_namespace, address);
+  if (page.has_moved()) print(fmt::format("--page: {} is in use, another port is taken\n", address), STDERR_FILENO);
+  print(fmt::format("page: {}\nCtrl-C ends it\n", page.link()));
+  while (interrupts() == 0) std::this_thread::sleep_for(kBetweenLooksForInterrupts);
+}
+
+int run_status(StatusOptions options) {
+  const auto slash = options.farm.find('/');
+  if (slash != std::string::npos) options.access.in_namespace = options.farm.substr(0, slash);
+  const std::string name = slash == std::string::npos ? options.farm : options.farm.substr(slash + 1);
+  kube::Client client(kube::find_access(options.access));
+  kube::check_access(client);
+  const std::string in_namespace = options.all_namespaces ? "" : client.access().in_namespace;
+  if (!options.page.empty()) {
+    show_on_page(client, in_namespace, options.page);
+    return kDone;
+  }
+  Json farms = overview::list_farms(client, in_namespace);
+  if (!name.empty()) {
+    std::erase_if(farms.get_ref<Json::array_t&>(), [&](const Json& farm) { return farm.at("name") != name; });
+    if (farms.empty()) throw_input_error("there is no farm {} in namespace {}", printable(name), in_namespace);
+  }
+  if (options.output.json) {
+    print_json({{"server", client.access().server},
+                {"namespace", in_namespace.empty() ? Json() : Json(in_namespace)},
+                {"farms", std::move(farms)}});
+  } else if (farms.empty()) {
+    print(fmt::format("There are no farms in {}: {}\n",
+                      in_namespace.empty() ? "this cluster" : "namespace " + in_namespace,
+                      in_namespace.empty() ? "docs/farms.md says how one is made"
+                                           : "--all-namespaces shows those of others, if you may see them"));
+  } else {
+    print(farms_text(farms));
+  }
+  return kDone;
+}
+
 }  // namespace
 
 void add_farm(CLI::App& app, Command& chosen) {
@@ -332,6 +386,8 @@ void add_farm(CLI::App& app, Command& chosen) {
   add_command<SimulateOptions>(*farm, chosen, "simulate", "Simulate policies on a trace of a cluster", define_simulate,
                                run_simulate);
   add_command<TraceOptions>(*farm, chosen, "trace", "Write a random trace of a cluster", define_trace, run_trace);
+  add_command<StatusOptions>(*farm, chosen, "status", "Show what farms have, what they wait for and why", define_status,
+                             run_status);
   add_command<WhatIfOptions>(*farm, chosen, "what-if",
                              "Predict what happens if a farm wants more or fewer executors now", define_what_if,
                              run_what_if);

@@ -80,9 +80,9 @@ std::string html_of(const Json& document) {
   return page.replace(begin + kBeforeDocument.size(), kNoDocument.size(), as_script(document));
 }
 
-std::string live_html() {
+std::string served_page(const std::string& what) {
   constexpr std::string_view kConnectsToNone = "connect-src 'none'";
-  std::string page = html_of("live");
+  std::string page = html_of(what);
   const std::size_t begin = page.find(kConnectsToNone);
   if (begin == std::string::npos) throw_error("the page of reports does not say what it may connect to");
   return page.replace(begin, kConnectsToNone.size(), "connect-src 'self'");

@@ -19,8 +19,8 @@ Json document_of(std::vector<Json> runs, std::vector<Json> studies = {});
 /// The page with a document: one file that needs no others. UTF-8.
 std::string html_of(const Json& document);
 
-/// The page that follows a driver: it asks the server that it came from, and no other.
-std::string live_html();
+/// The page that follows what "live", a driver, or "farms" do: it asks the server that it came from, and no other.
+std::string served_page(const std::string& what);
 
 /// Throws InputError for a path that is there and leads to no file, such as a folder or a device: it may have no end.
 void check_is_file(const std::filesystem::path& path);

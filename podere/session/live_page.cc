@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "podere/base/sha256.h"
 #include "podere/jobs/event_stream.h"
 #include "podere/report/page.h"
 #include "podere/session/page_api.h"
@@ -19,7 +17,6 @@
 namespace podere::session {
 namespace {
 
-constexpr int kPagePorts = 50;  // tried, before any that is free
 constexpr std::size_t kMostShownJobs = 200;
 constexpr double kHeartbeatsSeconds = 5;  // so long an executor is not yet silent
 constexpr double kFollowsSeconds = 12;    // a page asks again after 10 s at most
@@ -27,27 +24,6 @@ constexpr double kPageFarewellSeconds = 2;
 constexpr double kLastRequestsSeconds = 0.3;
 constexpr auto kFarewellPoll = std::chrono::milliseconds(20);
 constexpr std::string_view kRuns = "/api/runs/";
-constexpr const char* kJson = "application/json; charset=utf-8";
-
-http::Answer failure(int status, const std::string& message) {
-  return {.status = status, .body = to_text({{"error", message}}) + "\n", .type = kJson};
-}
-
-std::string value_of(const std::map<std::string, std::string>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? "" : found->second;
-}
-
-/// With a tag, by which a browser that has it already gets it no second time.
-http::Answer tagged(const http::Request& request, http::Answer answer) {
-  const std::string tag = '"' + sha256_of(answer.body).substr(0, 32) + '"';
-  answer.headers.emplace_back("ETag", tag);
-  if (request.if_none_match == tag) {
-    answer.status = 304;
-    answer.body.clear();
-  }
-  return answer;
-}
 
 std::optional<std::int64_t> job_in(std::string_view text) {
   std::int64_t job = 0;
@@ -61,11 +37,13 @@ std::optional<std::int64_t> job_in(std::string_view text) {
 LivePage::LivePage(Options options, const report::LiveRuns& runs)
     : options_(std::move(options)),
       runs_(runs),
-      token_(http::random_token()),
-      id_(http::random_token().substr(0, 16)),
-      html_(report::live_html()),
-      server_(std::make_unique<http::Server>(http::Server::Options{.address = options_.address, .n_ports = kPagePorts},
-                                             [this](const http::Request& request) { return answer(request); })) {}
+      server_(std::make_unique<http::PageServer>(
+          http::PageServer::Options{
+              .address = options_.address,
+              .html = report::served_page("live"),
+              .refusal = "the token of this page is missing or wrong: open the link that podere printed when it "
+                         "started; of a session, podere session status NAME prints it again"},
+          [this](const http::Request& request) { return answer(request); })) {}
 
 LivePage::~LivePage() {
   {
@@ -79,18 +57,6 @@ LivePage::~LivePage() {
     return end_was_seen_ && since_request_->seconds() > kLastRequestsSeconds;  // also for runs that have just ended
   };
   while (farewell.seconds() < kPageFarewellSeconds && !has_asked_all()) std::this_thread::sleep_for(kFarewellPoll);
-}
-
-bool LivePage::has_moved() const {
-  return !options_.address.ends_with(":0") && !options_.address.ends_with(':' + std::to_string(server_->port()));
-}
-
-std::string LivePage::cookie_name() const { return "podere-" + id_; }
-
-bool LivePage::is_allowed(const http::Request& request) const {
-  return http::is_same_secret(value_of(request.query, "token"), token_) ||
-         http::is_same_secret(request.bearer, token_) ||
-         http::is_same_secret(value_of(request.cookies, cookie_name()), token_);
 }
 
 void LivePage::note_request(bool is_of_session) {
@@ -122,7 +88,7 @@ Json LivePage::state() {
   }
   return {{"podere_live", 1},
           {"version", PODERE_VERSION},
-          {"id", id_},
+          {"id", server_->id()},
           {"session", status.value("session", Json())},
           {"host", jobs::host_name()},
           {"process", getpid()},
@@ -139,28 +105,11 @@ Json LivePage::state() {
 }
 
 http::Answer LivePage::answer(const http::Request& request) {
-  if (!is_allowed(request)) {
-    return failure(403,
-                   "the token of this page is missing or wrong: open the link that podere printed when it "
-                   "started; of a session, podere session status NAME prints it again");
-  }
-  if (request.path != "/") return answer_api(request);
-  if (request.query.contains("token")) {  // which is not to stay in the browser's history
-    // Relative, and for the folder of this address: the page may be behind a proxy.
-    return {.status = 302,
-            .headers = {{"Location", "./"}, {"Set-Cookie", cookie_name() + "=" + token_ + "; HttpOnly; SameSite=Lax"}}};
-  }
-  return tagged(request, {.body = html_,
-                          .type = "text/html; charset=utf-8",
-                          .headers = {{"Content-Security-Policy", "frame-ancestors 'none'"}}});
-}
-
-http::Answer LivePage::answer_api(const http::Request& request) {
   if (request.path == "/api/session") {
     note_request(true);
-    return tagged(request, {.body = to_text(state()), .type = kJson});
+    return http::tagged(request, {.body = to_text(state()), .type = http::kJsonType});
   }
-  if (request.path == "/api/openapi.json") return tagged(request, {.body = kPageApi, .type = kJson});
+  if (request.path == "/api/openapi.json") return http::tagged(request, {.body = kPageApi, .type = http::kJsonType});
   if (request.path == "/metrics" && options_.metrics) {
     return http::metrics_answer(options_.metrics(), request);
   }
@@ -168,11 +117,11 @@ http::Answer LivePage::answer_api(const http::Request& request) {
     note_request(false);
     const auto job = job_in(std::string_view(request.path).substr(kRuns.size()));
     if (auto text = job ? runs_.text(*job) : std::nullopt) {
-      return tagged(request, {.body = std::move(*text), .type = kJson});
+      return http::tagged(request, {.body = std::move(*text), .type = http::kJsonType});
     }
-    return failure(404, "there is no such job, or it has not begun, or it is no longer kept");
+    return http::failure(404, "there is no such job, or it has not begun, or it is no longer kept");
   }
-  return failure(404, "there are /, /api/session, /api/runs/JOB, /api/openapi.json and /metrics");
+  return http::failure(404, "there are /, /api/session, /api/runs/JOB, /api/openapi.json and /metrics");
 }
 
 Json shown_of(const Json& result) {

@@ -11,7 +11,7 @@
 #include "podere/base/clock.h"
 #include "podere/base/json.h"
 #include "podere/http/metrics.h"
-#include "podere/http/server.h"
+#include "podere/http/page_server.h"
 #include "podere/report/live_runs.h"
 #include "podere/session/driver.h"
 
@@ -40,29 +40,23 @@ class LivePage {
   LivePage& operator=(const LivePage&) = delete;
 
   /// "http://127.0.0.1:8650/?token=..."
-  std::string link() const { return server_->url() + "/?token=" + token_; }
+  std::string link() const { return server_->link(); }
   /// Whether another port than that of `address` was taken.
-  bool has_moved() const;
+  bool has_moved() const { return server_->has_moved(); }
 
  private:
   http::Answer answer(const http::Request& request);
-  http::Answer answer_api(const http::Request& request);
-  bool is_allowed(const http::Request& request) const;
-  std::string cookie_name() const;
   Json state();
   /// Who asks for the session follows it.
   void note_request(bool is_of_session);
 
   const Options options_;
   const report::LiveRuns& runs_;
-  const std::string token_;
-  const std::string id_;
-  const std::string html_;
   std::mutex mutex_;  // guards the next three
   std::optional<Stopwatch> since_request_;
   bool has_ended_ = false;
   bool end_was_seen_ = false;
-  std::unique_ptr<http::Server> server_;  // goes first
+  std::unique_ptr<http::PageServer> server_;  // goes first
 };
 
 /// What a report has of the result of a job: its facts, with losses and metrics.

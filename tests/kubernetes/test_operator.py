@@ -1,13 +1,18 @@
 """podere operator on a real cluster: two fake nodes, which have room for eight executors of four cores."""
 
+import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 from datetime import datetime, timedelta
 
+import jsonschema
 import pytest
 from api import Api, Watch
 from conftest import started
@@ -505,3 +510,91 @@ def test_mistakes_of_the_user_are_reported_in_a_line(cluster):
     wrong = cluster.folder / "wrong.kubeconfig"
     wrong.write_text(re.sub(r"https://127.0.0.1:\d+", "https://127.0.0.1:1", pathlib.Path(cluster.kubeconfig()).read_text()))
     assert "127.0.0.1:1" in refused("--kubeconfig", str(wrong))
+
+
+def shown(cluster, *arguments, user=None):
+    return subprocess.run([os.environ["PODERE"], "farm", "status", "--kubeconfig", cluster.kubeconfig(user), *arguments], text=True,
+                          capture_output=True, timeout=30)
+
+
+def test_the_status_of_farms_is_shown_with_the_reason(operator, farms, cluster):
+    farms.farm("cms", ROOMS - 2, 2)
+    farms.has("cms", ROOMS - 2)
+    farms.farm("sky", 6, 1)
+    farms.has("sky", 2)
+    place = f"{farms.namespace}/"
+    wait_until(lambda: re.search(rf"{place}sky +1 +6 +2 +1 +4 +0\n", shown(cluster, place).stdout), "the counts of sky", 10)
+    done = shown(cluster, place)
+    assert done.stdout.splitlines()[0].split() == ["farm", "guaranteed", "wanted", "running", "borrowed", "pending", "ending"]
+    assert f"\n{place}sky: {farms.status('sky')['message']}\n" in done.stdout
+    of_one = json.loads(shown(cluster, place + "cms", "--json").stdout)
+    assert of_one["namespace"] == farms.namespace and [farm["name"] for farm in of_one["farms"]] == ["cms"]
+    status = of_one["farms"][0]["status"]
+    assert (status["running"], status["over_guarantee"]) == (ROOMS - 2, ROOMS - 4)
+    assert {condition["type"] for condition in status["conditions"]} >= {"GuaranteeMet", "Ready"}
+    everywhere = json.loads(shown(cluster, "--all-namespaces", "--json").stdout)
+    assert everywhere["namespace"] is None and {"cms", "sky"} <= {farm["name"] for farm in everywhere["farms"]}
+    for arguments, user, words in [
+            ((place + "nix",), None, "there is no farm 'nix'"),
+            ((place,), "student", f"you may not see the farms of namespace {farms.namespace}"),
+            (("--all-namespaces",), "student", "you may not see the farms of all namespaces")]:
+        refused = shown(cluster, *arguments, user=user)
+        line, = refused.stderr.splitlines()
+        assert refused.returncode == 2 and words in line, line
+    assert "There are no farms in namespace kube-public: --all-namespaces" in shown(cluster, "kube-public/").stdout
+
+
+def test_the_page_of_farms_follows_them_and_asks_what_if(operator, farms, cluster):
+    """What it answers is what its description says; the token is all that it takes."""
+    farms.farm("cms", 2, 2)
+    farms.has("cms", 2)
+    page = subprocess.Popen([os.environ["PODERE"], "farm", "status", f"{farms.namespace}/", "--page=0", "--kubeconfig",
+                             cluster.kubeconfig(None)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        link = page.stdout.readline().removeprefix("page: ").strip()
+        address, token = link.split("?token=")
+
+        def get(path, token=token, **query):
+            request = urllib.request.Request(f"{address}{path}?{urllib.parse.urlencode(query)}",
+                                             headers={"Authorization": f"Bearer {token}"})
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                return error.code, error.read().decode()
+
+        def farm():
+            return next(farm for farm in json.loads(get("api/farms")[1])["farms"] if farm["name"] == "cms")
+
+        for path in ("", "api/farms", "api/what-if", "api/openapi.json"):
+            assert get(path, token="0" * 48)[0] == 403
+        assert '>"farms"</script>' in get("")[1]
+        wait_until(lambda: farm()["status"] and farm()["status"]["running"] == 2, "the page knows", 10)
+        api = json.loads(get("api/openapi.json")[1])
+        schema = {"$ref": "#/components/schemas/Farms", "components": api["components"]}
+        jsonschema.validate(json.loads(get("api/farms")[1]), schema)
+        farms.kubectl("scale", "farm/cms", "--replicas=5")
+        wait_until(lambda: farm()["wanted"] == 5 and farm()["status"]["running"] == 5, "the page follows", 30)
+        history = farm()["history"]
+        assert history[-1][1:] == [5, 0, 0] and [point[0] for point in history] == sorted(point[0] for point in history)
+
+        name = f"{farms.namespace}/cms"
+        status, answer = get("api/what-if", farm=name, executors=3)
+        assert status == 200 and json.loads(answer)["answer"]["executors"] == 3
+        assert json.loads(answer)["text"].startswith(f"{name}, if it wanted 3 executors (5 now):\n")
+        assert not cluster.get("whatifs", farms.namespace)
+        for query, words in [({}, "farm is missing"), ({"farm": "cms", "executors": 3}, "farm is missing"),
+                             ({"farm": name}, "executors is no"), ({"farm": name, "executors": -1}, "executors is no"),
+                             ({"farm": name, "executors": 100001}, "executors is no"),
+                             ({"farm": name + "x", "executors": 1}, f"there is '{name}'"),
+                             ({"farm": "no/where", "executors": 1}, "there is no namespace no"),
+                             ({"farm": "../../x/y", "executors": 1}, "")]:
+            status, answer = get("api/what-if", **query)
+            assert status == 400 and words in json.loads(answer)["error"], answer
+        farms.kubectl("delete", "farm/cms", "--wait=false")
+        wait_until(lambda: json.loads(get("api/farms")[1])["farms"] == [], "it is gone from the page", 30)
+        page.send_signal(signal.SIGINT)
+        assert page.wait(10) == 0 and page.stderr.read() == ""
+    finally:
+        page.kill()
+        page.wait()

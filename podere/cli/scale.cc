@@ -12,6 +12,7 @@
 #include "podere/base/interrupt.h"
 #include "podere/base/machine.h"
 #include "podere/base/number.h"
+#include "podere/base/temporary_folder.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/help.h"
 #include "podere/cli/job_progress.h"

@@ -16,6 +16,7 @@
 #include "podere/io/write_csv.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/report_facts.h"
+#include "podere/jobs/shap_points.h"
 #include "podere/table/features.h"
 
 namespace podere::jobs {
@@ -174,8 +175,9 @@ Json run(const ExplainJob& job, const JobContext& context) {
   Explanation explanation(job, model, explainable, table, n_threads);
   comm.agree([&] { explanation.run(comm.is_root(), context.progress); });
   if (!job.output.empty()) context.progress.count_rows(0, table.n_rows());
+  const std::vector<double> means = explanation.means(comm);
   Json result = {{"rows", table.n_global_rows()},       {"objective", model.objective()},
-                 {"bias", explainable.bias()},          {"features", features_of(model, explanation.means(comm))},
+                 {"bias", explainable.bias()},          {"features", features_of(model, means)},
                  {"load_seconds", loaded.load_seconds}, {"explain_seconds", watch.restart()}};
   if (needs_label) {
     add_permutation(
@@ -183,7 +185,11 @@ Json run(const ExplainJob& job, const JobContext& context) {
         result);
     result["permutation_seconds"] = watch.seconds();
   }
-  if (job.report) result["report"] = {{"model", model_facts(comm, model)}};
+  if (job.report) {
+    result["report"] = {{"model", model_facts(comm, model)}};
+    Json points = shap_points(comm, model, explainable, table, std::span(means).first(model.schema().features.size()));
+    if (!points.is_null()) result["report"]["shap_points"] = std::move(points);
+  }
   result["unknown_categories"] = loaded.facts.unknown;
   result.update(resources(comm, n_threads));
   return result;

@@ -19,7 +19,7 @@ struct ExplainJob {
   std::string output;           ///< as of PredictJob; empty: nothing is written
   int permutation_repeats = 0;  ///< 0: no permutation importance; else the table needs a label
   std::uint64_t seed = 0;       ///< of the permutations
-  bool report = false;          ///< member "report" of the result: "model", as report_facts.h has it
+  bool report = false;          ///< member "report" of the result: "model", as report_facts.h has it, "shap_points"
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);

@@ -37,7 +37,7 @@ TEST(FarmFacts, WhatAFarmDoesNotSayIsItsDefaultOrNull) {
   for (const char* const name : {"wanted", "maximum", "status"}) EXPECT_TRUE(facts.at(name).is_null()) << name;
 }
 
-/// The operator's keys of executors may stand in a status that it has not counted yet.
+/// A status may have the keys of executors before the operator has counted them.
 TEST(FarmFacts, AStatusWithoutCountsIsNone) {
   kube::Json object = farm_object();
   object["status"] = {{"hostKeys", "ssh-ed25519 A"}};

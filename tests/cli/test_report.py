@@ -250,6 +250,28 @@ def test_an_explanation_belongs_to_the_model_that_was_trained(podere, events):
     assert all(feature["mean_abs_shap"] >= 0 for feature in explain["result"]["features"])
 
 
+@pytest.mark.parametrize("rows, n_shown", [(":400", [400]), ("0:", range(420, 580))])
+def test_the_report_of_an_explanation_has_points_of_some_rows(podere, events, model, rows, n_shown):
+    """They are those of the table of SHAP values, and the same on any number of executors."""
+    podere.done("explain", model, events, "--rows", rows, "--report", "one.json", "-o", "shap.csv")
+    podere.done("explain", model, events, "--rows", rows, "--report", "three.json", "--executors", 3)
+    points = run_of(podere, "one.json")["shap_points"]
+    assert run_of(podere, "three.json")["shap_points"] == points
+    assert points["rows"] in n_shown and len(points["features"]) == 20
+    header, *lines = (podere.folder / "shap.csv").read_text().splitlines()
+    all_rows = [[float(number) for number in line.split(",")] for line in lines]
+    shares = [feature["mean_abs_shap"] for feature in run_of(podere, "one.json")["result"]["features"]]
+    assert sorted(shares)[-20:] == sorted(
+        next(f["mean_abs_shap"] for f in run_of(podere, "one.json")["result"]["features"] if f["name"] == feature["name"])
+        for feature in points["features"])
+    for feature in points["features"][:3]:
+        column = [row[header.split(",").index(feature["name"])] for row in all_rows]
+        assert len(feature["shap"]) == len(feature["values"]) == points["rows"] and not feature["is_category"]
+        at = 0
+        for number in feature["shap"]:  # in the order of the rows
+            at = next(i for i in range(at, len(column)) if math.isclose(column[i], number, rel_tol=2e-3, abs_tol=1e-12)) + 1
+
+
 def test_predictions_and_descriptions_have_reports(podere, events, model):
     podere.done("predict", model, events, "-o", "p.csv", "--report", "predict.json")
     run = run_of(podere, "predict.json")

@@ -1,6 +1,7 @@
 """What views show of a run, and what they derive: compared with the same numbers, computed here another way."""
 
 import math
+import re
 
 import pytest
 
@@ -360,6 +361,16 @@ def test_texts_are_named_below_their_bars(browser, tmp_path):
 def test_explain_and_describe(browser, pages):
     browser.open(pages("other_commands"), "model")
     assert browser.table("Mean |SHAP|")[1] == ["m_bb", "0.4000", "80.0 %", "0.02000"]
+    assert "runs[0].shap_points.features[2]" in browser.text(".warning"), "a list of another length"
+    assert any("SHAP values of 4 rows for 2 features. Those of m_bb go from −0.5000 to 0.5000." in each for each in browser.labels())
+    dots = browser.run("return [...document.querySelectorAll('.plot .dots')].map(e => [e.getAttribute('class'), e.getAttribute('d')])")
+    places = {shade: [float(x) for x in re.findall(r"M([\d.]+)", d)] for shade, d in dots[:4]}
+    low, middle, high, missing = (places[f"dots shade-{shade}"][0] for shade in (0, 2, 4, 5))
+    assert low < middle < missing < high, "the largest value has the largest SHAP value, and so on"
+    assert [shade for shade, _ in dots[4:]] == ["dots shade-6"] and dots[4][1].count("M") == 4, "of a category"
+    browser.run("[...document.querySelectorAll('main details')].at(-1).open = true")
+    browser.settle()
+    assert browser.table("SHAP values by feature")[1:] == [["m_bb", "−0.5000", "0.5000", "1.00"], ["m_lv", "−0.1000", "0.1000", "–"]]
     browser.go("data")
     assert browser.run("return [...document.querySelectorAll('main figcaption .title')].map(e => e.textContent)") == [
         "a"

@@ -21,7 +21,9 @@ import {
   type Result,
   type Run,
   type Scores,
+  type PointsOfFeature,
   type Shap,
+  type ShapPoints,
   type TaskFigure,
   type Tasks,
 } from "./report";
@@ -108,6 +110,19 @@ const tasks: Decode<Tasks> = (value, path, damage) => {
 const metrics = record<Metrics>({ job: figures, phases: list(figures), tasks });
 
 const shap = record<Shap>({ name: text, mean_abs_shap: number, permutation_mean: number }, ["name"]);
+
+const shapPoints = record<ShapPoints>(
+  {
+    rows: number,
+    features: list(
+      checked(
+        record<PointsOfFeature>({ name: text, is_category: flag, shap: numbers, values: numbers }, ["name"]),
+        ({ shap, values }) => shap.length === values.length,
+      ),
+    ),
+  },
+  ["rows"],
+);
 
 const described = record<Described>(
   { name: text, minimum: number, maximum: number, missing: number, histogram: numbers },
@@ -229,6 +244,7 @@ const run = record<Run>(
     model,
     measured: list(measured),
     columns,
+    shap_points: shapPoints,
   },
   ["name", "command"],
 );

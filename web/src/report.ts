@@ -37,6 +37,8 @@ export interface Run {
   model?: Model;
   measured: Measured[];
   columns?: Columns;
+  /** Of explain. */
+  shap_points?: ShapPoints;
 }
 
 /** Seconds since the run began. */
@@ -174,6 +176,21 @@ export interface Shap {
   name: string;
   mean_abs_shap?: number;
   permutation_mean?: number;
+}
+
+/** SHAP values of some rows, and the values of the features there. */
+export interface ShapPoints {
+  rows: number;
+  features: PointsOfFeature[];
+}
+
+export interface PointsOfFeature {
+  name: string;
+  is_category?: boolean;
+  /** By row. */
+  shap: number[];
+  /** By row; NaN where it is missing. */
+  values: number[];
 }
 
 export interface Described {

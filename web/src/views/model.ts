@@ -1,9 +1,12 @@
 /** What a model is, and which features it uses. */
+import { Figure } from "../charts/figure";
+import { swarmDrawing } from "../charts/swarm";
 import type { ModelGroup, Shown, ShownRun } from "../derive/shown";
 import { html, named } from "../dom";
 import { count, score, sentence } from "../format";
 import { BarTable } from "../parts/bars";
 import { empty } from "../parts/controls";
+import type { ShapPoints } from "../report";
 import { Keyed, type Part } from "../parts/keyed";
 import { modelText } from "./overview";
 import { heading, kAtItsEnd, missing, type View } from "./view";
@@ -42,6 +45,7 @@ class ModelPart implements Part<ModelGroup> {
   private head = html("div");
   private importance = new BarTable("Importance of features", ["gain", "splits"]);
   private shap = new BarTable("Mean |SHAP| of features", ["mean |SHAP|", "permutation"]);
+  private points = new Figure<ShapPoints>("SHAP values of rows", swarmDrawing);
   private places = {
     importance: html("div", {}, html("h4", {}, "Importance by gain"), this.importance.element),
     shap: html("div", {}, html("h4", {}, "SHAP values"), this.shap.element),
@@ -52,6 +56,7 @@ class ModelPart implements Part<ModelGroup> {
     { class: "model" },
     this.head,
     this.message,
+    this.points.element,
     html("div", { class: "grid" }, this.places.importance, this.places.shap),
   );
 
@@ -71,6 +76,9 @@ class ModelPart implements Part<ModelGroup> {
         shap.map(({ name, mean_abs_shap, permutation_mean }) => ({ name, values: [mean_abs_shap, permutation_mean] })),
         group.series,
       );
+    const points = group.runs.find(({ run }) => run.shap_points?.features.length)?.run.shap_points;
+    this.points.element.hidden = !points;
+    if (points) this.points.show(points);
     this.message.replaceChildren(
       importance.length || shap.length
         ? ""

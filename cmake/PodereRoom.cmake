@@ -2,11 +2,6 @@
 # x_distributed_test.cc files are run by mpirun on 1, 2, 3 and 5 ranks. An x_fuzz.cc is the libFuzzer program x_fuzz.
 # PROCESSORS of tests are halves of cores, of which the test presets have four: a test that mostly waits takes one, so
 # that two of them run beside one that computes. COST says what begins first, where no run before has shown it.
-find_program(MPIRUN mpirun REQUIRED)
-set(PODERE_MPIRUN ${CMAKE_COMMAND} -E env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1
-  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
-  OMPI_MCA_mpi_yield_when_idle=1
-  ${MPIRUN})
 
 if(PODERE_FUZZ)
   add_custom_target(fuzzers)
@@ -91,7 +86,7 @@ function(podere_room name)
     set_target_properties(${name}_distributed_test PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
     target_link_libraries(${name}_distributed_test PRIVATE podere_${name} podere_test_main)
     foreach(ranks 1 2 3 5)
-      add_test(NAME ${name}_on_${ranks}_ranks COMMAND ${PODERE_MPIRUN} -n ${ranks} $<TARGET_FILE:${name}_distributed_test>)
+      add_test(NAME ${name}_on_${ranks}_ranks COMMAND ${PROJECT_SOURCE_DIR}/tests/on_ranks.sh ${ranks} $<TARGET_FILE:${name}_distributed_test>)
       math(EXPR halves "2 * ${ranks}")
       set_tests_properties(${name}_on_${ranks}_ranks PROPERTIES TIMEOUT 900 PROCESSORS ${halves})
     endforeach()

@@ -10,9 +10,9 @@ export interface Source {
 export function embeddedSource(element: HTMLElement): Source {
   return {
     follow(listener) {
-      const reading = readText(element.textContent ?? "");
+      const text = element.textContent ?? "";
       element.remove();
-      listener(reading);
+      listener(readText(text));
     },
   };
 }

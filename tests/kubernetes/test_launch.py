@@ -255,3 +255,17 @@ def test_what_cannot_be_is_reported_in_one_line(cluster, namespace, podere, fold
     wait_until(lambda: cluster.get("farm/astro", namespace).get("status", {}).get("selector"), "the operator")
     assert "podere-farm-astro" in refused()
     assert not list(pathlib.Path(folder).glob("m.json*"))
+
+
+def test_how_a_command_scales_on_a_farm_is_measured_there(cluster, namespace, podere, folder):
+    cluster.kubectl("-n", namespace, "create", "-f", "-", given=farm("astro", 2, folder))
+    wait_until(lambda: ready(cluster, namespace) == 2, "two executors", 90)
+    run = command(cluster, podere, folder, namespace)
+    run["args"] = [podere, "scale", "-o", folder / "study.json", "--executors", "1,2", "--cores", "1", "--repeats", "1", "--json",
+                   "train", "gbt", "collider:2e4", "--trees", "5", "--on", "kubernetes", "--farm", f"{namespace}/astro"]
+    done = subprocess.run(**run, capture_output=True, timeout=150)
+    assert done.returncode == 0, done.stderr
+    study = json.loads(done.stdout)
+    assert [(run["executors"], run["cores"], run["rows"]) for run in study["runs"]] == [(1, 1, 20000), (2, 1, 20000)]
+    assert study["same_results"] and not any(point["modeled"] for point in study["points"])
+    assert any(each["bytes"] > 0 for each in study["runs"][1]["collectives"]), "two pods had something to say to each other"

@@ -49,8 +49,9 @@ class Rows:
                 "grade": numpy.digitize(s, [-0.5, 0.2, 1]).astype(float)}[kind]
 
 
-def rows_at(x, thresholds, missing=True, seed=5):
-    """Rows of training, rows at `thresholds` ({feature: numbers}), just below and above them, and extreme ones."""
+def rows_at(x, thresholds, missing=True, seed=5, largest=1e30):
+    """Rows of training, rows at `thresholds` ({feature: numbers}), just below and above them, and extreme ones up to
+    `largest`."""
     random = numpy.random.RandomState(seed)
     n, n_features = 150, x.shape[1]
     near = numpy.empty((n, n_features), numpy.float32)
@@ -62,6 +63,7 @@ def rows_at(x, thresholds, missing=True, seed=5):
         near[:, j] = random.choice(values if len(values) else numpy.zeros(1, numpy.float32), n)
     infinite = numpy.float32(numpy.inf)
     extreme = [0, -0.0, 1e-36, -1e-36, 1.1e-35, -1.1e-35, 1e30, -1e30, 1e-20, -1e-20]
+    extreme = [value for value in extreme if abs(value) <= largest]
     parts = [x[:150], near, numpy.nextafter(near, infinite), numpy.nextafter(near, -infinite),
              numpy.array([[value] * n_features for value in extreme], numpy.float32),
              random.choice(numpy.array(extreme, numpy.float32), (40, n_features))]
@@ -385,6 +387,20 @@ def lightgbm_cases():
     yield case("linear trees", "number", objective="regression", linear_tree=True)
     yield case("linear trees of two classes", "binary", objective="binary", linear_tree=True, sigmoid=2)
     yield case("linear trees of four classes", "classes", objective="multiclass", num_class=4, linear_tree=True)
+    yield case("linear trees of a custom objective", "classes", other={"custom": True}, num_class=4, linear_tree=True)
+    yield case("linear trees, without missing values", "number", other={"complete": True}, objective="regression",
+               linear_tree=True)
+    yield case("linear trees, missing not used", "number", objective="regression", use_missing=False, linear_tree=True)
+    yield case("linear trees, dart", "binary", rounds=20, objective="binary", boosting="dart", drop_rate=0.4,
+               linear_tree=True)
+    yield case("linear trees, forest of classes", "classes", objective="multiclass", num_class=4, boosting="rf",
+               bagging_freq=1, bagging_fraction=0.6, linear_tree=True)
+    yield case("linear trees, few splits", "number", rounds=60, objective="regression", min_gain_to_split=200.0,
+               linear_tree=True)
+    yield case("linear trees, early stopping", "binary", rounds=60, other={"early": True}, objective="binary",
+               linear_tree=True)
+    yield case("linear trees, categories by texts", "number", other={"categories": "texts"}, objective="regression",
+               max_cat_to_onehot=1, cat_smooth=1, min_data_per_group=5, cat_l2=1, linear_tree=True)
 
 
 def lightgbm_thresholds(text):
@@ -476,8 +492,8 @@ def make_lightgbm_case(lightgbm, version, writer, name, parameters, label, round
     booster.save_model(writer.path(model), **limit)
     with open(writer.path(model)) as file:
         text = file.read()
-    linear = parameters.get("linear_tree")
-    test = x if linear else rows_at(x, lightgbm_thresholds(text))  # terms of 1e30 leave nothing of a sum
+    largest = 1 if parameters.get("linear_tree") else 1e30  # a term of 1e30 leaves nothing else of a sum
+    test = rows_at(x, lightgbm_thresholds(text), largest=largest)
     columns = list(test.T)
     if kind:
         n_kinds = len(CODES) if kind == "codes" else len(TEXTS)

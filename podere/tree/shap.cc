@@ -176,8 +176,7 @@ void check_is_explained(const Model& model) {
   if (has_linear_parts(model))
     throw InputError(
         "the model cannot be explained: it has linear trees, for which there are no SHAP values; podere model names "
-        "the "
-        "gain of each feature");
+        "the gain of each feature");
   bool has_splits = false;
   for (const Tree& tree : model.trees) {
     for (const Node& node : tree.nodes) {

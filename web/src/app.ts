@@ -7,10 +7,10 @@ import { plural } from "./format";
 import { LiveHead } from "./live/head";
 import type { Follower, Listener, Live } from "./live/live";
 import { empty } from "./parts/controls";
+import { pageHead } from "./parts/page_head";
 import type { Reading } from "./read";
 import type { Study } from "./study";
 import { RunList } from "./runs";
-import { themeSwitch } from "./theme";
 import { cost } from "./views/cost";
 import { data } from "./views/data";
 import { modelView } from "./views/model";
@@ -62,17 +62,7 @@ export class App implements Listener {
     );
     const main = html("main", { id: "content" }, this.message, this.title, this.place);
     page.replaceChildren(
-      html(
-        "a",
-        { class: "skip", href: "#content", onclick: (event: Event) => (event.preventDefault(), this.title.focus()) },
-        "Skip to the content",
-      ),
-      html(
-        "header",
-        {},
-        html("h1", {}, "Podere ", this.version),
-        html("div", { class: "actions" }, ...(this.head?.actions ?? []), themeSwitch()),
-      ),
+      ...pageHead(this.title, this.version, ...(this.head?.actions ?? [])),
       html("nav", { "aria-label": "Views" }, ...this.links),
       ...(this.head?.elements ?? []),
       html("div", { class: "body" }, this.list.element, main),

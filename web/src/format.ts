@@ -69,6 +69,9 @@ export function bytes(value: Maybe): string {
 export const moment = (began: string | undefined) =>
   began && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(began) ? `${began.slice(0, 10)} ${began.slice(11, 16)} UTC` : kNone;
 
+/** Of the reader's day: 18:45:03 */
+export const clock = (at: Date) => at.toLocaleTimeString("en-GB");
+
 /** "1 executor", "2 executors" */
 export const plural = (n: number, word: string, many = `${word}s`) => `${fixed(n, 0)} ${n === 1 ? word : many}`;
 

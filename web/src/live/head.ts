@@ -3,34 +3,41 @@ import { fileName, html, write } from "../dom";
 import { plural } from "../format";
 import type { Report } from "../report";
 import { Banner } from "./banner";
+import { tabText, type Served } from "./connection";
 import type { Follower, Live } from "./live";
-import { News } from "./news";
+import { News, NewsLog } from "./news";
 import { Saver } from "./save";
 import { runningJob, shareOf, titleOf } from "./session";
-
-const kNews = 20;
 
 /** Of the tab: how far the running job is, while the tab is shown: behind others it would soon be old. */
 export function tabTitle({ session, connection }: Live, isHidden: boolean): string {
   const name = session?.session ?? "";
   const of = (text: string) => `${text}${name ? `: ${name}` : ""} – Podere`;
-  if (connection.kind === "silent") return of("No answer");
-  if (connection.kind === "ended") return of("Ended");
-  if (connection.kind === "refused") return of("Link needed");
-  if (connection.kind === "replaced" || connection.kind === "newer") return of("Another session");
+  const trouble = tabText({ connection, what: "session" });
+  if (trouble) return of(trouble);
   const job = session && runningJob(session);
   if (!job) return name ? `${name} – Podere` : "Podere";
   const share = shareOf(job);
   return `${share === undefined || isHidden ? "" : `${Math.floor(100 * share)} % `}${titleOf(job).slice(0, 100)} – Podere`;
 }
 
+/** One command that runs without a session has no name. */
+function servedOf({ session, connection, answered }: Live): Served {
+  const name = session?.session;
+  const link =
+    name || !session
+      ? `: open it anew. \`podere session status ${name ?? "NAME"}\` prints it.`
+      : ". The command printed it when it started.";
+  return { connection, answered, what: name ? "session" : "command", link };
+}
+
 export class LiveHead {
-  private news = html("div", { class: "hidden", role: "log", "aria-label": "News" });
+  private news = new NewsLog();
   private banner: Banner;
   private saved = html("span", { class: "soft", role: "status" });
   private saveButton: HTMLButtonElement;
   readonly older: HTMLButtonElement;
-  private teller = new News((text) => this.announce(text));
+  private teller = new News((text) => this.news.announce(text));
   private saver = new Saver();
   private live: Live | undefined;
   private isPrepared = false;
@@ -54,7 +61,7 @@ export class LiveHead {
 
   /** Stand before the views. */
   get elements(): HTMLElement[] {
-    return [this.banner.element, this.news];
+    return [this.banner.element, this.news.element];
   }
 
   get name(): string {
@@ -64,7 +71,7 @@ export class LiveHead {
 
   follow(live: Live): void {
     this.live = live;
-    this.banner.follow(live);
+    this.banner.follow(servedOf(live));
     this.teller.follow(live);
     this.title();
     this.older.hidden = live.older === 0;
@@ -82,11 +89,6 @@ export class LiveHead {
   private title(): void {
     const title = this.live ? tabTitle(this.live, document.hidden) : "Podere";
     if (document.title !== title) document.title = title;
-  }
-
-  private announce(text: string): void {
-    this.news.append(html("p", {}, text));
-    while (this.news.childElementCount > kNews) this.news.firstElementChild!.remove();
   }
 
   private async save(): Promise<void> {

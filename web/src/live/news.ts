@@ -1,35 +1,19 @@
 /** What has happened since the last answer, in sentences for those who do not see it. */
-import { short } from "../dom";
+import { html, short } from "../dom";
 import { seconds } from "../format";
 import type { Event } from "../report";
-import type { Connection, Live } from "./live";
+import { newsText } from "./connection";
+import type { Live } from "./live";
 import { titleOf, type Job, type Session } from "./session";
 
 const kLongest = 200;
+const kKept = 20;
 
 function ended(job: Job): string {
   const title = `Job ${job.job}, ${titleOf(job)}`;
   if (job.state === "failed") return `${title}, failed: ${job.message || "no cause is known"}.`;
   if (job.state === "cancelled") return `${title}, was cancelled.`;
   return `${title}, is done${job.seconds === undefined ? "" : ` after ${seconds(job.seconds)}`}.`;
-}
-
-/** The state of the connection in a sentence, without what changes each second. */
-export function connectionText(connection: Connection, name: string | undefined): string {
-  switch (connection.kind) {
-    case "silent":
-      return connection.isOther ? "What answers is not Podere; trying again." : "No answer; trying again.";
-    case "ended":
-      return "The session has ended. The page keeps what it has.";
-    case "refused":
-      return "The link of this page is not valid, or no longer.";
-    case "replaced":
-      return `Another session answers now${connection.session ? `: ${connection.session}` : ""}.`;
-    case "newer":
-      return "The session is of a newer Podere than this page.";
-    default:
-      return `The session ${name ? `${name} ` : ""}answers.`;
-  }
 }
 
 /** Calls `announce` with each news once. What is there at first is none. */
@@ -44,7 +28,7 @@ export class News {
 
   follow({ session, connection, runOf }: Live): void {
     if (connection.kind !== this.kind && this.kind !== "starting")
-      this.announce(connectionText(connection, session?.session));
+      this.announce(newsText({ connection, what: "session" }, session?.session));
     this.kind = connection.kind;
     if (!session) return;
     const isFirst = !this.session;
@@ -68,5 +52,15 @@ export class News {
     const known = this.warned.get(job) ?? (this.old.has(job) ? events.length : 0);
     for (const { message } of events.slice(known)) this.announce(`Job ${job}: ${short(message, kLongest)}`);
     this.warned.set(job, events.length);
+  }
+}
+
+/** Screen readers read what is added. */
+export class NewsLog {
+  readonly element = html("div", { class: "hidden", role: "log", "aria-label": "News" });
+
+  announce(text: string): void {
+    this.element.append(html("p", {}, text));
+    while (this.element.childElementCount > kKept) this.element.firstElementChild!.remove();
   }
 }

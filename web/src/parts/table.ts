@@ -26,9 +26,24 @@ export function compare(a: number | string, b: number | string, isDescending: bo
   return isDescending ? b - a : a - b;
 }
 
-/** Head cells: those of columns that can be sorted are buttons. */
-export function headCells<Row>(columns: TableColumn<Row>[], order: Order | undefined, sort: (order: Order) => void) {
-  return columns.map((column, i) => {
+/** The head of a table: titles of columns that can be sorted are buttons. */
+export class SortableHead<Row> {
+  readonly element = html("tr");
+  /** What it shows: it is made anew only for another, since a button that is replaced under the pointer gets no click. */
+  private shown = "";
+
+  constructor(private sort: (order: Order) => void) {}
+
+  show(columns: TableColumn<Row>[], order: Order | undefined): void {
+    const now = JSON.stringify([columns.map(({ title }) => title), order]);
+    if (now === this.shown) return;
+    this.shown = now;
+    const focused = Array.from(this.element.children).findIndex((cell) => cell.contains(document.activeElement));
+    this.element.replaceChildren(...columns.map((column, i) => this.cell(column, i, order)));
+    this.element.children[focused]?.querySelector("button")?.focus();
+  }
+
+  private cell(column: TableColumn<Row>, i: number, order: Order | undefined): HTMLElement {
     const classes = column.isNumber ? "number" : null;
     if (!column.value) return html("th", { scope: "col", class: classes, title: column.hint }, column.title);
     const isSorted = order?.column === i;
@@ -39,12 +54,12 @@ export function headCells<Row>(columns: TableColumn<Row>[], order: Order | undef
       { scope: "col", class: classes, title: column.hint, "aria-sort": direction },
       html(
         "button",
-        { type: "button", onclick: () => sort(next) },
+        { type: "button", onclick: () => this.sort(next) },
         column.title,
         html("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (order.isDescending ? "▼" : "▲") : ""),
       ),
     );
-  });
+  }
 }
 
 export const cells = <Row>(columns: TableColumn<Row>[], row: Row) =>
@@ -56,11 +71,12 @@ export const cells = <Row>(columns: TableColumn<Row>[], row: Row) =>
 
 export class SortableTable<Row> {
   readonly element: HTMLElement;
-  private head = html("tr");
+  private head = new SortableHead<Row>((order) => {
+    this.order = order;
+    this.draw();
+  });
   private body = html("tbody");
   private rows: Row[] = [];
-  /** What the head shows: it is made anew only for another, since a button that is replaced under the pointer gets no click. */
-  private headed = "";
 
   constructor(
     caption: string,
@@ -71,7 +87,7 @@ export class SortableTable<Row> {
       "table",
       {},
       html("caption", { class: "hidden" }, caption),
-      html("thead", {}, this.head),
+      html("thead", {}, this.head.element),
       this.body,
     );
     this.element = scrollable(caption, table);
@@ -84,26 +100,12 @@ export class SortableTable<Row> {
   }
 
   private draw(): void {
-    this.drawHead();
+    this.head.show(this.columns, this.order);
     const value = this.order && this.columns[this.order.column]?.value;
     const sorted = value
       ? [...this.rows].sort((a, b) => compare(value(a), value(b), this.order!.isDescending))
       : this.rows;
     this.body.replaceChildren(...sorted.map((row) => html("tr", {}, ...cells(this.columns, row))));
-  }
-
-  private drawHead(): void {
-    const headed = JSON.stringify([this.columns.map(({ title }) => title), this.order]);
-    if (headed === this.headed) return;
-    this.headed = headed;
-    const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
-    this.head.replaceChildren(
-      ...headCells(this.columns, this.order, (order) => {
-        this.order = order;
-        this.draw();
-      }),
-    );
-    this.head.children[focused]?.querySelector("button")?.focus();
   }
 }
 

@@ -13,7 +13,7 @@ export class VirtualRows {
   private count = 0;
   private asked = 0;
 
-  /** `make` makes a row for a place in the list; all rows are `height` pixels high. */
+  /** `make` makes a row for a place in the list, or gives the one that it made for this before; all are `height` pixels high. */
   constructor(
     label: string,
     private table: HTMLTableElement,
@@ -22,17 +22,26 @@ export class VirtualRows {
   ) {
     this.body.append(this.above, this.below);
     table.append(this.body);
+    table.tHead!.rows[0]!.setAttribute("aria-rowindex", "1");
     this.scroller = html("div", { class: "virtual", tabindex: 0, role: "group", "aria-label": label }, table);
     this.scroller.addEventListener("scroll", () => this.ask(), { passive: true });
     new ResizeObserver(() => this.ask()).observe(this.scroller);
   }
 
-  /** The rows are others now. */
+  /** The rows are others now. Those that `make` made before and gives again stay in the page. */
   show(count: number): void {
     this.count = count;
-    for (const row of this.drawn.values()) row.remove();
-    this.drawn.clear();
     this.table.setAttribute("aria-rowcount", String(count + 1));
+    this.draw(new Map());
+  }
+
+  /** Has the row of a place in view. */
+  reveal(place: number): void {
+    const { scrollTop, clientHeight } = this.scroller;
+    const head = this.table.tHead!.offsetHeight;
+    const [top, bottom] = [place * this.height, (place + 1) * this.height + head];
+    if (top < scrollTop) this.scroller.scrollTop = top;
+    else if (bottom > scrollTop + clientHeight) this.scroller.scrollTop = bottom - clientHeight;
     this.draw();
   }
 
@@ -40,29 +49,23 @@ export class VirtualRows {
     this.asked ||= requestAnimationFrame(() => this.draw());
   }
 
-  private draw(): void {
+  /** Rows of `known` are right as they are. */
+  private draw(known = this.drawn): void {
     cancelAnimationFrame(this.asked);
     this.asked = 0;
-    const first = Math.max(0, Math.min(this.count, Math.floor(this.scroller.scrollTop / this.height)) - kMargin);
-    const last = Math.min(
-      this.count,
-      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / this.height) + kMargin,
-    );
-    for (const [place, row] of this.drawn) {
-      if (place >= first && place < last) continue;
-      row.remove();
-      this.drawn.delete(place);
-    }
+    const { scrollTop, clientHeight } = this.scroller;
+    const first = Math.max(0, Math.min(this.count, Math.floor(scrollTop / this.height)) - kMargin);
+    const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.height) + kMargin);
+    const old = this.drawn;
+    this.drawn = new Map();
+    for (let place = first; place < last; ++place) this.drawn.set(place, known.get(place) ?? this.make(place));
+    const kept = new Set(this.drawn.values());
+    for (const row of old.values()) if (!kept.has(row)) row.remove();
     let next: Element = this.above.nextElementSibling!;
-    for (let place = first; place < last; ++place) {
-      let row = this.drawn.get(place);
-      if (!row) {
-        row = this.make(place);
-        row.setAttribute("aria-rowindex", String(place + 2));
-        this.drawn.set(place, row);
-        this.body.insertBefore(row, next);
-      }
-      next = row.nextElementSibling!;
+    for (const [place, row] of this.drawn) {
+      row.setAttribute("aria-rowindex", String(place + 2));
+      if (row === next) next = row.nextElementSibling!;
+      else this.body.insertBefore(row, next);
     }
     this.above.style.height = `${first * this.height}px`;
     this.below.style.height = `${(this.count - last) * this.height}px`;

@@ -2,7 +2,7 @@
 import { Spark } from "../charts/spark";
 import { growing, isLoss, type Growing } from "../derive/measures";
 import { html, named, short, write } from "../dom";
-import { brief, fixed, score, seconds, sentence } from "../format";
+import { brief, clock, fixed, score, seconds, sentence } from "../format";
 import { shareOf, titleOf, type Job } from "../live/session";
 import { Keyed, type Part } from "../parts/keyed";
 import type { Run } from "../report";
@@ -97,7 +97,7 @@ export class JobCard implements Part<ShownJob> {
     write(this.share, share === undefined || job.state === "done" ? "" : `${percent} %`);
     write(this.what, progressText(job));
     write(this.time, timeText(job));
-    write(this.asOf, asOf && job.state === "running" ? `as of ${asOf.toLocaleTimeString("en-GB")}` : "");
+    write(this.asOf, asOf && job.state === "running" ? `as of ${clock(asOf)}` : "");
     this.message.hidden = job.state !== "failed";
     write(this.message, short(job.message || "No cause is known.", 2000));
     if (run !== this.run) this.measures.show(growing(run).slice(0, kMostMeasures));

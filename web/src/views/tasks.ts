@@ -2,7 +2,7 @@
 import { html, named } from "../dom";
 import { bytes, count, plural, seconds } from "../format";
 import type { Part } from "../parts/keyed";
-import { headCells, type Order, type TableColumn } from "../parts/table";
+import { cells, SortableHead, type Order, type TableColumn } from "../parts/table";
 import { VirtualRows } from "../parts/virtual";
 import type { TaskFigure, Tasks } from "../report";
 
@@ -44,7 +44,10 @@ function columnsOf(tasks: Tasks): TableColumn<number>[] {
 
 export class TaskTable implements Part<ShownTasks> {
   readonly element: HTMLElement;
-  private head = html("tr", { "aria-rowindex": 1 });
+  private head = new SortableHead<number>((order) => {
+    this.order = order;
+    this.draw();
+  });
   private rows: VirtualRows;
   private places: Uint32Array = new Uint32Array();
   private columns: TableColumn<number>[] = [];
@@ -57,9 +60,11 @@ export class TaskTable implements Part<ShownTasks> {
       "table",
       { class: "tasks" },
       html("caption", { class: "hidden" }, "Tasks"),
-      html("thead", {}, this.head),
+      html("thead", {}, this.head.element),
     );
-    this.rows = new VirtualRows("Tasks", table, kRow, (place) => this.rowOf(this.places[place]!));
+    this.rows = new VirtualRows("Tasks", table, kRow, (place) =>
+      html("tr", {}, ...cells(this.columns, this.places[place]!)),
+    );
     this.element = html("div", {}, this.status, this.rows.scroller);
   }
 
@@ -76,27 +81,8 @@ export class TaskTable implements Part<ShownTasks> {
     );
     this.places = sorted(places, this.columns[this.order.column]!, this.order.isDescending);
     this.status.textContent = `${plural(places.length, "task")}: one for each phase and executor`;
-    const focused = Array.from(this.head.children).findIndex((cell) => cell.contains(document.activeElement));
-    this.head.replaceChildren(
-      ...headCells(this.columns, this.order, (order) => {
-        this.order = order;
-        this.draw();
-      }),
-    );
-    this.head.children[focused]?.querySelector("button")?.focus();
+    this.head.show(this.columns, this.order);
     this.rows.show(this.places.length);
-  }
-
-  private rowOf(i: number): HTMLTableRowElement {
-    return html(
-      "tr",
-      {},
-      ...this.columns.map((column) =>
-        column.isHead
-          ? html("th", { scope: "row" }, column.cell(i))
-          : html("td", { class: column.isNumber ? "number" : null }, column.cell(i)),
-      ),
-    );
   }
 }
 

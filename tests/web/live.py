@@ -1,5 +1,6 @@
 """A driver as a page sees it: answers as docs/page.md says, steered by tests."""
 
+import contextlib
 import copy
 import http.server
 import json
@@ -9,15 +10,67 @@ import urllib.parse
 
 import facts
 import samples
+from conftest import wait_for
 
 KEY = "secret"
 
 
-def page():
-    """As the driver serves it."""
+# Pauses between polls are a tenth of what the page asks for, which is kept. Its patience stays: this machine may be busy.
+SOONER = """
+window.pauses = [];
+const later = window.setTimeout;
+window.setTimeout = (call, pause, ...more) => {
+  const isPatience = [3000, 9000, 25000, 60000].includes(pause);
+  if (!isPatience) window.pauses.push(pause);
+  return later(call, isPatience ? pause : pause / 10, ...more);
+};
+"""
+
+
+@contextlib.contextmanager
+def following(browser, driver, path):
+    """The browser, with what tests ask of a page that follows a path of a driver."""
+    script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SOONER})
+
+    def polled(n=2):
+        """Until the page has seen what is now."""
+        before = driver.count(path)
+        wait_for(lambda: driver.count(path) >= before + n)
+        browser.settle()
+
+    def saw(text, selector="main"):
+        wait_for(lambda: text in (banner() if selector == ".banner" else browser.text(selector)), 8)
+
+    def trouble():
+        """Errors in the console, without those of answers that tests wanted."""
+        return [each for each in browser.errors() if "Failed to load resource" not in each]
+
+    def banner():
+        return browser.run(
+            "const found = document.querySelector('.banner'); return found.offsetParent ? found.innerText : ''"
+        )
+
+    browser.polled, browser.saw, browser.trouble, browser.banner = polled, saw, trouble, banner
+    browser.news = lambda: browser.run("return [...document.querySelectorAll('[role=log] p')].map(e => e.textContent)")
+    browser.title = lambda: browser.run("return document.title")
+    yield browser
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script["identifier"]})
+    browser.driver.get("about:blank")
+
+
+def press(browser, text, within="body"):
+    browser.run(
+        "[...document.querySelectorAll(`${arguments[1]} button`)].find(e => e.textContent.startsWith(arguments[0]) && e.offsetParent).click()",
+        text,
+        within,
+    )
+
+
+def page(word="live"):
+    """As a driver serves it that puts this word in the place of a document."""
     text = facts.PAGE.read_text()
     for old, new in (
-        (facts.PLACE, facts.PLACE.replace("null", '"live"')),
+        (facts.PLACE, facts.PLACE.replace("null", f'"{word}"')),
         ("connect-src 'none'", "connect-src 'self'"),
     ):
         assert text.count(old) == 1
@@ -27,6 +80,8 @@ def page():
 
 class Driver:
     """Tests change `session`, `runs` and how it behaves; `asked` counts requests by path."""
+
+    word = "live"
 
     def __init__(self):
         self.session = session()
@@ -38,7 +93,7 @@ class Driver:
         self.key = KEY
         self.prefix = ""  # of a proxy, such as /user/ann/proxy/8650
         self.busy = self.most_at_once = 0
-        self._page = page()
+        self._page = page(self.word)
         self._server = None
         self.port = 0
         self.start()
@@ -116,7 +171,10 @@ class Driver:
             return self._send(to, 200, b"<html>Sign in</html>", {"Content-Type": "text/html"})
         if address.path == "/":
             return self._send(to, 200, self._page, {"Content-Type": "text/html; charset=utf-8"})
-        body = self.bodies.get(address.path) or self._body(address.path)
+        return self._reply(to, address.path, query)
+
+    def _reply(self, to, path, _):
+        body = self.bodies.get(path) or self._body(path)
         if body is None:
             return self._send(to, 404, b'{"error": "there is no such thing"}')
         tag = f'"{facts.sha(body)[:16]}"'

@@ -11,17 +11,6 @@ import live
 import samples
 from conftest import wait_for
 
-# Pauses between polls are a tenth of what the page asks for, which is kept. Its patience stays: this machine may be busy.
-SOONER = """
-window.pauses = [];
-const later = window.setTimeout;
-window.setTimeout = (call, pause, ...more) => {
-  const isPatience = [3000, 9000, 60000].includes(pause);
-  if (!isPatience) window.pauses.push(pause);
-  return later(call, isPatience ? pause : pause / 10, ...more);
-};
-"""
-
 
 @pytest.fixture
 def driver():
@@ -34,7 +23,6 @@ def driver():
 @pytest.fixture
 def page(browser, driver):
     """The live page, with what tests ask of it."""
-    script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SOONER})
 
     def opened(view=""):
         browser.driver.get("about:blank")
@@ -51,39 +39,9 @@ def page(browser, driver):
         browser.settle()
         return browser
 
-    def polled(n=2):
-        """Until the page has seen what is now."""
-        before = driver.count("/api/session")
-        wait_for(lambda: driver.count("/api/session") >= before + n)
-        browser.settle()
-
-    def saw(text, selector="main"):
-        wait_for(lambda: text in (banner() if selector == ".banner" else browser.text(selector)), 8)
-
-    def trouble():
-        """Errors in the console, without those of answers that tests wanted."""
-        return [each for each in browser.errors() if "Failed to load resource" not in each]
-
-    def banner():
-        return browser.run(
-            "const found = document.querySelector('.banner'); return found.offsetParent ? found.innerText : ''"
-        )
-
-    browser.banner = banner
-    browser.opened, browser.polled, browser.saw, browser.trouble = opened, polled, saw, trouble
-    browser.news = lambda: browser.run("return [...document.querySelectorAll('[role=log] p')].map(e => e.textContent)")
-    browser.title = lambda: browser.run("return document.title")
-    yield browser
-    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script["identifier"]})
-    browser.driver.get("about:blank")
-
-
-def press(browser, text, within="body"):
-    browser.run(
-        "[...document.querySelectorAll(`${arguments[1]} button`)].find(e => e.textContent.startsWith(arguments[0]) && e.offsetParent).click()",
-        text,
-        within,
-    )
+    browser.opened = opened
+    with live.following(browser, driver, "/api/session"):
+        yield browser
 
 
 def test_a_job_from_start_to_end(page, driver):
@@ -235,7 +193,7 @@ def test_many_jobs_are_asked_for_one_by_one_the_newest_first(page, driver):
     # Addresses have the numbers of jobs.
     page.run("document.querySelector('.runs input').click()")
     assert page.run("return location.hash") == "#overview&hidden=31"
-    press(page, "Load older", ".runs")
+    live.press(page, "Load older", ".runs")
     wait_for(lambda: page.text(".runs summary") == "Runs: 79 of 80 shown")
     assert not page.run("return document.querySelector('.runs button').offsetParent")
     assert len(page.run("return document.querySelectorAll('.runs li')")) == 80
@@ -361,7 +319,7 @@ def test_the_end_is_reported_and_the_page_stays(page, driver, tmp_path):
     assert "ROC" in page.text("main")
     # What is most wanted then works: the page as one file.
     page.driver.execute_cdp_cmd("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    press(page, "Save as report")
+    live.press(page, "Save as report")
     wait_for(lambda: [path for path in tmp_path.iterdir() if path.suffix == ".html"])
     assert page.text("header [role=status]") == "Saved 1 run"
 
@@ -373,7 +331,7 @@ def test_another_session_at_this_address_is_another(page, driver):
     driver.runs = {}
     page.saw("Another session answers now: tau. The page keeps what it has.", ".banner")
     assert page.table("Ended jobs")[1][1] == "train gbt real.model.json" and page.text(".runs summary") == "1 run"
-    press(page, "Load it", ".banner")
+    live.press(page, "Load it", ".banner")
     page.saw("podere train gbt DATA --session tau")
     assert not page.banner() and not page.run("return document.querySelector('.runs').offsetParent")
 
@@ -382,7 +340,7 @@ def test_a_newer_podere_at_this_address_is_loaded_anew(page, driver):
     page.opened()
     driver.session["podere_live"] = 2
     page.saw("A newer Podere answers now, which this page cannot read.", ".banner")
-    press(page, "Load it", ".banner")
+    live.press(page, "Load it", ".banner")
     wait_for(lambda: driver.count("/") == 3)
 
 
@@ -394,7 +352,7 @@ def test_without_its_link_the_page_says_how_to_get_it(page, driver):
     assert "podere session status higgs prints it. The page keeps what it has." in page.banner()
     assert page.title() == "Link needed: higgs – Podere"
     driver.behavior = "answers"  # opened in another tab
-    press(page, "Try now", ".banner")
+    live.press(page, "Try now", ".banner")
     wait_for(lambda: not page.banner())
 
 
@@ -494,7 +452,7 @@ def test_saved_it_is_a_report(page, driver, tmp_path):
     page.go("cost")
     costs = page.table("Tasks", 1)
     page.driver.execute_cdp_cmd("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    press(page, "Save as report")
+    live.press(page, "Save as report")
     (saved,) = wait_for(lambda: [path for path in tmp_path.iterdir() if path.suffix == ".html"])
     assert re.fullmatch(r"higgs-\d{4}-\d\d-\d\dt\d\d-\d\d\.html", saved.name)
     text = saved.read_text()

@@ -72,6 +72,15 @@ export const moment = (began: string | undefined) =>
 /** Of the reader's day: 18:45:03 */
 export const clock = (at: Date) => at.toLocaleTimeString("en-GB");
 
+/** A moment of the reader's day, or of another one: 18:45:03 or 2026-11-27 18:45 */
+export function when(moment: string): string {
+  const at = new Date(moment);
+  if (Number.isNaN(at.getTime())) return kNone;
+  return at.toDateString() === new Date().toDateString()
+    ? clock(at)
+    : `${at.toLocaleDateString("sv-SE")} ${clock(at).slice(0, 5)}`;
+}
+
 /** "1 executor", "2 executors" */
 export const plural = (n: number, word: string, many = `${word}s`) => `${fixed(n, 0)} ${n === 1 ? word : many}`;
 

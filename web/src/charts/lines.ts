@@ -1,11 +1,11 @@
 /** Lines over a common x. */
 import { html, named, short, svg, type Child } from "../dom";
-import { significant } from "../format";
+import { fixed, significant } from "../format";
 import { lineSwatch, markAt, type Dash } from "../parts/swatch";
 import { plainTable } from "../parts/table";
 import { axes, boxOf } from "./axes";
 import { pointable, type Drawing } from "./figure";
-import { extent, linear, logarithmic, type Scale } from "./scale";
+import { clockScale, extent, linear, logarithmic, type Scale } from "./scale";
 
 export interface Line {
   title: string;
@@ -18,6 +18,9 @@ export interface Line {
   hasMarks?: boolean;
   /** What was computed, not measured. */
   isHollow?: boolean;
+  isThin?: boolean;
+  /** A value holds until the next one. */
+  isStep?: boolean;
 }
 
 export interface Point {
@@ -38,6 +41,9 @@ export interface Lines {
   /** Of numbers that are whole: no ticks between them. */
   isWholeX?: boolean;
   isLogY?: boolean;
+  isWholeY?: boolean;
+  /** x is in seconds since 1970. */
+  isClockX?: boolean;
   /** What a guess, or a perfect model, would be. */
   reference?: [Point, Point];
   marks?: { point: Point; series: number; text: string }[];
@@ -47,6 +53,8 @@ export interface LinesOptions {
   xLabel: (value: Lines) => string;
   yLabel: (value: Lines) => string;
   describe(value: Lines): string;
+  /** A value of x. */
+  xText?: (x: number) => string;
   height?: number;
   /** As high as wide. */
   isSquare?: boolean;
@@ -55,11 +63,12 @@ export interface LinesOptions {
 const finite = ({ x, y }: Point) => Number.isFinite(x) && Number.isFinite(y);
 
 /** A line has a gap where a point is not defined. */
-export function pathOf(points: Point[], x: Scale, y: Scale): string {
+export function pathOf(points: Point[], x: Scale, y: Scale, isStep = false): string {
   let path = "";
   let isDown = false;
   for (const point of points) {
-    if (finite(point)) path += `${isDown ? "L" : "M"}${x.at(point.x).toFixed(1)} ${y.at(point.y).toFixed(1)}`;
+    const [right, up] = [x.at(point.x).toFixed(1), y.at(point.y).toFixed(1)];
+    if (finite(point)) path += !isDown ? `M${right} ${up}` : isStep ? `H${right}V${up}` : `L${right} ${up}`;
     isDown = finite(point);
   }
   return path;
@@ -69,7 +78,10 @@ function drawLine(line: Line, x: Scale, y: Scale): SVGElement {
   const group = svg(
     "g",
     { class: `series-${line.series}` },
-    svg("path", { class: `line ${line.dash}`, d: pathOf(line.points, x, y) }),
+    svg("path", {
+      class: `line ${line.dash}${line.isThin ? " thin" : ""}`,
+      d: pathOf(line.points, x, y, line.isStep),
+    }),
   );
   if (line.hasMarks) {
     for (const { x: at, y: value, error, range } of line.points.filter(finite)) {
@@ -92,6 +104,11 @@ function drawLine(line: Line, x: Scale, y: Scale): SVGElement {
   return group;
 }
 
+const yText = ({ isWholeY }: Lines, y: number | undefined) => (isWholeY ? fixed(y, 0) : significant(y));
+
+const valueAt = ({ points, isStep }: Line, x: number) =>
+  isStep ? points.findLast((point) => point.x <= x) : nearest(points, x);
+
 const nearest = (points: Point[], x: number) =>
   points.reduce<Point | undefined>(
     (best, point) => (finite(point) && Math.abs(point.x - x) < Math.abs((best?.x ?? Infinity) - x) ? point : best),
@@ -105,7 +122,7 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
       const box = boxOf(width, height);
       const points = value.lines.flatMap((line) => line.points).filter(finite);
       const positive = (values: number[], isLog = false) => extent(isLog ? values.filter((each) => each > 0) : values);
-      const x = (value.isLogX ? logarithmic : linear)(
+      const x = (value.isLogX ? logarithmic : value.isClockX ? clockScale : linear)(
         value.x ??
           positive(
             points.map((point) => point.x),
@@ -121,7 +138,7 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
             value.isLogY,
           ),
         [box.bottom, box.top],
-        5,
+        value.isWholeY && value.y ? Math.min(5, value.y[1] - value.y[0]) : 5,
       );
       const picture = svg(
         "svg",
@@ -163,9 +180,9 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
         if (at < box.left || at > box.right) return undefined;
         const here = x.value(at);
         const texts = value.lines.map(
-          (line) => `${short(line.title, 30)}: ${significant(nearest(line.points, here)?.y)}`,
+          (line) => `${short(line.title, 30)}: ${yText(value, valueAt(line, here)?.y)}`,
         );
-        return { x: at, text: `${options.xLabel(value)} ${significant(here, 3)} · ${texts.join(" · ")}` };
+        return { x: at, text: `${options.xLabel(value)} ${options.xText?.(here) ?? significant(here, 3)} · ${texts.join(" · ")}` };
       });
     },
     describe: options.describe,
@@ -184,7 +201,11 @@ export function linesDrawing(options: LinesOptions): Drawing<Lines> {
         options.yLabel(value),
         ["line", options.xLabel(value), options.yLabel(value)],
         value.lines.flatMap((line) =>
-          thinned(line.points).map((point) => [named(line.title), significant(point.x), significant(point.y)]),
+          thinned(line.points).map((point) => [
+            named(line.title),
+            options.xText?.(point.x) ?? significant(point.x),
+            yText(value, point.y),
+          ]),
         ),
       ),
   };

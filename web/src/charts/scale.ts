@@ -1,5 +1,5 @@
 /** Scales map values to pixels, and know where ticks are. */
-import { significant } from "../format";
+import { clock, significant } from "../format";
 
 export interface Scale {
   at(value: number): number;
@@ -37,6 +37,34 @@ export function linear([low, high]: [number, number], [from, to]: [number, numbe
     value: (at) => low + ((at - from) / (to - from)) * range,
     ticks,
     label: labelOf(step, Math.max(Math.abs(low), Math.abs(high))),
+  };
+}
+
+const kMinute = 60;
+const kHour = 60 * kMinute;
+const kDay = 24 * kHour;
+/** Between ticks that are even moments of a day. */
+const kClockSteps = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * kMinute),
+  ...[1, 2, 3, 6, 12].map((n) => n * kHour),
+  ...[1, 2, 7, 14].map((n) => n * kDay),
+];
+
+/** Seconds since 1970, as the reader's time of day. */
+export function clockScale([low, high]: [number, number], ends: [number, number], wanted = 6): Scale {
+  const step = kClockSteps.find((each) => each >= (high - low) / wanted) ?? 30 * kDay;
+  const zone = new Date(1000 * low).getTimezoneOffset() * kMinute;
+  const first = Math.ceil((low - zone) / step);
+  const count = Math.max(0, Math.floor((high - zone) / step) - first + 1);
+  return {
+    ...linear([low, high], ends),
+    ticks: Array.from({ length: count }, (_, i) => (first + i) * step + zone),
+    label: (tick) => {
+      const at = new Date(1000 * tick);
+      if (step >= kDay) return at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+      return clock(at).slice(0, step < kMinute ? 8 : 5);
+    },
   };
 }
 

@@ -26,6 +26,8 @@ export interface Served {
   problem?: string | undefined;
 }
 
+export const kLinkOfCommand = ". The command printed it when it started.";
+
 const kKeeps = "The page keeps what it has.";
 /** So short a pause is not counted. */
 const kShort = 2000;

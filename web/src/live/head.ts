@@ -3,7 +3,7 @@ import { fileName, html, write } from "../dom";
 import { plural } from "../format";
 import type { Report } from "../report";
 import { Banner } from "./banner";
-import { tabText, type Served } from "./connection";
+import { kLinkOfCommand, tabText, type Served } from "./connection";
 import type { Follower, Live } from "./live";
 import { News, NewsLog } from "./news";
 import { Saver } from "./save";
@@ -27,7 +27,7 @@ function servedOf({ session, connection, answered }: Live): Served {
   const link =
     name || !session
       ? `: open it anew. \`podere session status ${name ?? "NAME"}\` prints it.`
-      : ". The command printed it when it started.";
+      : kLinkOfCommand;
   return { connection, answered, what: name ? "session" : "command", link };
 }
 

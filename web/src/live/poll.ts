@@ -9,7 +9,8 @@ const kPatience = 9000;
 /** Before that the reader learns that there is none yet. */
 const kUneasy = 3000;
 
-export async function ask(address: string, patience = kPatience): Promise<Answer & { status?: number }> {
+/** `body` is of an answer that is no good one. */
+export async function ask(address: string, patience = kPatience): Promise<Answer & { status?: number; body?: string }> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), patience);
   try {
@@ -17,7 +18,7 @@ export async function ask(address: string, patience = kPatience): Promise<Answer
     const response = await fetch(address, { cache: "no-cache", signal: stop.signal });
     const { status } = response;
     if (status === 403) return { failure: "refused", status };
-    if (!response.ok) return { failure: "silent", status };
+    if (!response.ok) return { failure: "silent", status, body: await response.text() };
     return { text: await response.text(), status };
   } catch {
     return { failure: "silent" };

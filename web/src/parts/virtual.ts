@@ -54,7 +54,9 @@ export class VirtualRows {
     cancelAnimationFrame(this.asked);
     this.asked = 0;
     const { scrollTop, clientHeight } = this.scroller;
-    const first = Math.max(0, Math.min(this.count, Math.floor(scrollTop / this.height)) - kMargin);
+    // A list that is shorter now has not scrolled yet.
+    const lastFirst = this.count - Math.ceil(clientHeight / this.height);
+    const first = Math.max(0, Math.min(lastFirst, Math.floor(scrollTop / this.height)) - kMargin);
     const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.height) + kMargin);
     const old = this.drawn;
     this.drawn = new Map();

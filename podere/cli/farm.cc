@@ -338,12 +338,14 @@ std::string farms_text(const Json& farms) {
   return table.text() + "\n" + sentences;
 }
 
-/// Serves the page until the user ends it.
-void show_on_page(kube::Client& client, const std::string& in_namespace, const std::string& address) {
+/// Serves the page until the user ends it. With a `name` it begins with that farm.
+void show_on_page(kube::Client& client, const std::string& in_namespace, const std::string& name,
+                  const std::string& address) {
   count_interrupts();
   const overview::FarmPage page(client, in_namespace, address);
   if (page.has_moved()) print(fmt::format("--page: {} is in use, another port is taken\n", address), STDERR_FILENO);
-  print(fmt::format("page: {}\nCtrl-C ends it\n", page.link()));
+  const std::string place = name.empty() ? "" : fmt::format("#farm={}/{}", in_namespace, name);
+  print(fmt::format("page: {}{}\nCtrl-C ends it\n", page.link(), place));
   while (interrupts() == 0) std::this_thread::sleep_for(kBetweenLooksForInterrupts);
 }
 
@@ -354,16 +356,14 @@ int run_status(StatusOptions options) {
   kube::Client client(kube::find_access(options.access));
   kube::check_access(client);
   const std::string in_namespace = options.all_namespaces ? "" : client.access().in_namespace;
-  if (!options.page.empty()) {
-    show_on_page(client, in_namespace, options.page);
-    return kDone;
-  }
   Json farms = overview::list_farms(client, in_namespace);
   if (!name.empty()) {
     std::erase_if(farms.get_ref<Json::array_t&>(), [&](const Json& farm) { return farm.at("name") != name; });
     if (farms.empty()) throw_input_error("there is no farm {} in namespace {}", printable(name), in_namespace);
   }
-  if (options.output.json) {
+  if (!options.page.empty()) {
+    show_on_page(client, in_namespace, name, options.page);
+  } else if (options.output.json) {
     print_json({{"server", client.access().server},
                 {"namespace", in_namespace.empty() ? Json() : Json(in_namespace)},
                 {"farms", std::move(farms)}});

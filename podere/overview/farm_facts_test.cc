@@ -18,11 +18,12 @@ kube::Json farm_object() {
 }
 
 TEST(FarmFacts, AreThoseOfTheObject) {
-  EXPECT_EQ(to_text(farm_facts(farm_object())),
-            R"({"namespace":"hep","name":"cms","guaranteed":2,"wanted":6,"maximum":8,"priority":-3,"weight":2.5,)"
-            R"("gang":true,"makes_pods":true,"status":{"executors":5,"running":4,"ready":3,"pending":2,"terminating":1,)"
-            R"("over_guarantee":2,"message":"4 of 6 executors running.","as_of":"2026-11-28T01:02:03Z","conditions":)"
-            R"([{"type":"Ready","holds":false,"reason":"NoRoom","message":"3 of 6","since":"2026-11-28T01:00:00Z"}]}})");
+  EXPECT_EQ(
+      to_text(farm_facts(farm_object())),
+      R"({"namespace":"hep","name":"cms","guaranteed":2,"wanted":6,"maximum":8,"priority":-3,"weight":2.5,)"
+      R"("gang":true,"makes_pods":true,"status":{"executors":5,"running":4,"ready":3,"pending":2,"terminating":1,)"
+      R"("over_guarantee":2,"message":"4 of 6 executors running.","as_of":"2026-11-28T01:02:03Z","conditions":)"
+      R"([{"type":"Ready","holds":false,"reason":"NoRoom","message":"3 of 6","since":"2026-11-28T01:00:00Z"}]}})");
 }
 
 TEST(FarmFacts, WhatAFarmDoesNotSayIsItsDefaultOrNull) {

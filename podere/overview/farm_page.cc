@@ -1,5 +1,7 @@
 #include "podere/overview/farm_page.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -16,8 +18,9 @@ namespace podere::overview {
 namespace {
 
 constexpr auto kBetweenReads = std::chrono::seconds(2);
-constexpr int kAtOnce = 3;  // requests; one that asks the operator may take long
-constexpr std::size_t kMostPoints = 300;
+constexpr int kAtOnce = 3;                       // requests; one that asks the operator may take long
+constexpr std::size_t kMostPoints = 300;         // of a farm
+constexpr std::size_t kMostPointsOfAll = 15000;  // which browsers get whenever one has changed
 constexpr std::size_t kMostProblemBytes = 500;
 
 double seconds_now() {
@@ -56,6 +59,7 @@ FarmPage::~FarmPage() {
 /// Takes in what was read, and adds a point to the history of each farm that has changed.
 void FarmPage::keep(Json farms) {
   const std::lock_guard lock(mutex_);
+  const std::size_t most_points = std::min(kMostPoints, kMostPointsOfAll / std::max<std::size_t>(1, farms.size()) + 1);
   std::map<std::pair<std::string, std::string>, std::deque<Point>> history;
   for (const Json& farm : farms) {
     auto node = history_.extract({farm.at("namespace"), farm.at("name")});
@@ -66,7 +70,7 @@ void FarmPage::keep(Json farms) {
     const Point point = {seconds_now(), status.at("running"), status.at("pending"), status.at("terminating")};
     if (!points.empty() && std::equal(point.begin() + 1, point.end(), points.back().begin() + 1)) continue;
     points.push_back(point);
-    if (points.size() > kMostPoints) points.pop_front();
+    while (points.size() > most_points) points.pop_front();
   }
   history_ = std::move(history);  // of those that are there
   farms_ = std::move(farms);
@@ -86,7 +90,7 @@ void FarmPage::read_on(const std::stop_token& stop) {
       return;
     } catch (const Error& error) {
       const std::lock_guard lock(mutex_);
-      problem_ = printable_line(error.what(), kMostProblemBytes);
+      problem_ = fmt::format("The farms cannot be read: {}.", printable_line(error.what(), kMostProblemBytes));
     }
   }
 }

@@ -121,7 +121,7 @@ algorithm::Description TreesModel::describe() const {
                                                {"nodes", n_nodes},
                                                {"features", model_.schema.features.size()}},
                                      .head = {"feature", "gain", "splits", "cover"}};
-  if (n_linear > 0) description.facts.push_back({"linear leaves", n_linear});
+  if (n_linear > 0) description.facts.emplace_back("linear leaves", n_linear);
   Json features = Json::array();
   for (const std::size_t j : by_gain(importance)) {
     const std::string& name = model_.schema.features[j];

@@ -15,7 +15,8 @@ run() {
 run "$@" && exit 0
 status=$?
 # Ranks above 0 print failures only: the file and the line, then what.
-if ! grep -qF '[  PASSED  ]' "$words" || grep -v ': Skipped$' "$words" | grep -q 'FAILED\|\.cc:[0-9]*: '; then
+if ! grep -qF '[  PASSED  ]' "$words" || grep -v ': Skipped$' "$words" |
+  grep -q 'FAILED\|\.cc:[0-9]*:\|Sanitizer\|runtime error\|exited on signal'; then
   exit "$status"
 fi
 echo "on_ranks.sh: all tests passed, and mpirun failed ($status): once more"

@@ -23,7 +23,7 @@ class PageServer {
     std::string address;  ///< as Server's; if the port is in use, the next one that is free
     std::string html;     ///< the page
     std::string refusal;  ///< what 403 says: how to get the link
-    int n_threads = 1;    ///< that call `api`
+    int n_threads = 1;    ///< that call `api`, as Server's
   };
 
   /// `api` answers what is not "/". Throws InputError if it cannot listen there.

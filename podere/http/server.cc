@@ -145,6 +145,7 @@ int listening_socket(const Place& place) {
 MHD_Daemon* start(int socket, bool is_v6, int n_threads, const Server::Handler& handler) {
   unsigned flags = static_cast<unsigned>(MHD_USE_AUTO_INTERNAL_THREAD) | static_cast<unsigned>(MHD_USE_ITC);
   if (is_v6) flags |= static_cast<unsigned>(MHD_USE_IPv6);
+  if (n_threads == 0) flags |= static_cast<unsigned>(MHD_USE_THREAD_PER_CONNECTION);
   std::array<MHD_OptionItem, 5> options = {{
       {MHD_OPTION_LISTEN_SOCKET, socket, nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, kMostConnections, nullptr},

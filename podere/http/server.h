@@ -36,7 +36,7 @@ class Server {
   struct Options {
     std::string address;  ///< "127.0.0.1:8650", "[::1]:8650"; port 0: any that is free
     int n_ports = 1;      ///< to try if ports are in use: this one and those after it, then any that is free
-    int n_threads = 1;    ///< that call the handler
+    int n_threads = 1;    ///< that call the handler; 0: one for each client, for answers that take long
   };
   /// What it throws is answered as 500, without its words.
   using Handler = std::function<Answer(const Request&)>;

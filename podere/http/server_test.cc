@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <string>
 
 #include "podere/base/error.h"
@@ -60,6 +61,18 @@ TEST(HttpServer, FailuresKeepTheirWords) {
   const Got got = get(server.url() + "/");
   EXPECT_EQ(got.status, 500);
   EXPECT_EQ(got.body.find("secret"), std::string::npos);
+}
+
+TEST(HttpServer, WithAThreadForEachClientASlowAnswerDelaysNoOther) {
+  std::promise<void> may_end;
+  const Server server({.address = "127.0.0.1:0", .n_threads = 0}, [&](const Request& request) {
+    if (request.path == "/slow") may_end.get_future().wait();
+    return Answer{.body = request.path};
+  });
+  auto slow = std::async(std::launch::async, [&] { return get(server.url() + "/slow").body; });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(get(server.url() + "/quick").body, "/quick");
+  may_end.set_value();
+  EXPECT_EQ(slow.get(), "/slow");
 }
 
 TEST(HttpServer, TakesThePortAfterOneInUse) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -34,6 +36,45 @@ Json rounded(double value) {
   return std::isfinite(scale) && scale > 0 ? std::round(value * scale) / scale : value;
 }
 
+/// The places of values among the finite ones, from 0 to 1, equal for equal ones; NaN for those that are not finite.
+std::vector<double> places_of(const std::vector<double>& values) {
+  std::vector<double> sorted;
+  std::ranges::copy_if(values, std::back_inserter(sorted), [](double value) { return std::isfinite(value); });
+  std::ranges::sort(sorted);
+  std::vector<double> places;
+  for (const double value : values) {
+    const auto equal = std::ranges::equal_range(sorted, value);
+    const double middle = static_cast<double>(equal.begin() - sorted.begin() + equal.end() - sorted.begin() - 1) / 2;
+    places.push_back(equal.empty() ? std::nan("") : middle / std::max(1.0, static_cast<double>(sorted.size()) - 1));
+  }
+  return places;
+}
+
+/// SHAP values and values [rows x features x 2] of the rows here that are shown.
+std::vector<double> numbers_here(const algorithm::Model& model, const algorithm::Explainable& explainable,
+                                 const table::Table& table, const std::vector<std::size_t>& features) {
+  const auto columns = table::feature_columns(model.schema(), table);
+  std::vector<std::vector<float>> shown(columns.size());
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (!is_shown(table.global({i}).value, table.n_global_rows())) continue;
+    for (std::size_t j = 0; j < columns.size(); ++j) shown[j].push_back(columns[j][i]);
+    ++n;
+  }
+  const std::vector<std::span<const float>> of_shown(shown.begin(), shown.end());
+  const std::size_t stride = columns.size() + 1;
+  std::vector<double> values(n * stride);
+  explainable.shap_values(of_shown, 0, n, values);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const std::size_t j : features) {
+      numbers.push_back(values[i * stride + j]);
+      numbers.push_back(shown[j][i]);
+    }
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Json shap_points(const comm::Communicator& comm, const algorithm::Model& model,
@@ -41,32 +82,30 @@ Json shap_points(const comm::Communicator& comm, const algorithm::Model& model,
                  std::span<const double> importance) {
   if (model.n_outputs() > 1) return {};
   const std::vector<std::size_t> features = largest(importance);
-  std::vector<double> numbers;  // [rows x features x 2]: SHAP value, value
-  comm.agree([&] {
-    const auto columns = table::feature_columns(model.schema(), table);
-    std::vector<double> of_row(columns.size() + 1);
-    for (std::size_t i = 0; i < table.n_rows(); ++i) {
-      if (!is_shown(table.global({i}).value, table.n_global_rows())) continue;
-      explainable.shap_values(columns, i, i + 1, of_row);
-      for (const std::size_t j : features) {
-        numbers.push_back(of_row[j]);
-        numbers.push_back(columns[j][i]);
-      }
-    }
-  });
+  std::vector<double> numbers;
+  comm.agree([&] { numbers = numbers_here(model, explainable, table, features); });
   numbers = comm.all_gather_v(std::span<const double>(numbers));
   const std::size_t n_rows = features.empty() ? 0 : numbers.size() / (2 * features.size());
   Json all = Json::array();
   for (std::size_t f = 0; f < features.size(); ++f) {
-    Json shap = Json::array(), values = Json::array();
+    std::vector<double> shap, values;
     for (std::size_t i = 0; i < n_rows; ++i) {
-      shap.push_back(rounded(numbers[2 * (i * features.size() + f)]));
-      values.push_back(rounded(numbers[2 * (i * features.size() + f) + 1]));
+      shap.push_back(numbers[2 * (i * features.size() + f)]);
+      values.push_back(numbers[2 * (i * features.size() + f) + 1]);
+    }
+    const std::vector<double> places = places_of(values);
+    std::vector<std::size_t> order(n_rows);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return shap[i]; });
+    Json shown_shap = Json::array(), shown_places = Json::array();
+    for (const std::size_t i : order) {
+      shown_shap.push_back(rounded(shap[i]));
+      shown_places.push_back(rounded(places[i]));
     }
     all.push_back({{"name", model.schema().features[features[f]]},
                    {"is_category", model.schema().is_categorical(features[f])},
-                   {"shap", std::move(shap)},
-                   {"values", std::move(values)}});
+                   {"shap", std::move(shown_shap)},
+                   {"places", std::move(shown_places)}});
   }
   return {{"rows", n_rows}, {"features", std::move(all)}};
 }

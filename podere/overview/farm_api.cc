@@ -7,7 +7,7 @@ const char* const kFarmApi = R"json({
   "info": {
     "title": "Podere: farms of a cluster",
     "version": "1",
-    "description": "Changes nothing. The token is in the link that podere prints."
+    "description": "Changes no farm: what-if makes a question to the operator and deletes it. The token is in the link that podere prints."
   },
   "servers": [{"url": "./"}],
   "security": [{"bearer": []}, {"query": []}],

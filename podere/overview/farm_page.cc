@@ -18,7 +18,6 @@ namespace podere::overview {
 namespace {
 
 constexpr auto kBetweenReads = std::chrono::seconds(2);
-constexpr int kAtOnce = 3;                       // requests; one that asks the operator may take long
 constexpr std::size_t kMostPoints = 300;         // of a farm
 constexpr std::size_t kMostPointsOfAll = 15000;  // which browsers get whenever one has changed
 constexpr std::size_t kMostProblemBytes = 500;
@@ -44,7 +43,7 @@ FarmPage::FarmPage(kube::Client& client, std::string in_namespace, const std::st
                .html = report::served_page("farms"),
                .refusal = "the token of this page is missing or wrong: open the link that podere farm status --page "
                           "printed",
-               .n_threads = kAtOnce},
+               .n_threads = 0},
               [this](const http::Request& request) { return answer(request); }) {
   keep(std::move(farms_));
   reader_ = std::jthread([this](const std::stop_token& stop) { read_on(stop); });
@@ -88,7 +87,7 @@ void FarmPage::read_on(const std::stop_token& stop) {
       keep(list_farms(client_, in_namespace_, stop));
     } catch (const Interrupted&) {
       return;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
       problem_ = fmt::format("The farms cannot be read: {}.", printable_line(error.what(), kMostProblemBytes));
     }
@@ -126,7 +125,8 @@ http::Answer FarmPage::answer_what_if(const http::Request& request) {
   const std::string farm = value("farm");
   const auto slash = farm.find('/');
   const auto executors = executors_in(value("executors"));
-  if (slash == std::string::npos) return http::failure(400, "farm is missing: NAMESPACE/NAME is needed");
+  if (slash == std::string::npos || slash == 0 || slash + 1 == farm.size())
+    return http::failure(400, "farm is missing: NAMESPACE/NAME is needed");
   if (!executors)
     return http::failure(400, "executors is no whole number from 0 to " + std::to_string(farm::kMostExecutors));
   try {
@@ -134,8 +134,10 @@ http::Answer FarmPage::answer_what_if(const http::Request& request) {
     return {.body = to_text(ask_what_if(client_, key, *executors)), .type = http::kJsonType};
   } catch (const Interrupted&) {
     return http::failure(503, "podere farm status ends");
-  } catch (const Error& error) {
+  } catch (const InputError& error) {
     return http::failure(400, printable_line(error.what(), kMostProblemBytes));
+  } catch (const Error& error) {
+    return http::failure(503, printable_line(error.what(), kMostProblemBytes));
   }
 }
 

@@ -456,62 +456,6 @@ def test_it_is_alive_and_ready_and_shows_figures(operator):
     assert operator.metric("podere_operator_leader") == 1
 
 
-def test_killed_in_mid_reclaim_it_takes_nothing_twice(cluster, operator, farms):
-    operator.process.send_signal(signal.SIGSTOP)  # the one of the other tests stands still, and loses its lease
-    try:
-        with operating(cluster, lease="killed") as first:
-            first.wait_for("knows")
-            farms.farm("cms", ROOMS, 0)
-            farms.has("cms", ROOMS)
-            farms.farm("sky", 4, 4, drain=30)
-            farms.kubectl("annotate", "pods", "-l", "podere.dev/farm=cms", "--overwrite", "podere.test/ends-after=6")
-            wait_until(lambda: farms.pods("cms", is_reclaimed), "the first was reclaimed")
-            first.kill()
-            reclaimed_before = {pod["metadata"]["uid"] for pod in farms.pods("cms", is_reclaimed)}
-        with operating(cluster, lease="killed") as second:  # waits for the lease of the dead
-            second.wait_for("knows", 40)
-            farms.has("sky", 4)
-            farms.has("cms", ROOMS - 4)
-            second.wait_for("knows")
-            assert second.metric('podere_operator_reclaims_total{reason="guarantee"}') + len(reclaimed_before) == 4
-    finally:
-        operator.process.send_signal(signal.SIGCONT)
-    wait_until(lambda: operator.process.poll() is not None, "who has lost the lease ends", 20)
-    assert operator.process.returncode == 1 and "the lease is lost" in operator.said()
-
-
-def test_another_leads_when_the_leader_is_killed(cluster, farms):
-    with operating(cluster, lease="two") as first:
-        first.wait_for("knows")
-        with operating(cluster, lease="two") as second:
-            second.wait_for("the leader is")
-            farms.farm("cms", 2, 2)
-            farms.has("cms", 2)
-            assert second.get("/readyz")[0] == 200 and second.metric("podere_operator_leader") == 0
-            first.process.terminate()  # which releases the lease
-            assert first.process.wait(timeout=10) == 0
-            second.wait_for("knows", 10)
-            farms.farm("cms", 4, 2)
-            farms.has("cms", 4)
-
-
-def test_mistakes_of_the_user_are_reported_in_a_line(cluster):
-    def refused(*arguments):
-        done = subprocess.run([os.environ["PODERE"], "operator", "--listen", "127.0.0.1:0", *arguments], text=True,
-                              capture_output=True, timeout=30)
-        lines = done.stderr.splitlines()
-        assert done.returncode == 2 and lines[-1].startswith("podere: "), done.stderr
-        return lines[-1]
-
-    assert "/no/such" in refused("--kubeconfig", "/no/such")
-    student = cluster.kubeconfig("student")
-    assert "may not list farms" in refused("--kubeconfig", student)
-    assert "no port" in refused("--listen", "everywhere")
-    wrong = cluster.folder / "wrong.kubeconfig"
-    wrong.write_text(re.sub(r"https://127.0.0.1:\d+", "https://127.0.0.1:1", pathlib.Path(cluster.kubeconfig()).read_text()))
-    assert "127.0.0.1:1" in refused("--kubeconfig", str(wrong))
-
-
 def shown(cluster, *arguments, user=None):
     return subprocess.run([os.environ["PODERE"], "farm", "status", "--kubeconfig", cluster.kubeconfig(user), *arguments], text=True,
                           capture_output=True, timeout=30)
@@ -598,3 +542,59 @@ def test_the_page_of_farms_follows_them_and_asks_what_if(operator, farms, cluste
     finally:
         page.kill()
         page.wait()
+
+
+def test_killed_in_mid_reclaim_it_takes_nothing_twice(cluster, operator, farms):
+    operator.process.send_signal(signal.SIGSTOP)  # the one of the other tests stands still, and loses its lease
+    try:
+        with operating(cluster, lease="killed") as first:
+            first.wait_for("knows")
+            farms.farm("cms", ROOMS, 0)
+            farms.has("cms", ROOMS)
+            farms.farm("sky", 4, 4, drain=30)
+            farms.kubectl("annotate", "pods", "-l", "podere.dev/farm=cms", "--overwrite", "podere.test/ends-after=6")
+            wait_until(lambda: farms.pods("cms", is_reclaimed), "the first was reclaimed")
+            first.kill()
+            reclaimed_before = {pod["metadata"]["uid"] for pod in farms.pods("cms", is_reclaimed)}
+        with operating(cluster, lease="killed") as second:  # waits for the lease of the dead
+            second.wait_for("knows", 40)
+            farms.has("sky", 4)
+            farms.has("cms", ROOMS - 4)
+            second.wait_for("knows")
+            assert second.metric('podere_operator_reclaims_total{reason="guarantee"}') + len(reclaimed_before) == 4
+    finally:
+        operator.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: operator.process.poll() is not None, "who has lost the lease ends", 20)
+    assert operator.process.returncode == 1 and "the lease is lost" in operator.said()
+
+
+def test_another_leads_when_the_leader_is_killed(cluster, farms):
+    with operating(cluster, lease="two") as first:
+        first.wait_for("knows")
+        with operating(cluster, lease="two") as second:
+            second.wait_for("the leader is")
+            farms.farm("cms", 2, 2)
+            farms.has("cms", 2)
+            assert second.get("/readyz")[0] == 200 and second.metric("podere_operator_leader") == 0
+            first.process.terminate()  # which releases the lease
+            assert first.process.wait(timeout=10) == 0
+            second.wait_for("knows", 10)
+            farms.farm("cms", 4, 2)
+            farms.has("cms", 4)
+
+
+def test_mistakes_of_the_user_are_reported_in_a_line(cluster):
+    def refused(*arguments):
+        done = subprocess.run([os.environ["PODERE"], "operator", "--listen", "127.0.0.1:0", *arguments], text=True,
+                              capture_output=True, timeout=30)
+        lines = done.stderr.splitlines()
+        assert done.returncode == 2 and lines[-1].startswith("podere: "), done.stderr
+        return lines[-1]
+
+    assert "/no/such" in refused("--kubeconfig", "/no/such")
+    student = cluster.kubeconfig("student")
+    assert "may not list farms" in refused("--kubeconfig", student)
+    assert "no port" in refused("--listen", "everywhere")
+    wrong = cluster.folder / "wrong.kubeconfig"
+    wrong.write_text(re.sub(r"https://127.0.0.1:\d+", "https://127.0.0.1:1", pathlib.Path(cluster.kubeconfig()).read_text()))
+    assert "127.0.0.1:1" in refused("--kubeconfig", str(wrong))

@@ -85,7 +85,6 @@ class Command(live.Driver):
             "server": "https://10.0.0.1:6443",
             "namespace": None,
             "problem": None,
-            "ended": False,
             "farms": some(),
         }
         self.what_if = 200, {"text": "nothing", "answer": {}}

@@ -483,9 +483,9 @@ def other_commands():
         "shap_points": {
             "rows": 4,
             "features": [
-                {"name": "m_bb", "is_category": False, "shap": [0.5, -0.25, 0.125, -0.5], "values": [1.5, 0.5, None, 0.25]},
-                {"name": "m_lv", "is_category": True, "shap": [0.1, 0.1, -0.1, 0.1], "values": [0, 0, 1, 0]},
-                {"name": "damaged", "shap": [1], "values": []},
+                {"name": "m_bb", "is_category": False, "shap": [0.5, -0.25, 0.125, -0.5], "places": [1, 0.5, None, 0]},
+                {"name": "m_lv", "is_category": True, "shap": [0.1, 0.1, -0.1, 0.1], "places": [0.5, 0.5, 1, 0.5]},
+                {"name": "damaged", "shap": [1], "places": []},
             ],
         },
     }

@@ -296,13 +296,8 @@ def test_whatever_becomes_of_the_command_is_reported_and_the_page_stays(page, co
     assert "10.0.0.1" in page.text("h1")
     live.press(page, "Load it", ".banner")
     wait_for(lambda: "other" in page.text("h1"))
-    command.answer["ended"] = True
-    page.saw("The command has ended at ", ".banner")
-    before = page.banner()
     command.stop()
-    pauses = page.run("return window.pauses.length")
-    wait_for(lambda: page.run("return window.pauses.length") > pauses + 3)
-    assert page.banner() == before and page.title() == "Ended: Farms – Podere"
+    page.saw("No answer", ".banner")
     assert page.trouble() == []
 
 

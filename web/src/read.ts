@@ -116,8 +116,8 @@ const shapPoints = record<ShapPoints>(
     rows: number,
     features: list(
       checked(
-        record<PointsOfFeature>({ name: text, is_category: flag, shap: numbers, values: numbers }, ["name"]),
-        ({ shap, values }) => shap.length === values.length,
+        record<PointsOfFeature>({ name: text, is_category: flag, shap: numbers, places: numbers }, ["name"]),
+        ({ shap, places }) => shap.length === places.length,
       ),
     ),
   },

@@ -178,7 +178,7 @@ export interface Shap {
   permutation_mean?: number;
 }
 
-/** SHAP values of some rows, and the values of the features there. */
+/** SHAP values of some rows, and where the values of the features there are. */
 export interface ShapPoints {
   rows: number;
   features: PointsOfFeature[];
@@ -187,10 +187,10 @@ export interface ShapPoints {
 export interface PointsOfFeature {
   name: string;
   is_category?: boolean;
-  /** By row. */
+  /** In their order, which is not that of rows. */
   shap: number[];
-  /** By row; NaN where it is missing. */
-  values: number[];
+  /** Those of the feature's values among each other, from 0 to 1; NaN where it is missing. */
+  places: number[];
 }
 
 export interface Described {

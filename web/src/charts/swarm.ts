@@ -18,7 +18,7 @@ const kMissing = kShades;
 const kCategory = kShades + 1;
 
 /** The places of values among the finite ones, from 0 to 1; equal values have the same place. NaN stays NaN. */
-export function places(values: number[]): number[] {
+function ranks(values: number[]): number[] {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   const first = new Map<number, [first: number, last: number]>();
   sorted.forEach((value, i) => first.set(value, [first.get(value)?.[0] ?? i, i]));
@@ -30,10 +30,10 @@ export function places(values: number[]): number[] {
 }
 
 /** Rank correlation (Spearman) of the feature's values and their SHAP values; NaN where there is none. */
-export function rankCorrelation({ shap, values }: PointsOfFeature): number {
-  const known = [...values.keys()].filter((i) => Number.isFinite(values[i]!) && Number.isFinite(shap[i]!));
-  const x = places(known.map((i) => values[i]!));
-  const y = places(known.map((i) => shap[i]!));
+export function rankCorrelation({ shap, places }: PointsOfFeature): number {
+  const known = [...places.keys()].filter((i) => Number.isFinite(places[i]!) && Number.isFinite(shap[i]!));
+  const x = ranks(known.map((i) => places[i]!));
+  const y = ranks(known.map((i) => shap[i]!));
   const mean = (all: number[]) => all.reduce((sum, each) => sum + each, 0) / all.length;
   const [meanX, meanY] = [mean(x), mean(y)];
   let [both, ofX, ofY] = [0, 0, 0];
@@ -53,7 +53,7 @@ function shadeOf(place: number, isCategory: boolean): number {
 }
 
 /** Dots as points of one path for each shade. */
-function dots({ shap, values, is_category }: PointsOfFeature, at: (value: number) => number, middle: number): SVGElement[] {
+function dots({ shap, places, is_category }: PointsOfFeature, at: (value: number) => number, middle: number): SVGElement[] {
   const columns = new Map<number, number[]>();
   shap.forEach((value, i) => {
     if (!Number.isFinite(value)) return;
@@ -62,12 +62,11 @@ function dots({ shap, values, is_category }: PointsOfFeature, at: (value: number
   });
   const highest = Math.max(1, ...[...columns.values()].map((rows) => rows.length));
   const step = Math.min(kDot * 0.8, (kRow - kDot - 2) / highest);
-  const place = places(values);
   const paths = new Map<number, string>();
   for (const rows of columns.values()) {
     rows.forEach((row, k) => {
       const y = middle + (k % 2 ? 1 : -1) * Math.ceil(k / 2) * step;
-      const shade = shadeOf(place[row]!, is_category ?? false);
+      const shade = shadeOf(places[row]!, is_category ?? false);
       paths.set(shade, `${paths.get(shade) ?? ""}M${at(shap[row]!).toFixed(1)} ${y.toFixed(1)}h0`);
     });
   }
@@ -116,7 +115,7 @@ export const swarmDrawing: Drawing<ShapPoints> = {
   },
   key: ({ features }) => [
     html("span", {}, "value of the feature: low ", ...Array.from({ length: kShades }, (_, i) => sample(i)), " high"),
-    features.some(({ values }) => values.some(Number.isNaN)) && html("span", {}, sample(kMissing), "missing"),
+    features.some(({ places }) => places.some(Number.isNaN)) && html("span", {}, sample(kMissing), "missing"),
     features.some(({ is_category }) => is_category) && html("span", {}, sample(kCategory), "category"),
   ],
   table: ({ features }) =>

@@ -16,7 +16,6 @@ export interface Farms {
   problem?: string;
   farms: Farm[];
   /** The command ends now. */
-  ended?: boolean;
 }
 
 export interface Farm {
@@ -101,7 +100,7 @@ const farm = record<Farm>(
 );
 
 const farms = record<Farms>(
-  { version: text, id: text, server: text, namespace: text, problem: text, farms: list(farm), ended: flag },
+  { version: text, id: text, server: text, namespace: text, problem: text, farms: list(farm) },
   ["id"],
 );
 

@@ -42,10 +42,11 @@ std::vector<double> places_of(const std::vector<double>& values) {
   std::ranges::copy_if(values, std::back_inserter(sorted), [](double value) { return std::isfinite(value); });
   std::ranges::sort(sorted);
   std::vector<double> places;
+  const double last = std::max(1.0, static_cast<double>(sorted.size()) - 1);
   for (const double value : values) {
-    const auto equal = std::ranges::equal_range(sorted, value);
-    const double middle = static_cast<double>(equal.begin() - sorted.begin() + equal.end() - sorted.begin() - 1) / 2;
-    places.push_back(equal.empty() ? std::nan("") : middle / std::max(1.0, static_cast<double>(sorted.size()) - 1));
+    const auto [low, high] = std::equal_range(sorted.begin(), sorted.end(), value);
+    const double middle = static_cast<double>(low - sorted.begin() + (high - sorted.begin()) - 1) / 2;
+    places.push_back(std::isfinite(value) ? middle / last : std::nan(""));
   }
   return places;
 }

@@ -278,6 +278,15 @@ def test_the_report_of_an_explanation_has_points_of_some_rows(podere, events, mo
         assert numpy.isclose(numpy.dot(*zip(*found)), numpy.dot(shap, places), rtol=2e-2, atol=0.05), "they belong together"
 
 
+def test_points_of_missing_values_have_no_place(podere):
+    podere.write("t.csv", "y,a\n" + "".join(f"{i % 2},{'' if i % 3 == 0 else i % 2 + i / 100}\n" for i in range(90)))
+    podere.done("train", "gbt", "t.csv", "--trees", 3, "-o", "m.json")
+    podere.done("explain", "m.json", "t.csv", "--report", "r.json")
+    feature, = run_of(podere, "r.json")["shap_points"]["features"]
+    places = [place for place in feature["places"] if place is not None]
+    assert feature["places"].count(None) == 30 and (min(places), max(places)) == (0, 1)
+
+
 def test_predictions_and_descriptions_have_reports(podere, events, model):
     podere.done("predict", model, events, "-o", "p.csv", "--report", "predict.json")
     run = run_of(podere, "predict.json")

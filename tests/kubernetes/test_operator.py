@@ -463,18 +463,33 @@ def shown(cluster, *arguments, user=None):
 
 def test_the_status_of_farms_is_shown_with_the_reason(operator, farms, cluster):
     farms.farm("cms", ROOMS - 2, 2)
-    farms.has("cms", ROOMS - 2)
     farms.farm("sky", 6, 1)
-    farms.has("sky", 2)
+    wait_until(lambda: len(farms.running("cms")) + len(farms.running("sky")) == ROOMS, "the rooms are full")
     place = f"{farms.namespace}/"
-    wait_until(lambda: re.search(rf"{place}sky +1 +6 +2 +1 +4 +0\n", shown(cluster, place).stdout), "the counts of sky", 10)
-    done = shown(cluster, place)
-    assert done.stdout.splitlines()[0].split() == ["farm", "guaranteed", "wanted", "running", "borrowed", "pending", "ending"]
-    assert f"\n{place}sky: {farms.status('sky')['message']}\n" in done.stdout
+    shows = {}
+
+    def row(name, guaranteed, wanted):
+        status = farms.status(name)
+        counts = (guaranteed, wanted, *(status.get(count) for count in ("running", "overGuarantee", "pending", "terminating")))
+        return [place + name, *(str(count) for count in counts)]
+
+    def all_is_shown():
+        """Statuses are written in the background, each for itself, and may change between two looks."""
+        shows["text"] = shown(cluster, place).stdout
+        rows = [line.split() for line in shows["text"].splitlines()]
+        full = sum(farms.status(name).get("running", 0) for name in ("cms", "sky")) == ROOMS
+        sentence = f"\n{place}sky: {farms.status('sky').get('message')}\n"
+        return full and row("cms", 2, ROOMS - 2) in rows and row("sky", 1, 6) in rows and sentence in shows["text"]
+
+    try:
+        wait_until(all_is_shown, "the counts")
+    except AssertionError:
+        pytest.fail(f"a minute later this is still shown:\n{shows.get('text')}")
+    assert shows["text"].split("\n")[0].split() == ["farm", "guaranteed", "wanted", "running", "borrowed", "pending", "ending"]
     of_one = json.loads(shown(cluster, place + "cms", "--json").stdout)
     assert of_one["namespace"] == farms.namespace and [farm["name"] for farm in of_one["farms"]] == ["cms"]
     status = of_one["farms"][0]["status"]
-    assert (status["running"], status["over_guarantee"]) == (ROOMS - 2, ROOMS - 4)
+    assert 2 < status["running"] <= ROOMS - 2 and status["over_guarantee"] == status["running"] - 2
     assert {condition["type"] for condition in status["conditions"]} >= {"GuaranteeMet", "Ready"}
     everywhere = json.loads(shown(cluster, "--all-namespaces", "--json").stdout)
     assert everywhere["namespace"] is None and {"cms", "sky"} <= {farm["name"] for farm in everywhere["farms"]}
@@ -513,7 +528,7 @@ def test_the_page_of_farms_follows_them_and_asks_what_if(operator, farms, cluste
         for path in ("", "api/farms", "api/what-if", "api/openapi.json"):
             assert get(path, token="0" * 48)[0] == 403
         assert '>"farms"</script>' in get("")[1]
-        wait_until(lambda: farm()["status"] and farm()["status"]["running"] == 2, "the page knows", 10)
+        wait_until(lambda: farm()["status"] and farm()["status"]["running"] == 2, "the page knows", 30)
         api = json.loads(get("api/openapi.json")[1])
         schema = {"$ref": "#/components/schemas/Farms", "components": api["components"]}
         jsonschema.validate(json.loads(get("api/farms")[1]), schema)

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,6 +27,13 @@ class Checkpoint {
   virtual ~Checkpoint() = default;
 };
 
+/// What several trainings on the same rows with the same options share, such as their bins. Of the kind that the
+/// algorithm made.
+class SharedRows {
+ public:
+  virtual ~SharedRows() = default;
+};
+
 /// A training run beside its rows: its executors, where it begins, and who gets its progress. What is pointed to
 /// outlives the run.
 struct Run {
@@ -40,6 +50,11 @@ struct Run {
   std::function<void(const std::function<std::string()>& make_text, bool is_wanted)> offer =
       [](const std::function<std::string()>&, bool) {};
   Summaries& summaries;
+  /// Of an algorithm that has folds: [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is
+  /// any, validates on. On all ranks, or on none.
+  std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;
+  /// Filled by the first of several trainings on the same rows with the same options. Null: there are no others.
+  std::unique_ptr<SharedRows>* shared = nullptr;
 };
 
 /// What a run ends with. On all ranks.
@@ -105,6 +120,7 @@ struct Abilities {
   bool validates = false;          ///< measures validation data itself, while it trains
   bool writes_summaries = false;   ///< Run::summaries
   bool keeps_checkpoints = false;  ///< Run::offer
+  bool has_folds = false;          ///< Run::is_training
 };
 
 /// An entry of the table of algorithms.
@@ -125,6 +141,9 @@ class Algorithm {
   virtual Json options_for_classes() const { return Json::object(); }
   /// Options that learn numbers where the ones given do not say what to learn: {"objective": "squared-error"}.
   virtual Json options_for_numbers() const { return Json::object(); }
+  /// Options that train on all rows as long as on folds, whose `facts` of Trained say how long early stopping let them
+  /// train: what the options have to stop early needs validation data.
+  virtual Json options_after_folds(Json options, const std::vector<Json>& /*facts*/) const { return options; }
 
   /// Whether a text is meant to be a model of this algorithm, whole or not.
   virtual bool is_model(const std::string& text) const = 0;

@@ -153,8 +153,9 @@ void check(TrainOptions& options) {
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
   }
-  if (options.tree.early_stopping_rounds > 0 && !has_validation && options.tree.validation_fraction == 0) {
-    throw_input_error("--early-stopping needs --validation or --validation-fraction");
+  const bool validates = has_validation || options.tree.validation_fraction > 0 || options.run.folds.n > 0;
+  if (options.tree.early_stopping_rounds > 0 && !validates) {
+    throw_input_error("--early-stopping needs --validation, --validation-fraction or --folds");
   }
 }
 

@@ -282,9 +282,10 @@ int run_network(NetworkOptions& options) {
   } catch (const InputError& error) {
     throw_input_error("--{}", error.what());
   }
-  if (options.network.early_stopping_epochs > 0 && options.run.validation.empty() &&
-      options.network.validation_fraction == 0) {
-    throw_input_error("--early-stopping needs --validation or --validation-fraction");
+  const bool validates =
+      !options.run.validation.empty() || options.network.validation_fraction > 0 || options.run.folds.n > 0;
+  if (options.network.early_stopping_epochs > 0 && !validates) {
+    throw_input_error("--early-stopping needs --validation, --validation-fraction or --folds");
   }
   jobs::TrainJob job = job_of(options.run);
   job.algorithm = "network";

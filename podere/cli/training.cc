@@ -14,6 +14,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/run_report.h"
 #include "podere/jobs/checkpoint.h"
+#include "podere/table/folds.h"
 
 namespace podere::cli {
 namespace {
@@ -77,6 +78,36 @@ void print_facts(const Json& facts, const TrainingWords& words, int descriptor) 
   print(facts_text(lines), descriptor);
 }
 
+/// A line for each fold, and what they say together.
+std::string folds_text(const Json& found) {
+  std::vector<std::string> names;  // of measures
+  for (const auto& [name, ignored] : found.at("measures").items()) names.push_back(name);
+  const bool has_repeats = found.at("repeats").get<int>() > 1;
+  const char* const length = found.at("each").at(0).contains("trees") ? "trees" : "epochs";
+  std::vector<std::string> header = {"fold", "rows", length};
+  if (has_repeats) header.insert(header.begin(), "repeat");
+  for (const std::string& name : names) header.push_back(measure_in_words(name));
+  TextTable table(std::move(header));
+  for (const Json& fold : found.at("each")) {
+    std::vector<std::string> row = {number(fold.at("fold")), with_commas(fold.at("rows").get<std::uint64_t>()),
+                                    number(fold.at(length))};
+    if (has_repeats) row.insert(row.begin(), number(fold.at("repeat")));
+    for (const std::string& name : names) row.push_back(number(fold.at(name)));
+    table.add(std::move(row));
+  }
+  for (const auto& [key, words] : {std::pair("mean", "mean"), std::pair("standard_error", "± standard error")}) {
+    std::vector<std::string> row = {words, "", ""};
+    if (has_repeats) row.emplace_back("");
+    for (const std::string& name : names) row.push_back(number(found.at("measures").at(name).at(key)));
+    table.add(std::move(row));
+  }
+  std::string text = table.text();
+  if (found.contains("lasting"))
+    text += fmt::format("\nThe model was trained on all rows, without early stopping: its {} are the folds' mean.\n",
+                        length);
+  return text;
+}
+
 }  // namespace
 
 void add_data_options(CLI::App& app, TrainingOptions& options) {
@@ -133,6 +164,20 @@ void add_long_run_options(CLI::App& app, TrainingOptions& options, double& valid
       ->check(real_number())
       ->excludes("--validation")
       ->type_name("X");
+  auto* folds = app.add_option("--folds", options.folds.n,
+                               "Cross-validate first: N models, each measured on another N-th of DATA")
+                    ->transform(whole_number(2, table::kMostFolds))
+                    ->excludes("--validation")
+                    ->excludes("--validation-fraction")
+                    ->type_name("N");
+  app.add_option("--fold-repeats", options.folds.repeats, "Cross-validate so many times, with other folds [1]")
+      ->transform(whole_number(1, jobs::kMostRepeats))
+      ->needs(folds)
+      ->type_name("R");
+  app.add_option("--fold-seed", options.folds.seed, "Seed of which rows are in a fold [0]")
+      ->transform(count())
+      ->needs(folds)
+      ->type_name("S");
 }
 
 void add_run_options(CLI::App& app, TrainingOptions& options) {
@@ -151,6 +196,7 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
   jobs::TrainJob job;
   job.table = options.source;
   job.from = options.from;
+  job.folds = options.folds;
   job.checkpoint = options.checkpoint;
   job.checkpoint_seconds = options.checkpoint_seconds;
   job.tensorboard = options.tensorboard;
@@ -183,15 +229,23 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
   OutputOptions output = options.output;
   output.run_name = "train " + std::filesystem::path(options.model).filename().string();
   const Json result = run_job(options.group, output, job, [&](const Json& done) {
-    save(file, done.at("model").get_ref<const std::string&>());
     const Json& facts = done.at("facts");
+    if (facts.contains("folds_done")) return;  // there is no model yet
+    save(file, done.at("model").get_ref<const std::string&>());
     const bool may_resume = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
     if (!options.checkpoint.empty() && !may_resume) std::filesystem::remove(options.checkpoint);
   });
 
   Json facts = result.at("facts");
+  if (facts.contains("folds_done")) {
+    print_error(fmt::format("interrupted after {} folds, before a model was trained", facts.at("folds_done").dump()));
+    return kInterrupted;
+  }
   facts["model"] = options.model;
-  show_result(options.output, facts, facts_to, [&] { print_facts(facts, words, facts_to); });
+  show_result(options.output, facts, facts_to, [&] {
+    print_facts(facts, words, facts_to);
+    if (facts.contains("cross_validation")) print("\n" + folds_text(facts["cross_validation"]), facts_to);
+  });
   const bool is_for_later = facts.value("reached_max_steps", false) && !options.checkpoint.empty();
   if (is_for_later && facts.value("checkpoint_failed", false)) {
     throw_input_error(

@@ -20,6 +20,7 @@ struct TrainingOptions {
   std::string validation_labels;
   std::string validation_key;
   std::string from;
+  jobs::Folds folds;
   std::string checkpoint;
   double checkpoint_seconds = jobs::TrainJob().checkpoint_seconds;
   std::string tensorboard;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,14 +14,32 @@
 #include "podere/base/error.h"
 #include "podere/catalog/catalog.h"
 #include "podere/jobs/checkpoint.h"
+#include "podere/jobs/cross_validation.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/measures.h"
 #include "podere/jobs/report_facts.h"
 #include "podere/jobs/tensorboard_summaries.h"
 #include "podere/jobs/training_label.h"
+#include "podere/table/folds.h"
 
 namespace podere::jobs {
 namespace {
+
+/// Throws InputError for folds that are out of range, or with which something else does not go.
+void check_folds(const TrainJob& job, const algorithm::Abilities& abilities) {
+  if (!abilities.has_folds) throw_input_error("folds are not for {}", job.algorithm);
+  if (job.folds.n < 2 || job.folds.n > table::kMostFolds) {
+    throw_input_error("folds is {}, allowed is 2 to {}", job.folds.n, table::kMostFolds);
+  }
+  if (job.folds.repeats < 1 || job.folds.repeats > kMostRepeats) {
+    throw_input_error("fold-repeats is {}, allowed is 1 to {}", job.folds.repeats, kMostRepeats);
+  }
+  if (job.low_memory) throw InputError("folds need all rows in memory: leave out --low-memory");
+  if (!job.from.empty()) throw InputError("folds are for models that begin anew: leave out --from");
+  if (job.validation || job.options.value("validation_fraction", 0.0) > 0) {
+    throw InputError("folds validate on each row once: leave out --validation and --validation-fraction");
+  }
+}
 
 /// Throws InputError for what a job asks of its algorithm in vain.
 void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities) {
@@ -30,6 +49,7 @@ void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities)
   if (job.low_memory && job.report) {
     throw_input_error("a report is made of rows in memory: leave out --low-memory, or the report");
   }
+  if (job.folds.n > 0) check_folds(job, abilities);
   if (!job.tensorboard.empty() && !abilities.writes_summaries) {
     throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
   }
@@ -188,6 +208,11 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
   return {{"model", std::move(facts)}, {"measured", std::move(measured)}, {"columns", std::move(columns)}};
 }
 
+/// The result of a job that was stopped before it had a model.
+Json stopped_among_folds(const CrossValidation& found) {
+  return {{"facts", {{"was_stopped", true}, {"folds_done", found.of_folds.size()}}}, {"model", ""}};
+}
+
 }  // namespace
 
 Json run(const TrainJob& job, const JobContext& context) {
@@ -222,6 +247,18 @@ Json run(const TrainJob& job, const JobContext& context) {
   }
   const double load_seconds = load_watch.seconds();
 
+  const Stopwatch folds_watch;
+  Json cross_validation;
+  const std::string folds_file = job.checkpoint.empty() ? "" : job.checkpoint + ".folds";
+  if (job.folds.n > 0) {
+    const CrossValidation found = cross_validate(job.folds, *trainer, rows.table(), options, folds_file, context);
+    if (found.was_stopped) return stopped_among_folds(found);
+    cross_validation = found.to_json(job.folds);
+    cross_validation["seconds"] = folds_watch.seconds();
+    const Json lasting = algorithm.options_after_folds(options, found.of_folds);
+    if (lasting != options) cross_validation["lasting"] = true;
+    trainer = algorithm.trainer(lasting);
+  }
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, context.progress);
   std::unique_ptr<const algorithm::Checkpoint> so_far;
   checkpoint.read([&](const std::string& text) { so_far = trainer->read_checkpoint(text, job.checkpoint); });
@@ -252,6 +289,7 @@ Json run(const TrainJob& job, const JobContext& context) {
                 {"train_seconds", train_watch.seconds()},
                 {"was_stopped", false}};
   facts.update(trained.facts);
+  if (job.folds.n > 0) facts["cross_validation"] = std::move(cross_validation);
   if (validation && !algorithm.abilities().validates) {
     facts.update(validation_measures(*trained.model, **validation, context));
   }
@@ -259,6 +297,10 @@ Json run(const TrainJob& job, const JobContext& context) {
     facts["report"] =
         training_report(job, *trainer, *trained.model, rows.table(), validation ? &**validation : nullptr, context);
     facts["report"]["curve"] = progress.curve().to_json();
+  }
+  if (comm.is_root() && !folds_file.empty() && !facts.at("was_stopped").get<bool>()) {
+    std::error_code failure;  // what is left there costs a little room
+    std::filesystem::remove(folds_file, failure);
   }
   facts["checkpoint_failed"] = checkpoint.has_failed();
   if (validation || base) facts["unknown_categories"] = unknown;

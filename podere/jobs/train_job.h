@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "podere/jobs/cross_validation.h"
 #include "podere/jobs/job.h"
 
 namespace podere::jobs {
@@ -17,6 +18,7 @@ struct TrainJob {
   std::optional<source::SourceSpec> validation;
   std::string algorithm = "trees";  ///< as catalog::algorithm_called knows it
   Json options = Json::object();    ///< of the algorithm; those that are absent have their defaults
+  Folds folds;                      ///< fact "cross_validation", measured before the model is trained on all rows
   std::string from;                 ///< path of a model that is to be continued; empty: none
   bool low_memory = false;        ///< the features of `table` are not held: it is read, or made, three times; not with
                                   ///< `from`, and not for all algorithms
@@ -33,6 +35,7 @@ struct TrainJob {
     visit("validation", self.validation);
     visit("algorithm", self.algorithm);
     visit("options", self.options);
+    visit("folds", self.folds);
     visit("from", self.from, PathUse::kInput);
     visit("low_memory", self.low_memory);
     visit("checkpoint", self.checkpoint, PathUse::kCheckpoint);

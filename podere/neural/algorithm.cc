@@ -163,6 +163,9 @@ class NetworkTrainer final : public algorithm::Trainer {
 
   algorithm::Trained train(const table::RowSource& rows, const table::Table* validation,
                            const algorithm::Run& run) const override {
+    if (run.is_training && network().servers > 0) {
+      throw InputError("folds are not for parameter servers, to whose workers rows are moved: leave out servers");
+    }
     algorithm::RecordingProgress recorder(run.progress);
     StepSummaries summaries(run.summaries);
     Curve curve;
@@ -178,7 +181,8 @@ class NetworkTrainer final : public algorithm::Trainer {
                                  .checkpoint = under_way == nullptr ? nullptr : &under_way->checkpoint,
                                  .hooks = {keep_checkpoints, [&](const AfterStep& after) { curve.note(after); },
                                            [&](const AfterStep& after) { summaries.note(after); }},
-                                 .max_steps = options_.max_steps});
+                                 .max_steps = options_.max_steps,
+                                 .is_training = run.is_training});
     Json facts = {{"layers", layers_text(model.layout)},
                   {"weights", model.layout.n_weights()},
                   {"optimiser", to_string(network().optimizer)},
@@ -208,7 +212,7 @@ class DenseNetworks final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "network"; }
   algorithm::Abilities abilities() const override {
-    return {.validates = true, .writes_summaries = true, .keeps_checkpoints = true};
+    return {.validates = true, .writes_summaries = true, .keeps_checkpoints = true, .has_folds = true};
   }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     JobOptions options;
@@ -217,6 +221,9 @@ class DenseNetworks final : public algorithm::Algorithm {
   }
   Json options_for_classes() const override { return {{"loss", to_string(Loss::kCrossEntropy)}}; }
   Json options_for_numbers() const override { return {{"loss", to_string(Loss::kSquaredError)}}; }
+  Json options_after_folds(Json options, const std::vector<Json>& facts) const override {
+    return algorithm::trained_as_long(std::move(options), "early_stopping_epochs", "epochs", facts, "epochs");
+  }
   bool is_model(const std::string& text) const override { return is_network_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     return as_model(from_text(text, name));

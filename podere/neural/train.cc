@@ -35,12 +35,13 @@ constexpr std::uint64_t kMostAutoBatch = 4096;
 constexpr double kLeastLabels = 1e-3;
 constexpr double kMostLabels = 1e3;
 
-void check_request(const table::RowSource& source, const table::Table* validation, const Options& options) {
+void check_request(const table::RowSource& source, const table::Table* validation, const Options& options,
+                   bool sets_aside) {
   validate(options);
-  if (validation != nullptr && options.validation_fraction > 0) {
+  if (validation != nullptr && sets_aside) {
     throw InputError("validation data and validation-fraction are both given, allowed is one of them");
   }
-  if (options.early_stopping_epochs > 0 && validation == nullptr && options.validation_fraction == 0) {
+  if (options.early_stopping_epochs > 0 && validation == nullptr && !sets_aside) {
     throw InputError("early-stopping needs validation data or a validation-fraction");
   }
   const table::Table& table = source.labels();
@@ -90,7 +91,9 @@ std::string other_run(const Checkpoint& left, const Model& model, const RunRows&
 }
 
 /// 1 for rows to train on, 0 for rows set aside.
-std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
+std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options,
+                                               const RunControl& control) {
+  if (control.is_training) return {control.is_training->begin(), control.is_training->end()};
   std::vector<std::uint8_t> is_training(table.n_rows());
   for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
   return is_training;
@@ -215,7 +218,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   progress.report({"prepare", 0, 1, {}});
   const table::Table& table = source.labels();
   const table::LabelRules rules = label_rules(model.options);
-  const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options);
+  const std::vector<std::uint8_t> is_training = choose_training_rows(table, model.options, control);
   table::WeightedLabels labels = table::weigh_labels(table, is_training, 1, rules, "training", comm);
   start(model, control.base, table, labels.rows, comm, n_threads);
   std::vector<float> learned;
@@ -241,7 +244,8 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
     if (model.options.early_stopping_epochs > 0) run_rows.validation = table::fingerprint_rows(*validation, comm);
     scale_labels(model, validation_labels->rows, watched_labels);
     watched = pick_rows(validation_features, validation_labels->rows, {});
-  } else if (model.options.validation_fraction > 0) {
+  } else if (model.options.validation_fraction > 0 ||
+             (control.is_training && model.options.early_stopping_epochs > 0)) {
     validation_labels = table::weigh_labels(table, is_training, 0, rules, "validation", comm);
     scale_labels(model, validation_labels->rows, watched_labels);
     watched = pick_rows(rows.features, validation_labels->rows, is_training);
@@ -283,7 +287,8 @@ Model train_here(const table::RowSource& source, const table::Table* validation,
                  const RunControl& control) {
   Model model = shape_model(source, options, control.base, comm);
   // Rows are set aside by their numbers, of which others know.
-  if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
+  const bool sets_aside = options.validation_fraction > 0 || control.is_training;
+  if (sets_aside || source.labels().n_global_rows() > table::kBlockRows) {
     return train_on(source, validation, std::move(model), comm, n_threads, progress, report, control);
   }
   // A faulty row is reported with its own number, and in rows that do not count too.
@@ -310,7 +315,7 @@ bool is_training_row(table::GlobalRow row, const Options& options) {
 Model train(const table::RowSource& source, const table::Table* validation, const Options& options,
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainReport* report,
             const RunControl& control) {
-  check_request(source, validation, options);
+  check_request(source, validation, options, options.validation_fraction > 0 || control.is_training);
   if (options.servers == 0) return train_here(source, validation, options, comm, n_threads, progress, report, control);
   const int n_workers = count_workers(options, comm.size());
   const std::vector<std::uint8_t> all(source.labels().n_rows(), 1);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "podere/base/progress.h"
@@ -40,6 +43,9 @@ struct RunControl {
   std::vector<Hook> hooks = {};
   /// The run ends after so many steps, those before the checkpoint too; 0: after all epochs.
   std::size_t max_steps = 0;
+  /// [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is any, validates on; in place of
+  /// validation_fraction. On all ranks, or on none; not with parameter servers.
+  std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;
 };
 
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).

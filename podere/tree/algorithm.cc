@@ -138,6 +138,10 @@ algorithm::Description TreesModel::describe() const {
   return description;
 }
 
+struct SharedBins final : algorithm::SharedRows {
+  std::optional<BinnedRows> bins;
+};
+
 struct SoFar final : algorithm::Checkpoint {
   explicit SoFar(Model read) : model(std::move(read)) {}
   Model model;
@@ -201,11 +205,18 @@ class TreeTrainer final : public algorithm::Trainer {
     RoundSummaries summaries(options_, run.summaries);
     algorithm::RecordingProgress recorder(run.progress, [&](const ProgressStep& step) { summaries.note(step); });
     const auto* so_far = dynamic_cast<const SoFar*>(run.checkpoint);
+    std::optional<BinnedRows>* bins = nullptr;
+    if (run.shared != nullptr) {
+      if (*run.shared == nullptr) *run.shared = std::make_unique<SharedBins>();
+      bins = &dynamic_cast<SharedBins&>(**run.shared).bins;
+    }
     TrainTimes times;
     Model model = tree::train(rows, validation, options_, run.comm, run.n_threads, recorder, &times,
                               {.base = run.base == nullptr ? nullptr : trees_of(*run.base),
                                .checkpoint = so_far == nullptr ? nullptr : &so_far->model,
-                               .offer = [&](const Model& grown) { run.offer([&] { return to_text(grown); }, false); }});
+                               .offer = [&](const Model& grown) { run.offer([&] { return to_text(grown); }, false); },
+                               .is_training = run.is_training,
+                               .bins = bins});
     Json facts = {{"bin_seconds", times.bin_seconds},
                   {"train_seconds", times.boost_seconds},
                   {"communication", algorithm::communication_facts(times.boost_traffic, run.comm)}};
@@ -228,7 +239,7 @@ class BoostedTrees final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "trees"; }
   algorithm::Abilities abilities() const override {
-    return {.streams = true, .validates = true, .writes_summaries = true, .keeps_checkpoints = true};
+    return {.streams = true, .validates = true, .writes_summaries = true, .keeps_checkpoints = true, .has_folds = true};
   }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     if (given.is_object() && given.contains("objective") && given["objective"].is_string())
@@ -239,6 +250,9 @@ class BoostedTrees final : public algorithm::Algorithm {
   }
   Json options_for_classes() const override { return first_objective_for(table::LabelKind::kClasses); }
   Json options_for_numbers() const override { return first_objective_for(table::LabelKind::kNumbers); }
+  Json options_after_folds(Json options, const std::vector<Json>& facts) const override {
+    return algorithm::trained_as_long(std::move(options), "early_stopping_rounds", "n_trees", facts, "trees");
+  }
   bool is_model(const std::string& text) const override { return is_trees_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {
     return as_model(from_text(text, name));

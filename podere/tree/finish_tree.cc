@@ -144,7 +144,8 @@ Tree finish_tree(const GrowContext& context, const GrownTree& grown, const Gradi
   return tree;
 }
 
-void add_to_margins(const GrownTree& grown, const Tree& tree, int n_threads, std::span<float> margins) {
+void add_to_margins(const GrownTree& grown, const Tree& tree, std::span<const std::uint8_t> is_followed, int n_threads,
+                    std::span<float> margins) {
   for_each_leaf_run(grown, n_threads, [&](std::size_t n, std::span<const std::uint32_t> rows) {
     const float value = tree.nodes[n].value;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -156,6 +157,7 @@ void add_to_margins(const GrownTree& grown, const Tree& tree, int n_threads, std
   if (grown.rows.size() == n_rows) return;
   // Rows that the tree was not grown on.
   std::vector<std::uint8_t> is_done(n_rows);
+  for (std::size_t row = 0; row < is_followed.size(); ++row) is_done[row] = is_followed[row] == 0 ? 1 : 0;
   for (const std::uint32_t row : grown.rows) is_done[row] = 1;
   constexpr std::size_t kGrain = 4096;
   parallel_for_slices(n_threads, n_rows, kGrain, [&](std::size_t begin, std::size_t end, int) {

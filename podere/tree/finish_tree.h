@@ -35,6 +35,7 @@ Tree finish_tree(const GrowContext& context, const GrownTree& grown, const Gradi
 
 /// Adds the leaf values of `tree`, which was made of `grown`, to `margins` [n_rows] of all rows held here, whether the
 /// tree was grown on them or not. Local.
-void add_to_margins(const GrownTree& grown, const Tree& tree, int n_threads, std::span<float> margins);
+void add_to_margins(const GrownTree& grown, const Tree& tree, std::span<const std::uint8_t> is_followed, int n_threads,
+                    std::span<float> margins);
 
 }  // namespace podere::tree

@@ -54,7 +54,7 @@ class Grower {
     Tree tree = finish_tree(context_, grown, gradients_, output_);
     if (context_.refit_leaves) context_.refit_leaves(leaves_of(grown), rows_, margins, tree);
     if (!context_.constraints.monotone.empty()) make_monotone(context_.constraints.monotone, tree);
-    add_to_margins(grown, tree, context_.n_threads, margins);
+    add_to_margins(grown, tree, context_.is_followed, context_.n_threads, margins);
     return tree;
   }
 

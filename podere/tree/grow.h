@@ -37,15 +37,16 @@ struct GrowContext {
   std::uint64_t n_global_rows;
   table::RowRange table_rows;
   int n_threads;
-  RefitLeaves refit_leaves;  ///< empty: leaf values are those of Newton's step
+  RefitLeaves refit_leaves;                        ///< empty: leaf values are those of Newton's step
+  std::span<const std::uint8_t> is_followed = {};  ///< [n_rows] 0: the row's margins are of no use; empty: all are
 };
 
 /// Grows a tree on `rows` (local row numbers, rising) and adds its leaf values to `margins` [n_rows] of all rows held
-/// here, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch` is as long. The
-/// records of `binned` receive the quantized gradients. Collective: per level, or per split where the best leaf is
-/// split first, one reduce_scatter of the built histograms, one all_gather of best splits by those who own features,
-/// one all_reduce of row counts; at the end one all_reduce of leaf sums, and what `refit_leaves` does. The same tree
-/// for any number of ranks and threads.
+/// here that are followed, whether in `rows` or not. `tree_number` keys the random choices. Reorders `rows`; `scratch`
+/// is as long. The records of `binned` receive the quantized gradients. Collective: per level, or per split where the
+/// best leaf is split first, one reduce_scatter of the built histograms, one all_gather of best splits by those who own
+/// features, one all_reduce of row counts; at the end one all_reduce of leaf sums, and what `refit_leaves` does. The
+/// same tree for any number of ranks and threads.
 Tree grow_tree(const GrowContext& context, std::uint64_t tree_number, const Gradients& gradients, std::size_t output,
                BinnedRows& binned, std::span<std::uint32_t> rows, std::span<std::uint32_t> scratch,
                std::span<float> margins);

@@ -33,7 +33,9 @@ namespace podere::tree {
 namespace {
 
 /// 1 for rows to train on, 0 for rows set aside.
-std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options) {
+std::vector<std::uint8_t> choose_training_rows(const table::Table& table, const Options& options,
+                                               const RunControl& control) {
+  if (control.is_training) return {control.is_training->begin(), control.is_training->end()};
   std::vector<std::uint8_t> is_training(table.n_rows(), 1);
   if (options.validation_fraction == 0) return is_training;
   for (std::size_t i = 0; i < table.n_rows(); ++i) is_training[i] = is_training_row(table.global({i}), options) ? 1 : 0;
@@ -121,16 +123,18 @@ std::string other_run(const Model& checkpoint, const Model& model) {
 constexpr std::uint64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
 void check_request(const table::RowSource& source, const table::Table* validation, const Options& options,
-                   const Model* base) {
+                   const RunControl& control) {
   validate(options);
   check_is_trained(options.objective);
-  if (validation != nullptr && options.validation_fraction > 0) {
+  const bool sets_aside = options.validation_fraction > 0 || control.is_training.has_value();
+  const bool validates = validation != nullptr || sets_aside;
+  if (validation != nullptr && sets_aside) {
     throw InputError("validation data and validation-fraction are both given, allowed is one of them");
   }
-  if (options.early_stopping_rounds > 0 && validation == nullptr && options.validation_fraction == 0) {
+  if (options.early_stopping_rounds > 0 && !validates) {
     throw InputError("early-stopping needs validation data or a validation-fraction");
   }
-  if (base != nullptr && !source.holds_features()) {
+  if (control.base != nullptr && !source.holds_features()) {
     throw InputError("a model can only be continued on data whose features are held in memory");
   }
 
@@ -159,7 +163,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   model.options.n_classes = count_classes(table, model.options, comm);
   validate(model.options);
   if (base != nullptr) check_base(*base, source.schema(), model.options);
-  const std::vector<std::uint8_t> is_training = choose_training_rows(table, options);
+  const std::vector<std::uint8_t> is_training = choose_training_rows(table, options, control);
   if (options.balance_classes) {
     model.options.class_weight = balanced_class_weights(table, is_training, model.options, comm);
   }
@@ -173,9 +177,11 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   if (control.checkpoint != nullptr) table::check_same_run(other_run(*control.checkpoint, model));
 
   Booster booster(model, table, labels.rows, n_base_rounds, comm, n_threads);
+  const bool validates = validation != nullptr || options.validation_fraction > 0 ||
+                         (control.is_training && options.early_stopping_rounds > 0);
   if (validation != nullptr) {
     booster.validate_on(*validation, std::nullopt);
-  } else if (options.validation_fraction > 0) {
+  } else if (validates) {
     booster.validate_on(table, is_training);
   }
   if (control.checkpoint != nullptr) {
@@ -185,9 +191,14 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   }
   // From here on features are not read.
   const double seconds_before_bins = watch.restart();
-  std::vector<FeatureCuts> cuts = find_cuts(source, is_training, options.bins, options.seed, comm, n_threads);
-  std::optional<BinnedRows> binned;
-  comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
+  std::optional<BinnedRows> own_bins;
+  std::optional<BinnedRows>& binned = control.bins != nullptr ? *control.bins : own_bins;
+  if (!binned) {
+    const std::vector<std::uint8_t> all(control.bins != nullptr ? table.n_rows() : 0, 1);
+    const std::span<const std::uint8_t> that_count = control.bins != nullptr ? all : is_training;
+    std::vector<FeatureCuts> cuts = find_cuts(source, that_count, options.bins, options.seed, comm, n_threads);
+    comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
+  }
   booster.start();
   const HistogramLayout layout(*binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
@@ -200,6 +211,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   if (traits_of(options.objective).has_quantile) {
     context.refit_leaves = quantile_leaves(model.options, labels.rows, table.n_global_rows(), comm, n_threads);
   }
+  if (control.is_training && !validates) context.is_followed = is_training;
   RowLists lists(table.n_rows());
   const std::size_t n_outputs = model.n_outputs();
   for (std::size_t round = model.n_rounds(); round < n_rounds && !booster.has_converged(); ++round) {
@@ -236,12 +248,13 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
             const comm::Communicator& comm, int n_threads, Progress& progress, TrainTimes* times,
             const RunControl& control) {
   const Model* const base = control.base;
-  check_request(source, validation, options, base);
+  check_request(source, validation, options, control);
   const auto train_these = [&](const table::RowSource& rows, const Options& as) {
     return train_on(rows, validation, as, comm, n_threads, progress, times, control);
   };
   // Rows are set aside by their numbers, of which others know.
-  if (options.validation_fraction > 0 || source.labels().n_global_rows() > table::kBlockRows) {
+  const bool sets_aside = options.validation_fraction > 0 || control.is_training;
+  if (sets_aside || source.labels().n_global_rows() > table::kBlockRows) {
     return train_these(source, options);
   }
   // A faulty row is reported with its own number, and classes count even if no row of theirs does.

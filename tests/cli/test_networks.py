@@ -366,7 +366,7 @@ def table(podere):
     (["--max-steps", "1e18"], "--max-steps: '1e18' is not a whole number from 0 to 9007199254740992"),
     (["--checkpoint-steps", "1e18"], "--checkpoint-steps: '1e18' is not a whole number from 0 to 9007199254740992"),
     (["--checkpoint-every", "1e400"], "--checkpoint-every: '1e400' is too large or too small: the largest number is 1.8e308"),
-    (["--early-stopping", "3"], "--early-stopping needs --validation or --validation-fraction"),
+    (["--early-stopping", "3"], "--early-stopping needs --validation, --validation-fraction or --folds"),
     (["--loss", "cross-entropy", "--classes", "1"], "--classes is 1, allowed is 0 (found from the labels) or 2 to 1000"),
     (["--from", "trees.json"], "trees.json: is of boosted trees, not a network"),
     (["--from", "network.json"], "the model to continue is of another kind: layers was 3, is 100"),

@@ -1,0 +1,163 @@
+"""podere train --folds: how good models are on rows that they were not trained on."""
+
+import json
+import math
+import os
+import signal
+import statistics
+
+import numpy
+import pytest
+
+from conftest import wait_until
+
+ROWS = 6000
+FAST = {"gbt": ["--trees", 12, "--depth", 4], "nn": ["--epochs", 3, "--layers", "8"]}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Three classes, of which one is rare, a column of texts, some negative weights."""
+    rng = numpy.random.default_rng(5)
+    classes = rng.choice(3, ROWS, p=[0.6, 0.37, 0.03])
+    features = rng.normal(0, 1, (ROWS, 4))
+    features[:, 0] += classes
+    features[:, 1] -= classes > 1
+    weights = rng.gamma(2, 0.5, ROWS) * numpy.where(rng.uniform(size=ROWS) < 0.05, -1, 1)
+    path = tmp_path_factory.mktemp("folds") / "table.csv"
+    with open(path, "w") as file:
+        print("class,binary,target,weight,x0,x1,x2,x3", file=file)
+        for k, weight, row in zip(classes, weights, features):
+            values = [k, int(k > 0), k * 1.5 + row[2], weight, *row]
+            print(*(f"{value:.7g}" for value in values), sep=",", file=file)
+    return path
+
+
+COLUMNS = ["--columns", "x0,x1,x2,x3"]
+
+
+def folds_of(podere, *arguments, **options):
+    return json.loads(podere.done("train", *arguments, "-o", "model.json", "--json", **options).stdout)["cross_validation"]
+
+
+def without_seconds(found):
+    return {name: value for name, value in found.items() if name != "seconds"}
+
+
+@pytest.mark.parametrize("algorithm, label, weight", [("gbt", "class", []), ("gbt", "target", ["--weight", "weight"]),
+                                                      ("nn", "binary", [])])
+def test_folds_are_the_same_on_1_2_3_5_executors_and_1_3_threads(podere, table, algorithm, label, weight):
+    found = {}
+    for executors in (1, 2, 3, 5):
+        for cores in (1, 3):
+            found[executors, cores] = without_seconds(folds_of(
+                podere, algorithm, table, "--label", label, *weight, *COLUMNS, *FAST[algorithm], "--folds", 3,
+                "--fold-repeats", 2, "--executors", executors, "--cores", cores))
+    first = found[1, 1]
+    assert all(other == first for other in found.values()), found
+    assert [(fold["repeat"], fold["fold"]) for fold in first["each"]] == [(r, f) for r in (1, 2) for f in (1, 2, 3)]
+    for repeat in (1, 2):
+        assert sum(fold["rows"] for fold in first["each"] if fold["repeat"] == repeat) == ROWS
+    for name, of_all in first["measures"].items():
+        scores = [fold[name] for fold in first["each"]]
+        assert math.isclose(of_all["mean"], statistics.mean(scores))
+        assert math.isclose(of_all["standard_deviation"], statistics.stdev(scores), rel_tol=1e-6)
+        assert math.isclose(of_all["standard_error"], statistics.stdev(scores) / math.sqrt(3), rel_tol=1e-6)
+        assert len(set(scores)) >= 4, "each fold has rows of its own"
+
+
+@pytest.mark.parametrize("algorithm", ["gbt", "nn"])
+def test_the_model_is_that_of_a_training_without_folds(podere, table, algorithm):
+    podere.done("train", algorithm, table, "--label", "binary", *COLUMNS, *FAST[algorithm], "-o", "alone.json")
+    folds_of(podere, algorithm, table, "--label", "binary", *COLUMNS, *FAST[algorithm], "--folds", 4)
+    assert (podere.folder / "model.json").read_bytes() == (podere.folder / "alone.json").read_bytes()
+
+
+def test_folds_foresee_the_measures_of_rows_never_seen(podere):
+    """The rows held out of 8,000 are about as well predicted as others; those trained on are too well predicted."""
+    found = folds_of(podere, "gbt", "collider:8000", "--trees", 60, "--depth", 6, "--folds", 5)["measures"]["auc"]
+    seen, new = (json.loads(podere.done("evaluate", "model.json", rows, "--json").stdout)["auc"]
+                 for rows in ("collider:8000", "collider:40000?seed=99"))
+    assert abs(found["mean"] - new) < 4 * found["standard_error"] + 0.01, (found, new)
+    assert seen - found["mean"] > 0.05, (found, seen)
+
+
+@pytest.mark.parametrize("algorithm, patience, length", [("gbt", ["--trees", 400, "--learning-rate", 0.3], "trees"),
+                                                         ("nn", ["--epochs", 60, "--learning-rate", 0.5], "epochs")])
+def test_early_stopping_in_folds_says_how_long_to_train_on_all_rows(podere, table, algorithm, patience, length):
+    result = podere.done("train", algorithm, table, "--label", "binary", *COLUMNS, *patience, "--early-stopping", 2,
+                         "--folds", 3, "-o", "model.json")
+    assert f"The model was trained on all rows, without early stopping: its {length} are the folds' mean." in result.stdout
+    facts = json.loads(podere.done("train", algorithm, table, "--label", "binary", *COLUMNS, *patience, "--early-stopping",
+                                   2, "--folds", 3, "-o", "model.json", "--json").stdout)
+    lengths = [fold[length] for fold in facts["cross_validation"]["each"]]
+    assert max(lengths) < patience[1], lengths
+    assert abs(facts[length] - statistics.mean(lengths)) <= 0.5
+
+
+def test_an_executor_killed_among_folds_costs_time_and_nothing_else(podere, table):
+    train = ["gbt", table, "--label", "class", *COLUMNS, "--trees", 12, "--depth", 4, "--folds", 3, "--fold-repeats", 20,
+             "--executors", 2, "--cores", 1]
+    undisturbed = without_seconds(folds_of(podere, *train))
+    model = (podere.folder / "model.json").read_bytes()
+    process = podere.start("train", *train, "-o", "model.json", "--json", "--checkpoint", "c.json")
+    wait_until((podere.folder / "c.json.folds").exists)
+    os.kill(podere.executors(2)[0], signal.SIGKILL)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    facts = json.loads(out)
+    assert len(facts["losses"]) == 1
+    assert without_seconds(facts["cross_validation"]) == undisturbed
+    assert (podere.folder / "model.json").read_bytes() == model
+    assert not (podere.folder / "c.json.folds").exists()
+
+
+def test_ctrl_c_among_folds_leaves_them_for_the_same_command(podere, table):
+    train = ["train", "gbt", table, "--label", "binary", *COLUMNS, "--trees", 12, "--folds", 3, "--fold-repeats", 200,
+             "-o", "model.json", "--checkpoint", "c.json"]
+    process = podere.start(*train)
+    wait_until((podere.folder / "c.json.folds").exists)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not (podere.folder / "model.json").exists()
+    kept = json.loads((podere.folder / "c.json.folds").read_text())
+    assert 0 < len(kept["folds"]) < 600
+    other = podere.refused(*train[:-1], "c.json", "--depth", 3)
+    assert "c.json.folds: is of a run with other rows, options or folds; remove it" in other
+    # What is kept is not done again: a wrong score in it is found in the result.
+    kept["folds"] = [{**kept["folds"][0], "auc": 0.123}, *[{**fold} for fold in kept["folds"][1:]]]
+    (podere.folder / "c.json.folds").write_text(json.dumps(kept))
+    found = json.loads(podere.done(*train, "--json").stdout)["cross_validation"]
+    assert found["each"][0]["auc"] == 0.123 and len(found["each"]) == 600
+
+
+@pytest.mark.parametrize("text, words", [("{}", "is not of folds"), ('{"run": 1, "folds": [{}]}', "of a run with other rows"),
+                                         ("[1]", "is something else")])
+def test_a_file_of_folds_that_is_something_else_is_refused(podere, table, text, words):
+    (podere.folder / "c.json.folds").write_text(text)
+    assert words in podere.refused("train", "gbt", table, "--label", "binary", *COLUMNS, "--folds", 3, "-o", "model.json",
+                                   "--checkpoint", "c.json")
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--folds", 1], "--folds"), (["--folds", 101], "--folds"), (["--folds", "x"], "--folds"),
+    (["--fold-repeats", 2], "--folds"), (["--fold-seed", 2], "--folds"), (["--folds", 3, "--fold-repeats", 0], "--fold-repeats"),
+    (["--folds", 3, "--validation-fraction", 0.2], "--validation-fraction"),
+    (["--folds", 3, "--low-memory"], "folds need all rows in memory"),
+    (["--early-stopping", 3], "--early-stopping needs --validation, --validation-fraction or --folds")])
+def test_what_does_not_go_with_folds_is_refused(podere, table, arguments, words):
+    assert words in podere.refused("train", "gbt", table, "--label", "binary", *COLUMNS, "-o", "model.json", *arguments)
+
+
+def test_folds_of_too_few_rows_are_refused(podere):
+    (podere.folder / "few.csv").write_text("y,x\n" + "".join(f"{int(i == 7 or i == 3)},{i}\n" for i in range(9)))
+    line = podere.refused("train", "gbt", "few.csv", "--folds", 3, "-o", "model.json")
+    assert "folds is 3, but class 1 of the label has 2 rows, allowed are 2 to 2 folds" in line
+    line = podere.refused("train", "gbt", "few.csv", "--label", "x", "--folds", 10, "-o", "model.json")
+    assert "folds is 10, but there are 9 rows" in line
+
+
+def test_folds_are_not_for_what_cannot_leave_rows_out(podere, table):
+    assert "folds are not for" in podere.refused(
+        "train", "nn", table, "--label", "binary", *COLUMNS, "--folds", 3, "--servers", 1, "--executors", 3, "-o", "model.json")

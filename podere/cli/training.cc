@@ -102,7 +102,7 @@ std::string folds_text(const Json& found) {
     table.add(std::move(row));
   }
   std::string text = table.text();
-  if (found.contains("lasting"))
+  if (found.contains("replaces_early_stopping"))
     text += fmt::format("\nThe model was trained on all rows, without early stopping: its {} are the folds' mean.\n",
                         length);
   return text;

@@ -63,7 +63,7 @@ Json measure_held_out(const algorithm::Model& model, const table::Table& table,
   return facts;
 }
 
-/// What tells a run from another: the folds of one must not be taken for those of the other.
+/// By what two runs differ: the folds of one must not be taken for those of the other.
 Json identity(const Folds& folds, const table::Table& table, const Json& options, const comm::Communicator& comm) {
   const table::DataFingerprint rows = table::fingerprint_rows(table, comm);
   return {{"rows", rows.n_rows},
@@ -79,7 +79,8 @@ Json CrossValidation::to_json(const Folds& folds) const {
   Json measures = Json::object();
   for (const auto& [name, first] : of_folds.at(0).items()) {
     if (std::ranges::find(kNoMeasures, name) != std::end(kNoMeasures)) continue;
-    if (!std::ranges::all_of(of_folds, [&](const Json& fold) { return fold.contains(name); })) continue;
+    if (!std::ranges::all_of(of_folds, [&measure = name](const Json& fold) { return fold.contains(measure); }))
+      continue;
     const auto n = static_cast<double>(of_folds.size());
     double sum = 0;
     for (const Json& fold : of_folds) sum += fold.at(name).get<double>();

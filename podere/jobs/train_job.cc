@@ -256,7 +256,7 @@ Json run(const TrainJob& job, const JobContext& context) {
     cross_validation = found.to_json(job.folds);
     cross_validation["seconds"] = folds_watch.seconds();
     const Json lasting = algorithm.options_after_folds(options, found.of_folds);
-    if (lasting != options) cross_validation["lasting"] = true;
+    if (lasting != options) cross_validation["replaces_early_stopping"] = true;
     trainer = algorithm.trainer(lasting);
   }
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, context.progress);

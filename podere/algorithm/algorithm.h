@@ -141,8 +141,8 @@ class Algorithm {
   virtual Json options_for_classes() const { return Json::object(); }
   /// Options that learn numbers where the ones given do not say what to learn: {"objective": "squared-error"}.
   virtual Json options_for_numbers() const { return Json::object(); }
-  /// Options that train on all rows as long as on folds, whose `facts` of Trained say how long early stopping let them
-  /// train: what the options have to stop early needs validation data.
+  /// Options for training on all rows after folds, which leave no rows to validate on: without early stopping, and as
+  /// long as the folds trained on average, by their facts (Trained::facts). Others stay as they are.
   virtual Json options_after_folds(Json options, const std::vector<Json>& /*facts*/) const { return options; }
 
   /// Whether a text is meant to be a model of this algorithm, whole or not.

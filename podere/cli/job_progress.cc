@@ -64,8 +64,9 @@ JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
 }
 
 void JobProgress::report(const ProgressStep& step) {
-  // There are trees after the first; a network, whose steps are counted, is one from the start.
-  has_model_ = has_model_ || (step.phase == "train" && (step.done > 0 || !step.unit.empty()));
+  // There are trees after the first; a network, whose steps are counted, is one from the start; folds are kept.
+  has_something_ =
+      has_something_ || step.phase == "folds" || (step.phase == "train" && (step.done > 0 || !step.unit.empty()));
   const bool is_new = step.phase != phase_;
   if (is_new) {
     phase_ = step.phase;
@@ -93,7 +94,7 @@ void JobProgress::warn(const std::string& message) {
 bool JobProgress::stop_requested() {
   const int n = interrupts();
   if (n == 0) return false;
-  if (n >= 2 || !has_model_) throw Interrupted{};
+  if (n >= 2 || !has_something_) throw Interrupted{};
   return true;
 }
 

@@ -38,7 +38,7 @@ class JobProgress : public Progress {
   Stopwatch in_phase_;
   Stopwatch since_line_;
   bool is_drawn_ = false;
-  bool has_model_ = false;
+  bool has_something_ = false;  // that is worth ending in order
 };
 
 /// "12 of 50 trees, loss 0.61, validation auc 0.79". `total` of 1 means a phase without steps.

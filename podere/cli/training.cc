@@ -170,7 +170,8 @@ void add_long_run_options(CLI::App& app, TrainingOptions& options, double& valid
                     ->excludes("--validation")
                     ->excludes("--validation-fraction")
                     ->type_name("N");
-  app.add_option("--fold-repeats", options.folds.repeats, "Cross-validate so many times, with other folds [1]")
+  app.add_option("--fold-repeats", options.folds.repeats,
+                 "Repeats of the cross-validation, each with folds of its own [1]")
       ->transform(whole_number(1, jobs::kMostRepeats))
       ->needs(folds)
       ->type_name("R");
@@ -214,7 +215,10 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
 
 int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words) {
   const std::vector<NamedFile> outputs = {
-      {"-o", options.model}, {"--checkpoint", options.checkpoint}, {"--report", options.output.report}};
+      {"-o", options.model},
+      {"--checkpoint", options.checkpoint},
+      {"--checkpoint", options.folds.n > 0 ? jobs::folds_file(options.checkpoint) : ""},
+      {"--report", options.output.report}};
   check_outputs(outputs, job.table);
   if (job.validation) check_outputs(outputs, *job.validation);
   const int facts_to = prepare_outputs(
@@ -233,12 +237,16 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
     if (facts.contains("folds_done")) return;  // there is no model yet
     save(file, done.at("model").get_ref<const std::string&>());
     const bool may_resume = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
-    if (!options.checkpoint.empty() && !may_resume) std::filesystem::remove(options.checkpoint);
+    if (options.checkpoint.empty() || may_resume) return;
+    std::filesystem::remove(options.checkpoint);
+    if (options.folds.n > 0) std::filesystem::remove(jobs::folds_file(options.checkpoint));
   });
 
   Json facts = result.at("facts");
   if (facts.contains("folds_done")) {
-    print_error(fmt::format("interrupted after {} folds, before a model was trained", facts.at("folds_done").dump()));
+    print_error(fmt::format("interrupted after {} of {} folds, before the model was trained{}",
+                            facts.at("folds_done").get<int>(), options.folds.n * options.folds.repeats,
+                            options.checkpoint.empty() ? "" : "; rerun the same command to resume"));
     return kInterrupted;
   }
   facts["model"] = options.model;

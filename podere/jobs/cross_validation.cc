@@ -8,11 +8,14 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
+#include "podere/base/sha256.h"
 #include "podere/jobs/checkpoint.h"
 #include "podere/jobs/measures.h"
+#include "podere/table/fingerprint.h"
 #include "podere/table/folds.h"
 #include "podere/table/keep_rows.h"
-#include "podere/table/same_run.h"
+#include "podere/table/schema_json.h"
+#include "podere/table/weighted_labels.h"
 
 namespace podere::jobs {
 namespace {
@@ -20,7 +23,7 @@ namespace {
 /// What of a fold's facts says which it is, and how long training was.
 constexpr const char* kNoMeasures[] = {"repeat", "fold", "rows", "trees", "epochs"};
 
-/// Reports of one training as a part of those of all folds.
+/// Reports of one training as a part of those of all folds. Warnings come again when all rows are trained on.
 class FoldProgress final : public Progress {
  public:
   FoldProgress(Progress& next, std::size_t fold, std::size_t n_folds) : next_(next), fold_(fold), n_folds_(n_folds) {}
@@ -35,10 +38,11 @@ class FoldProgress final : public Progress {
     shown.metrics.insert(shown.metrics.end(), step.metrics.begin(), step.metrics.end());
     next_.report(shown);
   }
-  void warn(const std::string& message) override {
-    if (fold_ == 0) next_.warn(message);
+  /// A pause waits for what was asked to be kept: folds that are done always are.
+  bool stop_requested() override {
+    next_.checkpoint_requested();
+    return next_.stop_requested();
   }
-  bool stop_requested() override { return next_.stop_requested(); }
 
  private:
   Progress& next_;
@@ -58,19 +62,37 @@ Json measure_held_out(const algorithm::Model& model, const table::Table& table,
   Json measured = measure(context.comm, model, {predictions, rows.label(), rows.weight()}, 0);
   Json facts = {{"rows", rows.n_global_rows()}};
   for (const auto& [name, value] : measured.items()) {
-    if (value.is_number() && std::isfinite(value.get<double>())) facts[name] = value;
+    if (value.is_number()) facts[name] = std::isfinite(value.get<double>()) ? value : Json();
   }
   return facts;
 }
 
-/// By what two runs differ: the folds of one must not be taken for those of the other.
-Json identity(const Folds& folds, const table::Table& table, const Json& options, const comm::Communicator& comm) {
-  const table::DataFingerprint rows = table::fingerprint_rows(table, comm);
-  return {{"rows", rows.n_rows},
-          {"hash", rows.hash},
-          {"features", table.schema().features},
+/// By what two runs differ: the folds of one must not be taken for those of the other. Collective.
+Json identity(const Folds& folds, const std::string& algorithm, const table::Table& table, const Json& options,
+              const JobContext& context) {
+  return {{"rows", table.n_global_rows()},
+          {"values", table::fingerprint(table, context.comm, context.n_threads)},
+          {"columns", table::to_json(table.schema())},
+          {"algorithm", algorithm},
           {"options", options},
           {"folds", json_of_fields(folds)}};
+}
+
+/// The content of a file of folds that are done.
+std::string text_of_folds(const Json& run, const std::vector<Json>& of_folds) {
+  const Json folds = of_folds;
+  return Json{{"run", run}, {"folds", folds}, {"sha256", sha256_of(folds.dump())}}.dump();
+}
+
+/// Inverse of text_of_folds. Throws InputError, beginning with `name`, for what is none, or of another run.
+std::vector<Json> folds_from_text(const std::string& text, const std::string& name, const Json& run) {
+  const Json file = Json::parse(text, nullptr, false);
+  if (!file.is_object() || !file.contains("run") || !file.contains("folds") ||
+      file.value("sha256", Json()) != sha256_of(file["folds"].dump())) {
+    throw_input_error("{}: is no file of folds, or damaged", name);
+  }
+  if (file["run"] != run) throw_input_error("{}: is of a run with other rows, options or folds", name);
+  return file["folds"].get<std::vector<Json>>();
 }
 
 }  // namespace
@@ -79,7 +101,8 @@ Json CrossValidation::to_json(const Folds& folds) const {
   Json measures = Json::object();
   for (const auto& [name, first] : of_folds.at(0).items()) {
     if (std::ranges::find(kNoMeasures, name) != std::end(kNoMeasures)) continue;
-    if (!std::ranges::all_of(of_folds, [&measure = name](const Json& fold) { return fold.contains(measure); }))
+    measures[name] = {{"mean", nullptr}, {"standard_deviation", nullptr}, {"standard_error", nullptr}};
+    if (std::ranges::any_of(of_folds, [&measure = name](const Json& fold) { return fold.at(measure).is_null(); }))
       continue;
     const auto n = static_cast<double>(of_folds.size());
     double sum = 0;
@@ -94,22 +117,19 @@ Json CrossValidation::to_json(const Folds& folds) const {
   return {{"folds", folds.n}, {"repeats", folds.repeats}, {"each", of_folds}, {"measures", std::move(measures)}};
 }
 
-CrossValidation cross_validate(const Folds& folds, const algorithm::Trainer& trainer, const table::Table& table,
-                               const Json& options, const std::string& checkpoint, const JobContext& context) {
+CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
+                               const table::Table& table, const Json& options, const std::string& file,
+                               const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const table::LabelKind kind = trainer.label_rules().kind;
   const bool by_class = kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
-  const Json run = identity(folds, table, options, comm);
+  // Before folds are dealt by labels that are no classes.
+  if (kind == table::LabelKind::kTwoClasses) table::weigh_labels(table, {}, 0, trainer.label_rules(), "training", comm);
+  const Json run = identity(folds, algorithm, table, options, context);
   CrossValidation found;
-  Checkpoint kept(checkpoint, 0, comm, context.progress);
-  kept.read([&](const std::string& text) {
-    const Json before = Json::parse(text, nullptr, false);
-    if (!before.is_object() || !before.contains("run") || !before.contains("folds") || !before["folds"].is_array()) {
-      throw_input_error("{}: is not of folds", checkpoint);
-    }
-    if (before["run"] != run) throw_input_error("{}: is of a run with other rows, options or folds", checkpoint);
-    found.of_folds = before["folds"].get<std::vector<Json>>();
-  });
+  Checkpoint kept(file, 0, comm, context.progress);
+  kept.read([&](const std::string& text) { found.of_folds = folds_from_text(text, file, run); });
+  const auto keep = [&](bool is_wanted) { kept.offer([&] { return text_of_folds(run, found.of_folds); }, is_wanted); };
 
   algorithm::Summaries no_summaries;
   std::unique_ptr<algorithm::SharedRows> shared;
@@ -136,7 +156,7 @@ CrossValidation cross_validate(const Folds& folds, const algorithm::Trainer& tra
                                                       .shared = &shared});
     if (comm.all_reduce(trained.facts.value("was_stopped", false) ? 1 : 0, comm::Reduction::kMax) != 0) {
       found.was_stopped = true;
-      return found;
+      break;
     }
     Json facts = {{"repeat", repeat + 1}, {"fold", fold + 1}};
     for (const char* length : {"trees", "epochs"}) {
@@ -144,8 +164,9 @@ CrossValidation cross_validate(const Folds& folds, const algorithm::Trainer& tra
     }
     facts.update(measure_held_out(*trained.model, table, is_training, context));
     found.of_folds.push_back(std::move(facts));
-    kept.offer([&] { return Json{{"run", run}, {"folds", found.of_folds}}.dump(); }, true);
+    keep(false);
   }
+  keep(true);
   return found;
 }
 

@@ -13,7 +13,7 @@ namespace podere::jobs {
 
 inline constexpr int kMostRepeats = 1000;
 
-/// What a training job says of folds.
+/// The part of a training job about folds.
 struct Folds {
   int n = 0;               ///< of a repeat; 0: no cross-validation
   int repeats = 1;         ///< each with folds of its own
@@ -34,15 +34,20 @@ struct CrossValidation {
 
   /// "folds", "repeats", "each" (of_folds) and "measures": of each measure "mean", "standard_deviation" over all folds
   /// (n - 1), and "standard_error", that deviation by the root of the number of folds of one repeat: repeats see the
-  /// same rows again. Measures that are not finite in some fold are left out.
+  /// same rows again. Null for a measure that is not finite in some fold.
   Json to_json(const Folds& folds) const;
 };
 
 /// Trains a model for each fold of each repeat on the rows of all others, and measures it on that fold's own. Rows are
-/// dealt to folds by class where labels are classes. What is done is kept in `checkpoint` (empty: nowhere), from which
-/// a run with the same rows and options resumes. Bins are made once, by the values (not the labels) of all rows.
+/// dealt to folds by class where labels are classes. What is done is kept in `file` (empty: nowhere), from which a
+/// run with the same rows and options resumes. Bins are made once, by the values (not the labels) of all rows.
 /// Collective. Throws InputError, on all ranks, as fold_of_rows and Trainer::train, or for a checkpoint of another run.
-CrossValidation cross_validate(const Folds& folds, const algorithm::Trainer& trainer, const table::Table& table,
-                               const Json& options, const std::string& checkpoint, const JobContext& context);
+CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
+                               const table::Table& table, const Json& options, const std::string& file,
+                               const JobContext& context);
+
+/// Where a job with this checkpoint keeps folds that are done; empty where that is. Those who remove the one remove the
+/// other.
+inline std::string folds_file(const std::string& checkpoint) { return checkpoint.empty() ? "" : checkpoint + ".folds"; }
 
 }  // namespace podere::jobs

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include "podere/algorithm/algorithm.h"
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
+#include "podere/base/json_fields.h"
 #include "podere/catalog/catalog.h"
 #include "podere/jobs/checkpoint.h"
 #include "podere/jobs/cross_validation.h"
@@ -49,7 +49,7 @@ void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities)
   if (job.low_memory && job.report) {
     throw_input_error("a report is made of rows in memory: leave out --low-memory, or the report");
   }
-  if (job.folds.n > 0) check_folds(job, abilities);
+  if (!json_of_fields(job.folds).empty()) check_folds(job, abilities);
   if (!job.tensorboard.empty() && !abilities.writes_summaries) {
     throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
   }
@@ -249,9 +249,9 @@ Json run(const TrainJob& job, const JobContext& context) {
 
   const Stopwatch folds_watch;
   Json cross_validation;
-  const std::string folds_file = job.checkpoint.empty() ? "" : job.checkpoint + ".folds";
   if (job.folds.n > 0) {
-    const CrossValidation found = cross_validate(job.folds, *trainer, rows.table(), options, folds_file, context);
+    const CrossValidation found =
+        cross_validate(job.folds, job.algorithm, *trainer, rows.table(), options, folds_file(job.checkpoint), context);
     if (found.was_stopped) return stopped_among_folds(found);
     cross_validation = found.to_json(job.folds);
     cross_validation["seconds"] = folds_watch.seconds();
@@ -297,10 +297,6 @@ Json run(const TrainJob& job, const JobContext& context) {
     facts["report"] =
         training_report(job, *trainer, *trained.model, rows.table(), validation ? &**validation : nullptr, context);
     facts["report"]["curve"] = progress.curve().to_json();
-  }
-  if (comm.is_root() && !folds_file.empty() && !facts.at("was_stopped").get<bool>()) {
-    std::error_code failure;  // what is left there costs a little room
-    std::filesystem::remove(folds_file, failure);
   }
   facts["checkpoint_failed"] = checkpoint.has_failed();
   if (validation || base) facts["unknown_categories"] = unknown;

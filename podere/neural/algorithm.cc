@@ -166,6 +166,9 @@ class NetworkTrainer final : public algorithm::Trainer {
     if (run.is_training && network().servers > 0) {
       throw InputError("folds are not for parameter servers, to whose workers rows are moved: leave out servers");
     }
+    if (run.is_training && options_.max_steps > 0) {
+      throw InputError("folds train for all epochs: leave out max-steps");
+    }
     algorithm::RecordingProgress recorder(run.progress);
     StepSummaries summaries(run.summaries);
     Curve curve;

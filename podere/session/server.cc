@@ -114,7 +114,7 @@ class Server::JobEvents : public Progress {
         server_.options_.stop() || listener_.is_stopped() || listener_.jobs().is_cancelled(order_.number);
     if (!is_wanted) return false;
     if (!since_wanted_) since_wanted_.emplace();
-    if (phase_ != "train" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
+    if (phase_ != "train" && phase_ != "folds" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
     return true;
   }
 
@@ -248,6 +248,7 @@ void Server::do_job(const JobQueue::Ordered& order) {
   }
   std::error_code ignored;
   std::filesystem::remove(checkpoint, ignored);
+  std::filesystem::remove(jobs::folds_file(checkpoint), ignored);
 }
 
 void Server::serve() {

@@ -41,6 +41,10 @@ class Session::Watch : public Progress {
   void report(const ProgressStep& step) override {
     if (lost_ && (counts(step) || reached_.empty())) report_loss(step);
     if (counts(step)) {
+      if (std::exchange(counted_, step.phase) != step.phase) {
+        reached_.clear();
+        began_.reset();
+      }
       reached_.try_emplace(step.done, watch_.seconds());
       if (!began_) began_ = step.done;
       if (!std::exchange(has_trained_, true) && step.done > 0 && !checkpoint_.empty()) {
@@ -106,6 +110,7 @@ class Session::Watch : public Progress {
   Stopwatch watch_;
   ProgressStep step_;                      // the last one of this group
   std::optional<std::size_t> began_;       // the trees, or steps, that this group began with
+  std::string counted_;                    // the phase whose trees these are
   std::map<std::size_t, double> reached_;  // trees, and the seconds when there were first so many
   std::optional<Loss> lost_;               // not reported yet
   Attempts attempts_;

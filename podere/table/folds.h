@@ -20,7 +20,8 @@ struct FoldOptions {
 
 /// The fold that each row here belongs to [n_rows], 0 .. n_folds - 1. Of every n_folds consecutive rows (of a class)
 /// each goes to another fold, in an order drawn by hash; so folds differ by one row at most, or one of each class. The
-/// same for any number of ranks. Collective: one all_gather of a count for each class. Throws InputError, on all ranks,
+/// same for any number of ranks. Collective: an all_reduce, and an
+/// all_gather of a count for each class. Throws InputError, on all ranks,
 /// if there are fewer rows than folds, or fewer of a class that has any.
 std::vector<std::uint8_t> fold_of_rows(const Table& table, const FoldOptions& options, const comm::Communicator& comm);
 

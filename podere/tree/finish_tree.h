@@ -34,7 +34,8 @@ std::vector<LeafRows> leaves_of(const GrownTree& grown);
 Tree finish_tree(const GrowContext& context, const GrownTree& grown, const Gradients& gradients, std::size_t output);
 
 /// Adds the leaf values of `tree`, which was made of `grown`, to `margins` [n_rows] of all rows held here, whether the
-/// tree was grown on them or not. Local.
+/// tree was grown on them or not; of the latter only to those whose `is_followed` [n_rows] is not 0. Empty: to all.
+/// Local.
 void add_to_margins(const GrownTree& grown, const Tree& tree, std::span<const std::uint8_t> is_followed, int n_threads,
                     std::span<float> margins);
 

@@ -15,8 +15,8 @@ from typing import Any
 _BAR_CELLS = 24
 _DRAW_SECONDS = 0.1
 _QUIET_SECONDS = 0.3  # what is over by then is not shown
-_WORDS = {"": "working", "read": "reading", "restore": "making tables again", "train": "training",
-          "split": "splitting", "transform": "transforming", "write": "writing", "explain": "explaining",
+_WORDS = {"": "working", "read": "reading", "restore": "making tables again", "folds": "cross-validating",
+          "train": "training", "split": "splitting", "transform": "transforming", "write": "writing", "explain": "explaining",
           "permute": "shuffling"}
 _UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore": "tables"}
 
@@ -30,7 +30,7 @@ def step_text(event: Mapping[str, Any]) -> str:
         text += f": {done:,} of {total:,} {unit}"
     for name, value in (event.get("metrics") or {}).items():
         if isinstance(value, (int, float)):
-            text += f", {name.replace('_', ' ')} {value:.{0 if name == 'epoch' else 4}f}"
+            text += f", {name.replace('_', ' ')} {value:.{0 if name in ('epoch', 'fold') else 4}f}"
     return text
 
 

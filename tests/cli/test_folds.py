@@ -1,8 +1,10 @@
 """podere train --folds: how good models are on rows that they were not trained on."""
 
+import hashlib
 import json
 import math
 import os
+import re
 import signal
 import statistics
 
@@ -118,22 +120,35 @@ def test_ctrl_c_among_folds_leaves_them_for_the_same_command(podere, table):
     process = podere.start(*train)
     wait_until((podere.folder / "c.json.folds").exists)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert not (podere.folder / "model.json").exists()
-    kept = json.loads((podere.folder / "c.json.folds").read_text())
-    assert 0 < len(kept["folds"]) < 600
-    other = podere.refused(*train[:-1], "c.json", "--depth", 3)
-    assert "c.json.folds: is of a run with other rows, options or folds; remove it" in other
-    # What is kept is not done again: a wrong score in it is found in the result.
-    kept["folds"] = [{**kept["folds"][0], "auc": 0.123}, *[{**fold} for fold in kept["folds"][1:]]]
-    (podere.folder / "c.json.folds").write_text(json.dumps(kept))
+    kept = (podere.folder / "c.json.folds").read_text()
+    n_done = len(json.loads(kept)["folds"])
+    assert 0 < n_done < 600
+    assert f"interrupted after {n_done} of 600 folds, before the model was trained; rerun the same command to resume" in err
+    other = table.with_name("other.csv")
+    lines = table.read_text().splitlines()
+    lines[1] = lines[1].rpartition(",")[0] + ",7"  # a feature, not a label
+    other.write_text("\n".join(lines))
+    for changed in ([*train, "--depth", 3], [*train, "--fold-seed", 1], ["train", "nn", *train[2:7], *train[9:]],
+                    [*train[:2], other, *train[3:]]):
+        assert "c.json.folds: is of a run with other rows, options or folds; remove it" in podere.refused(*changed)
+    podere.done(*train[:9], "-o", "alone.json", "--checkpoint", "c.json")
+    assert (podere.folder / "c.json.folds").read_text() == kept, "it is not of a run without folds"
+    # What is kept is not done again: another score in it is found in the result.
+    folds = re.search(r'"folds":(\[.*?\]),"sha256"', kept)[1]
+    changed = re.sub(r'"auc":[0-9.]+', '"auc":0.125', folds, count=1)
+    kept = kept.replace(folds, changed).replace(*(hashlib.sha256(text.encode()).hexdigest() for text in (folds, changed)))
+    (podere.folder / "c.json.folds").write_text(kept)
     found = json.loads(podere.done(*train, "--json").stdout)["cross_validation"]
-    assert found["each"][0]["auc"] == 0.123 and len(found["each"]) == 600
+    assert found["each"][0]["auc"] == 0.125 and len(found["each"]) == 600
+    assert not (podere.folder / "c.json.folds").exists()
 
 
-@pytest.mark.parametrize("text, words", [("{}", "is not of folds"), ('{"run": 1, "folds": [{}]}', "of a run with other rows"),
-                                         ("[1]", "is something else")])
+@pytest.mark.parametrize("text, words", [("{}", "is no file of folds, or damaged"), ("[1]", "is something else"),
+                                         ('{"run": 1, "folds": [7], "sha256": "0"}', "is no file of folds, or damaged"),
+                                         ('{"folds": [', "is no file of folds, or damaged")])
 def test_a_file_of_folds_that_is_something_else_is_refused(podere, table, text, words):
     (podere.folder / "c.json.folds").write_text(text)
     assert words in podere.refused("train", "gbt", table, "--label", "binary", *COLUMNS, "--folds", 3, "-o", "model.json",
@@ -154,6 +169,9 @@ def test_folds_of_too_few_rows_are_refused(podere):
     (podere.folder / "few.csv").write_text("y,x\n" + "".join(f"{int(i == 7 or i == 3)},{i}\n" for i in range(9)))
     line = podere.refused("train", "gbt", "few.csv", "--folds", 3, "-o", "model.json")
     assert "folds is 3, but class 1 of the label has 2 rows, allowed are 2 to 2 folds" in line
+    (podere.folder / "stray.csv").write_text("y,x\n" + "".join(f"{2 if i == 5 else i % 2},{i}\n" for i in range(20)))
+    line = podere.refused("train", "gbt", "stray.csv", "--objective", "logistic", "--folds", 3, "-o", "model.json")
+    assert "label of row 5 is 2" in line
     line = podere.refused("train", "gbt", "few.csv", "--label", "x", "--folds", 10, "-o", "model.json")
     assert "folds is 10, but there are 9 rows" in line
 
@@ -161,3 +179,5 @@ def test_folds_of_too_few_rows_are_refused(podere):
 def test_folds_are_not_for_what_cannot_leave_rows_out(podere, table):
     assert "folds are not for" in podere.refused(
         "train", "nn", table, "--label", "binary", *COLUMNS, "--folds", 3, "--servers", 1, "--executors", 3, "-o", "model.json")
+    assert "leave out max-steps" in podere.refused(
+        "train", "nn", table, "--label", "binary", *COLUMNS, "--folds", 3, "--max-steps", 5, "-o", "model.json")

@@ -272,7 +272,7 @@ controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
     if (known.name == options.policy) mode = known.in_objects;
   }
   try {
-    const Json answer = overview::ask_what_if(client, farm, options.executors, mode);
+    const Json answer = overview::ask_what_if(client, {.farm = farm, .executors = options.executors, .mode = mode});
     return {answer.at("answer"), answer.at("text")};
   } catch (const InputError& error) {
     throw_input_error("--farm: {}", error.what());

@@ -13,22 +13,22 @@
 namespace podere::overview {
 namespace {
 
-constexpr double kAnswerSeconds = 20;  // another operator may have to take over
 constexpr auto kBetweenAnswerLooks = std::chrono::milliseconds(50);
 constexpr std::size_t kMostErrorBytes = 500;
 
-kube::Json question_about(const kube::ObjectKey& farm, int executors, const std::string& mode) {
-  kube::Json object = kube::object_of(kube::kWhatIfs, {farm.in_namespace, ""});
+kube::Json object_of(const Question& question) {
+  kube::Json object = kube::object_of(kube::kWhatIfs, {question.farm.in_namespace, ""});
   object["metadata"].erase("name");
   object["metadata"]["generateName"] = "what-if-";
-  object["spec"] = {{"farm", farm.name}, {"executors", executors}};
-  if (!mode.empty()) object["spec"]["mode"] = mode;
+  object["spec"] = {{"farm", question.farm.name}, {"executors", question.executors}};
+  if (!question.mode.empty()) object["spec"]["mode"] = question.mode;
   return object;
 }
 
-kube::Json begin_to_ask(kube::Client& client, const kube::ObjectKey& farm, const kube::Json& question) {
+kube::Json begin_to_ask(kube::Client& client, const Question& question) {
+  const kube::ObjectKey& farm = question.farm;
   try {
-    return client.create(kube::kWhatIfs, question);
+    return client.create(kube::kWhatIfs, object_of(question));
   } catch (const kube::ApiError& error) {
     if (error.is_forbidden()) {
       throw_input_error(
@@ -41,6 +41,14 @@ kube::Json begin_to_ask(kube::Client& client, const kube::ObjectKey& farm, const
         "{}: there is no namespace {}, or the cluster does not know the kind WhatIf: kubectl apply -f "
         "deploy/chart/crds",
         client.access().origin, farm.in_namespace);
+  }
+}
+
+/// One that stays is no reason to hide what came of it: operators delete what is a minute old.
+void delete_question(kube::Client& client, const kube::ObjectKey& key) {
+  try {
+    client.remove(kube::kWhatIfs, key);
+  } catch (const Error&) {
   }
 }
 
@@ -68,18 +76,18 @@ Json list_farms(kube::Client& client, const std::string& in_namespace, const std
   return all;
 }
 
-Json ask_what_if(kube::Client& client, const kube::ObjectKey& farm, int executors, const std::string& mode) {
-  kube::Json what_if = begin_to_ask(client, farm, question_about(farm, executors, mode));
+Json ask_what_if(kube::Client& client, const Question& question) {
+  kube::Json what_if = begin_to_ask(client, question);
   const kube::ObjectKey key = kube::key_of(what_if);
   for (const Stopwatch watch; !what_if.contains("status"); std::this_thread::sleep_for(kBetweenAnswerLooks)) {
-    if (watch.seconds() > kAnswerSeconds) {
-      client.remove(kube::kWhatIfs, key);
+    if (watch.seconds() > question.patience_seconds) {
+      delete_question(client, key);
       throw_input_error("no operator answers for namespace {} ({}): podere operator has to run in the cluster",
-                        farm.in_namespace, client.access().origin);
+                        question.farm.in_namespace, client.access().origin);
     }
     what_if = client.get(kube::kWhatIfs, key);
   }
-  client.remove(kube::kWhatIfs, key);
+  delete_question(client, key);
   const kube::Json& status = what_if.at("status");
   if (status.contains("error"))
     throw_input_error("{}", printable_line(kube::text_at(status, {"error"}), kMostErrorBytes));

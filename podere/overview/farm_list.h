@@ -13,10 +13,16 @@ namespace podere::overview {
 /// ApiError and ConnectionError otherwise.
 Json list_farms(kube::Client& client, const std::string& in_namespace, const std::stop_token& stop = {});
 
-/// What the operator answers if `farm` wanted so many executors: {"text": lines, "answer": as podere farm what-if
-/// --json}. Makes an object WhatIf, waits for its status and deletes it. `mode` is that of a Farm's manager, such as
-/// "FairShare"; empty: that which it has. Throws InputError where the user may not ask, no operator answers within 20
-/// s, or the operator refuses the question.
-Json ask_what_if(kube::Client& client, const kube::ObjectKey& farm, int executors, const std::string& mode = "");
+struct Question {
+  kube::ObjectKey farm;
+  int executors = 0;             ///< that it would want
+  std::string mode = {};         ///< of its manager, such as "FairShare"; empty: that which it has
+  double patience_seconds = 20;  ///< another operator may have to take over
+};
+
+/// What the operator answers: {"text": lines, "answer": as podere farm what-if --json}. Makes an object WhatIf, waits
+/// for its status and deletes it. Throws InputError where the user may not ask, no operator answers in time, or the
+/// operator refuses the question.
+Json ask_what_if(kube::Client& client, const Question& question);
 
 }  // namespace podere::overview

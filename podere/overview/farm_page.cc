@@ -131,7 +131,7 @@ http::Answer FarmPage::answer_what_if(const http::Request& request) {
     return http::failure(400, "executors is no whole number from 0 to " + std::to_string(farm::kMostExecutors));
   try {
     const kube::ObjectKey key{farm.substr(0, slash), farm.substr(slash + 1)};
-    return {.body = to_text(ask_what_if(client_, key, *executors)), .type = http::kJsonType};
+    return {.body = to_text(ask_what_if(client_, {.farm = key, .executors = *executors})), .type = http::kJsonType};
   } catch (const Interrupted&) {
     return http::failure(503, "podere farm status ends");
   } catch (const InputError& error) {

@@ -271,12 +271,8 @@ controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
   for (const NamedMode& known : kModes) {
     if (known.name == options.policy) mode = known.in_objects;
   }
-  try {
-    const Json answer = overview::ask_what_if(client, {.farm = farm, .executors = options.executors, .mode = mode});
-    return {answer.at("answer"), answer.at("text")};
-  } catch (const InputError& error) {
-    throw_input_error("--farm: {}", error.what());
-  }
+  const Json answer = overview::ask_what_if(client, {.farm = farm, .executors = options.executors, .mode = mode});
+  return {answer.at("answer"), answer.at("text")};
 }
 
 controller::WhatIfAnswer answer_from_file(const WhatIfOptions& options) {

@@ -113,7 +113,13 @@ TEST(WhatIf, CountsWhatAFarmWouldRelease) {
 TEST(WhatIf, AsksForPodsThatOthersMake) {
   TestCluster cluster = full_cluster();
   const auto spark = cluster.add_farm("spark/etl", 1, 0, -1);
-  EXPECT_THROW(what_if(cluster.state, {}, "spark/etl", 1), InputError);
+  try {
+    what_if(cluster.state, {}, "spark/etl", 1);
+    ADD_FAILURE() << "it has no pods to show what they are like";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the pods of 'spark/etl' are made by others, and there is none to show what they are like");
+  }
   cluster.add_node(1);
   cluster.add_pods(spark, 1, 1);
   EXPECT_EQ(what_if(cluster.state, {}, "spark/etl", 3).after.beyond.for_room, 2);

@@ -41,7 +41,10 @@ void add_pods(State& state, std::int32_t farm, std::int32_t executors) {
     like = &pod;
     executors -= pod.phase != Phase::kEnding && !pod.is_reclaimed;
   }
-  if (like == nullptr) throw_input_error("its pods are made by others, and there is none to show what they are like");
+  if (like == nullptr) {
+    throw_input_error("the pods of {} are made by others, and there is none to show what they are like",
+                      printable(state.farms[static_cast<std::size_t>(farm)].key));
+  }
   const std::int32_t shape = like->shape;
   for (; executors > 0; --executors) {
     state.pods.push_back(

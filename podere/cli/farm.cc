@@ -228,6 +228,18 @@ int run_trace(const TraceOptions& options) {
   return kDone;
 }
 
+/// Takes the namespace of "NAMESPACE/NAME", if it has one, and returns the name: of one farm, or empty for all.
+std::string take_namespace(const std::string& farm, const char* argument, bool may_be_all,
+                           kube::AccessOptions& access) {
+  const auto slash = farm.find('/');
+  if (slash == 0 || slash != farm.rfind('/') || (!may_be_all && (farm.empty() || farm.ends_with('/')))) {
+    throw_input_error("{}: {} is no farm; allowed are NAME{} NAMESPACE/NAME{}", argument, printable(farm),
+                      may_be_all ? "," : " and", may_be_all ? ", and NAMESPACE/ for all of a namespace" : "");
+  }
+  if (slash != std::string::npos) access.in_namespace = farm.substr(0, slash);
+  return farm.substr(slash + 1);
+}
+
 // what-if
 
 struct WhatIfOptions {
@@ -262,11 +274,10 @@ void define_what_if(CLI::App& app, WhatIfOptions& options) {
 
 /// The operator looks at all farms, pods and nodes, which the user need not see.
 controller::WhatIfAnswer ask_operator(WhatIfOptions& options) {
-  const auto slash = options.farm.find('/');
-  if (slash != std::string::npos) options.access.in_namespace = options.farm.substr(0, slash);
+  const std::string name = take_namespace(options.farm, "--farm", false, options.access);
   kube::Client client(kube::find_access(options.access));
   kube::check_access(client);
-  const kube::ObjectKey farm{client.access().in_namespace, options.farm.substr(slash + 1)};
+  const kube::ObjectKey farm{client.access().in_namespace, name};
   std::string mode;
   for (const NamedMode& known : kModes) {
     if (known.name == options.policy) mode = known.in_objects;
@@ -346,9 +357,7 @@ void show_on_page(kube::Client& client, const std::string& in_namespace, const s
 }
 
 int run_status(StatusOptions options) {
-  const auto slash = options.farm.find('/');
-  if (slash != std::string::npos) options.access.in_namespace = options.farm.substr(0, slash);
-  const std::string name = slash == std::string::npos ? options.farm : options.farm.substr(slash + 1);
+  const std::string name = take_namespace(options.farm, "FARM", true, options.access);
   kube::Client client(kube::find_access(options.access));
   kube::check_access(client);
   const std::string in_namespace = options.all_namespaces ? "" : client.access().in_namespace;

@@ -323,8 +323,6 @@ void define_status(CLI::App& app, StatusOptions& options) {
   app.footer("Example: podere farm status --all-namespaces --page");
 }
 
-std::string count_of(const Json& count) { return count.is_null() ? "-" : with_commas(count.get<std::uint64_t>()); }
-
 /// A line for each farm, then its sentences.
 std::string farms_text(const Json& farms) {
   TextTable table({"farm", "guaranteed", "wanted", "running", "borrowed", "pending", "ending"});
@@ -334,9 +332,9 @@ std::string farms_text(const Json& farms) {
         fmt::format("{}/{}", farm.at("namespace").get<std::string>(), farm.at("name").get<std::string>()),
         kMostNameBytes);
     const Json& status = farm.at("status");
-    std::vector<std::string> row = {key, count_of(farm.at("guaranteed")), count_of(farm.at("wanted"))};
+    std::vector<std::string> row = {key, value_text(farm.at("guaranteed")), value_text(farm.at("wanted"))};
     for (const char* const name : {"running", "over_guarantee", "pending", "terminating"})
-      row.push_back(status.is_null() ? "-" : count_of(status.at(name)));
+      row.push_back(status.is_null() ? "-" : value_text(status.at(name)));
     table.add(std::move(row));
     const std::string sentence = status.is_null() ? "the operator has not looked at it: does podere operator run?"
                                                   : status.at("message").get<std::string>();

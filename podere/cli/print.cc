@@ -142,7 +142,9 @@ std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts) {
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  return value.is_number_integer() ? with_commas(value.get<std::uint64_t>()) : number(value);
+  if (!value.is_number_integer()) return number(value);
+  const auto n = value.get<std::uint64_t>();
+  return !value.is_number_unsigned() && value.get<std::int64_t>() < 0 ? "-" + with_commas(0 - n) : with_commas(n);
 }
 
 bool print(const std::string& text, int descriptor) {

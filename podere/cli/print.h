@@ -50,7 +50,7 @@ class TextTable {
 /// Lines of "name  value".
 std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts);
 
-/// Numbers as people read them.
+/// Numbers as people read them; "-" for null.
 std::string value_text(const Json& value);
 
 /// To standard output, or standard error. A JSON object as one line. A reader who has gone (head -1) has read enough:

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "podere/base/json.h"
@@ -41,6 +43,14 @@ TEST(TextTable, AlignsByCharactersNotBytes) {
   table.add({"é", "1"});
   table.add({"ab", "123"});
   EXPECT_EQ(table.text(), "x     n\né     1\nab  123\n");
+}
+
+TEST(ValueText, HasWholeNumbersOfEitherSign) {
+  EXPECT_EQ(value_text(1234), "1,234");
+  EXPECT_EQ(value_text(-1234), "-1,234");
+  EXPECT_EQ(value_text(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
+  EXPECT_EQ(value_text(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615");
+  EXPECT_EQ(value_text(nullptr), "-");
 }
 
 TEST(TextTable, LeavesNoBlanksAtTheEndOfALine) {

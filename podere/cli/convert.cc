@@ -182,7 +182,10 @@ int run_convert(const ConvertOptions& options) {
   if (options.output.json) {
     Json json{{"from", from.name}, {"to", to.name}};
     if (model->n_rounds() > 0) json["rounds"] = model->n_rounds();
-    for (const auto& [name, value] : facts) json[name] = value;
+    for (auto [name, value] : facts) {
+      std::ranges::replace(name, ' ', '_');
+      json[name] = value;
+    }
     json["categories"] = categories_of(schema);
     if (!schema.classes.empty()) json["classes"] = schema.classes;
     if (!lost.empty()) json["note"] = lost;

@@ -211,7 +211,7 @@ def test_one_versus_all_predicts_classes_and_probabilities_that_need_not_add_up(
 
 
 def test_linear_trees_predict_what_lightgbm_predicts_and_training_continues_from_them(podere):
-    podere.done("convert", MODELS / "lightgbm/linear.model.txt", "-o", "m.json")
+    converted = json.loads(podere.done("convert", MODELS / "lightgbm/linear.model.txt", "-o", "m.json", "--json").stdout)
     rows = json.loads((MODELS / "lightgbm/linear.input.json").read_text())["features"]
     expected = json.loads((MODELS / "lightgbm/linear.expected.json").read_text())["predictions"]
     lines = [",".join("" if value is None else repr(value) for value in row) for row in rows]
@@ -221,7 +221,8 @@ def test_linear_trees_predict_what_lightgbm_predicts_and_training_continues_from
     podere.write("labeled.csv", "y,a,b,c,d\n" + "\n".join(map(",".join, zip(labels, lines))) + "\n")
     assert json.loads(podere.done("evaluate", "m.json", "labeled.csv", "--json").stdout)["root_mean_squared_error"] < 1e-3
     facts = json.loads(podere.done("model", "m.json", "--json").stdout)
-    assert facts["linear_leaves"] > 0 and re.search(r"linear leaves +\d+\n", podere.done("model", "m.json").stdout)
+    assert facts["linear_leaves"] == converted["linear_leaves"] > 0
+    assert re.search(r"linear leaves +\d+\n", podere.done("model", "m.json").stdout)
     podere.done("train", "gbt", "labeled.csv", "--label", "y", "--objective", "squared-error", "--from", "m.json",
                 "--trees", 2, "--learning-rate", 1e-6, "-o", "more.json")
     podere.done("predict", "more.json", "t.csv", "-o", "more.csv")

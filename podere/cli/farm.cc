@@ -1,8 +1,10 @@
 // podere farm: farms on a shared cluster: what they do, what would happen, and simulations.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <thread>
@@ -344,10 +346,10 @@ std::string farms_text(const Json& farms) {
 }
 
 /// Serves the page until the user ends it. With a `name` it begins with that farm.
-void show_on_page(kube::Client& client, const std::string& in_namespace, const std::string& name,
+void show_on_page(kube::Client& client, const std::string& in_namespace, Json farms, const std::string& name,
                   const std::string& address) {
   count_interrupts();
-  const overview::FarmPage page(client, in_namespace, address);
+  const overview::FarmPage page(client, in_namespace, std::move(farms), address);
   if (page.has_moved()) print(fmt::format("--page: {} is in use, another port is taken\n", address), STDERR_FILENO);
   const std::string place = name.empty() ? "" : fmt::format("#farm={}/{}", in_namespace, name);
   print(fmt::format("page: {}{}\nCtrl-C ends it\n", page.link(), place));
@@ -360,13 +362,15 @@ int run_status(StatusOptions options) {
   kube::check_access(client);
   const std::string in_namespace = options.all_namespaces ? "" : client.access().in_namespace;
   Json farms = overview::list_farms(client, in_namespace);
-  if (!name.empty()) {
-    std::erase_if(farms.get_ref<Json::array_t&>(), [&](const Json& farm) { return farm.at("name") != name; });
-    if (farms.empty()) throw_input_error("there is no farm {} in namespace {}", printable(name), in_namespace);
-  }
+  const auto is_meant = [&](const Json& farm) { return name.empty() || farm.at("name") == name; };
+  if (!name.empty() && std::ranges::none_of(farms, is_meant))
+    throw_input_error("there is no farm {} in namespace {}", printable(name), in_namespace);
   if (!options.page.empty()) {
-    show_on_page(client, in_namespace, name, options.page);
-  } else if (options.output.json) {
+    show_on_page(client, in_namespace, std::move(farms), name, options.page);
+    return kDone;
+  }
+  std::erase_if(farms.get_ref<Json::array_t&>(), std::not_fn(is_meant));
+  if (options.output.json) {
     print_json({{"server", client.access().server},
                 {"namespace", in_namespace.empty() ? Json() : Json(in_namespace)},
                 {"farms", std::move(farms)}});

@@ -35,17 +35,17 @@ std::optional<int> executors_in(const std::string& text) {
 
 }  // namespace
 
-FarmPage::FarmPage(kube::Client& client, std::string in_namespace, const std::string& address)
+FarmPage::FarmPage(kube::Client& client, std::string in_namespace, Json farms, const std::string& address)
     : client_(client),
       in_namespace_(std::move(in_namespace)),
-      farms_(list_farms(client_, in_namespace_)),
+      farms_(Json::array()),
       server_({.address = address,
                .html = report::served_page("farms"),
                .refusal = "the token of this page is missing or wrong: open the link that podere farm status --page "
                           "printed",
                .n_threads = 0},
               [this](const http::Request& request) { return answer(request); }) {
-  keep(std::move(farms_));
+  keep(std::move(farms));
   reader_ = std::jthread([this](const std::stop_token& stop) { read_on(stop); });
 }
 

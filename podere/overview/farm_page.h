@@ -21,9 +21,9 @@ namespace podere::overview {
 /// token. It reads the farms every two seconds, and answers what-if by asking the operator. Its end stops the client.
 class FarmPage {
  public:
-  /// Of the farms of a namespace; empty: of all. `client` must live longer. Throws as list_farms(), and InputError if
-  /// it cannot listen at `address`.
-  FarmPage(kube::Client& client, std::string in_namespace, const std::string& address);
+  /// Of the farms of a namespace; empty: of all. It begins with `farms`, as list_farms() gave them. `client` must live
+  /// longer. Throws InputError if it cannot listen at `address`.
+  FarmPage(kube::Client& client, std::string in_namespace, Json farms, const std::string& address);
   ~FarmPage();
   FarmPage(const FarmPage&) = delete;
   FarmPage& operator=(const FarmPage&) = delete;

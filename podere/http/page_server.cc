@@ -44,13 +44,17 @@ bool PageServer::has_moved() const {
   return !options_.address.ends_with(":0") && !options_.address.ends_with(':' + std::to_string(server_.port()));
 }
 
-bool PageServer::is_allowed(const Request& request) const {
-  return is_same_secret(value_of(request.query, "token"), token_) || is_same_secret(request.bearer, token_) ||
-         is_same_secret(value_of(request.cookies, cookie_name()), token_);
+bool PageServer::gives_token(const Request& request) const {
+  return is_same_secret(value_of(request.query, "token"), token_) || is_same_secret(request.bearer, token_);
+}
+
+bool PageServer::is_from_page(const Request& request) const {
+  return gives_token(request) || request.fetch_site == "same-origin";
 }
 
 Answer PageServer::answer(const Request& request) const {
-  if (!is_allowed(request)) return failure(403, options_.refusal);
+  const bool has_cookie = is_same_secret(value_of(request.cookies, cookie_name()), token_);
+  if (!has_cookie && !gives_token(request)) return failure(403, options_.refusal);
   if (request.path != "/") return api_(request);
   if (request.query.contains("token")) {  // which is not to stay in the browser's history
     // Relative, and for the folder of this address: the page may be behind a proxy.

@@ -33,12 +33,16 @@ class PageServer {
   const std::string& id() const { return id_; }
   /// "http://127.0.0.1:8650/?token=..."
   std::string link() const { return server_.url() + "/?token=" + token_; }
+  /// Whether the page itself asks, or a program that gives the token: for what has effects. Browsers send the cookie
+  /// also for pages of other ports of this machine. They say which page asks (Sec-Fetch-Site) by https and on this
+  /// machine.
+  bool is_from_page(const Request& request) const;
   /// Whether another port than that of the address was taken.
   bool has_moved() const;
 
  private:
   Answer answer(const Request& request) const;
-  bool is_allowed(const Request& request) const;
+  bool gives_token(const Request& request) const;
   std::string cookie_name() const { return "podere-" + id_; }
 
   const Options options_;

@@ -60,7 +60,8 @@ Request request_of(MHD_Connection* connection, const char* path) {
           .cookies = values_of(connection, MHD_COOKIE_KIND),
           .bearer = authorization.starts_with(kBearer) ? authorization.substr(kBearer.size()) : "",
           .accept = header_of(connection, "Accept"),
-          .if_none_match = header_of(connection, "If-None-Match")};
+          .if_none_match = header_of(connection, "If-None-Match"),
+          .fetch_site = header_of(connection, "Sec-Fetch-Site")};
 }
 
 /// A failure to make an answer is no reason to end the work that is shown.

@@ -19,6 +19,7 @@ struct Request {
   std::string bearer = {};  ///< the token of "Authorization: Bearer ..."
   std::string accept = {};
   std::string if_none_match = {};
+  std::string fetch_site = {};  ///< "same-origin": a browser says that a page of this server asks
 };
 
 struct Answer {

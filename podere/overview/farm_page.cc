@@ -118,6 +118,11 @@ http::Answer FarmPage::answer(const http::Request& request) {
 }
 
 http::Answer FarmPage::answer_what_if(const http::Request& request) {
+  if (!server_.is_from_page(request)) {
+    return http::failure(403,
+                         "what-if is answered to programs that give the token, and to this page, where the "
+                         "browser says that it is this page: by https, or on this machine");
+  }
   const auto value = [&](const char* name) {
     const auto found = request.query.find(name);
     return found == request.query.end() ? "" : found->second;

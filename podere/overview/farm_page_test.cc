@@ -49,5 +49,30 @@ TEST_F(FarmPageTest, BeginsWithTheFarmsThatWereRead) {
   EXPECT_EQ(state.at("farms").at(0).at("history").at(0).at(1), 2);
 }
 
+/// A page of another port of this machine is another origin of the same site: browsers send the cookie for it.
+TEST_F(FarmPageTest, AsksWhatIfForItselfAndForProgramsAlone) {
+  const std::string head = http::get(page_.link()).head;
+  const std::size_t begin = head.find("Set-Cookie: ") + 12;
+  const std::string cookie = "Cookie: " + head.substr(begin, head.find(';', begin) - begin);
+  const std::string what_if = url_ + "api/what-if?farm=hep/cms&executors=3";
+  for (const std::vector<std::string>& headers :
+       std::vector<std::vector<std::string>>{{cookie},
+                                             {cookie, "Sec-Fetch-Site: same-site"},
+                                             {cookie, "Sec-Fetch-Site: cross-site"},
+                                             {cookie, "Sec-Fetch-Site: none"},
+                                             {cookie, "Authorization: Bearer 0"},
+                                             {"Sec-Fetch-Site: same-origin"}}) {
+    EXPECT_EQ(http::get(what_if, headers).status, 403) << headers.back();
+    EXPECT_EQ(http::get(what_if + "&token=0", headers).status, 403) << headers.back();
+    EXPECT_EQ(n_questions_, 0) << headers.back();
+  }
+  EXPECT_EQ(http::get(url_ + "api/farms", {cookie}).status, 200);
+  EXPECT_EQ(http::get(what_if, {cookie, "Sec-Fetch-Site: same-origin"}).body,
+            R"({"text":"lines","answer":{"executors":3}})");
+  EXPECT_EQ(http::get(what_if, {bearer_}).status, 200);
+  EXPECT_EQ(http::get(what_if + "&token=" + token_).status, 200);
+  EXPECT_EQ(n_questions_, 3);
+}
+
 }  // namespace
 }  // namespace podere::overview

@@ -113,7 +113,7 @@ Json FarmPage::state() const {
 http::Answer FarmPage::answer(const http::Request& request) {
   if (request.path == "/api/farms") return http::tagged(request, {.body = to_text(state()), .type = http::kJsonType});
   if (request.path == "/api/what-if") return answer_what_if(request);
-  if (request.path == "/api/openapi.json") return http::tagged(request, {.body = kFarmApi, .type = http::kJsonType});
+  if (request.path == "/api/openapi.json") return http::tagged(request, {.body = farm_api(), .type = http::kJsonType});
   return http::failure(404, "there are /, /api/farms, /api/what-if and /api/openapi.json");
 }
 

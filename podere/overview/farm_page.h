@@ -54,6 +54,6 @@ class FarmPage {
 };
 
 /// The API of the page, as OpenAPI.
-extern const char* const kFarmApi;
+const std::string& farm_api();
 
 }  // namespace podere::overview

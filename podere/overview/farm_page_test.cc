@@ -49,6 +49,14 @@ TEST_F(FarmPageTest, BeginsWithTheFarmsThatWereRead) {
   EXPECT_EQ(state.at("farms").at(0).at("history").at(0).at(1), 2);
 }
 
+TEST_F(FarmPageTest, DescribesItsApi) {
+  const Json api = Json::parse(http::get(url_ + "api/openapi.json", {bearer_}).body);
+  EXPECT_EQ(api.at("info").at("title"), "Podere: farms of a cluster");
+  EXPECT_TRUE(api.at("paths").contains("/api/what-if"));
+  EXPECT_TRUE(api.at("components").at("schemas").contains("Farm"));
+  EXPECT_TRUE(api.at("components").at("responses").contains("Failure"));
+}
+
 /// A page of another port of this machine is another origin of the same site: browsers send the cookie for it.
 TEST_F(FarmPageTest, AsksWhatIfForItselfAndForProgramsAlone) {
   const std::string head = http::get(page_.link()).head;

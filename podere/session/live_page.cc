@@ -109,7 +109,7 @@ http::Answer LivePage::answer(const http::Request& request) {
     note_request(true);
     return http::tagged(request, {.body = to_text(state()), .type = http::kJsonType});
   }
-  if (request.path == "/api/openapi.json") return http::tagged(request, {.body = kPageApi, .type = http::kJsonType});
+  if (request.path == "/api/openapi.json") return http::tagged(request, {.body = page_api(), .type = http::kJsonType});
   if (request.path == "/metrics" && options_.metrics) {
     return http::metrics_answer(options_.metrics(), request);
   }

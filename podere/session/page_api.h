@@ -1,9 +1,11 @@
 // What programs may ask the page for.
 #pragma once
 
+#include <string>
+
 namespace podere::session {
 
 /// In the terms of OpenAPI 3.1, as JSON.
-extern const char* const kPageApi;
+const std::string& page_api();
 
 }  // namespace podere::session

@@ -73,7 +73,7 @@ def some():
 
 
 class Command(live.Driver):
-    """Tests change `answer`, and what `what_if` answers: a status and a body, or nothing until `may_answer` is set."""
+    """Tests change `answer`, and what `what_if` answers to the page: a status and a body, or nothing until `may_answer` is set."""
 
     word = "farms"
 
@@ -102,6 +102,8 @@ class Command(live.Driver):
     def _reply(self, to, path, query):
         if path != "/api/what-if":
             return super()._reply(to, path, query)
+        if to.headers["Sec-Fetch-Site"] != "same-origin":
+            return self._send(to, 403, b"{}")
         self.queries.append(query)
         self.may_answer.wait(30)
         status, body = self.what_if

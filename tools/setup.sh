@@ -10,7 +10,7 @@ declare -A group=(
            libflatbuffers-dev flatbuffers-compiler libhdf5-dev liblzf-dev libblosc-dev libtiff-dev libjpeg-dev libpng-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
            libisal-dev python3-dev pybind11-dev python3-numpy python3-scipy
            python3-sklearn jq
-           bsdextrautils libcurl4-openssl-dev libmicrohttpd-dev prometheus-cpp-dev libyaml-cpp-dev"
+           bsdextrautils libcurl4-openssl-dev libmicrohttpd-dev prometheus-cpp-dev libyaml-cpp-dev libtomlplusplus-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-h5py python3-pil python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
           clang-tidy-14 libomp-14-dev libclang-rt-14-dev prometheus python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev

@@ -50,23 +50,6 @@ class FoldProgress final : public Progress {
   std::size_t n_folds_;
 };
 
-/// The model's predictions of the rows that `is_training` does not have. Collective.
-Json measure_held_out(const algorithm::Model& model, const table::Table& table,
-                      const std::vector<std::uint8_t>& is_training, const JobContext& context) {
-  std::vector<std::uint8_t> is_held_out(is_training.size());
-  std::ranges::transform(is_training, is_held_out.begin(), [](std::uint8_t trained) { return trained == 0 ? 1 : 0; });
-  const table::Table rows = table::keep_rows(table, is_held_out, context.comm, context.n_threads);
-  std::vector<float> predictions;
-  context.comm.agree(
-      [&] { predictions = model.predictions(model.margins(rows, context.n_threads), context.n_threads); });
-  Json measured = measure(context.comm, model, {predictions, rows.label(), rows.weight()}, 0);
-  Json facts = {{"rows", rows.n_global_rows()}};
-  for (const auto& [name, value] : measured.items()) {
-    if (value.is_number()) facts[name] = std::isfinite(value.get<double>()) ? value : Json();
-  }
-  return facts;
-}
-
 /// By what two runs differ: the folds of one must not be taken for those of the other. Collective.
 Json identity(const Folds& folds, const std::string& algorithm, const table::Table& table, const Json& options,
               const JobContext& context) {
@@ -96,6 +79,22 @@ std::vector<Json> folds_from_text(const std::string& text, const std::string& na
 }
 
 }  // namespace
+
+Json measure_held_out(const algorithm::Model& model, const table::Table& table,
+                      const std::vector<std::uint8_t>& is_training, const JobContext& context) {
+  std::vector<std::uint8_t> is_held_out(is_training.size());
+  std::ranges::transform(is_training, is_held_out.begin(), [](std::uint8_t trained) { return trained == 0 ? 1 : 0; });
+  const table::Table rows = table::keep_rows(table, is_held_out, context.comm, context.n_threads);
+  std::vector<float> predictions;
+  context.comm.agree(
+      [&] { predictions = model.predictions(model.margins(rows, context.n_threads), context.n_threads); });
+  Json measured = measure(context.comm, model, {predictions, rows.label(), rows.weight()}, 0);
+  Json facts = {{"rows", rows.n_global_rows()}};
+  for (const auto& [name, value] : measured.items()) {
+    if (value.is_number()) facts[name] = std::isfinite(value.get<double>()) ? value : Json();
+  }
+  return facts;
+}
 
 Json CrossValidation::to_json(const Folds& folds) const {
   Json measures = Json::object();

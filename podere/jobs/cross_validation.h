@@ -46,6 +46,11 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
                                const table::Table& table, const Json& options, const std::string& file,
                                const JobContext& context);
 
+/// The model's measures of the rows that `is_training` [n_rows] does not have, and "rows", how many those are. A
+/// measure that is not finite is null. Collective. Throws InputError, on all ranks, as `measure`.
+Json measure_held_out(const algorithm::Model& model, const table::Table& table,
+                      const std::vector<std::uint8_t>& is_training, const JobContext& context);
+
 /// Where a job with this checkpoint keeps folds that are done; empty where that is. Those who remove the one remove the
 /// other.
 inline std::string folds_file(const std::string& checkpoint) { return checkpoint.empty() ? "" : checkpoint + ".folds"; }

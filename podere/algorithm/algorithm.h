@@ -53,6 +53,9 @@ struct Run {
   /// Of an algorithm that has folds: [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is
   /// any, validates on. On all ranks, or on none.
   std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;
+  /// The run ends after so many rounds or epochs in all, those before the checkpoint too, and `offer` is given its
+  /// checkpoint, with which the same run resumes; 0: after all. Of an algorithm that keeps checkpoints.
+  std::size_t pause_after = 0;
   /// Filled by the first of several trainings on the same rows with the same options. Null: there are no others.
   std::unique_ptr<SharedRows>* shared = nullptr;
 };
@@ -141,6 +144,10 @@ class Algorithm {
   virtual Json options_for_classes() const { return Json::object(); }
   /// Options that learn numbers where the ones given do not say what to learn: {"objective": "squared-error"}.
   virtual Json options_for_numbers() const { return Json::object(); }
+  /// The option that says how many rounds or epochs there are at most; empty where there is none.
+  virtual std::string length_option() const { return {}; }
+  /// What is worth searching where users do not say: a space, as tune::Space::from_toml reads it. Empty: there is none.
+  virtual std::string default_space() const { return {}; }
   /// Options for training on all rows after folds, which leave no rows to validate on: without early stopping, and as
   /// long as the folds trained on average, by their facts (Trained::facts). Others stay as they are.
   virtual Json options_after_folds(Json options, const std::vector<Json>& /*facts*/) const { return options; }

@@ -11,13 +11,14 @@
 #include "podere/jobs/predict_job.h"
 #include "podere/jobs/table_jobs.h"
 #include "podere/jobs/train_job.h"
+#include "podere/jobs/tune_job.h"
 
 namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
       TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
-      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(),
+      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(), TuneJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

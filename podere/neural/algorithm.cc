@@ -166,14 +166,15 @@ class NetworkTrainer final : public algorithm::Trainer {
     if (run.is_training && network().servers > 0) {
       throw InputError("folds are not for parameter servers, to whose workers rows are moved: leave out servers");
     }
-    if (run.is_training && options_.max_steps > 0) {
+    if ((run.is_training || run.pause_after > 0) && options_.max_steps > 0) {
       throw InputError("folds train for all epochs: leave out max-steps");
     }
     algorithm::RecordingProgress recorder(run.progress);
     StepSummaries summaries(run.summaries);
     Curve curve;
     const Hook keep_checkpoints = [&](const AfterStep& after) {
-      const bool is_end = options_.max_steps > 0 && after.n_steps >= options_.max_steps;
+      const bool pauses = run.pause_after > 0 && after.n_steps >= run.pause_after * after.steps_per_epoch;
+      const bool is_end = pauses || (options_.max_steps > 0 && after.n_steps >= options_.max_steps);
       run.offer([&] { return neural::to_text(after.make_checkpoint()); },
                 is_end || after.has_passed(options_.checkpoint_steps));
     };
@@ -185,6 +186,7 @@ class NetworkTrainer final : public algorithm::Trainer {
                                  .hooks = {keep_checkpoints, [&](const AfterStep& after) { curve.note(after); },
                                            [&](const AfterStep& after) { summaries.note(after); }},
                                  .max_steps = options_.max_steps,
+                                 .pause_after = run.pause_after,
                                  .is_training = run.is_training});
     Json facts = {{"layers", layers_text(model.layout)},
                   {"weights", model.layout.n_weights()},
@@ -211,6 +213,16 @@ class NetworkTrainer final : public algorithm::Trainer {
   JobOptions options_;
 };
 
+/// Hidden layers may be a text, as on the command line: "64,64".
+Json with_widths(Json options) {
+  if (!options.is_object() || !options.contains("hidden") || !options["hidden"].is_string()) return options;
+  const auto text = options["hidden"].get<std::string>();
+  const Json widths = Json::parse("[" + text + "]", nullptr, false);
+  if (widths.is_discarded()) throw_input_error("hidden is '{}', allowed are widths such as 64,32", text);
+  options["hidden"] = widths;
+  return options;
+}
+
 class DenseNetworks final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "network"; }
@@ -219,11 +231,24 @@ class DenseNetworks final : public algorithm::Algorithm {
   }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     JobOptions options;
-    read_json(given, "options", options);
+    read_json(with_widths(given), "options", options);
     return std::make_unique<NetworkTrainer>(std::move(options));
   }
   Json options_for_classes() const override { return {{"loss", to_string(Loss::kCrossEntropy)}}; }
   Json options_for_numbers() const override { return {{"loss", to_string(Loss::kSquaredError)}}; }
+  std::string length_option() const override { return "epochs"; }
+  std::string default_space() const override {
+    return R"(optimiser = "adamw"
+epochs = 40
+early_stopping_epochs = 5
+hidden = ["32", "64", "128", "64,64", "128,64", "128,128"]
+activation = ["relu", "tanh"]
+learning_rate = { low = 0.0003, high = 0.03, log = true }
+batch_size = [64, 256, 1024]
+dropout = { low = 0.0, high = 0.4 }
+weight_decay = { low = 0.000001, high = 0.01, log = true }
+)";
+  }
   Json options_after_folds(Json options, const std::vector<Json>& facts) const override {
     return algorithm::trained_as_long(std::move(options), "early_stopping_epochs", "epochs", facts, "epochs");
   }

@@ -265,7 +265,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, M
   }
   const double prepare_seconds = watch.restart();
   const comm::TrafficByKind traffic_before = comm.traffic();
-  run.go(control.hooks, control.max_steps);
+  run.go(control.hooks, control.pause_after > 0 ? control.pause_after * solver->n_steps() : control.max_steps);
   if (report != nullptr) {
     *report = {.prepare_seconds = prepare_seconds,
                .train_seconds = watch.seconds(),

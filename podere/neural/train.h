@@ -43,6 +43,8 @@ struct RunControl {
   std::vector<Hook> hooks = {};
   /// The run ends after so many steps, those before the checkpoint too; 0: after all epochs.
   std::size_t max_steps = 0;
+  /// The run ends after so many epochs, those before the checkpoint too; 0: after all.
+  std::size_t pause_after = 0;
   /// [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is any, validates on; in place of
   /// validation_fraction. On all ranks, or on none; not with parameter servers.
   std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;

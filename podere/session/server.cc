@@ -12,6 +12,7 @@
 #include "podere/base/error.h"
 #include "podere/base/interrupt.h"
 #include "podere/http/metrics.h"
+#include "podere/jobs/cross_validation.h"
 #include "podere/jobs/event.h"
 #include "podere/session/job_listener.h"
 #include "podere/session/live_page.h"
@@ -114,7 +115,7 @@ class Server::JobEvents : public Progress {
         server_.options_.stop() || listener_.is_stopped() || listener_.jobs().is_cancelled(order_.number);
     if (!is_wanted) return false;
     if (!since_wanted_) since_wanted_.emplace();
-    if (phase_ != "train" && phase_ != "folds" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
+    if (phase_ != "train" && phase_ != "folds" && phase_ != "tune" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
     return true;
   }
 

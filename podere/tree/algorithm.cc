@@ -214,7 +214,12 @@ class TreeTrainer final : public algorithm::Trainer {
     Model model = tree::train(rows, validation, options_, run.comm, run.n_threads, recorder, &times,
                               {.base = run.base == nullptr ? nullptr : trees_of(*run.base),
                                .checkpoint = so_far == nullptr ? nullptr : &so_far->model,
-                               .offer = [&](const Model& grown) { run.offer([&] { return to_text(grown); }, false); },
+                               .offer =
+                                   [&](const Model& grown) {
+                                     const bool pauses = run.pause_after > 0 && grown.n_rounds() >= run.pause_after;
+                                     run.offer([&] { return to_text(grown); }, pauses);
+                                   },
+                               .pause_after = run.pause_after,
                                .is_training = run.is_training,
                                .bins = bins});
     Json facts = {{"bin_seconds", times.bin_seconds},
@@ -250,6 +255,18 @@ class BoostedTrees final : public algorithm::Algorithm {
   }
   Json options_for_classes() const override { return first_objective_for(table::LabelKind::kClasses); }
   Json options_for_numbers() const override { return first_objective_for(table::LabelKind::kNumbers); }
+  std::string length_option() const override { return "n_trees"; }
+  std::string default_space() const override {
+    return R"(n_trees = 500
+early_stopping_rounds = 20
+learning_rate = { low = 0.02, high = 0.3, log = true }
+depth = { low = 3, high = 10 }
+min_child_weight = { low = 0.5, high = 100.0, log = true }
+lambda = { low = 0.01, high = 100.0, log = true }
+subsample = { low = 0.5, high = 1.0 }
+column_subsample = { low = 0.4, high = 1.0 }
+)";
+  }
   Json options_after_folds(Json options, const std::vector<Json>& facts) const override {
     return algorithm::trained_as_long(std::move(options), "early_stopping_rounds", "n_trees", facts, "trees");
   }

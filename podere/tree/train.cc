@@ -214,7 +214,8 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   if (control.is_training && !validates) context.is_followed = is_training;
   RowLists lists(table.n_rows());
   const std::size_t n_outputs = model.n_outputs();
-  for (std::size_t round = model.n_rounds(); round < n_rounds && !booster.has_converged(); ++round) {
+  const std::size_t n_wanted = control.pause_after > 0 ? std::min(control.pause_after, n_rounds) : n_rounds;
+  for (std::size_t round = model.n_rounds(); round < n_wanted && !booster.has_converged(); ++round) {
     std::vector<Tree> trees;
     for (std::size_t k = 0; k < n_outputs; ++k) {
       // Anew for each tree, since growing reorders them.

@@ -33,6 +33,8 @@ struct RunControl {
   const Model* checkpoint = nullptr;
   /// Called with the model so far after each round, on every rank.
   std::function<void(const Model& so_far)> offer = {};
+  /// The run ends after so many rounds in all, those before the checkpoint too; 0: after all.
+  std::size_t pause_after = 0;
   /// [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is any, validates on; in place of
   /// validation_fraction. On all ranks, or on none.
   std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;

@@ -49,8 +49,8 @@ class Space {
   /// How many parameters are no fixed ones.
   std::size_t n_dimensions() const { return n_dimensions_; }
 
-  /// The setting, such as {"learning_rate": 0.1}, of a point of the unit cube. `point` has n_dimensions() coordinates in
-  /// [0, 1), one for each parameter that is not fixed, in the order of parameters(). Those of conditional parameters
+  /// The setting, such as {"learning_rate": 0.1}, of a point of the unit cube. `point` has n_dimensions() coordinates
+  /// in [0, 1), one for each parameter that is not fixed, in the order of parameters(). Those of conditional parameters
   /// that are not there have no effect. The setting has the parameters that are there, fixed ones too, in the same
   /// order. Uniform points give uniform values, or values uniform in the logarithm.
   Json setting_at(std::span<const double> point) const;

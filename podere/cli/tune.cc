@@ -1,0 +1,294 @@
+// podere tune: the options with which an algorithm learns a table best.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include "podere/base/atomic_file.h"
+#include "podere/base/error.h"
+#include "podere/base/number.h"
+#include "podere/base/read_file.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/help.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/cli/training.h"
+#include "podere/jobs/checkpoint.h"
+#include "podere/jobs/trials.h"
+#include "podere/jobs/tune_job.h"
+#include "podere/table/folds.h"
+#include "podere/tune/search.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr std::size_t kShownTrials = 10;
+
+struct TuneOptions {
+  TrainingOptions run;
+  std::string space;  // file
+  std::vector<std::string> fixed;
+  jobs::TuneJob job;
+};
+
+/// "90", "90s", "10min", "2h" in seconds. Throws CLI::ValidationError.
+double read_seconds(const std::string& text) {
+  const std::size_t unit = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = parse_real(std::string_view(text).substr(0, unit));
+  const std::map<std::string, double> seconds = {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  const auto found = seconds.find(text.substr(unit));
+  if (!number || *number <= 0 || found == seconds.end()) {
+    throw CLI::ValidationError("--for", fmt::format("'{}' is no time such as 90s, 10min or 2h", text));
+  }
+  return *number * found->second;
+}
+
+/// {"depth=6"} as {"depth": 6}: values as JSON has them, else texts. Throws InputError.
+Json fixed_options(const std::vector<std::string>& pairs) {
+  Json options = Json::object();
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) throw_input_error("--fix: '{}' is not NAME=VALUE", pair);
+    std::string name = pair.substr(0, equals);
+    std::ranges::replace(name, '-', '_');
+    const std::string text = pair.substr(equals + 1);
+    const Json value = Json::parse(text, nullptr, false);
+    options[name] = value.is_discarded() || value.is_structured() ? Json(text) : value;
+  }
+  return options;
+}
+
+void define_search(CLI::App& app, TuneOptions& options) {
+  jobs::TuneJob& job = options.job;
+  const InGroup group(app, kTraining);
+  app.add_option("--space", options.space,
+                 "TOML file of the options to search and their values [that of the algorithm]")
+      ->check(file_name())
+      ->type_name("FILE");
+  app.add_option("--fix", options.fixed, "Option of all trials, in place of that of the space; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  app.add_option("--trials", job.trials, fmt::format("Settings to try [{}]", job.trials))
+      ->transform(count())
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--for", [&job](const std::string& text) { job.seconds = read_seconds(text); },
+         "Begin nothing more after this time, such as 10min; then what is found depends on it [no limit]")
+      ->type_name("TIME");
+  app.add_option("--search", job.search, fmt::format("How settings are chosen [{}]", job.search))
+      ->check(CLI::IsMember(tune::search_names()))
+      ->type_name(choices(tune::search_names()));
+  add_choice(app, "--schedule", job.schedule, "Which trials are trained further");
+  app.add_option("--eta", job.eta, fmt::format("One trial in so many is trained so many times longer [{}]", job.eta))
+      ->transform(whole_number(2, 100))
+      ->type_name("N");
+  app.add_option("--first-after", job.least_budget,
+                 "Rounds or epochs after which a trial is measured first [a 27th of all]")
+      ->transform(whole_number(1, kMostWhole))
+      ->type_name("N");
+  app.add_option(
+         "--parallel", job.parallel,
+         fmt::format("Trials that the search assumes to be under way at once; another number is another search, "
+                     "whatever the executors [{}]",
+                     job.parallel))
+      ->transform(whole_number(1, 10000))
+      ->type_name("N");
+  app.add_option("--search-seed", job.seed, "Seed of the search [0]")->transform(count())->type_name("S");
+  app.add_option("--score", job.score, "Measure by which trials are compared, such as auc [what training minimizes]")
+      ->type_name("NAME");
+  app.add_option("--study", job.study,
+                 "Journal of the search; rerun the same command to resume [in a temporary folder]")
+      ->check(file_name())
+      ->type_name("FILE");
+  const InGroup data(app, kData);
+  auto* folds = app.add_option("--folds", job.folds.n, "Measure trials on N folds, each on models of all others")
+                    ->transform(whole_number(2, table::kMostFolds))
+                    ->excludes("--validation")
+                    ->type_name("N");
+  app.add_option("--fold-repeats", job.folds.repeats, "Repeats of that, each with folds of its own [1]")
+      ->transform(whole_number(1, jobs::kMostRepeats))
+      ->needs(folds)
+      ->type_name("R");
+  app.add_option("--fold-seed", job.folds.seed, "Seed of which rows are held out [0]")
+      ->transform(count())
+      ->type_name("S");
+  app.add_option("--held-out", job.held_out,
+                 fmt::format("Without folds and validation data, measure trials on one row of N [{}]", job.held_out))
+      ->transform(whole_number(2, jobs::kMostHeldOut))
+      ->excludes("--validation")
+      ->excludes(folds)
+      ->type_name("N");
+}
+
+void define_tune(CLI::App& app, TuneOptions& options) {
+  add_data_options(app, options.run);
+  define_search(app, options);
+  add_group_options(app, options.run.group);
+  add_output_options(app, options.run.output);
+  add_job_output_options(app, options.run.output);
+  make_common(app, {"--space", "--trials", "--for", "--score", "--study", "--executors"});
+}
+
+/// Without what is the same in `fixed`.
+std::string setting_text(const Json& setting, const Json& fixed = Json::object()) {
+  std::string text;
+  for (const auto& [name, value] : setting.items()) {
+    if (fixed.contains(name)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", in_words(name),
+                        value.is_number_float() ? number(value)
+                        : value.is_string()     ? value.get<std::string>()
+                                                : value.dump());
+  }
+  return text;
+}
+
+/// The best trials, one a line.
+std::string trials_text(const Json& facts) {
+  std::vector<Json> trials = facts.at("trials");
+  const auto best = facts.at("best");
+  const bool is_maximized = jobs::is_maximized(facts.at("score").get<std::string>());
+  std::ranges::stable_sort(trials, {}, [&](const Json& trial) {
+    const double score = trial.at("score").is_null() ? NAN : trial.at("score").get<double>();
+    return std::tuple(trial.at("trial") != best, std::isnan(score), is_maximized ? -score : score);
+  });
+  Json fixed = Json::object();
+  for (const auto& [name, value] : trials.front().at("setting").items()) {
+    const bool is_same = std::ranges::all_of(trials, [&name = name, &value = value](const Json& trial) {
+      return trial.at("setting").value(name, Json()) == value;
+    });
+    if (is_same && trials.size() > 1) fixed[name] = value;
+  }
+  TextTable table({"trial", measure_in_words(facts.at("score").get<std::string>()), "after", "state", "setting"}, true);
+  for (std::size_t i = 0; i < std::min(trials.size(), kShownTrials); ++i) {
+    const Json& trial = trials[i];
+    table.add({number(trial.at("trial")), number(trial.at("score")), number(trial.at("budget")),
+               trial.at("state").get<std::string>(), setting_text(trial.at("setting"), fixed)});
+  }
+  return table.text();
+}
+
+void print_search(const Json& facts, const std::string& model, int descriptor) {
+  const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
+  const auto n_failed =
+      std::ranges::count_if(facts.at("trials"), [](const Json& trial) { return trial.at("state") == "failed"; });
+  std::vector<std::pair<std::string, Json>> lines = {
+      {"label", label_text(facts.at("label"))},
+      {"objective", facts.at("objective")},
+      {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
+                                      facts.at("features").get<std::uint64_t>())},
+      {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
+      {"trials", fmt::format("{}{}", facts.at("trials").size(),
+                             n_failed > 0 ? fmt::format(", of which {} failed", n_failed) : "")},
+      {"to load", seconds("load_seconds")},
+      {"to search", seconds("search_seconds")},
+      {"to train on all rows", seconds("train_seconds")},
+      {"peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor"},
+      {"model", model}};
+  print(
+      facts_text(lines) + "\n" + trials_text(facts) +
+          fmt::format("\nThe model was trained on all rows with the setting of trial {}: {}.\nIts score is the best of "
+                      "many, so it is a little too good: measure the model on other rows.\n",
+                      facts.at("best").get<int>(), setting_text(facts.at("options"))),
+      descriptor);
+}
+
+jobs::TuneJob job_of(const TuneOptions& options) {
+  const jobs::TrainJob data = job_of(options.run);
+  jobs::TuneJob job = options.job;
+  job.table = data.table;
+  job.validation = data.validation;
+  if (!options.space.empty()) {
+    job.space = read_file(options.space);
+    job.space_name = options.space;
+    if (job.space.empty()) throw_input_error("--space: {} is empty", options.space);
+  }
+  job.options = fixed_options(options.fixed);
+  return job;
+}
+
+int run_tune(const TuneOptions& options, const jobs::TuneJob& job) {
+  const std::vector<NamedFile> outputs = {
+      {"-o", options.run.model}, {"--study", job.study}, {"--report", options.run.output.report}};
+  check_outputs(outputs, job.table);
+  if (job.validation) check_outputs(outputs, *job.validation);
+  const int facts_to =
+      prepare_outputs(outputs, {named_file("DATA", job.table), NamedFile{"--space", options.space},
+                                job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  if (!job.study.empty()) jobs::check_is_place_for_checkpoint(job.study);
+  AtomicFile file(options.run.model);
+  OutputOptions output = options.run.output;
+  output.run_name = "tune " + std::filesystem::path(options.run.model).filename().string();
+  const Json result = run_job(options.run.group, output, job, [&](const Json& done) {
+    if (done.at("facts").at("was_stopped").get<bool>()) return;
+    file.write(done.at("model").get_ref<const std::string&>());
+    file.commit();
+  });
+  Json facts = result.at("facts");
+  if (facts.at("was_stopped").get<bool>()) {
+    const std::string best =
+        facts.contains("best")
+            ? fmt::format("; the best so far is trial {}: {}", facts["best"].get<int>(), setting_text(facts["options"]))
+            : "";
+    print_error(fmt::format("interrupted after {} of {} trials{}{}", facts.at("trials").size(), job.trials, best,
+                            job.study.empty() ? "" : "; rerun the same command to resume"));
+    return kInterrupted;
+  }
+  facts["model"] = options.run.model;
+  show_result(options.run.output, facts, facts_to, [&] { print_search(facts, options.run.model, facts_to); });
+  return kDone;
+}
+
+int run_tune_gbt(TuneOptions& options) {
+  jobs::TuneJob job = job_of(options);
+  job.algorithm = "trees";
+  return run_tune(options, job);
+}
+
+int run_tune_nn(TuneOptions& options) {
+  jobs::TuneJob job = job_of(options);
+  job.algorithm = "network";
+  return run_tune(options, job);
+}
+
+/// Networks by L-BFGS.
+constexpr const char* kMlpSpace = R"(epochs = 200
+early_stopping_epochs = 20
+hidden = ["10", "30", "100", "30,30", "100,30"]
+activation = ["sigmoid", "tanh", "relu"]
+l2 = { low = 0.0000001, high = 0.01, log = true }
+)";
+
+int run_tune_mlp(TuneOptions& options) {
+  jobs::TuneJob job = job_of(options);
+  job.algorithm = "network";
+  job.options["optimiser"] = "lbfgs";
+  if (job.space.empty()) {
+    job.space = kMlpSpace;
+    job.space_name = "the default space";
+  }
+  return run_tune(options, job);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Command& chosen) {
+  CLI::App* tune = app.add_subcommand("tune", "Find the options that train the best model")->require_subcommand(1);
+  const auto example = [](CLI::App* command, const char* name) {
+    command->footer(
+        fmt::format("Example: podere tune {0} higgs.csv --trials 100 -o best.json\n"
+                    "Resumed: podere tune {0} higgs.csv --for 10min --study higgs.journal -o best.json",
+                    name));
+  };
+  example(add_command<TuneOptions>(*tune, chosen, "gbt", "Of gradient-boosted trees", define_tune, run_tune_gbt),
+          "gbt");
+  example(add_command<TuneOptions>(*tune, chosen, "nn", "Of dense networks", define_tune, run_tune_nn), "nn");
+  example(add_command<TuneOptions>(*tune, chosen, "mlp", "Of dense networks, by L-BFGS over all rows", define_tune,
+                                   run_tune_mlp),
+          "mlp");
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,448 @@
+#include "podere/jobs/tune_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "podere/base/clock.h"
+#include "podere/base/error.h"
+#include "podere/catalog/catalog.h"
+#include "podere/jobs/checkpoint.h"
+#include "podere/jobs/job_context.h"
+#include "podere/jobs/training_label.h"
+#include "podere/jobs/trials.h"
+#include "podere/table/fingerprint.h"
+#include "podere/table/folds.h"
+#include "podere/table/schema_json.h"
+#include "podere/table/weighted_labels.h"
+#include "podere/tune/study_file.h"
+
+namespace podere::jobs {
+namespace {
+
+constexpr std::size_t kRungShare = 27;  // of a trial, before it is measured first
+
+void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
+  const algorithm::Abilities abilities = algorithm.abilities();
+  if (algorithm.length_option().empty() || !abilities.has_folds || !abilities.keeps_checkpoints) {
+    throw_input_error("there is no search for {}", job.algorithm);
+  }
+  if (job.held_out < 2 || job.held_out > kMostHeldOut) {
+    throw_input_error("held-out is {}, allowed is 2 to {}", job.held_out, kMostHeldOut);
+  }
+  if (job.folds.n != 0 && (job.folds.n < 2 || job.folds.n > table::kMostFolds)) {
+    throw_input_error("folds is {}, allowed is 2 to {}", job.folds.n, table::kMostFolds);
+  }
+  if (job.folds.repeats < 1 || job.folds.repeats > kMostRepeats) {
+    throw_input_error("fold-repeats is {}, allowed is 1 to {}", job.folds.repeats, kMostRepeats);
+  }
+  if (job.folds.n > 0 && job.validation) throw InputError("folds measure each row once: leave out --validation");
+  if (!(job.seconds >= 0)) throw_input_error("time is {} seconds, allowed is a number from 0", job.seconds);
+}
+
+std::string name_of_space(const TuneJob& job) { return job.space.empty() ? "the default space" : job.space_name; }
+
+/// That of the job, or of the algorithm; what the job has as an option is fixed in it.
+tune::Space space_of(const TuneJob& job, const algorithm::Algorithm& algorithm) {
+  const bool is_own = job.space.empty();
+  const tune::Space space = tune::Space::from_toml(is_own ? algorithm.default_space() : job.space, name_of_space(job));
+  std::vector<tune::Parameter> parameters = space.parameters();
+  for (tune::Parameter& parameter : parameters) {
+    if (!job.options.contains(parameter.name)) continue;
+    parameter = {.name = parameter.name,
+                 .choices = {job.options[parameter.name]},
+                 .parent = parameter.parent,
+                 .parent_values = parameter.parent_values};
+  }
+  return tune::Space(std::move(parameters));
+}
+
+/// Throws InputError for a space with an option that the algorithm does not have, or with values out of its range.
+void check_space(const tune::Space& space, const TuneJob& job, const algorithm::Algorithm& algorithm) {
+  for (const double coordinate : {0.0, 1 - 1e-9}) {
+    Json options = job.options;
+    options.update(space.setting_at(std::vector<double>(space.n_dimensions(), coordinate)));
+    try {
+      if (options.contains("validation_fraction")) {
+        throw InputError("validation_fraction is no option of a search, which holds rows out itself");
+      }
+      algorithm.trainer(options);
+    } catch (const InputError& error) {
+      throw_input_error("{}: {}", name_of_space(job), error.what());
+    }
+  }
+}
+
+/// A table to learn, with the options that its label asks for.
+struct LabeledTable {
+  std::optional<JobTable> table;
+  Json options;
+  Json label;  // as describe_label
+  source::SourceSpec source;
+};
+
+LabeledTable load_table(const TuneJob& job, const algorithm::Algorithm& algorithm, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  LabeledTable loaded;
+  loaded.source = source::with_format(job.table, comm);
+  io::ReadFacts read;
+  loaded.table.emplace(table_of(loaded.source, true, context, &read));
+  const table::Table& table = **loaded.table;
+  check_missing_labels(loaded.source, table, read.label, comm);
+  loaded.options = options_for(algorithm, job.options, table, read.label, comm);
+  const auto trainer = algorithm.trainer(loaded.options);
+  const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  const auto classes = numbers_as_classes(loaded.source, table, wanted.rules, comm);
+  if (!classes.empty()) comm.agree([&] { loaded.table->number_labels(classes, context.n_threads); });
+  check_classes(loaded.source, table.schema(), wanted);
+  check_label_guess(loaded.source, table, read.label, wanted, comm);
+  loaded.label = describe_label(loaded.source, table, read.label, wanted.rules.kind, comm);
+  return loaded;
+}
+
+/// The parts that trials are trained and measured on. Collective.
+std::vector<std::vector<std::uint8_t>> parts_of(const TuneJob& job, const algorithm::Trainer& trainer,
+                                                const table::Table& table, const comm::Communicator& comm) {
+  const table::LabelKind kind = trainer.label_rules().kind;
+  const bool by_class = kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
+  if (kind == table::LabelKind::kTwoClasses) table::weigh_labels(table, {}, 0, trainer.label_rules(), "training", comm);
+  const int n_folds = job.folds.n > 0 ? job.folds.n : job.held_out;
+  std::vector<std::vector<std::uint8_t>> parts;
+  for (int repeat = 0; repeat < job.folds.repeats; ++repeat) {
+    const auto fold_of_row = table::fold_of_rows(
+        table,
+        {.n_folds = n_folds, .repeat = static_cast<std::size_t>(repeat), .seed = job.folds.seed, .by_class = by_class},
+        comm);
+    for (int fold = 0; fold < (job.folds.n > 0 ? n_folds : 1); ++fold) {
+      std::vector<std::uint8_t>& is_training = parts.emplace_back(table.n_rows());
+      std::ranges::transform(fold_of_row, is_training.begin(), [&](std::uint8_t of) { return of == fold ? 0 : 1; });
+    }
+    if (job.folds.n == 0) break;
+  }
+  return parts;
+}
+
+tune::StudyOptions study_options(const TuneJob& job, const algorithm::Algorithm& algorithm, const Json& options) {
+  const std::string& length = algorithm.length_option();
+  if (!options.contains(length)) {
+    throw_input_error("say for how long trials are trained: {} = ... in the space, or --fix {}=...", length, length);
+  }
+  if (!options[length].is_number_integer() || options[length].get<std::int64_t>() < 1) {
+    throw_input_error("{} is {}, allowed is a whole number from 1", length, options[length].dump());
+  }
+  const auto most = options[length].get<std::size_t>();
+  return {.n_trials = job.trials,
+          .schedule = job.schedule,
+          .eta = job.eta,
+          .least_budget = job.least_budget > 0 ? job.least_budget : (most + kRungShare - 1) / kRungShare,
+          .most_budget = most,
+          .parallel = job.parallel};
+}
+
+/// By what a search differs from others: its steps must not be taken for theirs. Collective.
+Json identity(const TuneJob& job, const tune::Space& space, const tune::StudyOptions& study, const Json& options,
+              const table::Table& table, const table::Table* validation, const JobContext& context) {
+  const auto values = [&](const table::Table& of) { return table::fingerprint(of, context.comm, context.n_threads); };
+  return {{"rows", table.n_global_rows()},
+          {"values", values(table)},
+          {"validation values", validation == nullptr ? Json() : Json(values(*validation))},
+          {"columns", table::to_json(table.schema())},
+          {"algorithm", job.algorithm},
+          {"options", options},
+          {"space", space.to_json()},
+          {"search", job.search},
+          {"seed", job.seed},
+          {"schedule", to_string(job.schedule)},
+          {"eta", study.eta},
+          {"least budget", study.least_budget},
+          {"parallel trials", study.parallel},
+          {"folds", json_of_fields(job.folds)},
+          {"held out", job.held_out},
+          {"score", job.score}};
+}
+
+/// Throws InputError that names in what the study of a file is another.
+void check_same_study(const Json& was, const Json& is, const std::string& path) {
+  for (const auto& [name, value] : is.items()) {
+    if (was.value(name, Json()) == value) continue;
+    const Json old = was.value(name, Json());
+    const bool is_short = old.is_primitive() && value.is_primitive() && name.find("values") == std::string::npos;
+    throw_input_error("{}: is a study with other {}{}; give another file, or the same search", path, name,
+                      is_short ? fmt::format(" ({}, not {})", old.dump(), value.dump()) : "");
+  }
+}
+
+/// The study of a job: its decisions, what an earlier run of it left, and its file. The same on all ranks, but for the
+/// file.
+class Search {
+ public:
+  Search(const TuneJob& job, const tune::Space& space, const tune::StudyOptions& options, const Json& run,
+         const JobContext& context)
+      : job_(job),
+        context_(context),
+        run_(run),
+        search_(tune::search_called(job.search, space, job.seed)),
+        study_(options, *search_,
+               [this](const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result) {
+                 note(trial, step, result);
+               }) {
+    context.comm.agree([&] {
+      if (!context.comm.is_root() || job.study.empty()) return;
+      check_is_place_for_checkpoint(job.study);
+      writer_.emplace(job.study, space);
+    });
+    share_recorded();
+  }
+
+  const tune::Study& study() const { return study_; }
+
+  /// Does the steps until there are none, the time is over or it is stopped; false for the last. Collective.
+  bool go(Trials& trials) {
+    const Stopwatch watch;
+    SearchProgress progress(context_.progress, study_, is_maximized(job_.score));
+    progress.report_trials();
+    while (!study_.to_do().empty()) {
+      const tune::Step step = study_.to_do().front();
+      std::optional<tune::StepResult> result = recorded(step);
+      if (!result) {
+        std::int32_t is_over = job_.seconds > 0 && watch.seconds() >= job_.seconds ? 1 : 0;
+        context_.comm.broadcast(std::span(&is_over, 1));
+        if (is_over != 0) break;
+        result = trials.run(step, progress);
+        ++n_steps_;
+      }
+      if (!result) return false;
+      if (step.budget == study_.rungs().back()) trials.forget(step.trial);
+      study_.tell(step, *std::move(result));
+      progress.report_trials();
+    }
+    end_paused();
+    return true;
+  }
+
+  /// Steps that were not read from the file.
+  std::size_t n_steps() const { return n_steps_; }
+
+ private:
+  /// Reports of trainings as a part of the search.
+  class SearchProgress final : public Progress {
+   public:
+    SearchProgress(Progress& next, const tune::Study& study, bool is_maximized)
+        : next_(next), study_(study), is_maximized_(is_maximized) {}
+    void report(const ProgressStep& step) override {
+      if (step.phase == "train") report_trials();
+    }
+    void report_trials() {
+      const auto n_measured = static_cast<std::size_t>(
+          std::ranges::count_if(study_.trials(), [](const tune::Trial& trial) { return !trial.done.empty(); }));
+      ProgressStep shown{"tune", n_measured, study_.n_trials(), {}, "trial"};
+      if (const auto best = study_.best()) {
+        const double loss = study_.trials()[*best].loss();
+        shown.metrics.emplace_back("best", is_maximized_ ? -loss : loss);
+      }
+      next_.report(shown);
+    }
+    /// A pause waits for what was asked to be kept: steps that are done always are.
+    bool stop_requested() override {
+      next_.checkpoint_requested();
+      return next_.stop_requested();
+    }
+
+   private:
+    Progress& next_;
+    const tune::Study& study_;
+    const bool is_maximized_;
+  };
+
+  /// What an earlier run left.
+  void share_recorded() {
+    const std::string text = context_.comm.broadcast_text(writer_ ? writer_->text() : "");
+    if (text.empty()) {
+      if (writer_) writer_->begin({"podere tune " + job_.algorithm, is_maximized(job_.score), run_});
+      return;
+    }
+    context_.comm.agree([&] {
+      const tune::RecordedStudy read = tune::study_from_text(text, job_.study);
+      check_same_study(read.head.run, run_, job_.study);
+      trials_ = read.trials;
+    });
+  }
+
+  std::optional<tune::StepResult> recorded(const tune::Step& step) const {
+    if (step.trial >= trials_.size() || trials_[step.trial].setting != step.setting) return std::nullopt;
+    const auto found = trials_[step.trial].done.find(step.budget);
+    return found == trials_[step.trial].done.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  bool has_recorded_end(std::size_t trial) const {
+    return trial < trials_.size() && trials_[trial].state != tune::RecordedTrial::State::kRunning;
+  }
+
+  void note(const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result) {
+    if (!writer_) return;
+    if (!recorded(step)) writer_->note(step, result, is_maximized(job_.score));
+    const bool is_over = trial.state == tune::Trial::State::kComplete || trial.state == tune::Trial::State::kFailed;
+    if (is_over && !has_recorded_end(step.trial)) end(step.trial);
+    warn_of_fault();
+  }
+
+  void end(std::size_t trial) {
+    const tune::Trial& of = study_.trials()[trial];
+    const auto state = of.state == tune::Trial::State::kComplete ? tune::RecordedTrial::State::kComplete
+                       : of.state == tune::Trial::State::kFailed ? tune::RecordedTrial::State::kFailed
+                                                                 : tune::RecordedTrial::State::kPruned;
+    writer_->end(trial, state, is_maximized(job_.score) ? -of.loss() : of.loss());
+  }
+
+  /// Trials that are not trained further.
+  void end_paused() {
+    if (!writer_) return;
+    for (std::size_t i = 0; i < study_.trials().size(); ++i) {
+      if (!has_recorded_end(i) && study_.trials()[i].state == tune::Trial::State::kPaused) end(i);
+    }
+    warn_of_fault();
+  }
+
+  void warn_of_fault() {
+    if (writer_->fault().empty() || std::exchange(has_warned_, true)) return;
+    context_.progress.warn(
+        fmt::format("{}: {}; the search continues, and what it finds is written once that is possible", job_.study,
+                    writer_->fault()));
+  }
+
+  const TuneJob& job_;
+  const JobContext& context_;
+  const Json& run_;
+  std::unique_ptr<tune::Search> search_;
+  tune::Study study_;
+  std::vector<tune::RecordedTrial> trials_;  // of the file
+  std::optional<tune::StudyWriter> writer_;  // on rank 0
+  std::size_t n_steps_ = 0;
+  bool has_warned_ = false;
+};
+
+/// The options of a training on all rows as good as the best trial: as long as that was, on the mean of its parts.
+Json final_options(const algorithm::Algorithm& algorithm, const Trials& trials, const tune::Trial& best) {
+  const auto& [step, result] = best.done.back();
+  const Json options = trials.options_of(best.setting);
+  Json lasting = algorithm.options_after_folds(options, {result.facts});
+  if (lasting == options) lasting[algorithm.length_option()] = step.budget;
+  return lasting;
+}
+
+const char* state_text(tune::Trial::State state) {
+  switch (state) {
+    case tune::Trial::State::kComplete:
+      return "complete";
+    case tune::Trial::State::kFailed:
+      return "failed";
+    case tune::Trial::State::kPaused:
+      return "paused";
+    case tune::Trial::State::kRunning:
+      break;
+  }
+  return "running";
+}
+
+/// Of those that were measured: "trial", "state", "score", "budget", "setting" and "facts" of the last step.
+Json trials_json(const tune::Study& study, bool is_maximized) {
+  Json trials = Json::array();
+  for (std::size_t i = 0; i < study.trials().size(); ++i) {
+    const tune::Trial& trial = study.trials()[i];
+    if (trial.done.empty()) continue;
+    const double loss = trial.loss();
+    trials.push_back({{"trial", i},
+                      {"state", state_text(trial.state)},
+                      {"score", std::isnan(loss) ? Json() : Json(is_maximized ? -loss : loss)},
+                      {"budget", trial.done.back().first.budget},
+                      {"setting", trial.setting},
+                      {"facts", trial.done.back().second.facts}});
+  }
+  return trials;
+}
+
+/// Throws InputError that names the cause, where each trial failed.
+void check_some_succeeded(const tune::Study& study) {
+  if (study.best()) return;
+  if (study.trials().empty() || study.trials()[0].done.empty()) {
+    throw InputError("no trial was measured within the time: give more time");
+  }
+  const Json& facts = study.trials()[0].done.back().second.facts;
+  throw_input_error("all {} trials failed, the first one by: {}", study.trials().size(),
+                    facts.value("error", std::string("an unknown cause")));
+}
+
+}  // namespace
+
+Json run(const TuneJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
+  check_job(job, algorithm);
+  const tune::Space space = space_of(job, algorithm);
+  check_space(space, job, algorithm);
+  const Stopwatch load_watch;
+  const LabeledTable loaded = load_table(job, algorithm, context);
+  const table::Table& table = **loaded.table;
+  std::optional<JobTable> validation;
+  if (job.validation) {
+    io::ReadFacts found;
+    validation.emplace(validation_table(*job.validation, job.table, table.schema(), context, found));
+    check_missing_labels(*job.validation, **validation, found.label, comm);
+  }
+  const double load_seconds = load_watch.seconds();
+
+  TrialRows rows{&table, validation ? &**validation : nullptr};
+  const Json first_setting = space.setting_at(std::vector<double>(space.n_dimensions(), 0.0));
+  Json first_options = loaded.options;
+  first_options.update(first_setting);
+  if (!validation) rows.is_training = parts_of(job, *algorithm.trainer(first_options), table, comm);
+  const tune::StudyOptions study_of = study_options(job, algorithm, first_options);
+  const Json identity_of_run = identity(job, space, study_of, loaded.options, table, rows.validation, context);
+  Trials trials(algorithm, loaded.options, job.score, rows, context);
+  const Stopwatch search_watch;
+  Search search(job, space, study_of, identity_of_run, context);
+  const bool is_whole = search.go(trials);
+  const tune::Study& study = search.study();
+  const bool is_maximized_score = is_maximized(job.score);
+  Json facts = {{"label", loaded.label},
+                {"rows", table.n_global_rows()},
+                {"features", table.schema().features.size()},
+                {"objective", algorithm.trainer(first_options)->objective()},
+                {"objective_is_guess", loaded.options != job.options},
+                {"load_seconds", load_seconds},
+                {"search_seconds", search_watch.seconds()},
+                {"rungs", study.rungs()},
+                {"trials", trials_json(study, is_maximized_score)},
+                {"steps", search.n_steps()},
+                {"was_stopped", !is_whole}};
+  if (is_whole) check_some_succeeded(study);
+  if (study.best()) {
+    const tune::Trial& best = study.trials()[*study.best()];
+    facts["best"] = *study.best();
+    facts["score"] = job.score.empty() ? default_score(best.done.back().second.facts) : job.score;
+    facts["options"] = final_options(algorithm, trials, best);
+  }
+  std::string model;
+  if (is_whole) {
+    const Stopwatch train_watch;
+    algorithm::Summaries no_summaries;
+    const algorithm::Trained trained = algorithm.trainer(facts["options"])
+                                           ->train(table::HeldRows(table), nullptr,
+                                                   {.comm = comm,
+                                                    .n_threads = context.n_threads,
+                                                    .progress = context.progress,
+                                                    .summaries = no_summaries});
+    facts["train_seconds"] = train_watch.seconds();
+    facts["was_stopped"] = trained.facts.value("was_stopped", false);
+    if (comm.is_root()) model = trained.model->to_text();
+  }
+  facts.update(resources(comm, context.n_threads));
+  return {{"facts", std::move(facts)}, {"model", std::move(model)}};
+}
+
+}  // namespace podere::jobs

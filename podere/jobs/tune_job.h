@@ -1,0 +1,64 @@
+// The search for the options with which an algorithm learns a table best.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "podere/jobs/cross_validation.h"
+#include "podere/jobs/job.h"
+#include "podere/tune/study.h"
+
+namespace podere::jobs {
+
+inline constexpr int kMostHeldOut = 100;
+
+/// Result: "model" (the model file's content, trained on all rows with the best options) and "facts". The same for any
+/// number of executors and threads, unless `seconds` ends it.
+struct TuneJob {
+  static constexpr const char* kKind = "tune";
+
+  source::SourceSpec table;
+  std::optional<source::SourceSpec> validation;  ///< rows that trials are measured on
+  std::string algorithm = "trees";               ///< as catalog::algorithm_called knows it
+  Json options = Json::object();                 ///< of all trials; a search does not change them
+  std::string space;                             ///< as tune::Space::from_toml; empty: that of the algorithm
+  std::string space_name = "space";              ///< of the file, for messages
+  std::string search = "tpe";                    ///< as tune::search_called
+  tune::Schedule schedule = tune::Schedule::kAsha;
+  std::size_t trials = 64;
+  std::size_t eta = 3;
+  std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; 0: a 27th of all
+  std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
+  std::uint64_t seed = 0;        ///< of the search
+  Folds folds;                   ///< trials are measured on each fold
+  int held_out = 5;              ///< without folds and `validation`: one row of so many is measured on, 2 .. 100
+  std::string score;             ///< a measure; empty: the one that training minimizes
+  double seconds = 0;            ///< after which no step begins; 0: no limit
+  std::string study;             ///< file of rank 0: a journal, from which the search resumes; empty: none
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("table", self.table);
+    visit("validation", self.validation);
+    visit("algorithm", self.algorithm);
+    visit("options", self.options);
+    visit("space", self.space);
+    visit("space_name", self.space_name);
+    visit("search", self.search);
+    visit("schedule", self.schedule);
+    visit("trials", self.trials);
+    visit("eta", self.eta);
+    visit("least_budget", self.least_budget);
+    visit("parallel", self.parallel);
+    visit("seed", self.seed);
+    visit("folds", self.folds);
+    visit("held_out", self.held_out);
+    visit("score", self.score);
+    visit("seconds", self.seconds);
+    visit("study", self.study, PathUse::kCheckpoint);
+  }
+};
+Json run(const TuneJob& job, const JobContext& context);
+
+}  // namespace podere::jobs

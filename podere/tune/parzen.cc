@@ -1,0 +1,143 @@
+#include "podere/tune/parzen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "podere/base/portable_math.h"
+#include "podere/tune/normal.h"
+
+namespace podere::tune {
+namespace {
+
+constexpr std::size_t kNewest = 25;
+
+/// Of n observations from old to new, and of the prior; their sum is 1.
+std::vector<double> kernel_weights(std::size_t n) {
+  std::vector<double> weights(n + 1, 1.0);
+  const std::size_t n_old = n > kNewest ? n - kNewest : 0;
+  const double least = 1.0 / static_cast<double>(std::max<std::size_t>(n, 1));
+  for (std::size_t i = 0; i < n_old; ++i) {
+    const double part = n_old > 1 ? static_cast<double>(i) / static_cast<double>(n_old - 1) : 0;
+    weights[i] = least + (1 - least) * part;
+  }
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+double range_of(const Dimension& dimension) { return dimension.places.high - dimension.places.low; }
+
+/// 0.2 n^(-1/(d+4)) is Scott's rule for a standard deviation of a fifth of the range. No kernel is narrower than one
+/// hundredth of the range, or than its share of it.
+double relative_width(std::size_t n, std::size_t n_dimensions) {
+  const auto count = static_cast<double>(std::max<std::size_t>(n, 1));
+  const double width = 0.2 * portable_exp(-portable_log(count) / static_cast<double>(n_dimensions + 4));
+  return std::clamp(width, 1 / std::min(100.0, static_cast<double>(n) + 2), 1.0);
+}
+
+/// Normal, by the polar method of Marsaglia: with nothing but roots and logarithms.
+double sample_normal(RandomSequence& random) {
+  for (;;) {
+    const double x = 2 * random.uniform() - 1;
+    const double y = 2 * random.uniform() - 1;
+    const double r2 = x * x + y * y;
+    if (r2 > 0 && r2 < 1) return x * std::sqrt(-2 * portable_log(r2) / r2);
+  }
+}
+
+}  // namespace
+
+std::vector<Dimension> dimensions_of(const Space& space) {
+  std::vector<Dimension> dimensions;
+  for (const Parameter& parameter : space.parameters()) {
+    if (parameter.kind == Parameter::Kind::kFixed) continue;
+    dimensions.push_back({.places = places_of(parameter),
+                          .is_counted = is_counted(parameter),
+                          .is_choice = parameter.kind == Parameter::Kind::kChoice});
+  }
+  return dimensions;
+}
+
+Parzen::Parzen(std::vector<Dimension> dimensions, const std::vector<std::vector<double>>& observations)
+    : dimensions_(std::move(dimensions)),
+      n_kernels_(observations.size() + 1),
+      relative_width_(relative_width(observations.size(), dimensions_.size())),
+      weights_(kernel_weights(observations.size())) {
+  for (const double weight : weights_) log_weights_.push_back(portable_log(weight));
+  bumps_.reserve(n_kernels_ * dimensions_.size());
+  const std::vector<double> nothing(dimensions_.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t k = 0; k < n_kernels_; ++k) {
+    const std::vector<double>& places = k < observations.size() ? observations[k] : nothing;
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) bumps_.push_back(bump(dimensions_[d], places[d]));
+  }
+}
+
+Parzen::Bump Parzen::bump(const Dimension& dimension, double observed) const {
+  if (dimension.is_choice) return {.center = observed, .width = 0, .log_scale = 0};
+  const auto [low, high] = dimension.places;
+  const bool is_prior = std::isnan(observed);
+  const double center = is_prior ? 0.5 * (low + high) : observed;
+  const double width = range_of(dimension) * (is_prior ? 1.0 : relative_width_);
+  const double inside = normal_between((low - center) / width, (high - center) / width);
+  const double scale = dimension.is_counted ? 0 : portable_log(width) + kLogSqrt2Pi;
+  return {.center = center, .width = width, .log_scale = portable_log(inside) + scale};
+}
+
+double Parzen::sample_one(const Dimension& dimension, const Bump& bump, RandomSequence& random) const {
+  if (dimension.is_choice) {
+    const double n_choices = range_of(dimension);
+    // What a kernel has beyond its own choice is uniform.
+    const bool is_own =
+        !std::isnan(bump.center) && random.uniform() * (n_choices / static_cast<double>(n_kernels_) + 1) < 1;
+    return is_own ? bump.center : std::floor(random.uniform() * n_choices);
+  }
+  // A center is in the range, which is no narrower than the kernel: at least one of three is inside.
+  for (;;) {
+    const double place = bump.center + bump.width * sample_normal(random);
+    if (place >= dimension.places.low && place <= dimension.places.high) return place;
+  }
+}
+
+std::vector<double> Parzen::sample(RandomSequence& random) const {
+  double rest = random.uniform();
+  std::size_t kernel = 0;
+  while (kernel + 1 < n_kernels_ && rest >= weights_[kernel]) rest -= weights_[kernel++];
+  std::vector<double> places;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    places.push_back(sample_one(dimensions_[d], bumps_[kernel * dimensions_.size() + d], random));
+  }
+  return places;
+}
+
+double Parzen::log_bump(const Dimension& dimension, const Bump& bump, double place) const {
+  if (dimension.is_choice) {
+    const double n_choices = range_of(dimension);
+    if (std::isnan(bump.center)) return -portable_log(n_choices);
+    const auto n_kernels = static_cast<double>(n_kernels_);
+    return portable_log((1 / n_kernels + (place == bump.center ? 1 : 0)) / (n_choices / n_kernels + 1));
+  }
+  const double z = (place - bump.center) / bump.width;
+  if (!dimension.is_counted) return -0.5 * z * z - bump.log_scale;
+  const double half = 0.5 / bump.width;
+  return portable_log(normal_between(z - half, z + half)) - bump.log_scale;
+}
+
+double Parzen::log_density(std::span<const double> places) const {
+  std::vector<double> logs = log_weights_;
+  for (std::size_t k = 0; k < n_kernels_; ++k) {
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+      if (std::isnan(places[d])) continue;
+      logs[k] += log_bump(dimensions_[d], bumps_[k * dimensions_.size() + d], places[d]);
+    }
+  }
+  const double largest = std::ranges::max(logs);  // finite: the prior's is
+  double sum = 0;
+  for (const double log : logs) sum += portable_exp(log - largest);
+  return largest + portable_log(sum);
+}
+
+}  // namespace podere::tune

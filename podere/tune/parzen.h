@@ -1,0 +1,57 @@
+// A density of settings, estimated from some of them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "podere/base/hash.h"
+#include "podere/tune/domain.h"
+
+namespace podere::tune {
+
+/// A dimension as the estimate sees it.
+struct Dimension {
+  Interval places;
+  bool is_counted;  ///< places are 0, 1, ...
+  bool is_choice;   ///< whose neighbors have nothing in common
+};
+
+std::vector<Dimension> dimensions_of(const Space& space);
+
+/// A mixture of kernels, one around each observation and one that knows nothing, the prior. A kernel is a product over
+/// the dimensions:
+///   number    normal around the observation, cut off at the ends of the range; of counts its integral over [i-1/2,
+///   i+1/2] choice    (1/n_kernels + [it is that of the observation]) / (n_choices/n_kernels + 1)
+/// The prior is as wide as the range, or has equal choices. An observation without a dimension has the prior's there.
+/// The 25 newest observations and the prior have the same weight, older ones less, down to 1/n of that.
+class Parzen {
+ public:
+  /// `observations` from old to new: places by dimension, NaN for what is not there.
+  Parzen(std::vector<Dimension> dimensions, const std::vector<std::vector<double>>& observations);
+
+  std::vector<double> sample(RandomSequence& random) const;
+
+  /// The logarithm of the density. Dimensions in which `places` is NaN are integrated over.
+  double log_density(std::span<const double> places) const;
+
+ private:
+  struct Bump {
+    double center;  ///< NaN: the prior of a choice
+    double width;
+    double log_scale;  ///< what its logarithm is less for the integral to be 1
+  };
+
+  Bump bump(const Dimension& dimension, double observed) const;
+  double sample_one(const Dimension& dimension, const Bump& bump, RandomSequence& random) const;
+  double log_bump(const Dimension& dimension, const Bump& bump, double place) const;
+
+  std::vector<Dimension> dimensions_;
+  std::size_t n_kernels_;
+  double relative_width_;            ///< of the range
+  std::vector<double> log_weights_;  ///< by kernel
+  std::vector<double> weights_;
+  std::vector<Bump> bumps_;  ///< [n_kernels x n_dimensions]
+};
+
+}  // namespace podere::tune

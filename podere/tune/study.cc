@@ -1,0 +1,173 @@
+#include "podere/tune/study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "podere/base/error.h"
+
+namespace podere::tune {
+namespace {
+
+void check_range(const char* name, std::size_t value, std::size_t least, std::size_t most) {
+  if (value < least || value > most) throw_input_error("{} is {}, allowed is {} to {}", name, value, least, most);
+}
+
+void check_study(const StudyOptions& options) {
+  check_range("trials", options.n_trials, 1, 1'000'000);
+  check_range("eta", options.eta, 2, 100);
+  check_range("parallel", options.parallel, 1, 10'000);
+  check_range("the least budget", options.least_budget, 1, options.most_budget);
+}
+
+/// Failed ones last.
+double rank_of(double loss) { return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss; }
+
+}  // namespace
+
+double Trial::loss() const { return done.empty() ? std::numeric_limits<double>::quiet_NaN() : done.back().second.loss; }
+
+std::vector<std::size_t> rungs_of(const StudyOptions& options) {
+  std::vector<std::size_t> rungs = {options.most_budget};
+  if (options.schedule == Schedule::kNone) return rungs;
+  std::size_t divisor = options.eta;
+  while (true) {
+    const std::size_t budget = (options.most_budget + divisor - 1) / divisor;
+    if (budget < options.least_budget || budget >= rungs.back()) break;
+    rungs.push_back(budget);
+    divisor *= options.eta;
+  }
+  std::ranges::reverse(rungs);
+  return rungs;
+}
+
+Study::Study(const StudyOptions& options, const Search& search, Listener listener)
+    : options_(options), search_(search), listener_(std::move(listener)), n_trials_(options.n_trials) {
+  check_study(options);
+  if (const auto most = search.n_most()) n_trials_ = std::min(n_trials_, *most);
+  rungs_ = rungs_of(options);
+  measured_.resize(rungs_.size());
+  is_promoted_.assign(rungs_.size(), std::vector<bool>(n_trials_, false));
+  fill();
+}
+
+std::vector<Step> Study::to_do() const {
+  std::vector<Step> steps;
+  for (const auto& [when, under_way] : on_) {
+    if (!under_way.result) steps.push_back(under_way.step);
+  }
+  return steps;
+}
+
+void Study::tell(const Step& step, StepResult result) {
+  const auto found = std::ranges::find_if(on_, [&](const auto& entry) {
+    return entry.second.step.trial == step.trial && entry.second.step.rung == step.rung;
+  });
+  if (found == on_.end()) throw_error("a result of trial {} that is not under way", step.trial);
+  found->second.result = std::move(result);
+  look_at_results();
+}
+
+/// As far as they are there.
+void Study::look_at_results() {
+  while (!on_.empty() && on_.begin()->second.result) {
+    const auto first = on_.extract(on_.begin());
+    now_ = first.key().first;
+    take(first.mapped().step, *first.mapped().result);
+    fill();
+  }
+}
+
+void Study::take(const Step& step, const StepResult& result) {
+  Trial& trial = trials_[step.trial];
+  const bool has_failed = std::isnan(result.loss);
+  trial.done.emplace_back(step, result);
+  const bool is_whole = step.rung + 1 == rungs_.size() || result.ended;
+  trial.state = has_failed ? Trial::State::kFailed : is_whole ? Trial::State::kComplete : Trial::State::kPaused;
+  measured_[step.rung].push_back(step.trial);
+  const auto known = std::ranges::find(seen_, step.trial, &Observation::trial);
+  Observation observation{step.trial, trial.setting, result.loss, result.ended ? rungs_.back() : step.budget};
+  if (known == seen_.end()) {
+    seen_.push_back(std::move(observation));
+  } else {
+    *known = std::move(observation);
+  }
+  if (listener_) listener_(trial, step, result);
+}
+
+void Study::fill() {
+  while (on_.size() < options_.parallel) {
+    const std::optional<Step> step = next();
+    if (!step) return;
+    on_[{now_ + step->budget - step->from, step->trial}] = {*step, std::nullopt};
+  }
+}
+
+/// The promotion on the highest rung, else a new trial.
+std::optional<Step> Study::next() {
+  if (is_stopped_) return std::nullopt;
+  for (std::size_t rung = rungs_.size() - 1; rung-- > 0;) {
+    const auto trial = promoted_from(rung);
+    if (!trial) continue;
+    is_promoted_[rung][*trial] = true;
+    trials_[*trial].state = Trial::State::kRunning;
+    return Step{*trial, rung + 1, rungs_[rung], rungs_[rung + 1], trials_[*trial].setting};
+  }
+  const std::size_t trial = trials_.size();
+  if (trial == n_trials_) return std::nullopt;
+  trials_.push_back({.setting = search_.suggest(trial, seen_), .done = {}});
+  return Step{trial, 0, 0, rungs_[0], trials_[trial].setting};
+}
+
+/// How many of the trials measured on the rung are to be trained further.
+std::size_t Study::n_promoted_of(std::size_t rung) const {
+  const std::size_t n_measured = measured_[rung].size();
+  switch (options_.schedule) {
+    case Schedule::kNone:
+      return 0;
+    case Schedule::kAsha:
+      return std::max<std::size_t>(n_measured / options_.eta, is_full(rung) ? 1 : 0);
+    case Schedule::kMedian:
+      return (n_measured + 1) / 2;
+    case Schedule::kHalving:
+      return is_full(rung) ? std::max<std::size_t>(1, n_measured / options_.eta) : 0;
+  }
+  return 0;
+}
+
+/// Whether no more trials come to the rung.
+bool Study::is_full(std::size_t rung) const {
+  if (rung == 0) return measured_[0].size() == n_trials_;
+  const auto n_sent = static_cast<std::size_t>(std::ranges::count(is_promoted_[rung - 1], true));
+  return measured_[rung].size() == n_sent && is_full(rung - 1) && !promoted_from(rung - 1);
+}
+
+std::optional<std::size_t> Study::promoted_from(std::size_t rung) const {
+  std::vector<std::size_t> order = measured_[rung];
+  const auto loss_there = [&](std::size_t trial) {
+    const auto& done = trials_[trial].done;
+    const auto found = std::ranges::find_if(done, [&](const auto& one) { return one.first.rung == rung; });
+    return rank_of(found->second.loss);
+  };
+  std::ranges::sort(order, {}, [&](std::size_t trial) { return std::pair(loss_there(trial), trial); });
+  order.resize(std::min(order.size(), n_promoted_of(rung)));
+  const auto found = std::ranges::find_if(order, [&](std::size_t trial) {
+    return !is_promoted_[rung][trial] && trials_[trial].state == Trial::State::kPaused;
+  });
+  return found == order.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<std::size_t> Study::best() const {
+  std::optional<std::size_t> best;
+  const auto key = [&](std::size_t i) {
+    return std::tuple(trials_[i].state != Trial::State::kComplete, trials_[i].loss(), i);
+  };
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (std::isnan(trials_[i].loss())) continue;
+    if (!best || key(i) < key(*best)) best = i;
+  }
+  return best;
+}
+
+}  // namespace podere::tune

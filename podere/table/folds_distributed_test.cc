@@ -13,26 +13,21 @@
 namespace podere::table {
 namespace {
 
-const comm::Communicator& all_ranks() {
-  static const auto group = comm::Communicator::world();
-  return group;
-}
-
 /// Rows whose labels are classes, spread unevenly, none on rank 1.
 Table table_of(std::uint64_t n, const std::function<float(std::uint64_t)>& label) {
-  Table table = uneven_partition(n, all_ranks().rank(), all_ranks().size());
+  Table table = uneven_partition(n, world().rank(), world().size());
   for (std::size_t i = 0; i < table.n_rows(); ++i) table.label()[i] = label(table.global({i}).value);
   return table;
 }
 
 /// On all ranks, of all rows.
 std::vector<std::uint8_t> folds_of(const Table& table, const FoldOptions& options) {
-  return all_ranks().all_gather_v<std::uint8_t>(fold_of_rows(table, options, all_ranks()));
+  return world().all_gather_v<std::uint8_t>(fold_of_rows(table, options, world()));
 }
 
 std::string refusal(const Table& table, const FoldOptions& options) {
   try {
-    fold_of_rows(table, options, all_ranks());
+    fold_of_rows(table, options, world());
   } catch (const InputError& error) {
     return error.what();
   }

@@ -9,11 +9,6 @@
 namespace podere::table {
 namespace {
 
-const comm::Communicator& world() {
-  static const auto group = comm::Communicator::world();
-  return group;
-}
-
 void expect_kept(std::uint64_t n, const std::function<bool(std::uint64_t)>& is_kept) {
   const Table table = uneven_partition(n, world().rank(), world().size());
   ASSERT_TRUE(world().rank() != 1 || table.n_rows() == 0);

@@ -15,6 +15,12 @@
 
 namespace podere::table {
 
+/// All ranks of the test.
+inline const comm::Communicator& world() {
+  static const auto group = comm::Communicator::world();
+  return group;
+}
+
 /// The value of a column in a global row: now and then NaN, or -0.
 inline float value_in(std::uint64_t row, std::size_t column) {
   const std::uint64_t bits = hash64(3, column, row);

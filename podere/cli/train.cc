@@ -176,11 +176,11 @@ int run_gbt(TrainOptions& options) {
   job.options = json_of_fields(options.tree);
   if (options.objective) job.options["objective"] = *options.objective;
   job.low_memory = options.low_memory;
-  const TrainingWords words{[](const Json& facts) -> std::vector<std::pair<std::string, Json>> {
-                              return {{"trees", trees_text(facts)}};
-                            },
-                            "bin",
-                            [](const Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }};
+  const TrainingWords words{
+      [](const Json& facts) -> std::vector<std::pair<std::string, Json>> {
+        return {{"trees", trees_text(facts)}};
+      },
+      "bin", [](const Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }, "trees"};
   return run_training(options.run, job, words);
 }
 

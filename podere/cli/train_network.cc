@@ -302,7 +302,7 @@ int run_network(NetworkOptions& options) {
         add_servers(facts, lines);
         return lines;
       },
-      "prepare", [&](const Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }};
+      "prepare", [&](const Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }, unit};
   return run_training(options.run, job, words);
 }
 

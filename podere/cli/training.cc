@@ -78,13 +78,13 @@ void print_facts(const Json& facts, const TrainingWords& words, int descriptor) 
   print(facts_text(lines), descriptor);
 }
 
-/// A line for each fold, and what they say together.
-std::string folds_text(const Json& found) {
+/// A line for each fold, and what they say together. `length_words`: what a training is counted in.
+std::string folds_text(const Json& found, const std::string& length_words) {
   std::vector<std::string> names;  // of measures
   for (const auto& [name, ignored] : found.at("measures").items()) names.push_back(name);
   const bool has_repeats = found.at("repeats").get<int>() > 1;
   const char* const length = found.at("each").at(0).contains("trees") ? "trees" : "epochs";
-  std::vector<std::string> header = {"fold", "rows", length};
+  std::vector<std::string> header = {"fold", "rows", length_words};
   if (has_repeats) header.insert(header.begin(), "repeat");
   for (const std::string& name : names) header.push_back(measure_in_words(name));
   TextTable table(std::move(header));
@@ -103,8 +103,10 @@ std::string folds_text(const Json& found) {
   }
   std::string text = table.text();
   if (found.contains("replaces_early_stopping"))
-    text += fmt::format("\nThe model was trained on all rows, without early stopping: its {} are the folds' mean.\n",
-                        length);
+    text += fmt::format(
+        "\nEarly stopping watched the rows that each fold was measured on: these scores are a little too good.\n"
+        "The model was trained on all rows, without early stopping: its {} are the folds' mean.\n",
+        length_words);
   return text;
 }
 
@@ -252,7 +254,7 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
   facts["model"] = options.model;
   show_result(options.output, facts, facts_to, [&] {
     print_facts(facts, words, facts_to);
-    if (facts.contains("cross_validation")) print("\n" + folds_text(facts["cross_validation"]), facts_to);
+    if (facts.contains("cross_validation")) print("\n" + folds_text(facts["cross_validation"], words.length), facts_to);
   });
   const bool is_for_later = facts.value("reached_max_steps", false) && !options.checkpoint.empty();
   if (is_for_later && facts.value("checkpoint_failed", false)) {

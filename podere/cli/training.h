@@ -48,6 +48,7 @@ struct TrainingWords {
   /// Such as "bin": of "to bin" and "bin_seconds"; empty: there are none.
   std::string prepare_name;
   std::function<std::string(const Json& facts)> so_far;  ///< such as "12 trees"
+  std::string length = {};                               ///< what a training is counted in: "trees"
 };
 
 /// Trains, writes the model, shows the facts. Returns the exit code. Throws InputError or Error.

@@ -90,6 +90,7 @@ def test_early_stopping_in_folds_says_how_long_to_train_on_all_rows(podere, tabl
     result = podere.done("train", algorithm, table, "--label", "binary", *COLUMNS, *patience, "--early-stopping", 2,
                          "--folds", 3, "-o", "model.json")
     assert f"The model was trained on all rows, without early stopping: its {length} are the folds' mean." in result.stdout
+    assert "Early stopping watched the rows that each fold was measured on: these scores are a little too good." in result.stdout
     facts = json.loads(podere.done("train", algorithm, table, "--label", "binary", *COLUMNS, *patience, "--early-stopping",
                                    2, "--folds", 3, "-o", "model.json", "--json").stdout)
     lengths = [fold[length] for fold in facts["cross_validation"]["each"]]
@@ -144,6 +145,11 @@ def test_ctrl_c_among_folds_leaves_them_for_the_same_command(podere, table):
     found = json.loads(podere.done(*train, "--json").stdout)["cross_validation"]
     assert found["each"][0]["auc"] == 0.125 and len(found["each"]) == 600
     assert not (podere.folder / "c.json.folds").exists()
+
+
+def test_iterations_of_mlp_are_called_so(podere, table):
+    result = podere.done("train", "mlp", table, "--label", "binary", *COLUMNS, "--iterations", 5, "--folds", 2, "-o", "m.json")
+    assert re.search(r"fold +rows +iterations +log loss", result.stdout), result.stdout
 
 
 @pytest.mark.parametrize("text, words", [("{}", "is no file of folds, or damaged"), ("[1]", "is something else"),

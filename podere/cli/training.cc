@@ -8,6 +8,7 @@
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/cli/group.h"
 #include "podere/cli/help.h"
 #include "podere/cli/outputs.h"
@@ -48,6 +49,13 @@ std::string objective_text(const Json& facts) {
   return fmt::format("{}, as the label has {} classes", objective, label.at("classes").size());
 }
 
+/// Which column is not learned from, as folds follow it.
+std::string left_out_text(const Json& folds, const std::string& role) {
+  const auto column = printable_line(folds.at(role).get<std::string>(), 100);
+  if (!folds.contains("groups")) return column;
+  return fmt::format("{}, {} groups", column, with_commas(folds.at("groups").get<std::uint64_t>()));
+}
+
 void print_facts(const Json& facts, const TrainingWords& words, int descriptor) {
   const auto seconds = [&](const std::string& name) { return duration(facts.at(name + "_seconds").get<double>()); };
   std::vector<std::pair<std::string, Json>> lines = {
@@ -55,6 +63,11 @@ void print_facts(const Json& facts, const TrainingWords& words, int descriptor) 
       {"objective", objective_text(facts)},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())}};
+  if (const auto folds = facts.find("cross_validation"); folds != facts.end()) {
+    for (const char* role : {"group", "order"}) {
+      if (folds->contains(role)) lines.emplace_back(fmt::format("left out as {}", role), left_out_text(*folds, role));
+    }
+  }
   if (const auto& n_validation = facts.at("validation_rows"); n_validation.is_number()) {
     lines.emplace_back("trained, validated on", fmt::format("{}, {} rows", with_commas(facts.at("training_rows")),
                                                             with_commas(n_validation.get<std::uint64_t>())));
@@ -181,6 +194,18 @@ void add_long_run_options(CLI::App& app, TrainingOptions& options, double& valid
       ->transform(count())
       ->needs(folds)
       ->type_name("S");
+  auto* group = app.add_option("--fold-group", options.folds.group,
+                               "Column, by name, whose rows of one value are held out together; no feature [none]")
+                    ->needs(folds)
+                    ->type_name("COLUMN");
+  app.add_option("--fold-order", options.folds.order,
+                 "Column, by name, such as the time: folds are measured on rows after those they are trained on; no "
+                 "feature [none]")
+      ->needs(folds)
+      ->excludes(group)
+      ->excludes("--fold-repeats")
+      ->excludes("--fold-seed")
+      ->type_name("COLUMN");
 }
 
 void add_run_options(CLI::App& app, TrainingOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "podere/table/folds.h"
 #include "podere/table/keep_rows.h"
 #include "podere/table/schema_json.h"
+#include "podere/table/value_folds.h"
 #include "podere/table/weighted_labels.h"
 
 namespace podere::jobs {
@@ -51,14 +53,19 @@ class FoldProgress final : public Progress {
 };
 
 /// By what two runs differ: the folds of one must not be taken for those of the other. Collective.
-Json identity(const Folds& folds, const std::string& algorithm, const table::Table& table, const Json& options,
+Json identity(const Folds& folds, const std::string& algorithm, const FoldTable& rows, const Json& options,
               const JobContext& context) {
-  return {{"rows", table.n_global_rows()},
-          {"values", table::fingerprint(table, context.comm, context.n_threads)},
-          {"columns", table::to_json(table.schema())},
-          {"algorithm", algorithm},
-          {"options", options},
-          {"folds", json_of_fields(folds)}};
+  const auto fingerprint = [&](const table::Table& table) {
+    return table::fingerprint(table, context.comm, context.n_threads);
+  };
+  Json run = {{"rows", rows.table.n_global_rows()},
+              {"values", fingerprint(rows.table)},
+              {"columns", table::to_json(rows.table.schema())},
+              {"algorithm", algorithm},
+              {"options", options},
+              {"folds", json_of_fields(folds)}};
+  if (rows.column != nullptr) run["fold_values"] = fingerprint(*rows.column);
+  return run;
 }
 
 /// The content of a file of folds that are done.
@@ -77,6 +84,91 @@ std::vector<Json> folds_from_text(const std::string& text, const std::string& na
   if (file["run"] != run) throw_input_error("{}: is of a run with other rows, options or folds", name);
   return file["folds"].get<std::vector<Json>>();
 }
+
+/// A fold's rows: all of the table or some.
+struct DealtFold {
+  std::size_t place = 0;  ///< among the folds of all repeats
+  std::size_t repeat = 0;
+  std::size_t fold = 0;
+  const table::Table* table = nullptr;    ///< of the dealer, until the next is dealt
+  std::vector<std::uint8_t> is_training;  ///< [table->n_rows()]
+};
+
+/// Deals the rows to one fold after the other. Collective.
+class FoldDealer {
+ public:
+  FoldDealer(const Folds& folds, const FoldTable& rows, table::LabelKind kind, const JobContext& context)
+      : folds_(folds),
+        rows_(rows),
+        by_class_(kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses),
+        context_(context),
+        values_(deal_rows(0)) {}
+
+  std::size_t n_folds() const { return static_cast<std::size_t>(folds_.n) * static_cast<std::size_t>(folds_.repeats); }
+  /// Different ones of the column that folds follow.
+  std::uint64_t n_values() const { return values_.n_values; }
+
+  DealtFold deal(std::size_t place) {
+    const auto n = static_cast<std::size_t>(folds_.n);
+    DealtFold fold{.place = place, .repeat = place / n, .fold = place % n};
+    if (std::exchange(dealt_repeat_, fold.repeat) != fold.repeat) values_ = deal_rows(fold.repeat);
+    if (!folds_.order.empty()) {
+      take_first_runs(fold);
+      return fold;
+    }
+    fold.table = &rows_.table;
+    fold.is_training.resize(rows_.table.n_rows());
+    std::ranges::transform(values_.of_rows, fold.is_training.begin(),
+                           [&](std::uint8_t of) { return of == fold.fold ? 0 : 1; });
+    return fold;
+  }
+
+  algorithm::Trained train(const algorithm::Trainer& trainer, const DealtFold& fold) {
+    FoldProgress progress(context_.progress, fold.place, n_folds());
+    return trainer.train(table::HeldRows(*fold.table), nullptr,
+                         {.comm = context_.comm,
+                          .n_threads = context_.n_threads,
+                          .progress = progress,
+                          .summaries = no_summaries_,
+                          .is_training = fold.is_training,
+                          .shared = folds_.order.empty() ? &shared_ : nullptr});
+  }
+
+ private:
+  table::ValueFolds deal_rows(std::size_t repeat) const {
+    const table::FoldOptions options{.n_folds = folds_.n, .repeat = repeat, .seed = folds_.seed, .by_class = by_class_};
+    if (!folds_.group.empty()) return table::folds_of_groups(*rows_.column, rows_.table, options, context_.comm);
+    if (!folds_.order.empty()) return table::runs_in_order(*rows_.column, rows_.table, options, context_.comm);
+    return {table::fold_of_rows(rows_.table, options, context_.comm), 0};
+  }
+
+  /// Runs 0 .. fold + 1, of which the last is held out.
+  void take_first_runs(DealtFold& fold) {
+    const std::vector<std::uint8_t>& runs = values_.of_rows;
+    std::vector<std::uint8_t> is_taken(runs.size());
+    std::ranges::transform(runs, is_taken.begin(), [&](std::uint8_t run) { return run <= fold.fold + 1 ? 1 : 0; });
+    table::Table trained({.features = {"is trained on"}}, rows_.table.n_global_rows(), rows_.table.rows());
+    std::ranges::transform(runs, trained.feature(0).begin(),
+                           [&](std::uint8_t run) { return run <= fold.fold ? 1.0F : 0.0F; });
+    taken_.reset();
+    taken_.emplace(table::keep_rows(rows_.table, is_taken, context_.comm, context_.n_threads));
+    // They lie where the rows do.
+    const table::Table marks = table::keep_rows(trained, is_taken, context_.comm, context_.n_threads);
+    fold.table = &*taken_;
+    fold.is_training.resize(marks.n_rows());
+    std::ranges::transform(marks.feature(0), fold.is_training.begin(), [](float mark) { return mark > 0 ? 1 : 0; });
+  }
+
+  const Folds& folds_;
+  const FoldTable& rows_;
+  bool by_class_;
+  const JobContext& context_;
+  table::ValueFolds values_;
+  std::size_t dealt_repeat_ = 0;  // that values_ are of
+  std::optional<table::Table> taken_;
+  algorithm::Summaries no_summaries_;
+  std::unique_ptr<algorithm::SharedRows> shared_;
+};
 
 }  // namespace
 
@@ -113,58 +205,43 @@ Json CrossValidation::to_json(const Folds& folds) const {
                       {"standard_deviation", deviation},
                       {"standard_error", deviation / std::sqrt(static_cast<double>(folds.n))}};
   }
-  return {{"folds", folds.n}, {"repeats", folds.repeats}, {"each", of_folds}, {"measures", std::move(measures)}};
+  Json json = {{"folds", folds.n}, {"repeats", folds.repeats}, {"each", of_folds}, {"measures", std::move(measures)}};
+  if (!folds.group.empty()) json.update({{"group", folds.group}, {"groups", n_values}});
+  if (!folds.order.empty()) json["order"] = folds.order;
+  return json;
 }
 
 CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
-                               const table::Table& table, const Json& options, const std::string& file,
+                               const FoldTable& rows, const Json& options, const std::string& file,
                                const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const table::LabelKind kind = trainer.label_rules().kind;
-  const bool by_class = kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
   // Before folds are dealt by labels that are no classes.
-  if (kind == table::LabelKind::kTwoClasses) table::weigh_labels(table, {}, 0, trainer.label_rules(), "training", comm);
-  const Json run = identity(folds, algorithm, table, options, context);
+  if (kind == table::LabelKind::kTwoClasses)
+    table::weigh_labels(rows.table, {}, 0, trainer.label_rules(), "training", comm);
+  const Json run = identity(folds, algorithm, rows, options, context);
   CrossValidation found;
   Checkpoint kept(file, 0, comm, context.progress);
   kept.read([&](const std::string& text) { found.of_folds = folds_from_text(text, file, run); });
   const auto keep = [&](bool is_wanted) { kept.offer([&] { return text_of_folds(run, found.of_folds); }, is_wanted); };
 
-  algorithm::Summaries no_summaries;
-  std::unique_ptr<algorithm::SharedRows> shared;
-  const std::size_t n_folds = static_cast<std::size_t>(folds.n) * static_cast<std::size_t>(folds.repeats);
-  std::vector<std::uint8_t> fold_of_row;
-  std::size_t dealt = n_folds;  // the repeat that fold_of_row is of
-  while (found.of_folds.size() < n_folds) {
-    const std::size_t place = found.of_folds.size();
-    const std::size_t repeat = place / static_cast<std::size_t>(folds.n);
-    const std::size_t fold = place % static_cast<std::size_t>(folds.n);
-    if (std::exchange(dealt, repeat) != repeat) {
-      fold_of_row = table::fold_of_rows(
-          table, {.n_folds = folds.n, .repeat = repeat, .seed = folds.seed, .by_class = by_class}, comm);
-    }
-    std::vector<std::uint8_t> is_training(table.n_rows());
-    std::ranges::transform(fold_of_row, is_training.begin(), [&](std::uint8_t of) { return of == fold ? 0 : 1; });
-    FoldProgress progress(context.progress, place, n_folds);
-    const algorithm::Trained trained = trainer.train(table::HeldRows(table), nullptr,
-                                                     {.comm = comm,
-                                                      .n_threads = context.n_threads,
-                                                      .progress = progress,
-                                                      .summaries = no_summaries,
-                                                      .is_training = is_training,
-                                                      .shared = &shared});
+  FoldDealer dealer(folds, rows, kind, context);
+  while (found.of_folds.size() < dealer.n_folds()) {
+    const DealtFold fold = dealer.deal(found.of_folds.size());
+    const algorithm::Trained trained = dealer.train(trainer, fold);
     if (comm.all_reduce(trained.facts.value("was_stopped", false) ? 1 : 0, comm::Reduction::kMax) != 0) {
       found.was_stopped = true;
       break;
     }
-    Json facts = {{"repeat", repeat + 1}, {"fold", fold + 1}};
+    Json facts = {{"repeat", fold.repeat + 1}, {"fold", fold.fold + 1}};
     for (const char* length : {"trees", "epochs"}) {
       if (trained.facts.contains(length)) facts[length] = trained.facts.at(length);
     }
-    facts.update(measure_held_out(*trained.model, table, is_training, context));
+    facts.update(measure_held_out(*trained.model, *fold.table, fold.is_training, context));
     found.of_folds.push_back(std::move(facts));
     keep(false);
   }
+  found.n_values = dealer.n_values();
   keep(true);
   return found;
 }

@@ -18,32 +18,50 @@ struct Folds {
   int n = 0;               ///< of a repeat; 0: no cross-validation
   int repeats = 1;         ///< each with folds of its own
   std::uint64_t seed = 0;  ///< which rows are held out together
+  std::string group;       ///< column whose values say which are; no feature; empty: none
+  std::string order;       ///< column of their order: each fold is measured on rows that come after those that it is
+                           ///< trained on; no feature; empty: none
+
+  /// The column that is read for folds alone; empty: none.
+  const std::string& column() const { return group.empty() ? order : group; }
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("n", self.n);
     visit("repeats", self.repeats);
     visit("seed", self.seed);
+    visit("group", self.group);
+    visit("order", self.order);
   }
+};
+
+/// Rows that cross-validation deals.
+struct FoldTable {
+  const table::Table& table;
+  const table::Table* column = nullptr;  ///< Folds::column() of the same rows, as the one feature; null: there is none
 };
 
 /// What cross-validation found, the same for any number of ranks and threads.
 struct CrossValidation {
   std::vector<Json> of_folds;  ///< "repeat" and "fold" (from 1), "rows" held out, what training reported of its length,
                                ///< and the measures of the rows held out
+  std::uint64_t n_values = 0;  ///< different ones of the column that folds follow
   bool was_stopped = false;    ///< before all folds were done
 
-  /// "folds", "repeats", "each" (of_folds) and "measures": of each measure "mean", "standard_deviation" over all folds
-  /// (n - 1), and "standard_error", that deviation by the root of the number of folds of one repeat: repeats see the
-  /// same rows again. Null for a measure that is not finite in some fold.
+  /// "folds", "repeats", "group" and "groups", how many, or "order", "each" (of_folds) and "measures": of each measure
+  /// "mean", "standard_deviation" over all folds (n - 1), and "standard_error", that deviation by the root of the
+  /// number of folds of one repeat: repeats see the same rows again. Null for a measure that is not finite in some
+  /// fold.
   Json to_json(const Folds& folds) const;
 };
 
 /// Trains a model for each fold of each repeat on the rows of all others, and measures it on that fold's own. Rows are
-/// dealt to folds by class where labels are classes. What is done is kept in `file` (empty: nowhere), from which a
-/// run with the same rows and options resumes. Bins are made once, by the values (not the labels) of all rows.
-/// Collective. Throws InputError, on all ranks, as fold_of_rows and Trainer::train, or for a checkpoint of another run.
+/// dealt to folds by class where labels are classes, as fold_of_rows does; with a group, as folds_of_groups. With an
+/// order, fold k is trained on the first k of runs_in_order and measured on the next: that many rows are copied. What
+/// is done is kept in `file` (empty: nowhere), from which a run with the same rows and options resumes. Bins are made
+/// once, by the values (not the labels) of all rows; with an order, of each fold's. Collective. Throws InputError, on
+/// all ranks, as these and Trainer::train, or for a checkpoint of another run.
 CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
-                               const table::Table& table, const Json& options, const std::string& file,
+                               const FoldTable& rows, const Json& options, const std::string& file,
                                const JobContext& context);
 
 /// The model's measures of the rows that `is_training` [n_rows] does not have, and "rows", how many those are. A

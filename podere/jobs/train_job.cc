@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
+#include "podere/base/nearest_name.h"
+#include "podere/base/printable.h"
 #include "podere/catalog/catalog.h"
 #include "podere/jobs/checkpoint.h"
 #include "podere/jobs/cross_validation.h"
@@ -21,6 +25,7 @@
 #include "podere/jobs/tensorboard_summaries.h"
 #include "podere/jobs/training_label.h"
 #include "podere/table/folds.h"
+#include "podere/table/select_columns.h"
 
 namespace podere::jobs {
 namespace {
@@ -33,6 +38,12 @@ void check_folds(const TrainJob& job, const algorithm::Abilities& abilities) {
   }
   if (job.folds.repeats < 1 || job.folds.repeats > kMostRepeats) {
     throw_input_error("fold-repeats is {}, allowed is 1 to {}", job.folds.repeats, kMostRepeats);
+  }
+  if (!job.folds.group.empty() && !job.folds.order.empty()) {
+    throw InputError("folds follow groups or an order: leave out --fold-group or --fold-order");
+  }
+  if (!job.folds.order.empty() && (job.folds.repeats > 1 || job.folds.seed > 0)) {
+    throw InputError("folds that follow an order are always the same: leave out --fold-repeats and --fold-seed");
   }
   if (job.low_memory) throw InputError("folds need all rows in memory: leave out --low-memory");
   if (!job.from.empty()) throw InputError("folds are for models that begin anew: leave out --from");
@@ -64,6 +75,39 @@ std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const alg
   return base;
 }
 
+/// The source that is read where folds follow a column: with it among the features, as categories where it has groups,
+/// of which float32 would not hold every number. `source` is as with_format has it.
+source::SourceSpec with_fold_column(source::SourceSpec source, const Folds& folds) {
+  if (folds.column().empty() || source::kept_name(source.location)) return source;
+  const auto add_to = [&](std::vector<std::string>& columns) {
+    if (std::ranges::find(columns, folds.column()) == columns.end()) columns.push_back(folds.column());
+  };
+  if (!source.columns.empty()) add_to(source.columns);
+  std::erase(source.drop, folds.column());
+  if (!folds.group.empty() && source::has_option(source, "categorical")) add_to(source.categorical);
+  return source;
+}
+
+/// The column that folds follow, as the only feature, and the table without it.
+std::pair<table::Table, table::Table> take_fold_column(const table::Table& table, const Folds& folds, int n_threads) {
+  const std::string& column = folds.column();
+  const char* const option = folds.group.empty() ? "fold-order" : "fold-group";
+  const table::Schema& schema = table.schema();
+  if (column == schema.label) {
+    throw_input_error("{} is {}, which is the label: choose another with --label", option, printable(column));
+  }
+  if (column == schema.weight) throw_input_error("{} is {}, which is the weight", option, printable(column));
+  std::vector<std::string> features = schema.features;
+  if (std::erase(features, column) == 0) {
+    const auto nearest = nearest_name(column, features);
+    throw_input_error("{}: there is no column {}{}", option, printable(column),
+                      nearest ? "; did you mean " + printable(*nearest) + "?" : "");
+  }
+  if (features.empty())
+    throw_input_error("{} is {}, the only feature: none is left to learn from", option, printable(column));
+  return {table::select_columns(table, {column}, n_threads), table::select_columns(table, features, n_threads)};
+}
+
 /// The rows of a job, in memory or not.
 class TrainingRows {
  public:
@@ -73,10 +117,11 @@ class TrainingRows {
       rows_ = open_rows(context);
       return;
     }
-    source_ = source::with_format(job.table, context.comm);
+    source_ = with_fold_column(source::with_format(job.table, context.comm), job.folds);
     memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
                                     : table_of(source_, true, context, &facts_));
     if (base != nullptr) check_label_name(source_, **memory_, base->schema());
+    if (!job.folds.column().empty()) leave_out_fold_column(job.folds, context);
     // A report is made of the rows after the training.
     rows_ = job.report ? std::make_unique<table::HeldRows>(**memory_) : memory_->rows();
   }
@@ -96,10 +141,19 @@ class TrainingRows {
   const io::ReadFacts& facts() const { return facts_; }
   /// Not of rows that are not in memory.
   const table::Table& table() const { return **memory_; }
+  FoldTable fold_table() const { return {**memory_, fold_column_ ? &*fold_column_ : nullptr}; }
   const table::RowSource& operator*() const { return *rows_; }
   const table::RowSource* operator->() const { return rows_.get(); }
 
  private:
+  void leave_out_fold_column(const Folds& folds, const JobContext& context) {
+    context.comm.agree([&] {
+      auto [column, table] = take_fold_column(**memory_, folds, context.n_threads);
+      fold_column_.emplace(std::move(column));
+      memory_.emplace(std::move(table));
+    });
+  }
+
   std::unique_ptr<table::RowSource> open_rows(const JobContext& context) {
     if (source::kept_name(source_.location)) {
       throw_input_error(
@@ -117,6 +171,7 @@ class TrainingRows {
   source::SourceSpec source_;
   io::ReadFacts facts_;
   std::optional<JobTable> memory_;
+  std::optional<table::Table> fold_column_;
   std::unique_ptr<table::RowSource> rows_;
 };
 
@@ -208,9 +263,25 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
   return {{"model", std::move(facts)}, {"measured", std::move(measured)}, {"columns", std::move(columns)}};
 }
 
-/// The result of a job that was stopped before it had a model.
-Json stopped_among_folds(const CrossValidation& found) {
-  return {{"facts", {{"was_stopped", true}, {"folds_done", found.of_folds.size()}}}, {"model", ""}};
+/// The folds of a training.
+struct FoldsDone {
+  bool was_stopped = false;
+  Json facts;    ///< "cross_validation"; of what was stopped those of the job
+  Json options;  ///< for the training on all rows
+};
+
+/// Collective.
+FoldsDone run_folds(const TrainJob& job, const FoldTable& rows, const algorithm::Trainer& trainer, const Json& options,
+                    const JobContext& context) {
+  const Stopwatch watch;
+  const CrossValidation found =
+      cross_validate(job.folds, job.algorithm, trainer, rows, options, folds_file(job.checkpoint), context);
+  if (found.was_stopped) return {true, {{"was_stopped", true}, {"folds_done", found.of_folds.size()}}, {}};
+  Json facts = found.to_json(job.folds);
+  facts["seconds"] = watch.seconds();
+  Json lasting = catalog::algorithm_called(job.algorithm).options_after_folds(options, found.of_folds);
+  if (lasting != options) facts["replaces_early_stopping"] = true;
+  return {false, std::move(facts), std::move(lasting)};
 }
 
 }  // namespace
@@ -247,17 +318,11 @@ Json run(const TrainJob& job, const JobContext& context) {
   }
   const double load_seconds = load_watch.seconds();
 
-  const Stopwatch folds_watch;
-  Json cross_validation;
+  FoldsDone folds;
   if (job.folds.n > 0) {
-    const CrossValidation found =
-        cross_validate(job.folds, job.algorithm, *trainer, rows.table(), options, folds_file(job.checkpoint), context);
-    if (found.was_stopped) return stopped_among_folds(found);
-    cross_validation = found.to_json(job.folds);
-    cross_validation["seconds"] = folds_watch.seconds();
-    const Json lasting = algorithm.options_after_folds(options, found.of_folds);
-    if (lasting != options) cross_validation["replaces_early_stopping"] = true;
-    trainer = algorithm.trainer(lasting);
+    folds = run_folds(job, rows.fold_table(), *trainer, options, context);
+    if (folds.was_stopped) return {{"facts", std::move(folds.facts)}, {"model", ""}};
+    trainer = algorithm.trainer(folds.options);
   }
   Checkpoint checkpoint(job.checkpoint, job.checkpoint_seconds, comm, context.progress);
   std::unique_ptr<const algorithm::Checkpoint> so_far;
@@ -289,7 +354,7 @@ Json run(const TrainJob& job, const JobContext& context) {
                 {"train_seconds", train_watch.seconds()},
                 {"was_stopped", false}};
   facts.update(trained.facts);
-  if (job.folds.n > 0) facts["cross_validation"] = std::move(cross_validation);
+  if (job.folds.n > 0) facts["cross_validation"] = std::move(folds.facts);
   if (validation && !algorithm.abilities().validates) {
     facts.update(validation_measures(*trained.model, **validation, context));
   }

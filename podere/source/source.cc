@@ -60,6 +60,12 @@ ColumnRules column_rules(const SourceSpec& spec) {
   return kept_name(spec.location) ? ColumnRules() : find_reader(spec).columns;
 }
 
+bool has_option(const SourceSpec& spec, std::string_view field) {
+  if (kept_name(spec.location)) return false;
+  const auto& options = find_reader(spec).options;
+  return std::ranges::find(options, field) != options.end();
+}
+
 std::vector<std::string> other_files(const SourceSpec& spec) {
   if (kept_name(spec.location)) return {};
   try {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podere/comm/communicator.h"
@@ -32,6 +33,10 @@ SourceSpec with_format(SourceSpec spec, const comm::Communicator& comm);
 
 /// What the reader of a source that with_format has seen says of its columns; of a kept table nothing special. Local.
 ColumnRules column_rules(const SourceSpec& spec);
+
+/// Whether the reader of a source that with_format has seen has a field of SourceSpec, such as "categorical"; of a kept
+/// table none. Local.
+bool has_option(const SourceSpec& spec, std::string_view field);
 
 /// Where else than at its location rows of a source may be that this process can read, such as labels. Local.
 std::vector<std::string> other_files(const SourceSpec& spec);

@@ -14,13 +14,6 @@ namespace {
 
 constexpr float kMostClasses = 1 << 20;  // what is beyond is no class, which training reports
 
-/// 0 of all rows where they are not dealt by class.
-std::size_t class_of_row(const Table& table, std::size_t row, bool by_class) {
-  if (!by_class) return 0;
-  const float label = table.label()[row];
-  return label >= 0 && label < kMostClasses ? static_cast<std::size_t>(label) : 0;
-}
-
 std::vector<std::uint64_t> count_classes(const Table& table, bool by_class, const comm::Communicator& comm) {
   std::vector<std::uint64_t> counts(1);
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
@@ -30,10 +23,6 @@ std::vector<std::uint64_t> count_classes(const Table& table, bool by_class, cons
   }
   counts.resize(comm.all_reduce(static_cast<std::uint64_t>(counts.size()), comm::Reduction::kMax));
   return counts;
-}
-
-std::string name_of_class(const Schema& schema, std::size_t k) {
-  return k < schema.classes.size() ? "'" + schema.classes[k] + "'" : std::to_string(k);
 }
 
 void check_counts(const Schema& schema, std::span<const std::uint64_t> counts, const FoldOptions& options) {
@@ -80,10 +69,22 @@ class Dealer {
 
 }  // namespace
 
+void check_number_of_folds(int n_folds) {
+  if (n_folds < 2 || n_folds > kMostFolds) throw_input_error("folds is {}, allowed is 2 to {}", n_folds, kMostFolds);
+}
+
+std::size_t class_of_row(const Table& table, std::size_t row, bool by_class) {
+  if (!by_class) return 0;
+  const float label = table.label()[row];
+  return label >= 0 && label < kMostClasses ? static_cast<std::size_t>(label) : 0;
+}
+
+std::string name_of_class(const Schema& schema, std::size_t k) {
+  return k < schema.classes.size() ? "'" + schema.classes[k] + "'" : std::to_string(k);
+}
+
 std::vector<std::uint8_t> fold_of_rows(const Table& table, const FoldOptions& options, const comm::Communicator& comm) {
-  if (options.n_folds < 2 || options.n_folds > kMostFolds) {
-    throw_input_error("folds is {}, allowed is 2 to {}", options.n_folds, kMostFolds);
-  }
+  check_number_of_folds(options.n_folds);
   const std::vector<std::uint64_t> here = count_classes(table, options.by_class, comm);
   const std::size_t n_classes = here.size();
   const std::vector<std::uint64_t> of_ranks = comm.all_gather(std::span<const std::uint64_t>(here));

@@ -1,7 +1,9 @@
 // Which rows cross-validation holds out together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "podere/comm/communicator.h"
@@ -24,5 +26,14 @@ struct FoldOptions {
 /// all_gather of a count for each class. Throws InputError, on all ranks,
 /// if there are fewer rows than folds, or fewer of a class that has any.
 std::vector<std::uint8_t> fold_of_rows(const Table& table, const FoldOptions& options, const comm::Communicator& comm);
+
+// For those that deal rows in other ways.
+
+/// Throws InputError unless it is 2 .. kMostFolds.
+void check_number_of_folds(int n_folds);
+/// The class of a row; 0 for a label that is none, and of all rows where they are not dealt by class.
+std::size_t class_of_row(const Table& table, std::size_t row, bool by_class);
+/// Its text in quotes, or its number.
+std::string name_of_class(const Schema& schema, std::size_t k);
 
 }  // namespace podere::table

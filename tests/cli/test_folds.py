@@ -147,6 +147,185 @@ def test_ctrl_c_among_folds_leaves_them_for_the_same_command(podere, table):
     assert not (podere.folder / "c.json.folds").exists()
 
 
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """Visits of 60 patients, some of them often, whose number and blood are their own, and so is whether they are ill."""
+    rng = numpy.random.default_rng(8)
+    ill = rng.integers(0, 2, 60)
+    blood = rng.uniform(0, 1, 60)
+    patients = numpy.minimum(59, rng.exponential(25, ROWS).astype(int))
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    with open(path, "w") as file:
+        print("ill,day,code,patient,blood,noise,steps", file=file)
+        for patient in patients:
+            day = rng.integers(0, 900)
+            values = [ill[patient], day, 16777216 + patient, f"p{patient}", blood[patient], rng.normal(),
+                      rng.integers(0, 6) + (day > 450) * ill[patient]]
+            print(*values, sep=",", file=file)
+    return path
+
+
+GROUP = ["--label", "ill", "--drop", "day,code", "--fold-group", "patient"]
+ORDER = ["--label", "ill", "--drop", "code,patient", "--fold-order", "day"]
+
+
+@pytest.mark.parametrize("algorithm, options", [("gbt", [*GROUP, "--fold-repeats", 2]), ("nn", GROUP), ("gbt", ORDER),
+                                                ("nn", ORDER)])
+def test_folds_by_a_column_are_the_same_on_1_2_3_5_executors_and_1_3_threads(podere, visits, algorithm, options):
+    found = [without_seconds(folds_of(podere, algorithm, visits, *options, *FAST[algorithm], "--folds", 3, "--executors",
+                                      executors, "--cores", cores)) for executors in (1, 2, 3, 5) for cores in (1, 3)]
+    assert all(other == found[0] for other in found), found
+    assert len({json.dumps(fold["auc"]) for fold in found[0]["each"]}) == len(found[0]["each"])
+
+
+def features_of(podere, model):
+    return [feature["name"] for feature in json.loads(podere.done("model", model, "--json").stdout)["features"]]
+
+
+def test_a_patient_is_held_out_whole(podere, visits):
+    """Trees know the patients by their blood. They say nothing of others."""
+    learn = ["gbt", visits, "--label", "ill", "--columns", "blood,noise", "--trees", 60, "--depth", 6, "--folds", 5]
+    known = folds_of(podere, *learn)
+    held_out = folds_of(podere, *learn, "--fold-group", "patient")
+    assert known["measures"]["auc"]["mean"] > 0.99
+    assert held_out["measures"]["auc"]["mean"] < 0.8, held_out
+    assert (held_out["group"], held_out["groups"]) == ("patient", 60)
+    rows = [fold["rows"] for fold in held_out["each"]]
+    assert sum(rows) == ROWS and max(rows) - min(rows) < 60, rows
+    assert features_of(podere, "model.json") == ["blood", "noise"]
+
+
+def test_the_column_that_folds_follow_is_no_feature(podere, visits):
+    """Whether it is named among others, or dropped, or neither."""
+    models = set()
+    for columns in (["--drop", "day,code"], ["--drop", "day,code,patient"], ["--columns", "blood,noise,steps"],
+                    ["--columns", "patient,blood,noise,steps"], ["--drop", "day,code", "--categorical", "patient"]):
+        result = podere.done("train", "gbt", visits, "--label", "ill", *columns, *FAST["gbt"], "--folds", 3, "--fold-group",
+                             "patient", "-o", "model.json")
+        assert re.search(r"left out as group +patient, 60 groups\n", result.stdout), result.stdout
+        assert re.search(r"rows × features +6,000 × 3\n", result.stdout), result.stdout
+        models.add((podere.folder / "model.json").read_bytes())
+    podere.done("train", "gbt", visits, "--label", "ill", "--drop", "day,code,patient", *FAST["gbt"], "-o", "model.json")
+    models.add((podere.folder / "model.json").read_bytes())
+    assert len(models) == 1
+    result = podere.done("train", "gbt", visits, *ORDER, *FAST["gbt"], "--folds", 3, "-o", "model.json")
+    assert re.search(r"left out as order +day\n", result.stdout), result.stdout
+
+
+def test_numbers_that_float32_does_not_hold_are_groups_of_their_own(podere, visits):
+    by_code, by_patient = (folds_of(podere, "gbt", visits, "--label", "ill", "--columns", "blood,noise", *FAST["gbt"],
+                                    "--folds", 5, "--fold-group", group) for group in ("code", "patient"))
+    assert by_code["groups"] == by_patient["groups"] == 60
+
+
+def rows_where(visits, keep, columns):
+    """The rows of a table, as text, of which only some columns stay."""
+    head, *rows = (line.split(",") for line in visits.read_text().splitlines())
+    places = [head.index(column) for column in columns]
+    kept = [row for row in rows if keep(dict(zip(head, row)))]
+    return "\n".join(",".join(row[i] for i in places) for row in [head, *kept]) + "\n"
+
+
+def score(podere, train, test):
+    """Of trees on one table of `ill` and `steps`, of which each value has a bin, measured on another."""
+    podere.write("train.csv", train), podere.write("test.csv", test)
+    podere.done("train", "gbt", "train.csv", "--label", "ill", *FAST["gbt"], "-o", "alone.json")
+    return json.loads(podere.done("evaluate", "alone.json", "test.csv", "--json").stdout)["auc"]
+
+
+def test_three_groups_in_three_folds_are_measured_as_files_of_their_own_are(podere, visits):
+    clinic = lambda row: str(int(row["patient"][1:]) % 3)
+    text = visits.read_text().splitlines()
+    head = text[0].split(",")
+    lines = [text[0] + ",clinic"] + [line + "," + clinic(dict(zip(head, line.split(",")))) for line in text[1:]]
+    podere.write("clinics.csv", "\n".join(lines))
+    found = folds_of(podere, "gbt", "clinics.csv", "--label", "ill", "--columns", "steps", *FAST["gbt"], "--folds", 3,
+                     "--fold-group", "clinic")
+    expected = {}
+    for held_out in "012":
+        train, test = (rows_where(visits, lambda row: (clinic(row) == held_out) == is_test, ["ill", "steps"])
+                       for is_test in (False, True))
+        expected[test.count("\n") - 1] = score(podere, train, test)
+    assert {fold["rows"]: fold["auc"] for fold in found["each"]} == pytest.approx(expected, abs=1e-9)
+
+
+def test_folds_in_order_are_measured_on_what_comes_after(podere, visits):
+    found = folds_of(podere, "gbt", visits, "--label", "ill", "--columns", "steps", *FAST["gbt"], "--folds", 4,
+                     "--fold-order", "day")
+    assert found["order"] == "day"
+    days = sorted(int(line.split(",")[1]) for line in visits.read_text().splitlines()[1:])
+    run_of = {}  # that of the middle of the rows with this day
+    for day in set(days):
+        run_of[day] = (days.index(day) + days.count(day) / 2) * 5 // ROWS
+    for k, fold in enumerate(found["each"]):
+        train, test = (rows_where(visits, keep, ["ill", "steps"]) for keep in (
+            lambda row: run_of[int(row["day"])] <= k, lambda row: run_of[int(row["day"])] == k + 1))
+        assert fold["rows"] == test.count("\n") - 1
+        assert fold["auc"] == pytest.approx(score(podere, train, test), abs=1e-9)
+
+
+def test_folds_of_a_table_in_a_session_follow_its_columns(podere, visits):
+    session = lambda *arguments: podere.done("session", *arguments)
+    session("start", "s", "--executors", 2, "--no-page")
+    try:
+        session("load", "s", visits, "--as", "v", "--label", "ill", "--categorical", "patient")
+        found = folds_of(podere, "gbt", "table:v", *FAST["gbt"], "--folds", 3, "--fold-group", "patient", "--session", "s")
+        assert found["groups"] == 60
+        assert sorted(features_of(podere, "model.json")) == ["blood", "code", "day", "noise", "steps"]
+        again = folds_of(podere, "gbt", "table:v", *FAST["gbt"], "--folds", 3, "--fold-group", "patient", "--session", "s")
+        assert without_seconds(again) == without_seconds(found), "the session's table has kept the column"
+    finally:
+        session("stop", "s")
+    alone = folds_of(podere, "gbt", visits, "--label", "ill", *FAST["gbt"], "--folds", 3, "--fold-group", "patient")
+    assert without_seconds(alone) == without_seconds(found)
+
+
+def test_finished_folds_of_other_groups_are_refused(podere, visits):
+    train = ["train", "gbt", visits, "--label", "ill", "--columns", "blood", *FAST["gbt"], "--folds", 3, "--fold-repeats",
+             300, "--fold-group", "patient", "-o", "model.json", "--checkpoint", "c.json"]
+    process = podere.start(*train)
+    wait_until((podere.folder / "c.json.folds").exists)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    other = visits.with_name("other.csv")
+    lines = visits.read_text().splitlines()
+    other.write_text("\n".join([lines[0], lines[1].replace(",p", ",q"), *lines[2:]]))
+    for changed in ([*train[:2], other, *train[3:]], [*train[:train.index("patient")], "code", "-o", "model.json", *train[-2:]]):
+        assert "c.json.folds: is of a run with other rows, options or folds" in podere.refused(*changed)
+    found = json.loads(podere.done(*train, "--json").stdout)["cross_validation"]
+    assert len(found["each"]) == 900 and found["groups"] == 60
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--fold-group", "patiet"], "no categorical column 'patiet'"),
+    (["--fold-order", "dy"], "fold-order: there is no column 'dy'; did you mean 'day'?"),
+    (["--fold-group", "ill"], "fold-group is 'ill', which is the label: choose another with --label"),
+    (["--fold-order", "day", "--weight", "day"], "fold-order is 'day', which is the weight"),
+    (["--fold-group", "patient", "--folds", 61], "folds is 61, but the column 'patient' has"),
+    (["--fold-order", "patient", "--categorical", "patient"], "the column 'patient' holds categories, which have no order"),
+    (["--fold-order", "patient"], "patient"),
+    (["--fold-group", "patient", "--fold-order", "day"], "--fold-group"),
+    (["--fold-order", "day", "--fold-repeats", 2], "--fold-repeats"),
+    (["--fold-order", "day", "--fold-seed", 2], "--fold-seed"),
+    (["--fold-group", "patient", "--columns", "patient"], "the only feature")])
+def test_a_column_that_folds_cannot_follow_is_refused(podere, visits, arguments, words):
+    drop = [] if "--columns" in arguments else ["--drop", "code"] if "patient" in arguments else ["--drop", "patient"]
+    folds = [] if "--folds" in arguments else ["--folds", 3]
+    assert words in podere.refused("train", "gbt", visits, "--label", "ill", *drop, *folds, "-o", "model.json", *arguments)
+
+
+def test_groups_that_are_missing_are_refused_with_their_number(podere):
+    podere.write("gaps.csv", "y,x,g\n" + "".join(f"{i % 2},{i},{'' if i in (3, 8) else i % 5}\n" for i in range(20)))
+    for option in ("--fold-group", "--fold-order"):
+        line = podere.refused("train", "gbt", "gaps.csv", "--folds", 2, option, "g", "-o", "model.json")
+        assert "the column 'g' says which rows are held out, and is missing in 2 of 20 rows" in line
+
+
+def test_fold_columns_need_folds(podere, visits):
+    for option in ("--fold-group", "--fold-order"):
+        assert "--folds" in podere.refused("train", "gbt", visits, option, "day", "-o", "model.json")
+
+
 def test_iterations_of_mlp_are_called_so(podere, table):
     result = podere.done("train", "mlp", table, "--label", "binary", *COLUMNS, "--iterations", 5, "--folds", 2, "-o", "m.json")
     assert re.search(r"fold +rows +iterations +log loss", result.stdout), result.stdout

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
@@ -181,7 +182,7 @@ int run_gbt(TrainOptions& options) {
         return {{"trees", trees_text(facts)}};
       },
       "bin", [](const Json& facts) { return fmt::format("{} trees", facts.at("trees").get<int>()); }, "trees"};
-  return run_training(options.run, job, words);
+  return run_training(options.run, std::move(job), words);
 }
 
 }  // namespace

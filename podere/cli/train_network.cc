@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
@@ -303,7 +304,7 @@ int run_network(NetworkOptions& options) {
         return lines;
       },
       "prepare", [&](const Json& facts) { return fmt::format("{} {}", facts.at("epochs").get<int>(), unit); }, unit};
-  return run_training(options.run, job, words);
+  return run_training(options.run, std::move(job), words);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "podere/base/error.h"
 #include "podere/base/number.h"
@@ -85,7 +86,7 @@ int run(const OtherOptions& options) {
   job.low_memory = options.low_memory;
   const TrainingWords words{[](const Json&) { return std::vector<std::pair<std::string, Json>>(); }, "",
                             [](const Json&) { return std::string("some of the training"); }};
-  return run_training(options.run, job, words);
+  return run_training(options.run, std::move(job), words);
 }
 
 }  // namespace

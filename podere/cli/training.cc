@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -14,6 +15,7 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/run_report.h"
+#include "podere/cli/shared_file.h"
 #include "podere/jobs/checkpoint.h"
 #include "podere/table/folds.h"
 
@@ -120,6 +122,8 @@ std::string folds_text(const Json& found, const std::string& length_words) {
         "\nEarly stopping watched the rows that each fold was measured on: these scores are a little too good.\n"
         "The model was trained on all rows, without early stopping: its {} are the folds' mean.\n",
         length_words);
+  if (found.contains("predictions"))
+    text += fmt::format("\nPredictions of rows held out: {}\n", found.at("predictions").get<std::string>());
   return text;
 }
 
@@ -206,6 +210,11 @@ void add_long_run_options(CLI::App& app, TrainingOptions& options, double& valid
       ->excludes("--fold-repeats")
       ->excludes("--fold-seed")
       ->type_name("COLUMN");
+  app.add_option("--fold-predictions", options.fold_predictions,
+                 "File to write: what was predicted of each row by models that were not trained on it, as CSV")
+      ->needs(folds)
+      ->transform(output_file())
+      ->type_name("FILE");
 }
 
 void add_run_options(CLI::App& app, TrainingOptions& options) {
@@ -240,12 +249,14 @@ jobs::TrainJob job_of(const TrainingOptions& options) {
   return job;
 }
 
-int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words) {
-  const std::vector<NamedFile> outputs = {
-      {"-o", options.model},
-      {"--checkpoint", options.checkpoint},
-      {"--checkpoint", options.folds.n > 0 ? jobs::folds_file(options.checkpoint) : ""},
-      {"--report", options.output.report}};
+int run_training(const TrainingOptions& options, jobs::TrainJob job, const TrainingWords& words) {
+  const bool keeps_folds = options.folds.n > 0 && options.fold_predictions.empty();
+  const std::string folds_file = keeps_folds ? jobs::folds_file(options.checkpoint) : "";
+  const std::vector<NamedFile> outputs = {{"-o", options.model},
+                                          {"--checkpoint", options.checkpoint},
+                                          {"--checkpoint", folds_file},
+                                          {"--fold-predictions", options.fold_predictions},
+                                          {"--report", options.output.report}};
   check_outputs(outputs, job.table);
   if (job.validation) check_outputs(outputs, *job.validation);
   const int facts_to = prepare_outputs(
@@ -257,26 +268,30 @@ int run_training(const TrainingOptions& options, const jobs::TrainJob& job, cons
     AtomicFile(options.checkpoint);
   }
   AtomicFile file(options.model);  // now: an unwritable place is reported before the work, not after
+  std::optional<SharedFile> predictions;
+  if (!options.fold_predictions.empty()) job.fold_predictions = predictions.emplace(options.fold_predictions).path();
   OutputOptions output = options.output;
   output.run_name = "train " + std::filesystem::path(options.model).filename().string();
   const Json result = run_job(options.group, output, job, [&](const Json& done) {
     const Json& facts = done.at("facts");
     if (facts.contains("folds_done")) return;  // there is no model yet
     save(file, done.at("model").get_ref<const std::string&>());
+    if (predictions) predictions->commit();
     const bool may_resume = facts.at("was_stopped").get<bool>() || facts.value("reached_max_steps", false);
     if (options.checkpoint.empty() || may_resume) return;
     std::filesystem::remove(options.checkpoint);
-    if (options.folds.n > 0) std::filesystem::remove(jobs::folds_file(options.checkpoint));
+    if (!folds_file.empty()) std::filesystem::remove(folds_file);
   });
 
   Json facts = result.at("facts");
   if (facts.contains("folds_done")) {
     print_error(fmt::format("interrupted after {} of {} folds, before the model was trained{}",
                             facts.at("folds_done").get<int>(), options.folds.n * options.folds.repeats,
-                            options.checkpoint.empty() ? "" : "; rerun the same command to resume"));
+                            folds_file.empty() ? "" : "; rerun the same command to resume"));
     return kInterrupted;
   }
   facts["model"] = options.model;
+  if (predictions) facts["cross_validation"]["predictions"] = options.fold_predictions;
   show_result(options.output, facts, facts_to, [&] {
     print_facts(facts, words, facts_to);
     if (facts.contains("cross_validation")) print("\n" + folds_text(facts["cross_validation"], words.length), facts_to);

@@ -21,6 +21,7 @@ struct TrainingOptions {
   std::string validation_key;
   std::string from;
   jobs::Folds folds;
+  std::string fold_predictions;
   std::string checkpoint;
   double checkpoint_seconds = jobs::TrainJob().checkpoint_seconds;
   std::string tensorboard;
@@ -52,6 +53,6 @@ struct TrainingWords {
 };
 
 /// Trains, writes the model, shows the facts. Returns the exit code. Throws InputError or Error.
-int run_training(const TrainingOptions& options, const jobs::TrainJob& job, const TrainingWords& words);
+int run_training(const TrainingOptions& options, jobs::TrainJob job, const TrainingWords& words);
 
 }  // namespace podere::cli

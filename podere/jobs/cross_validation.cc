@@ -11,6 +11,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/base/sha256.h"
 #include "podere/jobs/checkpoint.h"
+#include "podere/jobs/fold_predictions.h"
 #include "podere/jobs/measures.h"
 #include "podere/table/fingerprint.h"
 #include "podere/table/folds.h"
@@ -123,6 +124,14 @@ class FoldDealer {
     return fold;
   }
 
+  /// Of the rows of the whole table [n_rows].
+  std::vector<std::uint8_t> held_out_here(const DealtFold& fold) const {
+    const std::size_t held_out = folds_.order.empty() ? fold.fold : fold.fold + 1;
+    std::vector<std::uint8_t> marks(values_.of_rows.size());
+    std::ranges::transform(values_.of_rows, marks.begin(), [&](std::uint8_t of) { return of == held_out ? 1 : 0; });
+    return marks;
+  }
+
   algorithm::Trained train(const algorithm::Trainer& trainer, const DealtFold& fold) {
     FoldProgress progress(context_.progress, fold.place, n_folds());
     return trainer.train(table::HeldRows(*fold.table), nullptr,
@@ -212,7 +221,7 @@ Json CrossValidation::to_json(const Folds& folds) const {
 }
 
 CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
-                               const FoldTable& rows, const Json& options, const std::string& file,
+                               const FoldTable& rows, const Json& options, const FoldFiles& files,
                                const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const table::LabelKind kind = trainer.label_rules().kind;
@@ -221,11 +230,14 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
     table::weigh_labels(rows.table, {}, 0, trainer.label_rules(), "training", comm);
   const Json run = identity(folds, algorithm, rows, options, context);
   CrossValidation found;
+  const std::string file = files.predictions.empty() ? files.done : "";
   Checkpoint kept(file, 0, comm, context.progress);
   kept.read([&](const std::string& text) { found.of_folds = folds_from_text(text, file, run); });
   const auto keep = [&](bool is_wanted) { kept.offer([&] { return text_of_folds(run, found.of_folds); }, is_wanted); };
 
   FoldDealer dealer(folds, rows, kind, context);
+  std::optional<FoldPredictions> predictions;
+  if (!files.predictions.empty()) predictions.emplace(rows.table, folds.repeats, context);
   while (found.of_folds.size() < dealer.n_folds()) {
     const DealtFold fold = dealer.deal(found.of_folds.size());
     const algorithm::Trained trained = dealer.train(trainer, fold);
@@ -238,9 +250,11 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
       if (trained.facts.contains(length)) facts[length] = trained.facts.at(length);
     }
     facts.update(measure_held_out(*trained.model, *fold.table, fold.is_training, context));
+    if (predictions) predictions->add(*trained.model, fold.repeat, fold.fold, dealer.held_out_here(fold));
     found.of_folds.push_back(std::move(facts));
     keep(false);
   }
+  if (predictions && !found.was_stopped) predictions->write(files.predictions);
   found.n_values = dealer.n_values();
   keep(true);
   return found;

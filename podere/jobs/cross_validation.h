@@ -40,6 +40,12 @@ struct FoldTable {
   const table::Table* column = nullptr;  ///< Folds::column() of the same rows, as the one feature; null: there is none
 };
 
+/// What cross-validation writes besides; empty: nothing.
+struct FoldFiles {
+  std::string done;         ///< folds that are done, from which a run with the same rows and options resumes
+  std::string predictions;  ///< as FoldPredictions::write; then nothing is `done`, as predictions are not kept there
+};
+
 /// What cross-validation found, the same for any number of ranks and threads.
 struct CrossValidation {
   std::vector<Json> of_folds;  ///< "repeat" and "fold" (from 1), "rows" held out, what training reported of its length,
@@ -57,11 +63,11 @@ struct CrossValidation {
 /// Trains a model for each fold of each repeat on the rows of all others, and measures it on that fold's own. Rows are
 /// dealt to folds by class where labels are classes, as fold_of_rows does; with a group, as folds_of_groups. With an
 /// order, fold k is trained on the first k of runs_in_order and measured on the next: that many rows are copied. What
-/// is done is kept in `file` (empty: nowhere), from which a run with the same rows and options resumes. Bins are made
-/// once, by the values (not the labels) of all rows; with an order, of each fold's. Collective. Throws InputError, on
+/// is done is kept, and predictions are written, in `files`. Bins are made once, by the values (not the labels) of all
+/// rows; with an order, of each fold's. Collective. Throws InputError, on
 /// all ranks, as these and Trainer::train, or for a checkpoint of another run.
 CrossValidation cross_validate(const Folds& folds, const std::string& algorithm, const algorithm::Trainer& trainer,
-                               const FoldTable& rows, const Json& options, const std::string& file,
+                               const FoldTable& rows, const Json& options, const FoldFiles& files,
                                const JobContext& context);
 
 /// The model's measures of the rows that `is_training` [n_rows] does not have, and "rows", how many those are. A

@@ -37,4 +37,13 @@ const algorithm::Explainable& need_explainable(const algorithm::Model& model, co
   throw_input_error("{}: is {}, this is for boosted trees", path, model.what());
 }
 
+std::vector<std::string> class_names(const algorithm::Model& model) {
+  const table::LabelKind kind = model.label_rules().kind;
+  if (kind != table::LabelKind::kTwoClasses && kind != table::LabelKind::kClasses) return {};
+  std::vector<std::string> names = model.schema().classes;
+  for (std::size_t k = names.size(); k < std::max<std::size_t>(2, model.n_outputs()); ++k)
+    names.push_back(std::to_string(k));
+  return names;
+}
+
 }  // namespace podere::jobs

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "podere/algorithm/model.h"
 #include "podere/comm/communicator.h"
@@ -21,5 +22,8 @@ std::unique_ptr<const algorithm::Model> load_shared_model(const std::string& pat
 /// Throws InputError, "{path}: ...", unless the model grows by rounds, or explains itself.
 void check_has_rounds(const algorithm::Model& model, const std::string& path);
 const algorithm::Explainable& need_explainable(const algorithm::Model& model, const std::string& path);
+
+/// What a model's classes are called: by their texts, else by their numbers. Empty where it predicts numbers.
+std::vector<std::string> class_names(const algorithm::Model& model);
 
 }  // namespace podere::jobs

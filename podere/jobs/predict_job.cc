@@ -15,6 +15,7 @@
 #include "podere/io/write_csv.h"
 #include "podere/io/write_lines.h"
 #include "podere/jobs/job_context.h"
+#include "podere/jobs/model.h"
 
 namespace podere::jobs {
 namespace {
@@ -52,16 +53,6 @@ class RowFormat {
   std::vector<std::int32_t> chosen_;  // [n_rows_]
   bool has_numbers_;
 };
-
-/// What a model's classes are called: by their texts, else by their numbers. Empty where it predicts numbers.
-std::vector<std::string> class_names(const algorithm::Model& model) {
-  const table::LabelKind kind = model.label_rules().kind;
-  if (kind != table::LabelKind::kTwoClasses && kind != table::LabelKind::kClasses) return {};
-  std::vector<std::string> names = model.schema().classes;
-  for (std::size_t k = names.size(); k < std::max<std::size_t>(2, model.n_outputs()); ++k)
-    names.push_back(std::to_string(k));
-  return names;
-}
 
 }  // namespace
 

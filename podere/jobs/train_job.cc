@@ -60,7 +60,7 @@ void check_abilities(const TrainJob& job, const algorithm::Abilities& abilities)
   if (job.low_memory && job.report) {
     throw_input_error("a report is made of rows in memory: leave out --low-memory, or the report");
   }
-  if (!json_of_fields(job.folds).empty()) check_folds(job, abilities);
+  if (!json_of_fields(job.folds).empty() || !job.fold_predictions.empty()) check_folds(job, abilities);
   if (!job.tensorboard.empty() && !abilities.writes_summaries) {
     throw_input_error("tensorboard is not for {}, which has no curves to show", job.algorithm);
   }
@@ -274,8 +274,8 @@ struct FoldsDone {
 FoldsDone run_folds(const TrainJob& job, const FoldTable& rows, const algorithm::Trainer& trainer, const Json& options,
                     const JobContext& context) {
   const Stopwatch watch;
-  const CrossValidation found =
-      cross_validate(job.folds, job.algorithm, trainer, rows, options, folds_file(job.checkpoint), context);
+  const CrossValidation found = cross_validate(job.folds, job.algorithm, trainer, rows, options,
+                                               {folds_file(job.checkpoint), job.fold_predictions}, context);
   if (found.was_stopped) return {true, {{"was_stopped", true}, {"folds_done", found.of_folds.size()}}, {}};
   Json facts = found.to_json(job.folds);
   facts["seconds"] = watch.seconds();

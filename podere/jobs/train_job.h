@@ -19,6 +19,8 @@ struct TrainJob {
   std::string algorithm = "trees";  ///< as catalog::algorithm_called knows it
   Json options = Json::object();    ///< of the algorithm; those that are absent have their defaults
   Folds folds;                      ///< fact "cross_validation", measured before the model is trained on all rows
+  std::string fold_predictions;     ///< path of an existing, empty file that all executors can write to, see
+                                    ///< FoldPredictions::write; empty: none
   std::string from;                 ///< path of a model that is to be continued; empty: none
   bool low_memory = false;        ///< the features of `table` are not held: it is read, or made, three times; not with
                                   ///< `from`, and not for all algorithms
@@ -36,6 +38,7 @@ struct TrainJob {
     visit("algorithm", self.algorithm);
     visit("options", self.options);
     visit("folds", self.folds);
+    visit("fold_predictions", self.fold_predictions, PathUse::kOutput);
     visit("from", self.from, PathUse::kInput);
     visit("low_memory", self.low_memory);
     visit("checkpoint", self.checkpoint, PathUse::kCheckpoint);

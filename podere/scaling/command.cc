@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kCommands = {"train",   "evaluate", "predict",
                                                        "explain", "classify", "describe"};
-constexpr auto kOwn = std::to_array<std::string_view>(
-    {"--executors", "--executors-file", "--workers", "--cores", "-o", "--output", "--json", "--metrics", "--page",
-     "--report", "--tensorboard", "--submit", "--session", "--checkpoint", "--resume", "--help", "-h", "--"});
+constexpr auto kOwn = std::to_array<std::string_view>({"--executors", "--executors-file", "--workers", "--cores", "-o",
+                                                       "--output", "--json", "--metrics", "--page", "--report",
+                                                       "--tensorboard", "--submit", "--session", "--checkpoint",
+                                                       "--fold-predictions", "--resume", "--help", "-h", "--"});
 constexpr std::array<std::string_view, 5> kPlace = {"--on", "--hosts", "--ssh", "--farm", "--slurm-options"};
 
 std::string_view name_of(const std::string& word) { return std::string_view(word).substr(0, word.find('=')); }

@@ -1,12 +1,15 @@
 """podere train --folds: how good models are on rows that they were not trained on."""
 
+import csv
 import hashlib
+import itertools
 import json
 import math
 import os
 import re
 import signal
 import statistics
+import time
 
 import numpy
 import pytest
@@ -278,6 +281,103 @@ def test_folds_of_a_table_in_a_session_follow_its_columns(podere, visits):
         session("stop", "s")
     alone = folds_of(podere, "gbt", visits, "--label", "ill", *FAST["gbt"], "--folds", 3, "--fold-group", "patient")
     assert without_seconds(alone) == without_seconds(found)
+
+
+def predictions_of(path):
+    """A list of dicts of texts."""
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def auc(labels, scores):
+    order = numpy.argsort(scores)
+    values, places = numpy.unique(numpy.asarray(scores), return_inverse=True)
+    rank = numpy.zeros(len(values))
+    numpy.add.at(rank, places[order], numpy.arange(1, len(order) + 1))
+    ranks = (rank / numpy.bincount(places))[places]
+    n = labels.sum()
+    return (ranks[labels == 1].sum() - n * (n + 1) / 2) / (n * (len(labels) - n))
+
+
+@pytest.mark.parametrize("algorithm, options", [
+    ("gbt", ["--label", "class", *COLUMNS, "--fold-repeats", 2]), ("nn", ["--label", "binary", *COLUMNS]),
+    ("gbt", ["--label", "target", *COLUMNS])])
+def test_predictions_of_rows_held_out_are_those_that_were_measured(podere, table, algorithm, options):
+    files = set()
+    for executors, cores in itertools.product((1, 2, 3, 5), (1, 3)):
+        found = folds_of(podere, algorithm, table, *options, *FAST[algorithm], "--folds", 3, "--executors", executors,
+                         "--cores", cores, "--fold-predictions", "p.csv")
+        files.add((podere.folder / "p.csv").read_bytes())
+    assert len(files) == 1 and found["predictions"] == "p.csv"
+    lines = predictions_of(podere.folder / "p.csv")
+    repeats = found["repeats"]
+    assert [(int(line["row"]), int(line["repeat"])) for line in lines] == list(itertools.product(
+        range(ROWS), range(1, repeats + 1)))
+    labels = [row[options[1]] for row in predictions_of(table)]
+    assert [float(line["label"]) for line in lines[::repeats]] == [float(label) for label in labels]
+    for fold in found["each"]:
+        own = [line for line in lines if (int(line["repeat"]), int(line["fold"])) == (fold["repeat"], fold["fold"])]
+        assert len(own) == fold["rows"]
+        label = numpy.array([float(line["label"]) for line in own])
+        numbers = numpy.array([[float(line[name]) for name in line if name.startswith("prediction")] for line in own])
+        if options[1] == "class":
+            assert list(own[0])[4:] == ["prediction_0", "prediction_1", "prediction_2"]
+            assert fold["accuracy"] == pytest.approx((numbers.argmax(1) == label).mean())
+        elif options[1] == "binary":
+            assert fold["auc"] == pytest.approx(auc(label, numbers[:, 0]))
+        else:
+            assert fold["root_mean_squared_error"] == pytest.approx(math.sqrt(((numbers[:, 0] - label) ** 2).mean()))
+
+
+def test_predictions_have_the_texts_of_classes(podere):
+    rows = [("b,c" if i % 3 else "a", i % 3 + i % 5 / 10) for i in range(90)]
+    podere.write("texts.csv", "kind,x\n" + "".join(f'"{kind}",{x}\n' for kind, x in rows))
+    podere.done("train", "gbt", "texts.csv", "--folds", 3, "--fold-predictions", "p.csv", "-o", "model.json")
+    assert [line["label"] for line in predictions_of(podere.folder / "p.csv")] == [kind for kind, _ in rows]
+
+
+def test_rows_that_no_fold_holds_out_have_no_prediction(podere, visits):
+    found = folds_of(podere, "gbt", visits, *ORDER, *FAST["gbt"], "--folds", 3, "--executors", 2, "--fold-predictions", "p.csv")
+    day = [int(row["day"]) for row in predictions_of(visits)]
+    lines = predictions_of(podere.folder / "p.csv")
+    assert len(lines) == sum(fold["rows"] for fold in found["each"])
+    run = {int(line["row"]): int(line["fold"]) for line in lines}
+    for k in (1, 2, 3):
+        before = [day[row] for row in range(ROWS) if run.get(row, 0) < k]
+        assert max(before) < min(day[row] for row in run if run[row] == k)
+
+
+def test_a_killed_executor_leaves_the_predictions_as_they_were(podere, table):
+    train = ["gbt", table, "--label", "binary", *COLUMNS, *FAST["gbt"], "--folds", 3, "--fold-repeats", 60, "--executors", 2,
+             "--cores", 1]
+    folds_of(podere, *train, "--fold-predictions", "undisturbed.csv")
+    process = podere.start("train", *train, "-o", "model.json", "--json", "--checkpoint", "c.json", "--fold-predictions", "p.csv")
+    executor = podere.executors(2)[0]
+    time.sleep(0.7)
+    os.kill(executor, signal.SIGKILL)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert len(json.loads(out)["losses"]) == 1
+    assert (podere.folder / "p.csv").read_bytes() == (podere.folder / "undisturbed.csv").read_bytes()
+    assert sorted(podere.listing()) == ["model.json", "p.csv", "undisturbed.csv"]
+
+
+def test_ctrl_c_leaves_no_predictions(podere, table):
+    process = podere.start("train", "gbt", table, "--label", "binary", *COLUMNS, *FAST["gbt"], "--folds", 3, "--fold-repeats",
+                           900, "-o", "model.json", "--checkpoint", "c.json", "--fold-predictions", "p.csv")
+    podere.executors(1)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip().endswith("of 2700 folds, before the model was trained"), err
+    assert podere.listing() == {}
+
+
+def test_a_file_for_predictions_that_cannot_be_is_refused(podere, table):
+    train = ["train", "gbt", table, "--label", "binary", *COLUMNS, *FAST["gbt"], "-o", "model.json"]
+    assert "--folds" in podere.refused(*train, "--fold-predictions", "p.csv")
+    for path in ("model.json", table, "nowhere/p.csv"):
+        assert str(path) in podere.refused(*train, "--folds", 3, "--fold-predictions", path)
 
 
 def test_finished_folds_of_other_groups_are_refused(podere, visits):

@@ -31,12 +31,27 @@ std::vector<double> kernel_weights(std::size_t n) {
 
 double range_of(const Dimension& dimension) { return dimension.places.high - dimension.places.low; }
 
-/// 0.2 n^(-1/(d+4)) is Scott's rule for a standard deviation of a fifth of the range. No kernel is narrower than one
-/// hundredth of the range, or than its share of it.
-double relative_width(std::size_t n, std::size_t n_dimensions) {
-  const auto count = static_cast<double>(std::max<std::size_t>(n, 1));
-  const double width = 0.2 * portable_exp(-portable_log(count) / static_cast<double>(n_dimensions + 4));
-  return std::clamp(width, 1 / std::min(100.0, static_cast<double>(n) + 2), 1.0);
+/// How wide the kernels of observations are in dimension d: the distance to the farther one of the two neighbors. No
+/// kernel is narrower than a hundredth of the range, or than its share of it. NaN where there is no observation.
+std::vector<double> kernel_widths(const Dimension& dimension, std::size_t d,
+                                  const std::vector<std::vector<double>>& observations) {
+  std::vector<std::pair<double, std::size_t>> sorted;  // place, number
+  for (std::size_t k = 0; k < observations.size(); ++k) {
+    if (!std::isnan(observations[k][d])) sorted.emplace_back(observations[k][d], k);
+  }
+  std::ranges::sort(sorted);
+  const auto [low, high] = dimension.places;
+  const double least = (high - low) / std::min(100.0, static_cast<double>(observations.size()) + 2);
+  std::vector<double> widths(observations.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const double place = sorted[i].first;
+    // The ends of the range are neighbors only of one that has no other.
+    const double nothing = sorted.size() > 1 ? 0 : std::max(place - low, high - place);
+    const double before = i > 0 ? place - sorted[i - 1].first : nothing;
+    const double after = i + 1 < sorted.size() ? sorted[i + 1].first - place : nothing;
+    widths[sorted[i].second] = std::max({before, after, least});
+  }
+  return widths;
 }
 
 /// Normal, by the polar method of Marsaglia: with nothing but roots and logarithms.
@@ -65,26 +80,29 @@ std::vector<Dimension> dimensions_of(const Space& space) {
 Parzen::Parzen(std::vector<Dimension> dimensions, const std::vector<std::vector<double>>& observations)
     : dimensions_(std::move(dimensions)),
       n_kernels_(observations.size() + 1),
-      relative_width_(relative_width(observations.size(), dimensions_.size())),
-      weights_(kernel_weights(observations.size())) {
+      weights_(kernel_weights(observations.size())),
+      bumps_(n_kernels_ * dimensions_.size()) {
   for (const double weight : weights_) log_weights_.push_back(portable_log(weight));
-  bumps_.reserve(n_kernels_ * dimensions_.size());
-  const std::vector<double> nothing(dimensions_.size(), std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t k = 0; k < n_kernels_; ++k) {
-    const std::vector<double>& places = k < observations.size() ? observations[k] : nothing;
-    for (std::size_t d = 0; d < dimensions_.size(); ++d) bumps_.push_back(bump(dimensions_[d], places[d]));
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    const std::vector<double> widths = kernel_widths(dimensions_[d], d, observations);
+    for (std::size_t k = 0; k < observations.size(); ++k)
+      bump_at(k, d) = bump(dimensions_[d], observations[k][d], widths[k]);
+    bump_at(observations.size(), d) = prior(dimensions_[d]);
   }
 }
 
-Parzen::Bump Parzen::bump(const Dimension& dimension, double observed) const {
+Parzen::Bump Parzen::prior(const Dimension& dimension) {
+  if (dimension.is_choice) return {.center = std::numeric_limits<double>::quiet_NaN(), .width = 0, .log_scale = 0};
+  return bump(dimension, 0.5 * (dimension.places.low + dimension.places.high), range_of(dimension));
+}
+
+Parzen::Bump Parzen::bump(const Dimension& dimension, double observed, double width) {
+  if (std::isnan(observed)) return prior(dimension);
   if (dimension.is_choice) return {.center = observed, .width = 0, .log_scale = 0};
   const auto [low, high] = dimension.places;
-  const bool is_prior = std::isnan(observed);
-  const double center = is_prior ? 0.5 * (low + high) : observed;
-  const double width = range_of(dimension) * (is_prior ? 1.0 : relative_width_);
-  const double inside = normal_between((low - center) / width, (high - center) / width);
+  const double inside = normal_between((low - observed) / width, (high - observed) / width);
   const double scale = dimension.is_counted ? 0 : portable_log(width) + kLogSqrt2Pi;
-  return {.center = center, .width = width, .log_scale = portable_log(inside) + scale};
+  return {.center = observed, .width = width, .log_scale = portable_log(inside) + scale};
 }
 
 double Parzen::sample_one(const Dimension& dimension, const Bump& bump, RandomSequence& random) const {
@@ -108,7 +126,7 @@ std::vector<double> Parzen::sample(RandomSequence& random) const {
   while (kernel + 1 < n_kernels_ && rest >= weights_[kernel]) rest -= weights_[kernel++];
   std::vector<double> places;
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    places.push_back(sample_one(dimensions_[d], bumps_[kernel * dimensions_.size() + d], random));
+    places.push_back(sample_one(dimensions_[d], bump_at(kernel, d), random));
   }
   return places;
 }
@@ -131,7 +149,7 @@ double Parzen::log_density(std::span<const double> places) const {
   for (std::size_t k = 0; k < n_kernels_; ++k) {
     for (std::size_t d = 0; d < dimensions_.size(); ++d) {
       if (std::isnan(places[d])) continue;
-      logs[k] += log_bump(dimensions_[d], bumps_[k * dimensions_.size() + d], places[d]);
+      logs[k] += log_bump(dimensions_[d], bump_at(k, d), places[d]);
     }
   }
   const double largest = std::ranges::max(logs);  // finite: the prior's is

@@ -21,8 +21,9 @@ std::vector<Dimension> dimensions_of(const Space& space);
 
 /// A mixture of kernels, one around each observation and one that knows nothing, the prior. A kernel is a product over
 /// the dimensions:
-///   number    normal around the observation, cut off at the ends of the range; of counts its integral over [i-1/2,
-///   i+1/2] choice    (1/n_kernels + [it is that of the observation]) / (n_choices/n_kernels + 1)
+///   number: normal around the observation, as wide as the way to its farther neighbor, cut off at the ends of the
+///   range; of counts the integral from i - 1/2 to i + 1/2
+///   choice: (1/n_kernels + [it is that of the observation]) / (n_choices/n_kernels + 1)
 /// The prior is as wide as the range, or has equal choices. An observation without a dimension has the prior's there.
 /// The 25 newest observations and the prior have the same weight, older ones less, down to 1/n of that.
 class Parzen {
@@ -42,13 +43,15 @@ class Parzen {
     double log_scale;  ///< what its logarithm is less for the integral to be 1
   };
 
-  Bump bump(const Dimension& dimension, double observed) const;
+  static Bump prior(const Dimension& dimension);
+  static Bump bump(const Dimension& dimension, double observed, double width);
+  Bump& bump_at(std::size_t kernel, std::size_t d) { return bumps_[kernel * dimensions_.size() + d]; }
+  const Bump& bump_at(std::size_t kernel, std::size_t d) const { return bumps_[kernel * dimensions_.size() + d]; }
   double sample_one(const Dimension& dimension, const Bump& bump, RandomSequence& random) const;
   double log_bump(const Dimension& dimension, const Bump& bump, double place) const;
 
   std::vector<Dimension> dimensions_;
   std::size_t n_kernels_;
-  double relative_width_;            ///< of the range
   std::vector<double> log_weights_;  ///< by kernel
   std::vector<double> weights_;
   std::vector<Bump> bumps_;  ///< [n_kernels x n_dimensions]

@@ -36,7 +36,8 @@ std::unique_ptr<Search> sobol_search(const Space& space, std::uint64_t seed);
 /// compared without that dimension, which is the marginal density. So one density serves all branches of a space.
 ///
 /// Source: Bergstra et al., "Algorithms for Hyper-Parameter Optimization", NeurIPS 2011, section 4; Watanabe,
-/// "Tree-structured Parzen estimator", arXiv:2304.11127; the constants are those of Optuna's TPESampler.
+/// "Tree-structured Parzen estimator", arXiv:2304.11127; the kernels and constants are those of
+/// TPESampler of Optuna 5.
 std::unique_ptr<Search> tpe_search(const Space& space, std::uint64_t seed);
 
 }  // namespace podere::tune

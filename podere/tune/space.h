@@ -55,7 +55,7 @@ class Space {
   /// order. Uniform points give uniform values, or values uniform in the logarithm.
   Json setting_at(std::span<const double> point) const;
 
-  /// All that makes a space what it is: equal for spaces with the same settings.
+  /// All that makes a space what it is: searches suggest the same for spaces for which this is equal.
   Json to_json() const;
 
  private:

@@ -15,8 +15,10 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-/// low + i * step as a person would write it: 0.8 instead of 0.8000000000000000444. Rounded to 13 decimals of the step.
+/// low + i * step as a person would write it: 0.8 instead of 0.8000000000000000444. Rounded to a part in 10^12 of the
+/// step.
 double step_number(const Parameter& parameter, double i) {
+  if (i == 0) return parameter.low;
   const double value = parameter.low + i * parameter.step;
   const int decimals = std::clamp(12 - std::ilogb(parameter.step) * 3 / 10, 0, 330);
   const std::string text = fmt::format("{:.{}f}", value, decimals);

@@ -96,6 +96,11 @@ TEST(Space, ASingleValueIsFixed) {
   EXPECT_EQ(space.setting_at({}).dump(), R"({"a":7,"b":2,"c":0.5})");
 }
 
+TEST(Space, HasTextsOfAnyLetters) {
+  const Space space = Space::from_toml("a = ['gr\u00f6\u00dfe', \"\"\"\\\n\u00e9\"\"\"] # \u00fc", "f.toml");
+  EXPECT_EQ(space.parameters()[0].choices, (std::vector<Json>{"gr\u00f6\u00dfe", "\u00e9"}));
+}
+
 TEST(Space, ItsIdentityChangesWithAnyPartOfIt) {
   const std::string text = "a = [1, 2]\nb = { low = 1, high = 9, when = { a = 1 } }";
   const Json identity = Space::from_toml(text, "f").to_json();
@@ -131,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"a = [1", "f.toml:1: is not TOML: "},                                                             //
         Refused{"\na = 1\na = 2", "f.toml:3: is not TOML: "}, Refused{"\n\nno toml", "f.toml:3: is not TOML: "},  //
-        Refused{"", "f.toml: the space has no parameters; "},
+        Refused{"gr\u00f6\u00dfe = 1", "f.toml:1: is not TOML: "},
+        Refused{"a = 1\nb = \u00e9", "f.toml:2: is not TOML: "}, Refused{"", "f.toml: the space has no parameters; "},
         Refused{"a-b = 1\n\na_b = 2", "f.toml:3: a_b is there twice"},
         Refused{"'my name' = 1", "f.toml:1: 'my name' is no name of a parameter; allowed are letters"},
         Refused{"\na = { low = 3, high = 1 }", "f.toml:2: a: low is 3 and high is 1, the wrong way round; exchange"},

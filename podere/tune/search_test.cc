@@ -222,7 +222,7 @@ TEST(TpeSearch, DoesNotDependOnTheOrderOfObservations) {
   const Json setting = search->suggest(40, seen);
   std::ranges::reverse(seen);
   EXPECT_EQ(search->suggest(40, seen), setting);
-  std::ranges::rotate(seen, seen.begin() + 13);
+  std::rotate(seen.begin(), seen.begin() + 13, seen.end());
   EXPECT_EQ(search->suggest(40, seen), setting);
   EXPECT_NE(search->suggest(41, seen), setting);
   EXPECT_NE(tpe_search(space_of(kMixed), 8)->suggest(40, seen), setting);

@@ -10,6 +10,8 @@
 namespace podere::tune {
 namespace {
 
+using Kind = Parameter::Kind;
+
 Json json_of_parameter(const Parameter& parameter) {
   static constexpr const char* kKinds[] = {"fixed", "real", "integer", "choice"};
   Json json = {{"name", parameter.name}, {"kind", kKinds[static_cast<int>(parameter.kind)]}};
@@ -31,7 +33,7 @@ Json json_of_parameter(const Parameter& parameter) {
 Space::Space(std::vector<Parameter> parameters)
     : parameters_(checked_parameters(std::move(parameters), [](const std::string&) { return std::string(); })),
       n_dimensions_(static_cast<std::size_t>(
-          std::ranges::count_if(parameters_, [](const Parameter& p) { return p.kind != Parameter::Kind::kFixed; }))) {}
+          std::ranges::count_if(parameters_, [](const Parameter& p) { return p.kind != Kind::kFixed; }))) {}
 
 Json Space::setting_at(std::span<const double> point) const {
   return setting_of(*this, [&](const Parameter& parameter, std::size_t dimension) {

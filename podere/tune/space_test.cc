@@ -137,7 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"a = [1", "f.toml:1: is not TOML: "},                                                             //
         Refused{"\na = 1\na = 2", "f.toml:3: is not TOML: "}, Refused{"\n\nno toml", "f.toml:3: is not TOML: "},  //
         Refused{"gr\u00f6\u00dfe = 1", "f.toml:1: is not TOML: "},
-        Refused{"a = 1\nb = \u00e9", "f.toml:2: is not TOML: "}, Refused{"", "f.toml: the space has no parameters; "},
+        Refused{"a = 1\nb = \u00e9", "f.toml:2: is not TOML: "},
+        Refused{"a = 1964-05-27Tl07:32:03", "f.toml:1: is not TOML: "},
+        Refused{"", "f.toml: the space has no parameters; "},
         Refused{"a-b = 1\n\na_b = 2", "f.toml:3: a_b is there twice"},
         Refused{"'my name' = 1", "f.toml:1: 'my name' is no name of a parameter; allowed are letters"},
         Refused{"\na = { low = 3, high = 1 }", "f.toml:2: a: low is 3 and high is 1, the wrong way round; exchange"},

@@ -1,11 +1,16 @@
 // Spaces as TOML files.
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
-// Release 3.3 promises the compiler that no letter from U+00A1 to U+0499 is asked whether it is a space, and asks that
-// of any such letter outside of quotes. It is none.
+// Release 3.3 promises the compiler two things that bad input does not keep, and is right without the promises:
+// - No letter from U+00A1 to U+0499 is asked whether it is a space. Any such letter outside of quotes is; it is none.
+// - What begins like a number or a time has its digits, as in 1979-05-27T07. Afterwards it looks for each of them.
 #include <toml++/impl/preprocessor.h>
 
 #include <cstdint>
+#undef TOML_ASSERT
+#undef TOML_ASSERT_ASSUME
+#define TOML_ASSERT(condition) static_assert(true)
+#define TOML_ASSERT_ASSUME(condition) static_assert(true)
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

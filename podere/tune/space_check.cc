@@ -172,42 +172,53 @@ std::vector<const Parameter*> chain_of(const Parameter& parameter, const ByName&
   return chain;
 }
 
+using Where = std::function<std::string(const std::string& name)>;
+
+/// What `check` returns; an InputError names the place and the parameter first.
+template <typename Check>
+auto named(const Where& where, const Parameter& parameter, const Check& check) {
+  try {
+    return check();
+  } catch (const InputError& error) {
+    throw InputError(where(parameter.name) + parameter.name + ": " + error.what());
+  }
+}
+
+void check_number(std::size_t n_parameters, const Where& where) {
+  if (n_parameters == 0) throw_input_error("{}the space has no parameters; give at least one", where(""));
+  if (n_parameters <= kMostParameters) return;
+  throw_input_error("{}the space has {} parameters, allowed are {}", where(""), n_parameters, kMostParameters);
+}
+
+std::vector<Parameter> parents_first(const std::vector<Parameter>& parameters, ByName unplaced, const Where& where) {
+  std::vector<Parameter> ordered;
+  for (const Parameter& parameter : parameters) {
+    auto chain = named(where, parameter, [&] { return chain_of(parameter, unplaced); });
+    for (; !chain.empty(); chain.pop_back()) {
+      unplaced.erase(chain.back()->name);
+      ordered.push_back(*chain.back());
+    }
+  }
+  return ordered;
+}
+
 }  // namespace
 
-std::vector<Parameter> checked_parameters(std::vector<Parameter> parameters,
-                                          const std::function<std::string(const std::string& name)>& where) {
-  if (parameters.empty()) throw_input_error("{}the space has no parameters; give at least one", where(""));
-  if (parameters.size() > kMostParameters) {
-    throw_input_error("{}the space has {} parameters, allowed are {}", where(""), parameters.size(), kMostParameters);
-  }
-  const auto check = [&](const Parameter& parameter, auto&& do_check) {
-    try {
-      return do_check(parameter);
-    } catch (const InputError& error) {
-      throw InputError(where(parameter.name) + parameter.name + ": " + error.what());
-    }
-  };
+std::vector<Parameter> checked_parameters(std::vector<Parameter> parameters, const Where& where) {
+  check_number(parameters.size(), where);
   ByName by_name;
   for (Parameter& parameter : parameters) {
     check_name(parameter.name, where(parameter.name));
-    check(parameter, check_parameter);
+    named(where, parameter, [&] { check_parameter(parameter); });
     if (!by_name.emplace(parameter.name, &parameter).second) {
       throw_input_error("{}{} is there twice ('-' and '_' are the same)", where(parameter.name), parameter.name);
     }
     if (has_single_value(parameter)) parameter = fixed(parameter);
   }
   for (const Parameter& parameter : parameters) {
-    check(parameter, [&](const Parameter& child) { check_condition(child, by_name); });
+    named(where, parameter, [&] { check_condition(parameter, by_name); });
   }
-  std::vector<Parameter> ordered;
-  for (const Parameter& parameter : parameters) {
-    auto chain = check(parameter, [&](const Parameter& child) { return chain_of(child, by_name); });
-    for (; !chain.empty(); chain.pop_back()) {
-      by_name.erase(chain.back()->name);
-      ordered.push_back(*chain.back());
-    }
-  }
-  return ordered;
+  return parents_first(parameters, by_name, where);
 }
 
 }  // namespace podere::tune

@@ -24,6 +24,7 @@ void add_train_networks(CLI::App& train, Command& chosen);
 /// A subcommand of train for each algorithm of the catalog that does not have its own file.
 void add_train_others(CLI::App& train, Command& chosen);
 void add_tune(CLI::App& app, Command& chosen);
+void add_study(CLI::App& app, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
 void add_classify(CLI::App& app, Command& chosen);
 void add_evaluate(CLI::App& app, Command& chosen);

@@ -36,6 +36,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_describe(app, chosen);
   add_train(app, chosen);
   add_tune(app, chosen);
+  add_study(app, chosen);
   add_predict(app, chosen);
   add_classify(app, chosen);
   add_evaluate(app, chosen);

@@ -142,6 +142,7 @@ std::string facts_text(const std::vector<std::pair<std::string, Json>>& facts) {
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (!value.is_number_integer()) return number(value);
   const auto n = value.get<std::uint64_t>();
   return !value.is_number_unsigned() && value.get<std::int64_t>() < 0 ? "-" + with_commas(0 - n) : with_commas(n);

@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
-#include <tuple>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -17,8 +15,8 @@
 #include "podere/cli/outputs.h"
 #include "podere/cli/print.h"
 #include "podere/cli/training.h"
+#include "podere/cli/trials.h"
 #include "podere/jobs/checkpoint.h"
-#include "podere/jobs/trials.h"
 #include "podere/jobs/tune_job.h"
 #include "podere/table/folds.h"
 #include "podere/tune/search.h"
@@ -87,7 +85,7 @@ void define_search(CLI::App& app, TuneOptions& options) {
       ->transform(whole_number(2, 100))
       ->type_name("N");
   app.add_option("--first-after", job.least_budget,
-                 "Rounds or epochs after which a trial is measured first [a 27th of all]")
+                 "Rounds or epochs after which a trial is measured first [a ninth of all]")
       ->transform(whole_number(1, kMostWhole))
       ->type_name("N");
   app.add_option(
@@ -117,7 +115,8 @@ void define_search(CLI::App& app, TuneOptions& options) {
       ->transform(count())
       ->type_name("S");
   app.add_option("--held-out", job.held_out,
-                 fmt::format("Without folds and validation data, measure trials on one row of N [{}]", job.held_out))
+                 fmt::format("Measure trials on one row of N [5; of fewer than {} rows --folds 5]",
+                             with_commas(jobs::kFoldedRows)))
       ->transform(whole_number(2, jobs::kMostHeldOut))
       ->excludes("--validation")
       ->excludes(folds)
@@ -133,42 +132,14 @@ void define_tune(CLI::App& app, TuneOptions& options) {
   make_common(app, {"--space", "--trials", "--for", "--score", "--study", "--executors"});
 }
 
-/// Without what is the same in `fixed`.
-std::string setting_text(const Json& setting, const Json& fixed = Json::object()) {
-  std::string text;
-  for (const auto& [name, value] : setting.items()) {
-    if (fixed.contains(name)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", in_words(name),
-                        value.is_number_float() ? number(value)
-                        : value.is_string()     ? value.get<std::string>()
-                                                : value.dump());
-  }
-  return text;
-}
-
-/// The best trials, one a line.
-std::string trials_text(const Json& facts) {
-  std::vector<Json> trials = facts.at("trials");
-  const auto best = facts.at("best");
-  const bool is_maximized = jobs::is_maximized(facts.at("score").get<std::string>());
-  std::ranges::stable_sort(trials, {}, [&](const Json& trial) {
-    const double score = trial.at("score").is_null() ? NAN : trial.at("score").get<double>();
-    return std::tuple(trial.at("trial") != best, std::isnan(score), is_maximized ? -score : score);
-  });
-  Json fixed = Json::object();
-  for (const auto& [name, value] : trials.front().at("setting").items()) {
-    const bool is_same = std::ranges::all_of(trials, [&name = name, &value = value](const Json& trial) {
-      return trial.at("setting").value(name, Json()) == value;
-    });
-    if (is_same && trials.size() > 1) fixed[name] = value;
-  }
-  TextTable table({"trial", measure_in_words(facts.at("score").get<std::string>()), "after", "state", "setting"}, true);
-  for (std::size_t i = 0; i < std::min(trials.size(), kShownTrials); ++i) {
-    const Json& trial = trials[i];
-    table.add({number(trial.at("trial")), number(trial.at("score")), number(trial.at("budget")),
-               trial.at("state").get<std::string>(), setting_text(trial.at("setting"), fixed)});
-  }
-  return table.text();
+/// What trials were measured on.
+std::string measured_text(const Json& facts) {
+  const Json& on = facts.at("measured_on");
+  if (on.contains("validation")) return on.at("validation").get<std::string>();
+  if (on.contains("held_out")) return fmt::format("one row of {}", on.at("held_out").get<int>());
+  const int n_repeats = on.at("repeats").get<int>();
+  return fmt::format("{} folds{}", on.at("folds").get<int>(),
+                     n_repeats > 1 ? fmt::format(", {} times", n_repeats) : "");
 }
 
 void print_search(const Json& facts, const std::string& model, int descriptor) {
@@ -183,13 +154,14 @@ void print_search(const Json& facts, const std::string& model, int descriptor) {
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
       {"trials", fmt::format("{}{}", facts.at("trials").size(),
                              n_failed > 0 ? fmt::format(", of which {} failed", n_failed) : "")},
+      {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},
       {"to train on all rows", seconds("train_seconds")},
       {"peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor"},
       {"model", model}};
   print(
-      facts_text(lines) + "\n" + trials_text(facts) +
+      facts_text(lines) + "\n" + trials_text(facts.at("trials"), facts.at("score").get<std::string>(), kShownTrials) +
           fmt::format("\nThe model was trained on all rows with the setting of trial {}: {}.\nIts score is the best of "
                       "many, so it is a little too good: measure the model on other rows.\n",
                       facts.at("best").get<int>(), setting_text(facts.at("options"))),

@@ -25,14 +25,14 @@
 namespace podere::jobs {
 namespace {
 
-constexpr std::size_t kRungShare = 27;  // of a trial, before it is measured first
+constexpr std::size_t kRungShare = 9;  // of a trial, before it is measured first
 
 void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   const algorithm::Abilities abilities = algorithm.abilities();
   if (algorithm.length_option().empty() || !abilities.has_folds || !abilities.keeps_checkpoints) {
     throw_input_error("there is no search for {}", job.algorithm);
   }
-  if (job.held_out < 2 || job.held_out > kMostHeldOut) {
+  if (job.held_out != 0 && (job.held_out < 2 || job.held_out > kMostHeldOut)) {
     throw_input_error("held-out is {}, allowed is 2 to {}", job.held_out, kMostHeldOut);
   }
   if (job.folds.n != 0 && (job.folds.n < 2 || job.folds.n > table::kMostFolds)) {
@@ -41,6 +41,7 @@ void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   if (job.folds.repeats < 1 || job.folds.repeats > kMostRepeats) {
     throw_input_error("fold-repeats is {}, allowed is 1 to {}", job.folds.repeats, kMostRepeats);
   }
+  if (!job.folds.column().empty()) throw InputError("a search has no folds by group or order yet");
   if (job.folds.n > 0 && job.validation) throw InputError("folds measure each row once: leave out --validation");
   if (!(job.seconds >= 0)) throw_input_error("time is {} seconds, allowed is a number from 0", job.seconds);
 }
@@ -103,6 +104,12 @@ LabeledTable load_table(const TuneJob& job, const algorithm::Algorithm& algorith
   check_label_guess(loaded.source, table, read.label, wanted, comm);
   loaded.label = describe_label(loaded.source, table, read.label, wanted.rules.kind, comm);
   return loaded;
+}
+
+/// Says what trials are measured on where the job does not.
+void settle_parts(TuneJob& job, std::uint64_t n_rows) {
+  if (job.validation || job.folds.n > 0 || job.held_out > 0) return;
+  (n_rows < kFoldedRows ? job.folds.n : job.held_out) = 5;
 }
 
 /// The parts that trials are trained and measured on. Collective.
@@ -335,6 +342,13 @@ Json final_options(const algorithm::Algorithm& algorithm, const Trials& trials, 
   return lasting;
 }
 
+/// "folds" and "repeats", or "held_out" or "validation".
+Json measured_on(const TuneJob& job) {
+  if (job.validation) return {{"validation", name_of(*job.validation)}};
+  if (job.folds.n > 0) return {{"folds", job.folds.n}, {"repeats", job.folds.repeats}};
+  return {{"held_out", job.held_out}};
+}
+
 const char* state_text(tune::Trial::State state) {
   switch (state) {
     case tune::Trial::State::kComplete:
@@ -379,7 +393,8 @@ void check_some_succeeded(const tune::Study& study) {
 
 }  // namespace
 
-Json run(const TuneJob& job, const JobContext& context) {
+Json run(const TuneJob& given, const JobContext& context) {
+  TuneJob job = given;
   const comm::Communicator& comm = context.comm;
   const algorithm::Algorithm& algorithm = catalog::algorithm_called(job.algorithm);
   check_job(job, algorithm);
@@ -396,6 +411,7 @@ Json run(const TuneJob& job, const JobContext& context) {
   }
   const double load_seconds = load_watch.seconds();
 
+  settle_parts(job, table.n_global_rows());
   TrialRows rows{&table, validation ? &**validation : nullptr};
   const Json first_setting = space.setting_at(std::vector<double>(space.n_dimensions(), 0.0));
   Json first_options = loaded.options;
@@ -416,6 +432,7 @@ Json run(const TuneJob& job, const JobContext& context) {
                 {"objective_is_guess", loaded.options != job.options},
                 {"load_seconds", load_seconds},
                 {"search_seconds", search_watch.seconds()},
+                {"measured_on", measured_on(job)},
                 {"rungs", study.rungs()},
                 {"trials", trials_json(study, is_maximized_score)},
                 {"steps", search.n_steps()},

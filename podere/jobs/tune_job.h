@@ -13,6 +13,8 @@
 namespace podere::jobs {
 
 inline constexpr int kMostHeldOut = 100;
+/// One in five of fewer rows says too little of which trial is the best.
+inline constexpr std::uint64_t kFoldedRows = 50'000;
 
 /// Result: "model" (the model file's content, trained on all rows with the best options) and "facts". The same for any
 /// number of executors and threads, unless `seconds` ends it.
@@ -29,11 +31,12 @@ struct TuneJob {
   tune::Schedule schedule = tune::Schedule::kAsha;
   std::size_t trials = 64;
   std::size_t eta = 3;
-  std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; 0: a 27th of all
+  std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; 0: a ninth of all
   std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
   std::uint64_t seed = 0;        ///< of the search
   Folds folds;                   ///< trials are measured on each fold
-  int held_out = 5;              ///< without folds and `validation`: one row of so many is measured on, 2 .. 100
+  int held_out = 0;              ///< without folds and `validation`: one row of so many is measured on, 2 .. 100; 0: of
+                                 ///< 5, or where there are fewer than kFoldedRows rows five folds
   std::string score;             ///< a measure; empty: the one that training minimizes
   double seconds = 0;            ///< after which no step begins; 0: no limit
   std::string study;             ///< file of rank 0: a journal, from which the search resumes; empty: none

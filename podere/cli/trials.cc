@@ -1,0 +1,63 @@
+#include "podere/cli/trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "podere/cli/print.h"
+#include "podere/jobs/trials.h"
+
+namespace podere::cli {
+namespace {
+
+/// What of their settings all trials share.
+Json shared_setting(const std::vector<Json>& trials) {
+  Json shared = Json::object();
+  if (trials.size() < 2) return shared;
+  for (const auto& [name, value] : trials.front().at("setting").items()) {
+    const bool is_same = std::ranges::all_of(trials, [&name = name, &value = value](const Json& trial) {
+      return trial.at("setting").value(name, Json()) == value;
+    });
+    if (is_same) shared[name] = value;
+  }
+  return shared;
+}
+
+}  // namespace
+
+std::string setting_text(const Json& setting, const Json& but) {
+  std::string text;
+  for (const auto& [name, value] : setting.items()) {
+    if (but.contains(name)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", in_words(name), value_text(value));
+  }
+  return text;
+}
+
+void sort_trials(std::vector<Json>& trials, const std::string& score) {
+  const double sign = jobs::is_maximized(score) ? -1 : 1;
+  std::ranges::stable_sort(trials, {}, [&](const Json& trial) {
+    const Json& value = trial.at("score");
+    return std::tuple(value.is_null(), trial.at("state") != "complete",
+                      value.is_null() ? 0 : sign * value.get<double>());
+  });
+}
+
+std::string trials_text(std::vector<Json> trials, const std::string& score, std::size_t n_shown) {
+  if (trials.empty()) return "no trial was measured\n";
+  sort_trials(trials, score);
+  const Json shared = shared_setting(trials);
+  TextTable table({"trial", measure_in_words(score), "after", "state", "setting"}, true);
+  for (std::size_t i = 0; i < std::min(trials.size(), n_shown); ++i) {
+    const Json& trial = trials[i];
+    table.add({number(trial.at("trial")), number(trial.at("score")), number(trial.at("budget")),
+               trial.at("state").get<std::string>(), setting_text(trial.at("setting"), shared)});
+  }
+  std::string text = table.text();
+  if (trials.size() > n_shown) text += fmt::format("... and {} more\n", trials.size() - n_shown);
+  if (!shared.empty()) text += fmt::format("All have {}.\n", setting_text(shared));
+  return text;
+}
+
+}  // namespace podere::cli

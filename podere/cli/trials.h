@@ -1,0 +1,22 @@
+// Trials of a search as text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "podere/base/json.h"
+
+namespace podere::cli {
+
+/// "depth 8, learning rate 0.1", without what `but` has too.
+std::string setting_text(const Json& setting, const Json& but = Json::object());
+
+/// The best `n_shown` of trials, one a line, as the fact "trials" of a search has them: "trial", "state", "score",
+/// "budget", "setting". Of their settings what is not the same in all.
+std::string trials_text(std::vector<Json> trials, const std::string& score, std::size_t n_shown);
+
+/// Those with a score first, the best of them in front; trained to the end before others.
+void sort_trials(std::vector<Json>& trials, const std::string& score);
+
+}  // namespace podere::cli

@@ -225,7 +225,7 @@ class Search {
       }
       if (!result) return false;
       if (step.budget == study_.rungs().back()) trials.forget(step.trial);
-      study_.tell(step, *std::move(result));
+      study_.report(step, *std::move(result));
       progress.report_trials();
     }
     end_paused();

@@ -60,7 +60,7 @@ std::vector<Step> Study::to_do() const {
   return steps;
 }
 
-void Study::tell(const Step& step, StepResult result) {
+void Study::report(const Step& step, StepResult result) {
   const auto found = std::ranges::find_if(on_, [&](const auto& entry) {
     return entry.second.step.trial == step.trial && entry.second.step.rung == step.rung;
   });

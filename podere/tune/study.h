@@ -63,8 +63,8 @@ struct Trial {
 };
 
 /// A search with its schedule. Decides as that many workers would whose steps each take a time equal to their rounds:
-/// results are looked at in the order in which those workers would have them, ties by trial, whoever has them first.
-/// So all decisions follow from the results alone. Source: Li et al., MLSys 2020 (ASHA).
+/// results are looked at in the order in which those workers would have them, ties by trial. So all decisions follow
+/// from the results alone. Source: Li et al., MLSys 2020 (ASHA).
 class Study {
  public:
   /// Of a step whose result was looked at, in the order in which they were.
@@ -74,10 +74,10 @@ class Study {
   Study(const StudyOptions& options, const Search& search, Listener listener = {});
 
   /// The steps that may be done now, in any order, those first whose results are waited for. None: the study is over.
-  /// Those that `tell` got are not among them.
+  /// Those that were reported are not among them.
   std::vector<Step> to_do() const;
   /// The result of a step of to_do().
-  void tell(const Step& step, StepResult result);
+  void report(const Step& step, StepResult result);
   /// No new trials and no promotions any more: what is to do stays.
   void stop() { is_stopped_ = true; }
 

@@ -34,6 +34,7 @@ enum class Record {
 constexpr const char* kRunAttribute = "podere";
 constexpr const char* kSettingAttribute = "setting";
 constexpr const char* kStepAttribute = "after ";
+constexpr std::string_view kFirstBytes = R"({"op_code":0,"worker_id":"podere",)";
 
 Json record_of(Record kind, Json fields) {
   Json record = {{"op_code", static_cast<int>(kind)}, {"worker_id", "podere"}};
@@ -90,13 +91,24 @@ StepResult step_result(const Json& json) {
           json.at("facts")};
 }
 
-/// Takes a record in. Throws Json::exception for members that are missing or of another type.
+/// Throws InputError for what is no whole number from 0.
+std::size_t whole_number(const Json& json) {
+  if (!json.is_number_unsigned()) throw InputError("no whole number");
+  return json.get<std::size_t>();
+}
+
+/// That of "after 12".
+std::size_t budget_of(const std::string& attribute) {
+  return whole_number(Json::parse(attribute.substr(std::strlen(kStepAttribute))));
+}
+
+/// Takes a record in. Throws Json::exception or InputError for members that are missing or of another type.
 void take(const Json& record, RecordedStudy& study) {
-  const auto trial = [&]() -> RecordedTrial& { return study.trials.at(record.at("trial_id").get<std::size_t>()); };
-  switch (static_cast<Record>(record.at("op_code").get<int>())) {
+  const auto trial = [&]() -> RecordedTrial& { return study.trials.at(whole_number(record.at("trial_id"))); };
+  switch (static_cast<Record>(whole_number(record.at("op_code")))) {
     case Record::kCreateStudy:
       study.head.name = record.at("study_name").get<std::string>();
-      study.head.is_maximized = record.at("directions").at(0).get<int>() == 2;
+      study.head.is_maximized = whole_number(record.at("directions").at(0)) == 2;
       break;
     case Record::kStudyAttribute:
       if (record.at("user_attr").contains(kRunAttribute)) study.head.run = record.at("user_attr").at(kRunAttribute);
@@ -105,15 +117,15 @@ void take(const Json& record, RecordedStudy& study) {
       study.trials.emplace_back();
       break;
     case Record::kTrialState: {
-      const int state = record.at("state").get<int>();
-      if (state >= 0 && state <= 3) trial().state = static_cast<RecordedTrial::State>(state);
+      const std::size_t state = whole_number(record.at("state"));
+      if (state <= 3) trial().state = static_cast<RecordedTrial::State>(state);
       break;
     }
     case Record::kTrialAttribute:
       for (const auto& [name, value] : record.at("user_attr").items()) {
         if (name == kSettingAttribute) trial().setting = value;
         if (!name.starts_with(kStepAttribute)) continue;
-        trial().done[std::stoul(name.substr(std::strlen(kStepAttribute)))] = step_result(value);
+        trial().done[budget_of(name)] = step_result(value);
       }
       break;
     default:
@@ -142,6 +154,11 @@ std::size_t whole_size(std::string_view text) {
   return size;
 }
 
+/// Whether it is a journal of Podere's that was cut before it said of what it is.
+bool is_cut_head(std::string_view text) {
+  return std::ranges::count(text, '\n') < 2 && (text.starts_with(kFirstBytes) || kFirstBytes.starts_with(text));
+}
+
 }  // namespace
 
 RecordedStudy study_from_text(const std::string& text, const std::string& name) {
@@ -168,52 +185,60 @@ RecordedStudy study_from_text(const std::string& text, const std::string& name) 
 
 StudyWriter::StudyWriter(const std::string& path, const Space& space)
     : path_(path), parameters_(space.parameters()), lock_(path) {
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  file_ = open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  is_new_ = file_ < 0 && errno == ENOENT;
+  if (is_new_) file_ = open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) throw_input_error("{}: {}", path, std::strerror(errno));
   std::ifstream stream(path);
   text_.assign(std::istreambuf_iterator<char>(stream), {});
+  if (is_cut_head(text_)) text_.clear();
 }
 
-StudyWriter::~StudyWriter() { close(file_); }
+StudyWriter::~StudyWriter() {
+  if (is_new_ && !has_written_) unlink(path_.c_str());
+  close(file_);
+}
 
 void StudyWriter::begin(const StudyHead& head) {
-  write(record_of(Record::kCreateStudy,
-                  {{"study_name", head.name}, {"directions", Json::array({head.is_maximized ? 2 : 1})}}));
-  write(record_of(Record::kStudyAttribute, {{"study_id", 0}, {"user_attr", {{kRunAttribute, head.run}}}}));
+  add(record_of(Record::kCreateStudy,
+                {{"study_name", head.name}, {"directions", Json::array({head.is_maximized ? 2 : 1})}}));
+  add(record_of(Record::kStudyAttribute, {{"study_id", 0}, {"user_attr", {{kRunAttribute, head.run}}}}));
 }
 
 void StudyWriter::note(const Step& step, const StepResult& result, bool is_maximized) {
   if (step.from == 0) {
-    write(record_of(Record::kCreateTrial, {{"study_id", 0}, {"datetime_start", time_text()}}));
+    add(record_of(Record::kCreateTrial, {{"study_id", 0}, {"datetime_start", time_text()}}));
     for (const Parameter& parameter : parameters_) {
       const auto value = step.setting.find(parameter.name);
       if (parameter.kind == Parameter::Kind::kFixed || value == step.setting.end()) continue;
-      write(record_of_trial(Record::kParameter, step.trial,
-                            {{"param_name", parameter.name},
-                             {"param_value_internal", journal_value(parameter, *value)},
-                             {"distribution", distribution_of(parameter).dump()}}));
+      add(record_of_trial(Record::kParameter, step.trial,
+                          {{"param_name", parameter.name},
+                           {"param_value_internal", journal_value(parameter, *value)},
+                           {"distribution", distribution_of(parameter).dump()}}));
     }
-    write(record_of_trial(Record::kTrialAttribute, step.trial, {{"user_attr", {{kSettingAttribute, step.setting}}}}));
+    add(record_of_trial(Record::kTrialAttribute, step.trial, {{"user_attr", {{kSettingAttribute, step.setting}}}}));
   }
   if (std::isfinite(result.loss)) {
-    write(record_of_trial(Record::kIntermediateValue, step.trial,
-                          {{"step", step.budget}, {"intermediate_value", is_maximized ? -result.loss : result.loss}}));
+    add(record_of_trial(Record::kIntermediateValue, step.trial,
+                        {{"step", step.budget}, {"intermediate_value", is_maximized ? -result.loss : result.loss}}));
   }
   const std::string name = fmt::format("{}{}", kStepAttribute, step.budget);
-  write(record_of_trial(Record::kTrialAttribute, step.trial, {{"user_attr", {{name, to_json(result)}}}}));
+  add(record_of_trial(Record::kTrialAttribute, step.trial, {{"user_attr", {{name, to_json(result)}}}}));
+  write();
 }
 
 void StudyWriter::end(std::size_t trial, RecordedTrial::State state, double score) {
-  write(record_of_trial(Record::kTrialState, trial,
-                        {{"state", static_cast<int>(state)},
-                         {"values", std::isfinite(score) ? Json::array({score}) : Json()},
-                         {"datetime_complete", time_text()}}));
+  add(record_of_trial(Record::kTrialState, trial,
+                      {{"state", static_cast<int>(state)},
+                       {"values", std::isfinite(score) ? Json::array({score}) : Json()},
+                       {"datetime_complete", time_text()}}));
+  write();
 }
 
-void StudyWriter::write(const Json& record) {
-  waiting_ += record.dump() + "\n";
-  if (!std::exchange(has_written_, true) &&
-      (ftruncate(file_, static_cast<off_t>(whole_size(text_))) != 0 || lseek(file_, 0, SEEK_END) < 0)) {
+void StudyWriter::add(const Json& record) { waiting_ += record.dump() + "\n"; }
+
+void StudyWriter::write() {
+  if (!std::exchange(has_written_, true) && ftruncate(file_, static_cast<off_t>(whole_size(text_))) != 0) {
     throw_input_error("{}: {}", path_, std::strerror(errno));
   }
   while (!waiting_.empty()) {

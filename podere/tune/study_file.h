@@ -40,18 +40,21 @@ struct RecordedStudy {
 /// what is no journal of Podere's.
 RecordedStudy study_from_text(const std::string& text, const std::string& name);
 
-/// Writes a journal, line by line. Lines that could not be written, as on a full disk, come with later ones.
+/// Writes a journal, the lines of a step at once, after what other programs have added. Lines that could not be
+/// written, as on a full disk, come with later ones.
 class StudyWriter {
  public:
   /// Continues the file, if it is there, after its last whole step; it is not changed before the first record.
-  /// Keeps it from other processes. Throws InputError if another has it or it cannot be written.
+  /// Keeps it from other commands. A new file is only there once it has a step. Throws InputError if another has it or
+  /// it cannot be written.
   StudyWriter(const std::string& path, const Space& space);
   ~StudyWriter();
   StudyWriter(const StudyWriter&) = delete;
   StudyWriter& operator=(const StudyWriter&) = delete;
 
-  /// What the file had when it was opened.
+  /// What the file had when it was opened; empty: begin() a study.
   const std::string& text() const { return text_; }
+  /// Written with the first step.
   void begin(const StudyHead& head);
   /// A trial's first step begins it.
   void note(const Step& step, const StepResult& result, bool is_maximized);
@@ -61,13 +64,15 @@ class StudyWriter {
   const std::string& fault() const { return fault_; }
 
  private:
-  void write(const Json& record);
+  void add(const Json& record);
+  void write();
 
   std::string path_;
   std::vector<Parameter> parameters_;
   FileLock lock_;
   int file_ = -1;
   std::string text_;
+  bool is_new_ = false;
   bool has_written_ = false;
   std::string waiting_;  // lines
   std::string fault_;

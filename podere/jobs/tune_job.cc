@@ -134,8 +134,15 @@ std::vector<std::vector<std::uint8_t>> parts_of(const TuneJob& job, const algori
   return parts;
 }
 
-tune::StudyOptions study_options(const TuneJob& job, const algorithm::Algorithm& algorithm, const Json& options) {
+tune::StudyOptions study_options(const TuneJob& job, const algorithm::Algorithm& algorithm, const tune::Space& space,
+                                 const Json& options) {
   const std::string& length = algorithm.length_option();
+  const auto parameter = std::ranges::find(space.parameters(), length, &tune::Parameter::name);
+  if (parameter != space.parameters().end() &&
+      (parameter->kind != tune::Parameter::Kind::kFixed || !parameter->parent_values.empty())) {
+    throw_input_error("{}: {} is no choice of a search, all trials are trained up to it: give one number",
+                      name_of_space(job), length);
+  }
   if (!options.contains(length)) {
     throw_input_error("say for how long trials are trained: {} = ... in the space, or --fix {}=...", length, length);
   }
@@ -417,7 +424,7 @@ Json run(const TuneJob& given, const JobContext& context) {
   Json first_options = loaded.options;
   first_options.update(first_setting);
   if (!validation) rows.is_training = parts_of(job, *algorithm.trainer(first_options), table, comm);
-  const tune::StudyOptions study_of = study_options(job, algorithm, first_options);
+  const tune::StudyOptions study_of = study_options(job, algorithm, space, first_options);
   const Json identity_of_run = identity(job, space, study_of, loaded.options, table, rows.validation, context);
   Trials trials(algorithm, loaded.options, job.score, rows, context);
   const Stopwatch search_watch;

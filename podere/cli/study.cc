@@ -55,7 +55,10 @@ ReadStudy read_study(const std::string& path) {
   for (std::size_t i = 0; i < recorded.trials.size(); ++i) {
     const tune::RecordedTrial& trial = recorded.trials[i];
     if (trial.done.empty()) continue;
-    const auto& [budget, result] = *trial.done.rbegin();
+    const auto& [budget, result] =
+        trial.state == tune::RecordedTrial::State::kFailed
+            ? *trial.done.rbegin()
+            : *std::ranges::min_element(trial.done, {}, [](const auto& one) { return one.second.loss; });
     if (study.score.empty() && std::isfinite(result.loss)) study.score = jobs::default_score(result.facts);
     const double score = recorded.head.is_maximized ? -result.loss : result.loss;
     study.trials.push_back({{"trial", i},

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "podere/cli/print.h"
 #include "podere/jobs/trials.h"
@@ -39,8 +39,7 @@ void sort_trials(std::vector<Json>& trials, const std::string& score) {
   const double sign = jobs::is_maximized(score) ? -1 : 1;
   std::ranges::stable_sort(trials, {}, [&](const Json& trial) {
     const Json& value = trial.at("score");
-    return std::tuple(value.is_null(), trial.at("state") != "complete",
-                      value.is_null() ? 0 : sign * value.get<double>());
+    return std::pair(value.is_null(), value.is_null() ? 0 : sign * value.get<double>());
   });
 }
 

@@ -16,7 +16,7 @@ std::string setting_text(const Json& setting, const Json& but = Json::object());
 /// "budget", "setting". Of their settings what is not the same in all.
 std::string trials_text(std::vector<Json> trials, const std::string& score, std::size_t n_shown);
 
-/// Those with a score first, the best of them in front; trained to the end before others.
+/// The best in front, those without a score behind.
 void sort_trials(std::vector<Json>& trials, const std::string& score);
 
 }  // namespace podere::cli

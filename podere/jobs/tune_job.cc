@@ -342,7 +342,7 @@ class Search {
 
 /// The options of a training on all rows as good as the best trial: as long as that was, on the mean of its parts.
 Json final_options(const algorithm::Algorithm& algorithm, const Trials& trials, const tune::Trial& best) {
-  const auto& [step, result] = best.done.back();
+  const auto& [step, result] = best.best();
   const Json options = trials.options_of(best.setting);
   Json lasting = algorithm.options_after_folds(options, {result.facts});
   if (lasting == options) lasting[algorithm.length_option()] = step.budget;
@@ -370,7 +370,7 @@ const char* state_text(tune::Trial::State state) {
   return "running";
 }
 
-/// Of those that were measured: "trial", "state", "score", "budget", "setting" and "facts" of the last step.
+/// Of those that were measured: "trial", "state", "setting", and of its best step "score", "budget" and "facts".
 Json trials_json(const tune::Study& study, bool is_maximized) {
   Json trials = Json::array();
   for (std::size_t i = 0; i < study.trials().size(); ++i) {
@@ -380,9 +380,9 @@ Json trials_json(const tune::Study& study, bool is_maximized) {
     trials.push_back({{"trial", i},
                       {"state", state_text(trial.state)},
                       {"score", std::isnan(loss) ? Json() : Json(is_maximized ? -loss : loss)},
-                      {"budget", trial.done.back().first.budget},
+                      {"budget", trial.best().first.budget},
                       {"setting", trial.setting},
-                      {"facts", trial.done.back().second.facts}});
+                      {"facts", (std::isnan(loss) ? trial.done.back() : trial.best()).second.facts}});
   }
   return trials;
 }
@@ -448,7 +448,7 @@ Json run(const TuneJob& given, const JobContext& context) {
   if (study.best()) {
     const tune::Trial& best = study.trials()[*study.best()];
     facts["best"] = *study.best();
-    facts["score"] = job.score.empty() ? default_score(best.done.back().second.facts) : job.score;
+    facts["score"] = job.score.empty() ? default_score(best.best().second.facts) : job.score;
     facts["options"] = final_options(algorithm, trials, best);
   }
   std::string model;

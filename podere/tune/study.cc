@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
 #include "podere/base/error.h"
 
@@ -26,7 +25,14 @@ double rank_of(double loss) { return std::isnan(loss) ? std::numeric_limits<doub
 
 }  // namespace
 
-double Trial::loss() const { return done.empty() ? std::numeric_limits<double>::quiet_NaN() : done.back().second.loss; }
+const std::pair<Step, StepResult>& Trial::best() const {
+  return *std::ranges::min_element(done, {}, [](const auto& one) { return rank_of(one.second.loss); });
+}
+
+double Trial::loss() const {
+  if (done.empty() || state == State::kFailed) return std::numeric_limits<double>::quiet_NaN();
+  return best().second.loss;
+}
 
 std::vector<std::size_t> rungs_of(const StudyOptions& options) {
   std::vector<std::size_t> rungs = {options.most_budget};
@@ -160,12 +166,9 @@ std::optional<std::size_t> Study::promoted_from(std::size_t rung) const {
 
 std::optional<std::size_t> Study::best() const {
   std::optional<std::size_t> best;
-  const auto key = [&](std::size_t i) {
-    return std::tuple(trials_[i].state != Trial::State::kComplete, trials_[i].loss(), i);
-  };
   for (std::size_t i = 0; i < trials_.size(); ++i) {
-    if (std::isnan(trials_[i].loss())) continue;
-    if (!best || key(i) < key(*best)) best = i;
+    const double loss = trials_[i].loss();
+    if (!std::isnan(loss) && (!best || loss < trials_[*best].loss())) best = i;
   }
   return best;
 }

@@ -58,7 +58,9 @@ struct Trial {
   Json setting;
   State state = State::kRunning;
   std::vector<std::pair<Step, StepResult>> done;
-  /// The last; NaN where there is none, or it failed.
+  /// The step after which it was best, which is not the last where more rounds made it worse. There must be one.
+  const std::pair<Step, StepResult>& best() const;
+  /// After that step; NaN where there is none, or it failed.
   double loss() const;
 };
 
@@ -84,8 +86,7 @@ class Study {
   const std::vector<Trial>& trials() const { return trials_; }
   const std::vector<std::size_t>& rungs() const { return rungs_; }
   std::size_t n_trials() const { return n_trials_; }
-  /// Of trials that are trained to the end the one with the least loss, else of all; ties by number. None: no trial has
-  /// a loss.
+  /// The trial with the least loss, ties by number. None: no trial has a loss.
   std::optional<std::size_t> best() const;
 
  private:

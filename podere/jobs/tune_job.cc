@@ -48,46 +48,71 @@ void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
 
 std::string name_of_space(const TuneJob& job) { return job.space.empty() ? "the default space" : job.space_name; }
 
-/// That of the job, or of the algorithm; what the job has as an option is fixed in it.
+/// That of the job, or of the algorithm. What the job has as an option is fixed in it, and what then is never there is
+/// left out.
 tune::Space space_of(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   const bool is_own = job.space.empty();
   const tune::Space space = tune::Space::from_toml(is_own ? algorithm.default_space() : job.space, name_of_space(job));
-  std::vector<tune::Parameter> parameters = space.parameters();
-  for (tune::Parameter& parameter : parameters) {
-    if (!job.options.contains(parameter.name)) continue;
-    parameter = {.name = parameter.name,
-                 .choices = {job.options[parameter.name]},
-                 .parent = parameter.parent,
-                 .parent_values = parameter.parent_values};
+  std::vector<tune::Parameter> parameters;
+  for (tune::Parameter parameter : space.parameters()) {
+    if (job.options.contains(parameter.parent)) {
+      if (std::ranges::count(parameter.parent_values, job.options[parameter.parent]) == 0) continue;
+      parameter.parent.clear();
+      parameter.parent_values.clear();
+    } else if (!parameter.parent.empty() &&
+               std::ranges::find(parameters, parameter.parent, &tune::Parameter::name) == parameters.end()) {
+      continue;
+    }
+    if (job.options.contains(parameter.name)) {
+      parameter = {.name = parameter.name,
+                   .choices = {job.options[parameter.name]},
+                   .parent = parameter.parent,
+                   .parent_values = parameter.parent_values};
+    }
+    parameters.push_back(std::move(parameter));
   }
   return tune::Space(std::move(parameters));
 }
 
+/// The options of a point of the space.
+Json options_at(double coordinate, const tune::Space& space, const TuneJob& job) {
+  Json options = job.options;
+  options.update(space.setting_at(std::vector<double>(space.n_dimensions(), coordinate)));
+  return options;
+}
+
 /// Throws InputError for a space with an option that the algorithm does not have, or with values out of its range.
 void check_space(const tune::Space& space, const TuneJob& job, const algorithm::Algorithm& algorithm) {
+  std::string objective;
   for (const double coordinate : {0.0, 1 - 1e-9}) {
-    Json options = job.options;
-    options.update(space.setting_at(std::vector<double>(space.n_dimensions(), coordinate)));
+    const Json options = options_at(coordinate, space, job);
     try {
       if (options.contains("validation_fraction")) {
         throw InputError("validation_fraction is no option of a search, which holds rows out itself");
       }
-      algorithm.trainer(options);
+      const std::string found = algorithm.trainer(options)->objective();
+      if (!objective.empty() && found != objective && job.score.empty()) {
+        throw_input_error("trials that minimize {} and others {} cannot be compared: choose one, or give --score",
+                          objective, found);
+      }
+      objective = found;
     } catch (const InputError& error) {
       throw_input_error("{}: {}", name_of_space(job), error.what());
     }
   }
 }
 
-/// A table to learn, with the options that its label asks for.
+/// A table to learn.
 struct LabeledTable {
   std::optional<JobTable> table;
-  Json options;
-  Json label;  // as describe_label
+  Json label_options;  // that its label asks for
+  Json label;          // as describe_label
   source::SourceSpec source;
 };
 
-LabeledTable load_table(const TuneJob& job, const algorithm::Algorithm& algorithm, const JobContext& context) {
+/// `options`: of any trial.
+LabeledTable load_table(const TuneJob& job, const Json& options, const algorithm::Algorithm& algorithm,
+                        const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   LabeledTable loaded;
   loaded.source = source::with_format(job.table, comm);
@@ -95,8 +120,12 @@ LabeledTable load_table(const TuneJob& job, const algorithm::Algorithm& algorith
   loaded.table.emplace(table_of(loaded.source, true, context, &read));
   const table::Table& table = **loaded.table;
   check_missing_labels(loaded.source, table, read.label, comm);
-  loaded.options = options_for(algorithm, job.options, table, read.label, comm);
-  const auto trainer = algorithm.trainer(loaded.options);
+  const Json asked = options_for(algorithm, options, table, read.label, comm);
+  loaded.label_options = Json::object();
+  for (const auto& [name, value] : asked.items()) {
+    if (!options.contains(name)) loaded.label_options[name] = value;
+  }
+  const auto trainer = algorithm.trainer(asked);
   const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
   const auto classes = numbers_as_classes(loaded.source, table, wanted.rules, comm);
   if (!classes.empty()) comm.agree([&] { loaded.table->number_labels(classes, context.n_threads); });
@@ -235,7 +264,7 @@ class Search {
       study_.report(step, *std::move(result));
       progress.report_trials();
     }
-    end_paused();
+    if (study_.to_do().empty()) end_paused();
     return true;
   }
 
@@ -408,7 +437,11 @@ Json run(const TuneJob& given, const JobContext& context) {
   const tune::Space space = space_of(job, algorithm);
   check_space(space, job, algorithm);
   const Stopwatch load_watch;
-  const LabeledTable loaded = load_table(job, algorithm, context);
+  Json first_options = options_at(0, space, job);
+  const LabeledTable loaded = load_table(job, first_options, algorithm, context);
+  Json options = job.options;
+  options.update(loaded.label_options);
+  first_options.update(loaded.label_options);
   const table::Table& table = **loaded.table;
   std::optional<JobTable> validation;
   if (job.validation) {
@@ -420,13 +453,10 @@ Json run(const TuneJob& given, const JobContext& context) {
 
   settle_parts(job, table.n_global_rows());
   TrialRows rows{&table, validation ? &**validation : nullptr};
-  const Json first_setting = space.setting_at(std::vector<double>(space.n_dimensions(), 0.0));
-  Json first_options = loaded.options;
-  first_options.update(first_setting);
   if (!validation) rows.is_training = parts_of(job, *algorithm.trainer(first_options), table, comm);
   const tune::StudyOptions study_of = study_options(job, algorithm, space, first_options);
-  const Json identity_of_run = identity(job, space, study_of, loaded.options, table, rows.validation, context);
-  Trials trials(algorithm, loaded.options, job.score, rows, context);
+  const Json identity_of_run = identity(job, space, study_of, options, table, rows.validation, context);
+  Trials trials(algorithm, options, job.score, rows, context);
   const Stopwatch search_watch;
   Search search(job, space, study_of, identity_of_run, context);
   const bool is_whole = search.go(trials);
@@ -436,7 +466,7 @@ Json run(const TuneJob& given, const JobContext& context) {
                 {"rows", table.n_global_rows()},
                 {"features", table.schema().features.size()},
                 {"objective", algorithm.trainer(first_options)->objective()},
-                {"objective_is_guess", loaded.options != job.options},
+                {"objective_is_guess", !loaded.label_options.empty()},
                 {"load_seconds", load_seconds},
                 {"search_seconds", search_watch.seconds()},
                 {"measured_on", measured_on(job)},

@@ -317,9 +317,16 @@ class Search {
   }
 
   std::optional<tune::StepResult> recorded(const tune::Step& step) const {
-    if (step.trial >= trials_.size() || trials_[step.trial].setting != step.setting) return std::nullopt;
-    const auto found = trials_[step.trial].done.find(step.budget);
-    return found == trials_[step.trial].done.end() ? std::nullopt : std::optional(found->second);
+    if (step.trial >= trials_.size()) return std::nullopt;
+    const tune::RecordedTrial& trial = trials_[step.trial];
+    if (trial.setting != step.setting) {
+      throw_input_error(
+          "{}: its trial {} has another setting than this search gives it, as of another version: give "
+          "another file",
+          job_.study, step.trial);
+    }
+    const auto found = trial.done.find(step.budget);
+    return found == trial.done.end() ? std::nullopt : std::optional(found->second);
   }
 
   bool has_recorded_end(std::size_t trial) const {

@@ -27,7 +27,7 @@ class Checkpoint {
   virtual ~Checkpoint() = default;
 };
 
-/// What several trainings on the same rows with the same options share, such as their bins. Of the kind that the
+/// What several trainings on the same rows share where their options allow, such as their bins. Of the kind that the
 /// algorithm made.
 class SharedRows {
  public:
@@ -56,7 +56,7 @@ struct Run {
   /// The run ends after so many rounds or epochs in all, those before the checkpoint too, and `offer` is given its
   /// checkpoint, with which the same run resumes; 0: after all. Of an algorithm that keeps checkpoints.
   std::size_t pause_after = 0;
-  /// Filled by the first of several trainings on the same rows with the same options. Null: there are no others.
+  /// Filled by the first of several trainings on the same rows. Null: there are no others.
   std::unique_ptr<SharedRows>* shared = nullptr;
 };
 

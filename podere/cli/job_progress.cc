@@ -64,9 +64,10 @@ JobProgress::Style JobProgress::style_for(const OutputOptions& output) {
 }
 
 void JobProgress::report(const ProgressStep& step) {
-  // There are trees after the first; a network, whose steps are counted, is one from the start; folds and trials are kept.
-  has_something_ =
-      has_something_ || step.phase == "folds" || step.phase == "tune" || (step.phase == "train" && (step.done > 0 || !step.unit.empty()));
+  // There are trees after the first; a network, whose steps are counted, is one from the start; folds and trials are
+  // kept.
+  const bool is_kept = step.phase == "folds" || step.phase == "tune";
+  has_something_ = has_something_ || is_kept || (step.phase == "train" && (step.done > 0 || !step.unit.empty()));
   const bool is_new = step.phase != phase_;
   if (is_new) {
     phase_ = step.phase;

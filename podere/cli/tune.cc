@@ -55,7 +55,7 @@ Json fixed_options(const std::vector<std::string>& pairs) {
     std::ranges::replace(name, '-', '_');
     const std::string text = pair.substr(equals + 1);
     const Json value = Json::parse(text, nullptr, false);
-    options[name] = value.is_discarded() || value.is_structured() ? Json(text) : value;
+    options[name] = value.is_discarded() || value.is_object() ? Json(text) : value;
   }
   return options;
 }
@@ -85,7 +85,7 @@ void define_search(CLI::App& app, TuneOptions& options) {
       ->transform(whole_number(2, 100))
       ->type_name("N");
   app.add_option("--first-after", job.least_budget,
-                 "Rounds or epochs after which a trial is measured first [a ninth of all]")
+                 "Rounds or epochs before which no trial is measured [a ninth of all, or 1 / eta^2]")
       ->transform(whole_number(1, kMostWhole))
       ->type_name("N");
   app.add_option(
@@ -142,18 +142,27 @@ std::string measured_text(const Json& facts) {
                      n_repeats > 1 ? fmt::format(", {} times", n_repeats) : "");
 }
 
-void print_search(const Json& facts, const std::string& model, int descriptor) {
+/// "64", "5 of 200, as the time was over, 1 failed (trial 3: ...)".
+std::string count_text(const Json& facts, std::size_t n_wanted) {
+  const std::vector<Json> trials = facts.at("trials");
+  const auto has_failed = [](const Json& trial) { return trial.at("state") == "failed"; };
+  std::string text = with_commas(trials.size());
+  if (facts.at("out_of_time").get<bool>()) text += fmt::format(" of {}, as the time was over", with_commas(n_wanted));
+  const auto failed = std::ranges::find_if(trials, has_failed);
+  if (failed == trials.end()) return text;
+  return text + fmt::format(", {} failed (trial {}: {})", std::ranges::count_if(trials, has_failed),
+                            failed->at("trial").get<int>(), failed->at("facts").value("error", ""));
+}
+
+void print_search(const Json& facts, std::size_t n_wanted, const std::string& model, int descriptor) {
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
-  const auto n_failed =
-      std::ranges::count_if(facts.at("trials"), [](const Json& trial) { return trial.at("state") == "failed"; });
   std::vector<std::pair<std::string, Json>> lines = {
       {"label", label_text(facts.at("label"))},
       {"objective", facts.at("objective")},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
-      {"trials", fmt::format("{}{}", facts.at("trials").size(),
-                             n_failed > 0 ? fmt::format(", of which {} failed", n_failed) : "")},
+      {"trials", count_text(facts, n_wanted)},
       {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},
@@ -187,9 +196,9 @@ int run_tune(const TuneOptions& options, const jobs::TuneJob& job) {
       {"-o", options.run.model}, {"--study", job.study}, {"--report", options.run.output.report}};
   check_outputs(outputs, job.table);
   if (job.validation) check_outputs(outputs, *job.validation);
-  const int facts_to =
-      prepare_outputs(outputs, {named_file("DATA", job.table), NamedFile{"--space", options.space},
-                                job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
+  const int facts_to = prepare_outputs(
+      outputs, {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--space", options.space},
+                job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
   if (!job.study.empty()) jobs::check_is_place_for_checkpoint(job.study);
   AtomicFile file(options.run.model);
   OutputOptions output = options.run.output;
@@ -210,7 +219,8 @@ int run_tune(const TuneOptions& options, const jobs::TuneJob& job) {
     return kInterrupted;
   }
   facts["model"] = options.run.model;
-  show_result(options.run.output, facts, facts_to, [&] { print_search(facts, options.run.model, facts_to); });
+  show_result(options.run.output, facts, facts_to,
+              [&] { print_search(facts, job.trials, options.run.model, facts_to); });
   return kDone;
 }
 
@@ -237,6 +247,8 @@ l2 = { low = 0.0000001, high = 0.01, log = true }
 int run_tune_mlp(TuneOptions& options) {
   jobs::TuneJob job = job_of(options);
   job.algorithm = "network";
+  if (job.options.contains("optimiser"))
+    throw InputError("--fix: podere tune mlp trains by lbfgs; take podere tune nn");
   job.options["optimiser"] = "lbfgs";
   if (job.space.empty()) {
     job.space = kMlpSpace;

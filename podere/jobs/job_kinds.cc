@@ -17,8 +17,8 @@ namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
-      TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
-      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(), TuneJob(),
+      TrainJob(),     EvaluateJob(), PredictJob(), DescribeJob(), ExplainJob(), LoadJob(), SplitJob(),
+      TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(), NetworkJob(), TuneJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -25,8 +25,6 @@
 namespace podere::jobs {
 namespace {
 
-constexpr std::size_t kRungShare = 9;  // of a trial, before it is measured first
-
 void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   const algorithm::Abilities abilities = algorithm.abilities();
   if (algorithm.length_option().empty() || !abilities.has_folds || !abilities.keeps_checkpoints) {
@@ -179,12 +177,13 @@ tune::StudyOptions study_options(const TuneJob& job, const algorithm::Algorithm&
     throw_input_error("{} is {}, allowed is a whole number from 1", length, options[length].dump());
   }
   const auto most = options[length].get<std::size_t>();
-  return {.n_trials = job.trials,
-          .schedule = job.schedule,
-          .eta = job.eta,
-          .least_budget = job.least_budget > 0 ? job.least_budget : (most + kRungShare - 1) / kRungShare,
-          .most_budget = most,
-          .parallel = job.parallel};
+  return {
+      .n_trials = job.trials,
+      .schedule = job.schedule,
+      .eta = job.eta,
+      .least_budget = job.least_budget > 0 ? job.least_budget : (most + job.eta * job.eta - 1) / (job.eta * job.eta),
+      .most_budget = most,
+      .parallel = job.parallel};
 }
 
 /// By what a search differs from others: its steps must not be taken for theirs. Collective.
@@ -220,6 +219,20 @@ void check_same_study(const Json& was, const Json& is, const std::string& path) 
   }
 }
 
+/// A pause waits for what was asked to be kept: steps that are done always are.
+class PausedAnywhere : public Progress {
+ public:
+  explicit PausedAnywhere(Progress& next) : next_(next) {}
+  void report(const ProgressStep& step) override { next_.report(step); }
+  bool stop_requested() override {
+    next_.checkpoint_requested();
+    return next_.stop_requested();
+  }
+
+ private:
+  Progress& next_;
+};
+
 /// The study of a job: its decisions, what an earlier run of it left, and its file. The same on all ranks, but for the
 /// file.
 class Search {
@@ -248,20 +261,19 @@ class Search {
   bool go(Trials& trials) {
     const Stopwatch watch;
     SearchProgress progress(context_.progress, study_, is_maximized(job_.score));
+    report_recorded();
     progress.report_trials();
     while (!study_.to_do().empty()) {
       const tune::Step step = study_.to_do().front();
-      std::optional<tune::StepResult> result = recorded(step);
-      if (!result) {
-        std::int32_t is_over = job_.seconds > 0 && watch.seconds() >= job_.seconds ? 1 : 0;
-        context_.comm.broadcast(std::span(&is_over, 1));
-        if (is_over != 0) break;
-        result = trials.run(step, progress);
-        ++n_steps_;
-      }
+      std::int32_t is_over = job_.seconds > 0 && watch.seconds() >= job_.seconds ? 1 : 0;
+      context_.comm.broadcast(std::span(&is_over, 1));
+      if (is_over != 0) break;
+      std::optional<tune::StepResult> result = trials.run(step, progress);
       if (!result) return false;
+      ++n_steps_;
       if (step.budget == study_.rungs().back()) trials.forget(step.trial);
       study_.report(step, *std::move(result));
+      report_recorded();
       progress.report_trials();
     }
     if (study_.to_do().empty()) end_paused();
@@ -273,10 +285,10 @@ class Search {
 
  private:
   /// Reports of trainings as a part of the search.
-  class SearchProgress final : public Progress {
+  class SearchProgress final : public PausedAnywhere {
    public:
     SearchProgress(Progress& next, const tune::Study& study, bool is_maximized)
-        : next_(next), study_(study), is_maximized_(is_maximized) {}
+        : PausedAnywhere(next), study_(study), is_maximized_(is_maximized) {}
     void report(const ProgressStep& step) override {
       if (step.phase == "train") report_trials();
     }
@@ -288,16 +300,10 @@ class Search {
         const double loss = study_.trials()[*best].loss();
         shown.metrics.emplace_back("best", is_maximized_ ? -loss : loss);
       }
-      next_.report(shown);
-    }
-    /// A pause waits for what was asked to be kept: steps that are done always are.
-    bool stop_requested() override {
-      next_.checkpoint_requested();
-      return next_.stop_requested();
+      PausedAnywhere::report(shown);
     }
 
    private:
-    Progress& next_;
     const tune::Study& study_;
     const bool is_maximized_;
   };
@@ -316,6 +322,16 @@ class Search {
     });
   }
 
+  /// What the file has of the steps to be done.
+  void report_recorded() {
+    while (!study_.to_do().empty()) {
+      const tune::Step step = study_.to_do().front();
+      const auto result = recorded(step);
+      if (!result) return;
+      study_.report(step, *result);
+    }
+  }
+
   std::optional<tune::StepResult> recorded(const tune::Step& step) const {
     if (step.trial >= trials_.size()) return std::nullopt;
     const tune::RecordedTrial& trial = trials_[step.trial];
@@ -329,15 +345,15 @@ class Search {
     return found == trial.done.end() ? std::nullopt : std::optional(found->second);
   }
 
-  bool has_recorded_end(std::size_t trial) const {
-    return trial < trials_.size() && trials_[trial].state != tune::RecordedTrial::State::kRunning;
+  bool is_recorded(std::size_t trial, tune::RecordedTrial::State state) const {
+    return trial < trials_.size() && trials_[trial].state == state;
   }
 
   void note(const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result) {
     if (!writer_) return;
     if (!recorded(step)) writer_->note(step, result, is_maximized(job_.score));
     const bool is_over = trial.state == tune::Trial::State::kComplete || trial.state == tune::Trial::State::kFailed;
-    if (is_over && !has_recorded_end(step.trial)) end(step.trial);
+    if (is_over) end(step.trial);
     warn_of_fault();
   }
 
@@ -346,6 +362,7 @@ class Search {
     const auto state = of.state == tune::Trial::State::kComplete ? tune::RecordedTrial::State::kComplete
                        : of.state == tune::Trial::State::kFailed ? tune::RecordedTrial::State::kFailed
                                                                  : tune::RecordedTrial::State::kPruned;
+    if (is_recorded(trial, state)) return;
     writer_->end(trial, state, is_maximized(job_.score) ? -of.loss() : of.loss());
   }
 
@@ -353,7 +370,7 @@ class Search {
   void end_paused() {
     if (!writer_) return;
     for (std::size_t i = 0; i < study_.trials().size(); ++i) {
-      if (!has_recorded_end(i) && study_.trials()[i].state == tune::Trial::State::kPaused) end(i);
+      if (study_.trials()[i].state == tune::Trial::State::kPaused) end(i);
     }
     warn_of_fault();
   }
@@ -480,7 +497,8 @@ Json run(const TuneJob& given, const JobContext& context) {
                 {"rungs", study.rungs()},
                 {"trials", trials_json(study, is_maximized_score)},
                 {"steps", search.n_steps()},
-                {"was_stopped", !is_whole}};
+                {"was_stopped", !is_whole},
+                {"out_of_time", is_whole && !study.to_do().empty()}};
   if (is_whole) check_some_succeeded(study);
   if (study.best()) {
     const tune::Trial& best = study.trials()[*study.best()];
@@ -492,12 +510,11 @@ Json run(const TuneJob& given, const JobContext& context) {
   if (is_whole) {
     const Stopwatch train_watch;
     algorithm::Summaries no_summaries;
-    const algorithm::Trained trained = algorithm.trainer(facts["options"])
-                                           ->train(table::HeldRows(table), nullptr,
-                                                   {.comm = comm,
-                                                    .n_threads = context.n_threads,
-                                                    .progress = context.progress,
-                                                    .summaries = no_summaries});
+    PausedAnywhere progress(context.progress);
+    const algorithm::Trained trained =
+        algorithm.trainer(facts["options"])
+            ->train(table::HeldRows(table), nullptr,
+                    {.comm = comm, .n_threads = context.n_threads, .progress = progress, .summaries = no_summaries});
     facts["train_seconds"] = train_watch.seconds();
     facts["was_stopped"] = trained.facts.value("was_stopped", false);
     if (comm.is_root()) model = trained.model->to_text();

@@ -31,7 +31,8 @@ struct TuneJob {
   tune::Schedule schedule = tune::Schedule::kAsha;
   std::size_t trials = 64;
   std::size_t eta = 3;
-  std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; 0: a ninth of all
+  std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; at the earliest; 0: of all
+                                 ///< the share 1 / eta^2
   std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
   std::uint64_t seed = 0;        ///< of the search
   Folds folds;                   ///< trials are measured on each fold

@@ -163,8 +163,9 @@ class NetworkTrainer final : public algorithm::Trainer {
 
   algorithm::Trained train(const table::RowSource& rows, const table::Table* validation,
                            const algorithm::Run& run) const override {
-    if (run.is_training && network().servers > 0) {
-      throw InputError("folds are not for parameter servers, to whose workers rows are moved: leave out servers");
+    if ((run.is_training || run.pause_after > 0) && network().servers > 0) {
+      throw InputError(
+          "folds and searches are not for parameter servers, whose workers rows move to: leave out servers");
     }
     if ((run.is_training || run.pause_after > 0) && options_.max_steps > 0) {
       throw InputError("folds train for all epochs: leave out max-steps");
@@ -213,13 +214,15 @@ class NetworkTrainer final : public algorithm::Trainer {
   JobOptions options_;
 };
 
-/// Hidden layers may be a text, as on the command line: "64,64".
+/// Hidden layers may be a text, as on the command line, "64,64", or the width of a single one.
 Json with_widths(Json options) {
-  if (!options.is_object() || !options.contains("hidden") || !options["hidden"].is_string()) return options;
-  const auto text = options["hidden"].get<std::string>();
-  const Json widths = Json::parse("[" + text + "]", nullptr, false);
-  if (widths.is_discarded()) throw_input_error("hidden is '{}', allowed are widths such as 64,32", text);
-  options["hidden"] = widths;
+  if (!options.is_object() || !options.contains("hidden")) return options;
+  Json& hidden = options["hidden"];
+  if (hidden.is_number()) hidden = Json::array({hidden});
+  if (!hidden.is_string()) return options;
+  const auto text = hidden.get<std::string>();
+  hidden = Json::parse("[" + text + "]", nullptr, false);
+  if (hidden.is_discarded()) throw_input_error("hidden is '{}', allowed are widths such as 64,32", text);
   return options;
 }
 
@@ -238,7 +241,7 @@ class DenseNetworks final : public algorithm::Algorithm {
   Json options_for_numbers() const override { return {{"loss", to_string(Loss::kSquaredError)}}; }
   std::string length_option() const override { return "epochs"; }
   std::string default_space() const override {
-    return R"(optimiser = "adamw"
+    return R"("optimiser" = "adamw"
 epochs = 40
 early_stopping_epochs = 5
 hidden = ["32", "64", "128", "64,64", "128,64", "128,128"]

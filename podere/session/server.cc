@@ -115,7 +115,8 @@ class Server::JobEvents : public Progress {
         server_.options_.stop() || listener_.is_stopped() || listener_.jobs().is_cancelled(order_.number);
     if (!is_wanted) return false;
     if (!since_wanted_) since_wanted_.emplace();
-    if (phase_ != "train" && phase_ != "folds" && phase_ != "tune" && since_wanted_->seconds() > kPatienceSeconds) throw Interrupted();
+    if (phase_ != "train" && phase_ != "folds" && phase_ != "tune" && since_wanted_->seconds() > kPatienceSeconds)
+      throw Interrupted();
     return true;
   }
 

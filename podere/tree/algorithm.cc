@@ -140,7 +140,19 @@ algorithm::Description TreesModel::describe() const {
 
 struct SharedBins final : algorithm::SharedRows {
   std::optional<BinnedRows> bins;
+  int n_bins = 0;
+  std::uint64_t seed = 0;
 };
+
+/// Those of the trainings before, unless their options make others.
+std::optional<BinnedRows>& shared_bins(std::unique_ptr<algorithm::SharedRows>& shared, const Options& options) {
+  if (shared == nullptr) shared = std::make_unique<SharedBins>();
+  auto& bins = dynamic_cast<SharedBins&>(*shared);
+  if (bins.n_bins != options.bins || bins.seed != options.seed) bins.bins.reset();
+  bins.n_bins = options.bins;
+  bins.seed = options.seed;
+  return bins.bins;
+}
 
 struct SoFar final : algorithm::Checkpoint {
   explicit SoFar(Model read) : model(std::move(read)) {}
@@ -206,10 +218,7 @@ class TreeTrainer final : public algorithm::Trainer {
     algorithm::RecordingProgress recorder(run.progress, [&](const ProgressStep& step) { summaries.note(step); });
     const auto* so_far = dynamic_cast<const SoFar*>(run.checkpoint);
     std::optional<BinnedRows>* bins = nullptr;
-    if (run.shared != nullptr) {
-      if (*run.shared == nullptr) *run.shared = std::make_unique<SharedBins>();
-      bins = &dynamic_cast<SharedBins&>(**run.shared).bins;
-    }
+    if (run.shared != nullptr) bins = &shared_bins(*run.shared, options_);
     TrainTimes times;
     Model model = tree::train(rows, validation, options_, run.comm, run.n_threads, recorder, &times,
                               {.base = run.base == nullptr ? nullptr : trees_of(*run.base),

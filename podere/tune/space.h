@@ -38,9 +38,9 @@ class Space {
   ///   depth = { low = 3, high = 10 }                           integer, as both are
   ///   learning_rate = { low = 0.01, high = 0.3, log = true }   real
   ///   subsample = { low = 0.5, high = 1.0, step = 0.1 }
-  ///   growth = ["level", "best-first"]                         choice, also { choices = [...] }
+  ///   best_first = [false, true]                               choice, also { choices = [...] }
   ///   bins = 256                                               fixed, also { value = 256 }
-  ///   max_leaves = { low = 8, high = 256, when = { growth = "best-first" } }   a value or a list of them
+  ///   max_leaves = { low = 8, high = 256, when = { best_first = true } }   a value or a list of them
   /// Throws InputError, beginning with `name` (of the file) and the line, for all that is not such a file.
   static Space from_toml(const std::string& text, const std::string& name);
 

@@ -17,7 +17,7 @@ void check_study(const StudyOptions& options) {
   check_range("trials", options.n_trials, 1, 1'000'000);
   check_range("eta", options.eta, 2, 100);
   check_range("parallel", options.parallel, 1, 10'000);
-  check_range("the least budget", options.least_budget, 1, options.most_budget);
+  check_range("first-after", options.least_budget, 1, options.most_budget);
 }
 
 /// Failed ones last.

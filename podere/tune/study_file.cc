@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,10 +86,24 @@ Json to_json(const StepResult& result) {
   return {{"loss", number_or_null(result.loss)}, {"ended", result.ended}, {"facts", result.facts}};
 }
 
+/// Throws InputError for what is none.
+const Json& object_of(const Json& json) {
+  if (!json.is_object()) throw InputError("no object");
+  return json;
+}
+
+/// What a study is; texts are texts. Throws Json::exception or InputError.
+const Json& run_of(const Json& json) {
+  for (const char* name : {"algorithm", "search", "schedule", "score"}) {
+    if (object_of(json).contains(name) && !json.at(name).is_string()) throw InputError("no text");
+  }
+  return json;
+}
+
 StepResult step_result(const Json& json) {
   const Json& loss = json.at("loss");
   return {loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(), json.at("ended").get<bool>(),
-          json.at("facts")};
+          object_of(json.at("facts"))};
 }
 
 /// Throws InputError for what is no whole number from 0.
@@ -111,7 +126,8 @@ void take(const Json& record, RecordedStudy& study) {
       study.head.is_maximized = whole_number(record.at("directions").at(0)) == 2;
       break;
     case Record::kStudyAttribute:
-      if (record.at("user_attr").contains(kRunAttribute)) study.head.run = record.at("user_attr").at(kRunAttribute);
+      if (record.at("user_attr").contains(kRunAttribute))
+        study.head.run = run_of(record.at("user_attr").at(kRunAttribute));
       break;
     case Record::kCreateTrial:
       study.trials.emplace_back();
@@ -123,7 +139,7 @@ void take(const Json& record, RecordedStudy& study) {
     }
     case Record::kTrialAttribute:
       for (const auto& [name, value] : record.at("user_attr").items()) {
-        if (name == kSettingAttribute) trial().setting = value;
+        if (name == kSettingAttribute) trial().setting = object_of(value);
         if (!name.starts_with(kStepAttribute)) continue;
         trial().done[budget_of(name)] = step_result(value);
       }
@@ -235,12 +251,18 @@ void StudyWriter::end(std::size_t trial, RecordedTrial::State state, double scor
   write();
 }
 
+/// Unless another program has added to it meanwhile.
+void StudyWriter::remove_part_of_step() {
+  const std::size_t size = whole_size(text_);
+  struct stat now = {};
+  if (size == text_.size() || fstat(file_, &now) != 0 || static_cast<std::size_t>(now.st_size) != text_.size()) return;
+  if (ftruncate(file_, static_cast<off_t>(size)) != 0) fault_ = std::strerror(errno);
+}
+
 void StudyWriter::add(const Json& record) { waiting_ += record.dump() + "\n"; }
 
 void StudyWriter::write() {
-  if (!std::exchange(has_written_, true) && ftruncate(file_, static_cast<off_t>(whole_size(text_))) != 0) {
-    throw_input_error("{}: {}", path_, std::strerror(errno));
-  }
+  if (!std::exchange(has_written_, true)) remove_part_of_step();
   while (!waiting_.empty()) {
     const ssize_t n = ::write(file_, waiting_.data(), waiting_.size());
     if (n < 0 && errno == EINTR) continue;

@@ -65,6 +65,7 @@ class StudyWriter {
 
  private:
   void add(const Json& record);
+  void remove_part_of_step();
   void write();
 
   std::string path_;

@@ -1,5 +1,6 @@
 """podere tune: searches for options, the same on any number of executors, and their journals."""
 
+import csv
 import json
 import os
 import pathlib
@@ -275,7 +276,7 @@ def test_a_trial_that_fails_is_named_with_its_cause(podere):
     assert facts["trials"][1]["score"] is None and facts["best"] != 1
     assert facts["trials"][facts["best"]]["state"] == "complete"
     out = podere.done(*search).stdout
-    assert re.search(r"trials +3, of which 1 failed\n", out)
+    assert re.search(r"trials +3, 1 failed \(trial 1: training diverged in step \d+ of epoch 1", out)
     assert re.search(r"\n1 +- +1 +failed +learning rate 1e\+06\n", out)
     podere.write("space.toml", 'epochs = 3\nhidden = "8"\noptimiser = "sgd"\nlearning_rate = [1e6, 1e5]\n')
     refusal = podere.refused(*search[:7], "-o", "m.json")
@@ -400,3 +401,34 @@ def test_a_study_that_cannot_be_written_is_no_end_of_the_search(podere):
     assert (podere.folder / "s.journal").stat().st_size == 20000
     podere.done(*few, "--study", "s.journal")
     assert journal_of(podere, "s") == journal_of(podere, "whole")
+
+
+def test_trials_with_other_bins_do_not_share_them(podere):
+    def scores(bins, name):
+        podere.write("bins.toml", f"n_trees = 9\nbins = {bins}\n")
+        facts = json.loads(podere.done("tune", "gbt", SMALL, "--space", "bins.toml", "--search", "grid", "--schedule",
+                                       "none", "-o", f"{name}.json", "--json").stdout)
+        return {trial["setting"]["bins"]: trial["score"] for trial in facts["trials"]}
+
+    found = scores([8, 255], "rising")
+    assert found[8] != found[255]
+    assert found == scores([255, 8], "falling")
+
+
+def test_study_shows_compares_and_exports(podere):
+    facts, _, _ = tune(podere, "gbt", SMALL, "--trials", 6, "--score", "auc", name="a")
+    tune(podere, "nn", SMALL, "--trials", 3, "--fix", "epochs=2", "--score", "auc", name="b")
+    best = facts["trials"][facts["best"]]
+    shown = json.loads(podere.done("study", "show", "a.journal", "--json").stdout)
+    assert shown["best"] == facts["best"] and shown["score"] == "auc"
+    assert sorted(shown["trials"], key=lambda trial: trial["trial"]) == facts["trials"]
+    assert json.loads(podere.done("study", "best", "a.journal", "--json").stdout) == best
+    compared = json.loads(podere.done("study", "compare", "a.journal", "b.journal", "--json").stdout)
+    assert compared["same_rows"] and [study["trials"] for study in compared["studies"]] == [6, 3]
+    podere.done("study", "export", "a.journal", "-o", "trials.csv")
+    with open(podere.folder / "trials.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["score"]) for row in rows] == [trial["score"] for trial in facts["trials"]]
+    assert {row["state"] for row in rows} == {trial["state"] for trial in facts["trials"]}
+    assert "trials.csv, line 1: is no record of a study" in podere.refused("study", "show", "trials.csv")
+    assert "STUDY" in podere.refused("study", "export", "a.journal", "-o", "a.journal")

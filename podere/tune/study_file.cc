@@ -37,13 +37,13 @@ constexpr const char* kSettingAttribute = "setting";
 constexpr const char* kStepAttribute = "after ";
 constexpr std::string_view kFirstBytes = R"({"op_code":0,"worker_id":"podere",)";
 
-Json record_of(Record kind, Json fields) {
+Json record_of(Record kind, const Json& fields) {
   Json record = {{"op_code", static_cast<int>(kind)}, {"worker_id", "podere"}};
   record.update(fields);
   return record;
 }
 
-Json record_of_trial(Record kind, std::size_t trial, Json fields) {
+Json record_of_trial(Record kind, std::size_t trial, const Json& fields) {
   Json record = record_of(kind, {{"trial_id", trial}});
   record.update(fields);
   return record;

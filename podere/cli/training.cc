@@ -53,7 +53,7 @@ std::string objective_text(const Json& facts) {
 
 /// Which column is not learned from, as folds follow it.
 std::string left_out_text(const Json& folds, const std::string& role) {
-  const auto column = printable_line(folds.at(role).get<std::string>(), 100);
+  std::string column = printable_line(folds.at(role).get<std::string>(), 100);
   if (!folds.contains("groups")) return column;
   return fmt::format("{}, {} groups", column, with_commas(folds.at("groups").get<std::uint64_t>()));
 }

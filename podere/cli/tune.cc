@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -20,6 +21,7 @@
 #include "podere/jobs/tune_job.h"
 #include "podere/table/folds.h"
 #include "podere/tune/search.h"
+#include "podere/tune/space.h"
 
 namespace podere::cli {
 namespace {
@@ -244,16 +246,31 @@ activation = ["sigmoid", "tanh", "relu"]
 l2 = { low = 0.0000001, high = 0.01, log = true }
 )";
 
+/// Options are those of podere train mlp where neither --fix nor the space has others.
+void take_mlp_defaults(jobs::TuneJob& job) {
+  Json options = {{"hidden", Json::array({30, 30})},
+                  {"activation", "sigmoid"},
+                  {"initialisation", "glorot"},
+                  {"optimiser", "lbfgs"},
+                  {"epochs", 100}};
+  const tune::Space space = tune::Space::from_toml(job.space, job.space_name);
+  const auto is_optimizer = [](const tune::Parameter& parameter) { return parameter.name == "optimiser"; };
+  if (job.options.contains("optimiser") || std::ranges::any_of(space.parameters(), is_optimizer)) {
+    throw InputError("podere tune mlp trains by lbfgs: leave out optimiser, or take podere tune nn");
+  }
+  for (const tune::Parameter& parameter : space.parameters()) options.erase(parameter.name);
+  options.update(job.options);
+  job.options = std::move(options);
+}
+
 int run_tune_mlp(TuneOptions& options) {
   jobs::TuneJob job = job_of(options);
   job.algorithm = "network";
-  if (job.options.contains("optimiser"))
-    throw InputError("--fix: podere tune mlp trains by lbfgs; take podere tune nn");
-  job.options["optimiser"] = "lbfgs";
   if (job.space.empty()) {
     job.space = kMlpSpace;
     job.space_name = "the default space";
   }
+  take_mlp_defaults(job);
   return run_tune(options, job);
 }
 

@@ -432,3 +432,15 @@ def test_study_shows_compares_and_exports(podere):
     assert {row["state"] for row in rows} == {trial["state"] for trial in facts["trials"]}
     assert "trials.csv, line 1: is no record of a study" in podere.refused("study", "show", "trials.csv")
     assert "STUDY" in podere.refused("study", "export", "a.journal", "-o", "a.journal")
+
+
+def test_mlp_has_the_defaults_of_its_training(podere):
+    podere.write("space.toml", "l2 = [0.0001, 0.001]\n")
+    facts = json.loads(podere.done("tune", "mlp", SMALL, "--space", "space.toml", "--search", "grid", "--fix", "epochs=9",
+                                   "--fix", "loss=cross-entropy", "-o", "m.json", "--json").stdout)
+    options = facts["options"]
+    podere.done("train", "mlp", SMALL, "--iterations", options["epochs"], "--l2", options["l2"], "-o", "t.json")
+    assert model_of(podere, "m") == model_of(podere, "t")
+    for more in (["--fix", "optimiser=adam"], ["--space", "other.toml"]):
+        podere.write("other.toml", 'optimiser = ["adam", "lbfgs"]\nepochs = 3\n')
+        assert "trains by lbfgs" in podere.refused("tune", "mlp", SMALL, *more, "-o", "n.json")

@@ -26,6 +26,7 @@ from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._root import read_root
 from ._session import Session
 from ._table import Table
+from ._tune import Tuned
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Table", "__version__", "from_sklearn", "read_root"]
+           "Session", "SessionError", "Table", "Tuned", "__version__", "from_sklearn", "read_root"]

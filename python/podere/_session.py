@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,12 +19,14 @@ from ._connection import Connection
 from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
 from ._models import Run
-from ._parameters import absolute, whole
+from ._network import MLPClassifier
+from ._parameters import absolute, real, whole
 from ._progress import make_progress, page_link, show_panel
 from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
 from ._table import Table, table_of
+from ._tune import Tuned, tune_on_table
 
 
 def _executors_text(executors: Any) -> str:
@@ -461,6 +463,62 @@ class Session:
             checkpoint=None if checkpoint is None else self._jobs.output_path("checkpoint", checkpoint),
             tensorboard=None if tensorboard is None else absolute("tensorboard", tensorboard),
             keep_on_interrupt=on_interrupt == "keep"))
+
+    def tune(self, estimator: Any, space: Mapping[str, Any] | None, table: Table, *, trials: int = 64,
+             validation: Table | None = None, folds: int | None = None, score: str | None = None, search: str = "tpe",
+             schedule: str = "asha", seconds: float | None = None, seed: int = 0,
+             study: str | os.PathLike[str] | None = None) -> Tuned:
+        """Find the parameters that train the best model: what `podere tune` finds on any number of executors.
+
+        Trials that look promising are trained longer; the best setting is then trained on all rows.
+
+        Parameters
+        ----------
+        estimator : GBTClassifier, GBTRegressor, NNClassifier, NNRegressor or MLPClassifier
+            Parameters that differ from their defaults are those of all trials. It stays as it is.
+        space : dict or None
+            For each parameter (low, high), (low, high, "log"), a list of values, a value, or a dict with "low", "high",
+            "log", "step", and "when" ({other parameter: values}). None: the space of `podere tune gbt` or `podere tune
+            nn`.
+        table : Table with a label
+        trials : int
+        validation : Table or None
+            Rows that trials are measured on. None: folds or a part of `table`.
+        folds : int or None
+            Measure trials on so many folds. None: five where there are fewer than 50,000 rows, else one row of five.
+        score : str or None
+            A measure of evaluate, such as "auc". None: the one that training minimizes.
+        search : {"tpe", "random", "sobol", "grid"}
+        schedule : {"asha", "halving", "median", "none"}
+        seconds : float or None
+            After which nothing more begins; then what is found depends on how fast it was.
+        seed : int
+            Of the search.
+        study : path or None
+            Journal of the search: with the same arguments it resumes there.
+
+        Returns
+        -------
+        Tuned
+            `estimator`, fitted, `params`, `score`, `trials` and `to_pandas()`.
+        """
+        if not isinstance(estimator, Estimator):
+            raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier, GBTRegressor, "
+                            "NNClassifier, NNRegressor and MLPClassifier")
+        if space is None and isinstance(estimator, MLPClassifier):
+            raise ValueError("MLPClassifier has no default space: give one, such as {'l2': (1e-7, 0.01, 'log')}")
+        fields: dict[str, Any] = {"trials": whole("trials", trials, 1, 1_000_000), "search": search, "schedule": schedule,
+                                  "seed": whole("seed", seed, 0, 2**64 - 1)}
+        if folds is not None:
+            fields["folds"] = {"n": whole("folds", folds, 2, 100)}
+        if score is not None:
+            fields["score"] = score
+        if seconds is not None:
+            fields["seconds"] = real("seconds", seconds, "a number above 0 or None", above=0)
+        if study is not None:
+            fields["study"] = self._jobs.output_path("study", study)
+        return tune_on_table(estimator, space, table_of(self._jobs, table),
+                             None if validation is None else table_of(self._jobs, validation, "validation"), fields)
 
     def evaluate(self, model: Any, table: Table, *, roc_points: int = 0) -> dict[str, Any]:
         """How good a fitted estimator is on a table.

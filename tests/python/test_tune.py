@@ -1,0 +1,124 @@
+"""Searches in sessions: the best parameters of an estimator, the same that the command line finds."""
+import json
+
+import numpy
+import pytest
+
+import podere as library
+from conftest import model_text
+from podere import GBTClassifier, GBTRegressor, MLPClassifier, NNClassifier
+
+SPACE = {"n_estimators": 20, "max_depth": (2, 5), "learning_rate": (0.05, 0.5, "log"),
+         "subsample": {"low": 0.5, "high": 1.0, "step": 0.1}, "grow_policy": ["depthwise", "lossguide"],
+         "max_leaves": {"low": 4, "high": 16, "log": True, "when": {"grow_policy": "lossguide"}}}
+TOML = """n_trees = 20
+depth = { low = 2, high = 5 }
+learning_rate = { low = 0.05, high = 0.5, log = true }
+subsample = { low = 0.5, high = 1.0, step = 0.1 }
+best_first = [false, true]
+max_leaves = { low = 4, high = 16, log = true, when = { best_first = true } }
+"""
+
+
+@pytest.fixture(scope="module")
+def session(mark):
+    with library.Session(executors=2, cores=1, progress=False) as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def table(session):
+    return session.read("collider:3000")
+
+
+@pytest.fixture(scope="module")
+def found(session, table):
+    return session.tune(GBTClassifier(), SPACE, table, trials=9, score="auc", seed=1)
+
+
+def test_it_finds_what_the_command_line_finds(found, podere, tmp_path):
+    (tmp_path / "space.toml").write_text(TOML)
+    facts = json.loads(podere("tune", "gbt", "collider:3000", "--space", tmp_path / "space.toml", "--trials", "9", "--score",
+                              "auc", "--search-seed", "1", "-o", tmp_path / "m.json", "--json"))
+    assert model_text(found.estimator, tmp_path) == (tmp_path / "m.json").read_text()
+    assert found.score == facts["trials"][facts["best"]]["score"] and found.measure == "auc"
+    assert {trial["trial"]: trial["score"] for trial in found.trials} == {
+        trial["trial"]: trial["score"] for trial in facts["trials"]}
+
+
+def test_the_estimator_is_fitted_with_the_best_parameters(found, session, table, tmp_path):
+    assert found.score == max(trial["score"] for trial in found.trials) == found.trials[0]["score"]
+    chosen = found.estimator.get_params()
+    assert {name: chosen[name] for name in found.params} == found.params
+    assert found.params["max_depth"] == found.trials[0]["params"]["max_depth"]
+    again = session.fit(GBTClassifier(**chosen), table)
+    assert model_text(again, tmp_path) == model_text(found.estimator, tmp_path)
+    assert found.estimator.evaluate(table)["auc"] > 0.8
+
+
+def test_trials_are_a_frame_and_a_table(found):
+    frame = found.to_pandas()
+    assert list(frame["score"]) == [trial["score"] for trial in found.trials] and frame["trial"].nunique() == 9
+    leaves = frame[frame["grow_policy"] == "lossguide"]["max_leaves"]
+    assert len(leaves) > 0 and leaves.between(4, 16).all()
+    assert frame[frame["grow_policy"] == "depthwise"]["max_leaves"].isna().all()
+    assert "auc" in repr(found) and found._repr_html_().count("<tr>") == 10 and "max_leaves" in found._repr_html_()
+
+
+def test_parameters_that_were_chosen_are_those_of_all_trials(session, table):
+    found = session.tune(GBTClassifier(min_child_weight=5, n_estimators=7), {"max_depth": [2, 3]}, table, search="grid")
+    assert found.estimator.min_child_weight == 5 and found.estimator.n_estimators <= 7
+    assert sorted(trial["params"]["max_depth"] for trial in found.trials) == [2, 3]
+
+
+def test_labels_of_any_kind(session, numbers):
+    X = numpy.random.default_rng(0).normal(size=(400, 3))
+    text = numpy.where(X[:, 0] > 0.5, "high", numpy.where(X[:, 0] < -0.5, "low", "middle"))
+    model = session.tune(GBTClassifier(n_estimators=9), {"max_depth": [2, 3]}, session.put(X, text)).estimator
+    assert list(model.classes_) == ["high", "low", "middle"]
+    assert (model.predict(X) == text).mean() > 0.9
+    found = session.tune(GBTRegressor(n_estimators=9), {"max_depth": [2, 3]}, session.put(X, 2 * X[:, 0]))
+    assert found.measure == "root_mean_squared_error" and found.score == min(trial["score"] for trial in found.trials)
+
+
+def test_networks(session, table, tmp_path):
+    found = session.tune(NNClassifier(epochs=3), {"hidden_layer_sizes": [8, (8, 4)]}, table, search="grid", folds=2)
+    assert found.params["hidden_layer_sizes"] in ((8,), (8, 4)) and len(found.trials) == 2
+    assert session.tune(NNClassifier(), None, table, trials=2).params["solver"] == "adamw"
+    found = session.tune(MLPClassifier(iterations=5), {"l2": (1e-6, 0.1, "log")}, table, trials=2, validation=table)
+    assert 0 < found.params["iterations"] <= 5
+    again = session.fit(MLPClassifier(**found.estimator.get_params()), table)  # by L-BFGS, not the network's default
+    assert model_text(again, tmp_path) == model_text(found.estimator, tmp_path)
+
+
+def test_a_study_resumes(session, table, tmp_path):
+    study = tmp_path / "s.journal"
+    few = session.tune(GBTClassifier(), SPACE, table, trials=3, study=study)
+    size = study.stat().st_size
+    again = session.tune(GBTClassifier(), SPACE, table, trials=3, study=study)
+    assert again.trials == few.trials and study.stat().st_size == size
+    with pytest.raises(ValueError, match="is a study with other seed"):
+        session.tune(GBTClassifier(), SPACE, table, trials=3, study=study, seed=1)
+
+
+@pytest.mark.parametrize("space, options, message", [
+    ({"depth": 3}, {}, "space names 'depth', which is no parameter of GBTClassifier"),
+    ({}, {}, "space is empty"),
+    ({"max_depth": (5, 2)}, {}, "the wrong way round"),
+    ({"max_depth": (2, 500)}, {}, "500, allowed is 1 to 30"),
+    ({"learning_rate": (0.1, 0.2, "logarithm")}, {}, r"allowed are \(low, high\)"),
+    (SPACE, {"trials": 0}, "trials is 0"), (SPACE, {"folds": 1}, "folds is 1"), (SPACE, {"score": "x"}, "score is 'x'"),
+    (SPACE, {"search": "x"}, "search is 'x'"), (SPACE, {"schedule": "x"}, "schedule"), (SPACE, {"seconds": -1}, "seconds"),
+])
+def test_what_cannot_be_searched_is_refused(session, table, space, options, message):
+    with pytest.raises(ValueError, match=message):
+        session.tune(GBTClassifier(), space, table, **options)
+
+
+def test_what_is_no_search_is_refused(session, table):
+    with pytest.raises(TypeError, match="no estimator of Podere"):
+        session.tune(object(), None, table)
+    with pytest.raises(TypeError, match="space is 7"):
+        session.tune(GBTClassifier(), 7, table)
+    with pytest.raises(ValueError, match="MLPClassifier has no default space"):
+        session.tune(MLPClassifier(), None, table)

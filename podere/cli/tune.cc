@@ -256,7 +256,7 @@ void take_mlp_defaults(jobs::TuneJob& job) {
   const tune::Space space = tune::Space::from_toml(job.space, job.space_name);
   const auto is_optimizer = [](const tune::Parameter& parameter) { return parameter.name == "optimiser"; };
   if (job.options.contains("optimiser") || std::ranges::any_of(space.parameters(), is_optimizer)) {
-    throw InputError("podere tune mlp trains by lbfgs: leave out optimiser, or take podere tune nn");
+    throw InputError("podere tune mlp trains by lbfgs: leave out 'optimiser', or take podere tune nn");
   }
   for (const tune::Parameter& parameter : space.parameters()) options.erase(parameter.name);
   options.update(job.options);

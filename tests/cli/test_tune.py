@@ -441,6 +441,6 @@ def test_mlp_has_the_defaults_of_its_training(podere):
     options = facts["options"]
     podere.done("train", "mlp", SMALL, "--iterations", options["epochs"], "--l2", options["l2"], "-o", "t.json")
     assert model_of(podere, "m") == model_of(podere, "t")
-    for more in (["--fix", "optimiser=adam"], ["--space", "other.toml"]):
-        podere.write("other.toml", 'optimiser = ["adam", "lbfgs"]\nepochs = 3\n')
+    for more in (["--fix", "=".join(("optimiser", "adam"))], ["--space", "other.toml"]):
+        podere.write("other.toml", '"optimiser" = ["adam", "lbfgs"]\nepochs = 3\n')
         assert "trains by lbfgs" in podere.refused("tune", "mlp", SMALL, *more, "-o", "n.json")

@@ -207,6 +207,7 @@ StudyWriter::StudyWriter(const std::string& path, const Space& space)
   if (file_ < 0) throw_input_error("{}: {}", path, std::strerror(errno));
   std::ifstream stream(path);
   text_.assign(std::istreambuf_iterator<char>(stream), {});
+  size_when_opened_ = text_.size();
   if (is_cut_head(text_)) text_.clear();
 }
 
@@ -255,7 +256,8 @@ void StudyWriter::end(std::size_t trial, RecordedTrial::State state, double scor
 void StudyWriter::remove_part_of_step() {
   const std::size_t size = whole_size(text_);
   struct stat now = {};
-  if (size == text_.size() || fstat(file_, &now) != 0 || static_cast<std::size_t>(now.st_size) != text_.size()) return;
+  if (size == size_when_opened_ || fstat(file_, &now) != 0) return;
+  if (static_cast<std::size_t>(now.st_size) != size_when_opened_) return;
   if (ftruncate(file_, static_cast<off_t>(size)) != 0) fault_ = std::strerror(errno);
 }
 

@@ -73,6 +73,7 @@ class StudyWriter {
   FileLock lock_;
   int file_ = -1;
   std::string text_;
+  std::size_t size_when_opened_ = 0;  // of the file, of which text_ may have less
   bool is_new_ = false;
   bool has_written_ = false;
   std::string waiting_;  // lines

@@ -322,8 +322,8 @@ TEST(Study, OptionsOutOfRangeAreRefused) {
   EXPECT_EQ(refusal({.n_trials = 1'000'001}), "trials is 1000001, allowed is 1 to 1000000");
   EXPECT_EQ(refusal({.eta = 1}), "eta is 1, allowed is 2 to 100");
   EXPECT_EQ(refusal({.eta = 101}), "eta is 101, allowed is 2 to 100");
-  EXPECT_EQ(refusal({.least_budget = 0}), "the least budget is 0, allowed is 1 to 1");
-  EXPECT_EQ(refusal({.least_budget = 6, .most_budget = 5}), "the least budget is 6, allowed is 1 to 5");
+  EXPECT_EQ(refusal({.least_budget = 0}), "first-after is 0, allowed is 1 to 1");
+  EXPECT_EQ(refusal({.least_budget = 6, .most_budget = 5}), "first-after is 6, allowed is 1 to 5");
   EXPECT_EQ(refusal({.parallel = 0}), "parallel is 0, allowed is 1 to 10000");
   EXPECT_EQ(refusal({}), "accepted");
 }

@@ -164,8 +164,8 @@ class NetworkTrainer final : public algorithm::Trainer {
   algorithm::Trained train(const table::RowSource& rows, const table::Table* validation,
                            const algorithm::Run& run) const override {
     if ((run.is_training || run.pause_after > 0) && network().servers > 0) {
-      throw InputError(
-          "folds and searches are not for parameter servers, whose workers rows move to: leave out servers");
+      throw_input_error("{} are not for parameter servers, to whose workers rows are moved: leave out servers",
+                        run.pause_after > 0 ? "searches" : "folds");
     }
     if ((run.is_training || run.pause_after > 0) && options_.max_steps > 0) {
       throw InputError("folds train for all epochs: leave out max-steps");

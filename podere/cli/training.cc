@@ -42,15 +42,6 @@ void save(AtomicFile& file, const std::string& model) {
   }
 }
 
-/// What is learned, and why where it was not chosen.
-std::string objective_text(const Json& facts) {
-  auto objective = facts.at("objective").get<std::string>();
-  if (!facts.at("objective_is_guess").get<bool>()) return objective;
-  const Json& label = facts.at("label");
-  if (!label.contains("classes")) return objective + ", as the label holds numbers";
-  return fmt::format("{}, as the label has {} classes", objective, label.at("classes").size());
-}
-
 /// Which column is not learned from, as folds follow it.
 std::string left_out_text(const Json& folds, const std::string& role) {
   std::string column = printable_line(folds.at(role).get<std::string>(), 100);
@@ -128,6 +119,14 @@ std::string folds_text(const Json& found, const std::string& length_words) {
 }
 
 }  // namespace
+
+std::string objective_text(const Json& facts) {
+  auto objective = facts.at("objective").get<std::string>();
+  if (!facts.at("objective_is_guess").get<bool>()) return objective;
+  const Json& label = facts.at("label");
+  if (!label.contains("classes")) return objective + ", as the label holds numbers";
+  return fmt::format("{}, as the label has {} classes", objective, label.at("classes").size());
+}
 
 void add_data_options(CLI::App& app, TrainingOptions& options) {
   add_source_options(app, "DATA", options.source);

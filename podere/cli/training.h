@@ -42,6 +42,9 @@ void check(const TrainingOptions& options);
 /// The job but for what is trained.
 jobs::TrainJob job_of(const TrainingOptions& options);
 
+/// What is learned, and why where it was not chosen, by the facts of a job.
+std::string objective_text(const Json& facts);
+
 /// How the facts of a run read.
 struct TrainingWords {
   /// Lines about the model, such as {"trees", "50"}, and about the seconds between loading and training.

@@ -160,7 +160,7 @@ void print_search(const Json& facts, std::size_t n_wanted, const std::string& mo
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
   std::vector<std::pair<std::string, Json>> lines = {
       {"label", label_text(facts.at("label"))},
-      {"objective", facts.at("objective")},
+      {"objective", objective_text(facts)},
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},

@@ -168,7 +168,7 @@ class NetworkTrainer final : public algorithm::Trainer {
                         run.pause_after > 0 ? "searches" : "folds");
     }
     if ((run.is_training || run.pause_after > 0) && options_.max_steps > 0) {
-      throw InputError("folds train for all epochs: leave out max-steps");
+      throw InputError("folds and searches train for all epochs: leave out max-steps");
     }
     algorithm::RecordingProgress recorder(run.progress);
     StepSummaries summaries(run.summaries);

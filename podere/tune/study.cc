@@ -112,7 +112,6 @@ void Study::fill() {
 
 /// The promotion on the highest rung, else a new trial.
 std::optional<Step> Study::next() {
-  if (is_stopped_) return std::nullopt;
   for (std::size_t rung = rungs_.size() - 1; rung-- > 0;) {
     const auto trial = promoted_from(rung);
     if (!trial) continue;

@@ -80,8 +80,6 @@ class Study {
   std::vector<Step> to_do() const;
   /// The result of a step of to_do().
   void report(const Step& step, StepResult result);
-  /// No new trials and no promotions any more: what is to do stays.
-  void stop() { is_stopped_ = true; }
 
   const std::vector<Trial>& trials() const { return trials_; }
   const std::vector<std::size_t>& rungs() const { return rungs_; }
@@ -113,7 +111,6 @@ class Study {
   std::vector<std::vector<bool>> is_promoted_;                  // [rung][trial]
   std::map<std::pair<std::size_t, std::size_t>, UnderWay> on_;  // by (end, trial)
   std::size_t now_ = 0;
-  bool is_stopped_ = false;
 };
 
 /// The budgets after which trials are measured: most / eta^k, rounded up, from least on.

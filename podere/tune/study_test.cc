@@ -290,24 +290,6 @@ TEST(Study, AGridEndsWithItsSettings) {
   EXPECT_EQ(Study(options_of(Schedule::kAsha, 4), *grid).n_trials(), 4U);
 }
 
-TEST(Study, StoppedItBeginsNothing) {
-  for (const Schedule schedule : kAllSchedules) {
-    const auto search = study_search();
-    Study study(options_of(schedule), *search);
-    for (int i = 0; i < 12; ++i) study.report(study.to_do().front(), fake(study.to_do().front()));
-    study.stop();
-    const std::size_t n_trials = study.trials().size();
-    std::vector<Step> rest = study.to_do();
-    EXPECT_EQ(rest.size(), 8U);
-    for (; !rest.empty(); rest = study.to_do()) {
-      study.report(rest.back(), fake(rest.back()));
-      EXPECT_EQ(study.to_do().size(), rest.size() - 1);
-    }
-    EXPECT_EQ(study.trials().size(), n_trials);
-    EXPECT_TRUE(study.best());
-  }
-}
-
 TEST(Study, OptionsOutOfRangeAreRefused) {
   const auto search = study_search();
   const auto refusal = [&](StudyOptions options) -> std::string {

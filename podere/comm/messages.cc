@@ -48,6 +48,11 @@ void Transfer::wait() {
   request_.reset();
 }
 
+bool Transfer::is_over() {
+  if (request_ && request_->is_over()) request_.reset();
+  return request_ == nullptr;
+}
+
 Messages::Messages(const Communicator& group) : handle_(std::make_unique<Communicator::Handle>()) {
   if (group.size() == 1) return;
   MPI_Comm own = MPI_COMM_NULL;

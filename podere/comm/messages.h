@@ -21,6 +21,8 @@ class Transfer {
 
   /// Returns once the memory is free to be used again. Leaves the processor to others meanwhile.
   void wait();
+  /// Whether it is, or was none. Does not wait.
+  bool is_over();
 
  private:
   friend class Messages;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "podere/algorithm/model.h"
+#include "podere/algorithm/shared_rows.h"
 #include "podere/algorithm/summaries.h"
 #include "podere/base/json_fields.h"
 #include "podere/base/progress.h"
@@ -25,13 +26,6 @@ namespace podere::algorithm {
 class Checkpoint {
  public:
   virtual ~Checkpoint() = default;
-};
-
-/// What several trainings on the same rows share where their options allow, such as their bins. Of the kind that the
-/// algorithm made.
-class SharedRows {
- public:
-  virtual ~SharedRows() = default;
 };
 
 /// A training run beside its rows: its executors, where it begins, and who gets its progress. What is pointed to
@@ -56,8 +50,8 @@ struct Run {
   /// The run ends after so many rounds or epochs in all, those before the checkpoint too, and `offer` is given its
   /// checkpoint, with which the same run resumes; 0: after all. Of an algorithm that keeps checkpoints.
   std::size_t pause_after = 0;
-  /// Filled by the first of several trainings on the same rows. Null: there are no others.
-  std::unique_ptr<SharedRows>* shared = nullptr;
+  /// Of several trainings on the same rows. Null: there are no others.
+  SharedRows* shared = nullptr;
 };
 
 /// What a run ends with. On all ranks.

@@ -176,20 +176,19 @@ class FoldDealer {
   std::size_t dealt_repeat_ = 0;  // that values_ are of
   std::optional<table::Table> taken_;
   algorithm::Summaries no_summaries_;
-  std::unique_ptr<algorithm::SharedRows> shared_;
+  algorithm::SharedRows shared_;
 };
 
 }  // namespace
 
 Json measure_held_out(const algorithm::Model& model, const table::Table& table,
-                      const std::vector<std::uint8_t>& is_training, const JobContext& context) {
+                      const std::vector<std::uint8_t>& is_training, const comm::Communicator& comm, int n_threads) {
   std::vector<std::uint8_t> is_held_out(is_training.size());
   std::ranges::transform(is_training, is_held_out.begin(), [](std::uint8_t trained) { return trained == 0 ? 1 : 0; });
-  const table::Table rows = table::keep_rows(table, is_held_out, context.comm, context.n_threads);
+  const table::Table rows = table::keep_rows(table, is_held_out, comm, n_threads);
   std::vector<float> predictions;
-  context.comm.agree(
-      [&] { predictions = model.predictions(model.margins(rows, context.n_threads), context.n_threads); });
-  Json measured = measure(context.comm, model, {predictions, rows.label(), rows.weight()}, 0);
+  comm.agree([&] { predictions = model.predictions(model.margins(rows, n_threads), n_threads); });
+  Json measured = measure(comm, model, {predictions, rows.label(), rows.weight()}, 0);
   Json facts = {{"rows", rows.n_global_rows()}};
   for (const auto& [name, value] : measured.items()) {
     if (value.is_number()) facts[name] = std::isfinite(value.get<double>()) ? value : Json();
@@ -249,7 +248,7 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
     for (const char* length : {"trees", "epochs"}) {
       if (trained.facts.contains(length)) facts[length] = trained.facts.at(length);
     }
-    facts.update(measure_held_out(*trained.model, *fold.table, fold.is_training, context));
+    facts.update(measure_held_out(*trained.model, *fold.table, fold.is_training, context.comm, context.n_threads));
     if (predictions) predictions->add(*trained.model, fold.repeat, fold.fold, dealer.held_out_here(fold));
     found.of_folds.push_back(std::move(facts));
     keep(false);

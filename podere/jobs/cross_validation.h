@@ -73,7 +73,7 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
 /// The model's measures of the rows that `is_training` [n_rows] does not have, and "rows", how many those are. A
 /// measure that is not finite is null. Collective. Throws InputError, on all ranks, as `measure`.
 Json measure_held_out(const algorithm::Model& model, const table::Table& table,
-                      const std::vector<std::uint8_t>& is_training, const JobContext& context);
+                      const std::vector<std::uint8_t>& is_training, const comm::Communicator& comm, int n_threads);
 
 /// Where a job with this checkpoint keeps folds that are done; empty where that is. Those who remove the one remove the
 /// other.

@@ -1,7 +1,10 @@
 #include "podere/tree/algorithm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -138,22 +141,6 @@ algorithm::Description TreesModel::describe() const {
   return description;
 }
 
-struct SharedBins final : algorithm::SharedRows {
-  std::optional<BinnedRows> bins;
-  int n_bins = 0;
-  std::uint64_t seed = 0;
-};
-
-/// Those of the trainings before, unless their options make others.
-std::optional<BinnedRows>& shared_bins(std::unique_ptr<algorithm::SharedRows>& shared, const Options& options) {
-  if (shared == nullptr) shared = std::make_unique<SharedBins>();
-  auto& bins = dynamic_cast<SharedBins&>(*shared);
-  if (bins.n_bins != options.bins || bins.seed != options.seed) bins.bins.reset();
-  bins.n_bins = options.bins;
-  bins.seed = options.seed;
-  return bins.bins;
-}
-
 struct SoFar final : algorithm::Checkpoint {
   explicit SoFar(Model read) : model(std::move(read)) {}
   Model model;
@@ -217,8 +204,10 @@ class TreeTrainer final : public algorithm::Trainer {
     RoundSummaries summaries(options_, run.summaries);
     algorithm::RecordingProgress recorder(run.progress, [&](const ProgressStep& step) { summaries.note(step); });
     const auto* so_far = dynamic_cast<const SoFar*>(run.checkpoint);
-    std::optional<BinnedRows>* bins = nullptr;
-    if (run.shared != nullptr) bins = &shared_bins(*run.shared, options_);
+    std::shared_ptr<SharedBins> bins;
+    if (run.shared != nullptr) {
+      bins = run.shared->part<SharedBins>(fmt::format("bins {} of seed {}", options_.bins, options_.seed));
+    }
     TrainTimes times;
     Model model = tree::train(rows, validation, options_, run.comm, run.n_threads, recorder, &times,
                               {.base = run.base == nullptr ? nullptr : trees_of(*run.base),
@@ -230,7 +219,7 @@ class TreeTrainer final : public algorithm::Trainer {
                                    },
                                .pause_after = run.pause_after,
                                .is_training = run.is_training,
-                               .bins = bins});
+                               .bins = bins.get()});
     Json facts = {{"bin_seconds", times.bin_seconds},
                   {"train_seconds", times.boost_seconds},
                   {"communication", algorithm::communication_facts(times.boost_traffic, run.comm)}};

@@ -18,20 +18,30 @@ BinnedRows::BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cu
   }
   panel_begin_.push_back(n_features());
 
-  columns_ = HugeArray<std::uint8_t>(n_features() * n_rows_);
+  const auto columns = std::make_shared<HugeArray<std::uint8_t>>(n_features() * n_rows_);
+  columns_ = columns;
   const std::vector<CutTable> tables(cuts_.begin(), cuts_.end());
   rows.for_each_window([&](const table::Table& window) {
     const std::size_t first = window.rows().begin - rows.labels().rows().begin;
     for (std::size_t j = 0; j < n_features(); ++j) {
       constexpr std::size_t kGrain = 16384;
       const std::span<const float> values = window.feature(j);
-      std::uint8_t* const bins = columns_.data() + j * n_rows_ + first;
+      std::uint8_t* const bins = columns->data() + j * n_rows_ + first;
       parallel_for_slices(n_threads, values.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
         find_bins(tables[j], values.subspan(begin, end - begin), bins + begin);
       });
       rows.release_features(j + 1);
     }
   });
+  set_records(n_threads);
+}
+
+BinnedRows::BinnedRows(const BinnedRows& rows, int n_threads)
+    : cuts_(rows.cuts_),
+      n_rows_(rows.n_rows_),
+      panel_begin_(rows.panel_begin_),
+      panel_of_(rows.panel_of_),
+      columns_(rows.columns_) {
   set_records(n_threads);
 }
 

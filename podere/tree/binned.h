@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,8 @@ class BinnedRows {
   /// Goes through the rows once, and releases each feature when it is binned: those that are held are never all there
   /// beside their bins. Throws InputError if the rows cannot be read.
   BinnedRows(const table::RowSource& rows, std::vector<FeatureCuts> cuts, int n_threads);
+  /// The same rows with records of its own, for another training at the same time.
+  BinnedRows(const BinnedRows& rows, int n_threads);
 
   std::size_t n_rows() const { return n_rows_; }
   std::size_t n_features() const { return cuts_.size(); }
@@ -62,7 +65,7 @@ class BinnedRows {
 
   /// The bins of `feature` [n_rows].
   std::span<const std::uint8_t> column(std::size_t feature) const {
-    return {columns_.data() + feature * n_rows_, n_rows_};
+    return {columns_->data() + feature * n_rows_, n_rows_};
   }
 
  private:
@@ -70,10 +73,10 @@ class BinnedRows {
 
   std::vector<FeatureCuts> cuts_;
   std::size_t n_rows_;
-  std::vector<std::size_t> panel_begin_;  // [n_panels + 1]
-  std::vector<std::size_t> panel_of_;     // [n_features]
-  HugeArray<RowRecord> records_;          // [n_panels x n_rows]
-  HugeArray<std::uint8_t> columns_;       // [n_features x n_rows]
+  std::vector<std::size_t> panel_begin_;                    // [n_panels + 1]
+  std::vector<std::size_t> panel_of_;                       // [n_features]
+  HugeArray<RowRecord> records_;                            // [n_panels x n_rows]
+  std::shared_ptr<const HugeArray<std::uint8_t>> columns_;  // [n_features x n_rows]
 };
 
 }  // namespace podere::tree

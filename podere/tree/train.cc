@@ -191,16 +191,20 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
   }
   // From here on features are not read.
   const double seconds_before_bins = watch.restart();
-  std::optional<BinnedRows> own_bins;
-  std::optional<BinnedRows>& binned = control.bins != nullptr ? *control.bins : own_bins;
-  if (!binned) {
+  SharedBins own_bins;
+  SharedBins& bins = control.bins != nullptr ? *control.bins : own_bins;
+  const auto make_bins = [&] {
     const std::vector<std::uint8_t> all(control.bins != nullptr ? table.n_rows() : 0, 1);
     const std::span<const std::uint8_t> that_count = control.bins != nullptr ? all : is_training;
     std::vector<FeatureCuts> cuts = find_cuts(source, that_count, options.bins, options.seed, comm, n_threads);
-    comm.agree([&] { binned.emplace(source, std::move(cuts), n_threads); });
-  }
+    std::optional<BinnedRows> made;
+    comm.agree([&] { made.emplace(source, std::move(cuts), n_threads); });
+    return *std::move(made);
+  };
+  const SharedBins::Loan loan = bins.borrow(make_bins, n_threads);
+  BinnedRows& binned = loan.rows();
   booster.start();
-  const HistogramLayout layout(*binned, comm.size());
+  const HistogramLayout layout(binned, comm.size());
   if (times != nullptr) times->bin_seconds = watch.restart();
   progress.report(booster.progress(n_rounds));
   const comm::TrafficByKind traffic_before = comm.traffic();
@@ -220,7 +224,7 @@ Model train_on(const table::RowSource& source, const table::Table* validation, c
     for (std::size_t k = 0; k < n_outputs; ++k) {
       // Anew for each tree, since growing reorders them.
       const std::span<std::uint32_t> rows = draw_rows(table, is_training, options, round, n_threads, lists);
-      trees.push_back(grow_tree(context, round * n_outputs + k, booster.gradients(), k, *binned, rows,
+      trees.push_back(grow_tree(context, round * n_outputs + k, booster.gradients(), k, binned, rows,
                                 lists.scratch.span().first(rows.size()), booster.margins(k)));
     }
     booster.take_round(std::move(trees));

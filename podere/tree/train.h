@@ -9,9 +9,9 @@
 #include "podere/base/progress.h"
 #include "podere/comm/communicator.h"
 #include "podere/table/row_source.h"
-#include "podere/tree/binned.h"
 #include "podere/tree/model.h"
 #include "podere/tree/options.h"
+#include "podere/tree/shared_bins.h"
 
 namespace podere::tree {
 
@@ -38,10 +38,10 @@ struct RunControl {
   /// [n_rows] 1 for rows here to train on, 0 for those that early stopping, if there is any, validates on; in place of
   /// validation_fraction. On all ranks, or on none.
   std::optional<std::span<const std::uint8_t>> is_training = std::nullopt;
-  /// The rows as bins, for several trainings on the same rows with the same number of bins and seed: made by the first,
-  /// by all rows, also those that it does not train on. Null: the training makes its own, by the rows that it trains
-  /// on. On all ranks, or on none.
-  std::optional<BinnedRows>* bins = nullptr;
+  /// For several trainings on the same rows with the same number of bins and seed: made by the first, by all rows, also
+  /// those that it does not train on. Null: the training makes its own, by the rows that it trains on. On all ranks, or
+  /// on none.
+  SharedBins* bins = nullptr;
 };
 
 /// Whether `row` shapes the model, or is set aside for validation_fraction, by hash of (seed, row).

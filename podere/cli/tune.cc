@@ -97,6 +97,8 @@ void define_search(CLI::App& app, TuneOptions& options) {
                      job.parallel))
       ->transform(whole_number(1, 10000))
       ->type_name("N");
+  add_choice(app, "--side-by-side", job.side_by_side,
+             "Whether each core trains a trial alone, not all one after the other; auto: of few rows");
   app.add_option("--search-seed", job.seed, "Seed of the search [0]")->transform(count())->type_name("S");
   app.add_option("--score", job.score, "Measure by which trials are compared, such as auc [what training minimizes]")
       ->type_name("NAME");
@@ -156,6 +158,10 @@ std::string count_text(const Json& facts, std::size_t n_wanted) {
                             failed->at("trial").get<int>(), failed->at("facts").value("error", ""));
 }
 
+std::string at_a_time_text(std::size_t n) {
+  return n == 1 ? "1 trial, by all executors" : fmt::format("{} trials, each by one core", n);
+}
+
 void print_search(const Json& facts, std::size_t n_wanted, const std::string& model, int descriptor) {
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
   std::vector<std::pair<std::string, Json>> lines = {
@@ -165,6 +171,7 @@ void print_search(const Json& facts, std::size_t n_wanted, const std::string& mo
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
       {"trials", count_text(facts, n_wanted)},
+      {"at a time", at_a_time_text(facts.at("trials_at_a_time").get<std::size_t>())},
       {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},

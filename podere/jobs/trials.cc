@@ -57,39 +57,49 @@ Json Trials::options_of(const Json& setting) const {
   return options;
 }
 
-std::optional<tune::StepResult> Trials::run(const tune::Step& step, Progress& progress) {
-  std::vector<Paused>& parts = trials_[step.trial];
-  const bool has_begun = !parts.empty();
-  parts.resize(rows_.is_training.size());
+Json PausedTrial::to_json() const {
+  Json json = Json::array();
+  for (const Part& part : parts) json.push_back({part.checkpoint, part.facts});
+  return json;
+}
+
+PausedTrial PausedTrial::from_json(const Json& json) {
+  PausedTrial trial;
+  for (const Json& part : json) trial.parts.push_back({part.at(0).get<std::string>(), part.at(1)});
+  return trial;
+}
+
+std::optional<tune::StepResult> Trials::run(const tune::Step& step, PausedTrial& trial,
+                                            const StepContext& context) const {
+  const bool has_begun = !trial.parts.empty();
+  trial.parts.resize(rows_.is_training.size());
   try {
     const auto trainer = algorithm_.trainer(options_of(step.setting));
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      const bool has_ended = has_begun && parts[part].checkpoint.empty();
-      if (!has_ended && !train_part(step, *trainer, part, parts[part], progress)) {
-        trials_.erase(step.trial);  // begins anew if the search resumes
+    for (std::size_t part = 0; part < trial.parts.size(); ++part) {
+      const bool has_ended = has_begun && trial.parts[part].checkpoint.empty();
+      if (!has_ended && !train_part(step, *trainer, part, trial.parts[part], context)) {
+        trial = {};
         return std::nullopt;
       }
     }
   } catch (const InputError& error) {  // on all ranks
-    trials_.erase(step.trial);
     return tune::StepResult{std::numeric_limits<double>::quiet_NaN(), true, {{"error", error.what()}}};
   }
-  tune::StepResult result = result_of(parts);
-  if (result.ended) trials_.erase(step.trial);
-  return result;
+  return result_of(trial.parts);
 }
 
 /// False: it was stopped.
-bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part, Paused& paused,
-                        Progress& progress) {
+bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part,
+                        PausedTrial::Part& paused, const StepContext& context) const {
+  const comm::Communicator& comm = context.comm;
   std::unique_ptr<const algorithm::Checkpoint> so_far;
-  context_.comm.agree([&] {
+  comm.agree([&] {
     if (!paused.checkpoint.empty()) so_far = trainer.read_checkpoint(paused.checkpoint, "a paused trial");
   });
   algorithm::Summaries no_summaries;
-  algorithm::Run run{.comm = context_.comm,
-                     .n_threads = context_.n_threads,
-                     .progress = progress,
+  algorithm::Run run{.comm = comm,
+                     .n_threads = context.n_threads,
+                     .progress = context.progress,
                      .checkpoint = so_far.get(),
                      .summaries = no_summaries,
                      .pause_after = step.budget,
@@ -101,12 +111,11 @@ bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& traine
   const std::vector<std::uint8_t>& is_training = rows_.is_training[part];
   if (rows_.validation == nullptr) run.is_training = is_training;
   const algorithm::Trained trained = trainer.train(table::HeldRows(*rows_.table), rows_.validation, run);
-  if (context_.comm.all_reduce(trained.facts.value("was_stopped", false) ? 1 : 0, comm::Reduction::kMax) != 0) {
-    return false;
-  }
+  if (comm.all_reduce(trained.facts.value("was_stopped", false) ? 1 : 0, comm::Reduction::kMax) != 0) return false;
   const table::Table& measured = rows_.validation == nullptr ? *rows_.table : *rows_.validation;
   const std::vector<std::uint8_t> none(rows_.validation == nullptr ? 0 : measured.n_rows());
-  Json facts = measure_held_out(*trained.model, measured, rows_.validation == nullptr ? is_training : none, context_);
+  Json facts = measure_held_out(*trained.model, measured, rows_.validation == nullptr ? is_training : none, comm,
+                                context.n_threads);
   for (const char* length : {"trees", "epochs"}) {
     if (trained.facts.contains(length)) facts[length] = trained.facts.at(length);
   }
@@ -114,23 +123,23 @@ bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& traine
   return true;
 }
 
-tune::StepResult Trials::result_of(const std::vector<Paused>& parts) {
+tune::StepResult Trials::result_of(const std::vector<PausedTrial::Part>& parts) const {
   std::vector<Json> of_parts;
   bool has_ended = true;
-  for (const Paused& part : parts) {
+  for (const PausedTrial::Part& part : parts) {
     of_parts.push_back(part.facts);
     has_ended = has_ended && part.checkpoint.empty();
   }
   Json facts = mean_facts(of_parts);
-  if (score_.empty()) score_ = default_score(facts);
-  check_score(score_, facts);
-  if (facts.at(score_).is_null()) {
+  const std::string measure = score_.empty() ? default_score(facts) : score_;
+  check_score(measure, facts);
+  if (facts.at(measure).is_null()) {
     return {std::numeric_limits<double>::quiet_NaN(),
             true,
-            {{"error", score_ + " is not defined on the rows that were held out, or not finite"}}};
+            {{"error", measure + " is not defined on the rows that were held out, or not finite"}}};
   }
-  const double score = facts.at(score_).get<double>();
-  return {is_maximized(score_) ? -score : score, has_ended, std::move(facts)};
+  const double score = facts.at(measure).get<double>();
+  return {is_maximized(measure) ? -score : score, has_ended, std::move(facts)};
 }
 
 }  // namespace podere::jobs

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podere/algorithm/algorithm.h"
@@ -28,40 +27,49 @@ struct TrialRows {
   std::vector<std::vector<std::uint8_t>> is_training = {{}};  ///< [parts][n_rows]; of `validation` one empty part
 };
 
-/// All ranks call the same functions in the same order.
+/// A trial between its steps. With it, any executor trains it further.
+struct PausedTrial {
+  struct Part {
+    std::string checkpoint;  ///< empty: it has ended
+    Json facts;              ///< of the last measuring
+  };
+  std::vector<Part> parts;  ///< none: it has not begun
+
+  Json to_json() const;
+  static PausedTrial from_json(const Json& json);
+};
+
+/// By whom a step is done.
+struct StepContext {
+  const comm::Communicator& comm;
+  int n_threads;
+  Progress& progress;
+};
+
 class Trials {
  public:
   /// What is given outlives it. `score` may be empty: the first measure.
-  Trials(const algorithm::Algorithm& algorithm, Json options, std::string score, const TrialRows& rows,
-         const JobContext& context)
-      : algorithm_(algorithm), options_(std::move(options)), score_(std::move(score)), rows_(rows), context_(context) {}
+  Trials(const algorithm::Algorithm& algorithm, Json options, std::string score, const TrialRows& rows)
+      : algorithm_(algorithm), options_(std::move(options)), score_(std::move(score)), rows_(rows) {}
 
-  /// Trains a trial on each part from where it paused, or from nothing, and measures it. Nullopt: it was stopped.
-  /// Settings with which there is no training are a result that failed. Collective.
-  std::optional<tune::StepResult> run(const tune::Step& step, Progress& progress);
+  /// Trains a trial on each part from where it paused, or from nothing, and measures it. Nullopt: it was stopped, and
+  /// `trial` begins anew. Settings with which there is no training are a result that failed. Collective, but
+  /// steps that executors do alone may run at the same time.
+  std::optional<tune::StepResult> run(const tune::Step& step, PausedTrial& trial, const StepContext& context) const;
 
   /// The options of all with those of a setting.
   Json options_of(const Json& setting) const;
-  /// That a trial gets no more steps.
-  void forget(std::size_t trial) { trials_.erase(trial); }
 
  private:
-  /// A trial on one part.
-  struct Paused {
-    std::string checkpoint;  // empty: it has ended, or not begun
-    Json facts;              // of the last measuring; null: there was none
-  };
-  bool train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part, Paused& paused,
-                  Progress& progress);
-  tune::StepResult result_of(const std::vector<Paused>& parts);
+  bool train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part,
+                  PausedTrial::Part& paused, const StepContext& context) const;
+  tune::StepResult result_of(const std::vector<PausedTrial::Part>& parts) const;
 
   const algorithm::Algorithm& algorithm_;
   Json options_;
   std::string score_;
   const TrialRows& rows_;
-  const JobContext& context_;
-  std::unique_ptr<algorithm::SharedRows> shared_;
-  std::map<std::size_t, std::vector<Paused>> trials_;
+  mutable algorithm::SharedRows shared_;
 };
 
 }  // namespace podere::jobs

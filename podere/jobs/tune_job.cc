@@ -12,15 +12,15 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/catalog/catalog.h"
-#include "podere/jobs/checkpoint.h"
 #include "podere/jobs/job_context.h"
+#include "podere/jobs/study_run.h"
 #include "podere/jobs/training_label.h"
 #include "podere/jobs/trials.h"
 #include "podere/table/fingerprint.h"
 #include "podere/table/folds.h"
+#include "podere/table/gather_rows.h"
 #include "podere/table/schema_json.h"
 #include "podere/table/weighted_labels.h"
-#include "podere/tune/study_file.h"
 
 namespace podere::jobs {
 namespace {
@@ -208,189 +208,36 @@ Json identity(const TuneJob& job, const tune::Space& space, const tune::StudyOpt
           {"score", job.score}};
 }
 
-/// Throws InputError that names in what the study of a file is another.
-void check_same_study(const Json& was, const Json& is, const std::string& path) {
-  for (const auto& [name, value] : is.items()) {
-    if (was.value(name, Json()) == value) continue;
-    const Json old = was.value(name, Json());
-    const bool is_short = old.is_primitive() && value.is_primitive() && name.find("values") == std::string::npos;
-    throw_input_error("{}: is a study with other {}{}; give another file, or the same search", path, name,
-                      is_short ? fmt::format(" ({}, not {})", old.dump(), value.dump()) : "");
-  }
+/// How many trials are under way at the same time; 1: all executors train each together. Collective.
+std::size_t n_trials_at_a_time(const TuneJob& job, const TrialRows& rows, const tune::StudyOptions& options,
+                               const JobContext& context) {
+  const auto n_all = context.comm.all_reduce(static_cast<std::uint64_t>(context.n_threads), comm::Reduction::kSum);
+  const bool is_few = rows.table->n_global_rows() < kRowsSideBySide;
+  if (job.side_by_side == SideBySide::kNo || (job.side_by_side == SideBySide::kAuto && !is_few)) return 1;
+  return std::min({static_cast<std::size_t>(n_all), options.parallel, options.n_trials});
 }
 
-/// A pause waits for what was asked to be kept: steps that are done always are.
-class PausedAnywhere : public Progress {
+/// The rows of trials, all of them on each executor.
+class RowsOnAll {
  public:
-  explicit PausedAnywhere(Progress& next) : next_(next) {}
-  void report(const ProgressStep& step) override { next_.report(step); }
-  bool stop_requested() override {
-    next_.checkpoint_requested();
-    return next_.stop_requested();
+  RowsOnAll() = default;
+  /// Copies the rows if they lie on several executors. Collective.
+  RowsOnAll(const TrialRows& of_all, const comm::Communicator& comm) : rows_(of_all) {
+    if (comm.size() == 1) return;
+    table_ = std::make_unique<table::Table>(table::gather_rows(*of_all.table, comm));
+    rows_.table = table_.get();
+    if (of_all.validation != nullptr) {
+      validation_ = std::make_unique<table::Table>(table::gather_rows(*of_all.validation, comm));
+      rows_.validation = validation_.get();
+    }
+    for (auto& part : rows_.is_training) part = comm.all_gather_v<std::uint8_t>(part);
   }
+  const TrialRows& rows() const { return rows_; }
 
  private:
-  Progress& next_;
-};
-
-/// The study of a job: its decisions, what an earlier run of it left, and its file. The same on all ranks, but for the
-/// file.
-class Search {
- public:
-  Search(const TuneJob& job, const tune::Space& space, const tune::StudyOptions& options, const Json& run,
-         const JobContext& context)
-      : job_(job),
-        context_(context),
-        run_(run),
-        search_(tune::search_called(job.search, space, job.seed)),
-        study_(options, *search_,
-               [this](const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result) {
-                 note(trial, step, result);
-               }) {
-    context.comm.agree([&] {
-      if (!context.comm.is_root() || job.study.empty()) return;
-      check_is_place_for_checkpoint(job.study);
-      writer_.emplace(job.study, space);
-    });
-    share_recorded();
-  }
-
-  const tune::Study& study() const { return study_; }
-
-  /// Does the steps until there are none, the time is over or it is stopped; false for the last. Collective.
-  bool go(Trials& trials) {
-    const Stopwatch watch;
-    SearchProgress progress(context_.progress, study_, is_maximized(job_.score));
-    report_recorded();
-    progress.report_trials();
-    while (!study_.to_do().empty()) {
-      const tune::Step step = study_.to_do().front();
-      std::int32_t is_over = job_.seconds > 0 && watch.seconds() >= job_.seconds ? 1 : 0;
-      context_.comm.broadcast(std::span(&is_over, 1));
-      if (is_over != 0) break;
-      std::optional<tune::StepResult> result = trials.run(step, progress);
-      if (!result) return false;
-      ++n_steps_;
-      if (step.budget == study_.rungs().back()) trials.forget(step.trial);
-      study_.report(step, *std::move(result));
-      report_recorded();
-      progress.report_trials();
-    }
-    if (study_.to_do().empty()) end_paused();
-    return true;
-  }
-
-  /// Steps that were not read from the file.
-  std::size_t n_steps() const { return n_steps_; }
-
- private:
-  /// Reports of trainings as a part of the search.
-  class SearchProgress final : public PausedAnywhere {
-   public:
-    SearchProgress(Progress& next, const tune::Study& study, bool is_maximized)
-        : PausedAnywhere(next), study_(study), is_maximized_(is_maximized) {}
-    void report(const ProgressStep& step) override {
-      if (step.phase == "train") report_trials();
-    }
-    void report_trials() {
-      const auto n_measured = static_cast<std::size_t>(
-          std::ranges::count_if(study_.trials(), [](const tune::Trial& trial) { return !trial.done.empty(); }));
-      ProgressStep shown{"tune", n_measured, study_.n_trials(), {}, "trial"};
-      if (const auto best = study_.best()) {
-        const double loss = study_.trials()[*best].loss();
-        shown.metrics.emplace_back("best", is_maximized_ ? -loss : loss);
-      }
-      PausedAnywhere::report(shown);
-    }
-
-   private:
-    const tune::Study& study_;
-    const bool is_maximized_;
-  };
-
-  /// What an earlier run left.
-  void share_recorded() {
-    const std::string text = context_.comm.broadcast_text(writer_ ? writer_->text() : "");
-    if (text.empty()) {
-      if (writer_) writer_->begin({"podere tune " + job_.algorithm, is_maximized(job_.score), run_});
-      return;
-    }
-    context_.comm.agree([&] {
-      const tune::RecordedStudy read = tune::study_from_text(text, job_.study);
-      check_same_study(read.head.run, run_, job_.study);
-      trials_ = read.trials;
-    });
-  }
-
-  /// What the file has of the steps to be done.
-  void report_recorded() {
-    while (!study_.to_do().empty()) {
-      const tune::Step step = study_.to_do().front();
-      const auto result = recorded(step);
-      if (!result) return;
-      study_.report(step, *result);
-    }
-  }
-
-  std::optional<tune::StepResult> recorded(const tune::Step& step) const {
-    if (step.trial >= trials_.size()) return std::nullopt;
-    const tune::RecordedTrial& trial = trials_[step.trial];
-    if (trial.setting != step.setting) {
-      throw_input_error(
-          "{}: its trial {} has another setting than this search gives it, as of another version: give "
-          "another file",
-          job_.study, step.trial);
-    }
-    const auto found = trial.done.find(step.budget);
-    return found == trial.done.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  bool is_recorded(std::size_t trial, tune::RecordedTrial::State state) const {
-    return trial < trials_.size() && trials_[trial].state == state;
-  }
-
-  void note(const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result) {
-    if (!writer_) return;
-    if (!recorded(step)) writer_->note(step, result, is_maximized(job_.score));
-    const bool is_over = trial.state == tune::Trial::State::kComplete || trial.state == tune::Trial::State::kFailed;
-    if (is_over) end(step.trial);
-    warn_of_fault();
-  }
-
-  void end(std::size_t trial) {
-    const tune::Trial& of = study_.trials()[trial];
-    const auto state = of.state == tune::Trial::State::kComplete ? tune::RecordedTrial::State::kComplete
-                       : of.state == tune::Trial::State::kFailed ? tune::RecordedTrial::State::kFailed
-                                                                 : tune::RecordedTrial::State::kPruned;
-    if (is_recorded(trial, state)) return;
-    writer_->end(trial, state, is_maximized(job_.score) ? -of.loss() : of.loss());
-  }
-
-  /// Trials that are not trained further.
-  void end_paused() {
-    if (!writer_) return;
-    for (std::size_t i = 0; i < study_.trials().size(); ++i) {
-      if (study_.trials()[i].state == tune::Trial::State::kPaused) end(i);
-    }
-    warn_of_fault();
-  }
-
-  void warn_of_fault() {
-    if (writer_->fault().empty() || std::exchange(has_warned_, true)) return;
-    context_.progress.warn(
-        fmt::format("{}: {}; the search continues, and what it finds is written once that is possible", job_.study,
-                    writer_->fault()));
-  }
-
-  const TuneJob& job_;
-  const JobContext& context_;
-  const Json& run_;
-  std::unique_ptr<tune::Search> search_;
-  tune::Study study_;
-  std::vector<tune::RecordedTrial> trials_;  // of the file
-  std::optional<tune::StudyWriter> writer_;  // on rank 0
-  std::size_t n_steps_ = 0;
-  bool has_warned_ = false;
+  std::unique_ptr<const table::Table> table_;
+  std::unique_ptr<const table::Table> validation_;
+  TrialRows rows_;
 };
 
 /// The options of a training on all rows as good as the best trial: as long as that was, on the mean of its parts.
@@ -479,11 +326,19 @@ Json run(const TuneJob& given, const JobContext& context) {
   TrialRows rows{&table, validation ? &**validation : nullptr};
   if (!validation) rows.is_training = parts_of(job, *algorithm.trainer(first_options), table, comm);
   const tune::StudyOptions study_of = study_options(job, algorithm, space, first_options);
-  const Json identity_of_run = identity(job, space, study_of, options, table, rows.validation, context);
-  Trials trials(algorithm, options, job.score, rows, context);
+  const StudyFacts facts_of_study{job.algorithm,
+                                  job.search,
+                                  job.seed,
+                                  job.score,
+                                  identity(job, space, study_of, options, table, rows.validation, context),
+                                  job.study,
+                                  job.seconds};
   const Stopwatch search_watch;
-  Search search(job, space, study_of, identity_of_run, context);
-  const bool is_whole = search.go(trials);
+  StudyRun search(facts_of_study, space, study_of, context);
+  const std::size_t n_side_by_side = n_trials_at_a_time(job, rows, study_of, context);
+  const RowsOnAll rows_on_all = n_side_by_side > 1 ? RowsOnAll(rows, comm) : RowsOnAll();
+  const Trials trials(algorithm, options, job.score, n_side_by_side > 1 ? rows_on_all.rows() : rows);
+  const bool is_whole = n_side_by_side > 1 ? search.run_side_by_side(trials) : search.run_in_turn(trials);
   const tune::Study& study = search.study();
   const bool is_maximized_score = is_maximized(job.score);
   Json facts = {{"label", loaded.label},
@@ -497,6 +352,7 @@ Json run(const TuneJob& given, const JobContext& context) {
                 {"rungs", study.rungs()},
                 {"trials", trials_json(study, is_maximized_score)},
                 {"steps", search.n_steps()},
+                {"trials_at_a_time", n_side_by_side},
                 {"was_stopped", !is_whole},
                 {"out_of_time", is_whole && !study.to_do().empty()}};
   if (is_whole) check_some_succeeded(study);

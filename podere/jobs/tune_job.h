@@ -6,13 +6,25 @@
 #include <optional>
 #include <string>
 
+#include "podere/base/enum_names.h"
 #include "podere/jobs/cross_validation.h"
 #include "podere/jobs/job.h"
 #include "podere/tune/study.h"
 
 namespace podere::jobs {
 
+/// How executors share trials.
+enum class SideBySide {
+  kAuto,  ///< as kYes where rows are few
+  kYes,   ///< each thread of each executor trains a trial alone, on a copy of all rows that its executor holds
+  kNo,    ///< all executors train one trial after the other
+};
+constexpr EnumNames<3> names_of(SideBySide /*enumeration*/) { return {"side-by-side", {"auto", "yes", "no"}}; }
+using podere::to_string;
+
 inline constexpr int kMostHeldOut = 100;
+/// Fewer rows are searched with trials side by side where the job does not say.
+inline constexpr std::uint64_t kRowsSideBySide = 200'000;
 /// One in five of fewer rows says too little of which trial is the best.
 inline constexpr std::uint64_t kFoldedRows = 50'000;
 
@@ -34,13 +46,14 @@ struct TuneJob {
   std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; at the earliest; 0: of all
                                  ///< the share 1 / eta^2
   std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
-  std::uint64_t seed = 0;        ///< of the search
-  Folds folds;                   ///< trials are measured on each fold
-  int held_out = 0;              ///< without folds and `validation`: one row of so many is measured on, 2 .. 100; 0: of
-                                 ///< 5, or where there are fewer than kFoldedRows rows five folds
-  std::string score;             ///< a measure; empty: the one that training minimizes
-  double seconds = 0;            ///< after which no step begins; 0: no limit
-  std::string study;             ///< file of rank 0: a journal, from which the search resumes; empty: none
+  SideBySide side_by_side = SideBySide::kAuto;
+  std::uint64_t seed = 0;  ///< of the search
+  Folds folds;             ///< trials are measured on each fold
+  int held_out = 0;        ///< without folds and `validation`: one row of so many is measured on, 2 .. 100; 0: of
+                           ///< 5, or where there are fewer than kFoldedRows rows five folds
+  std::string score;       ///< a measure; empty: the one that training minimizes
+  double seconds = 0;      ///< after which no step begins; 0: no limit
+  std::string study;       ///< file of rank 0: a journal, from which the search resumes; empty: none
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
@@ -55,6 +68,7 @@ struct TuneJob {
     visit("eta", self.eta);
     visit("least_budget", self.least_budget);
     visit("parallel", self.parallel);
+    visit("side_by_side", self.side_by_side);
     visit("seed", self.seed);
     visit("folds", self.folds);
     visit("held_out", self.held_out);

@@ -67,6 +67,11 @@ def test_searches_are_the_same_on_1_2_3_5_executors_and_1_3_threads(podere, algo
             facts, model, journal = tune(podere, algorithm, data, *options, "--first-after", 1, "--executors",
                                          executors, "--cores", cores, name=f"m{executors}{cores}")
             found[executors, cores] = decided(facts), model, journal
+            assert facts["trials_at_a_time"] == min(executors * cores, 8, options[1])
+    facts, *files = tune(podere, algorithm, data, *options, "--first-after", 1, "--executors", 3, "--cores", 2,
+                         "--side-by-side", "no", name="together")
+    assert facts["trials_at_a_time"] == 1
+    found["together"] = decided(facts), *files
     first = found[1, 1]
     for which in range(3):
         assert all(other[which] == first[which] for other in found.values()), which

@@ -140,8 +140,9 @@ class Algorithm {
   virtual Json options_for_numbers() const { return Json::object(); }
   /// The option that says how many rounds or epochs there are at most; empty where there is none.
   virtual std::string length_option() const { return {}; }
-  /// What is worth searching where users do not say: a space, as tune::Space::from_toml reads it. Empty: there is none.
-  virtual std::string default_space() const { return {}; }
+  /// What is worth searching with these options where users do not say: a space, as tune::Space::from_toml reads it.
+  /// Empty: there is none.
+  virtual std::string default_space(const Json& /*options*/) const { return {}; }
   /// Options for training on all rows after folds, which leave no rows to validate on: without early stopping, and as
   /// long as the folds trained on average, by their facts (Trained::facts). Others stay as they are.
   virtual Json options_after_folds(Json options, const std::vector<Json>& /*facts*/) const { return options; }

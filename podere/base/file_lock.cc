@@ -31,6 +31,9 @@ bool leads_to(const std::filesystem::path& path, int descriptor) {
 FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
   while (true) {
     descriptor_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    if (descriptor_ < 0 && errno == ENOENT) {
+      throw_input_error("{}: there is no folder {}", path.string(), path.parent_path().string());
+    }
     if (descriptor_ < 0)
       throw_input_error("{}: its lock {} cannot be had: {}", path.string(), lock_.string(), std::strerror(errno));
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -35,20 +35,6 @@ struct ReadStudy {
   std::vector<Json> trials;  // the best in front
 };
 
-const char* state_text(tune::RecordedTrial::State state) {
-  switch (state) {
-    case tune::RecordedTrial::State::kComplete:
-      return "complete";
-    case tune::RecordedTrial::State::kFailed:
-      return "failed";
-    case tune::RecordedTrial::State::kPruned:
-      return "paused";
-    case tune::RecordedTrial::State::kRunning:
-      break;
-  }
-  return "running";
-}
-
 ReadStudy read_study(const std::string& path) {
   const tune::RecordedStudy recorded = tune::study_from_text(read_file(path), path);
   ReadStudy study{path, recorded.head.run.value("score", ""), recorded.head.run, {}};
@@ -60,13 +46,8 @@ ReadStudy read_study(const std::string& path) {
             ? *trial.done.rbegin()
             : *std::ranges::min_element(trial.done, {}, [](const auto& one) { return one.second.loss; });
     if (study.score.empty() && std::isfinite(result.loss)) study.score = jobs::default_score(result.facts);
-    const double score = recorded.head.is_maximized ? -result.loss : result.loss;
-    study.trials.push_back({{"trial", i},
-                            {"state", state_text(trial.state)},
-                            {"score", std::isfinite(score) ? Json(score) : Json()},
-                            {"budget", budget},
-                            {"setting", trial.setting},
-                            {"facts", result.facts}});
+    study.trials.push_back(
+        jobs::trial_json(i, to_string(trial.state), trial.setting, budget, result, recorded.head.is_maximized));
   }
   sort_trials(study.trials, study.score);
   return study;

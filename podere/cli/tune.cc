@@ -10,6 +10,7 @@
 #include "podere/base/error.h"
 #include "podere/base/number.h"
 #include "podere/base/read_file.h"
+#include "podere/catalog/catalog.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/help.h"
@@ -208,7 +209,7 @@ int run_tune(const TuneOptions& options, const jobs::TuneJob& job) {
   const int facts_to = prepare_outputs(
       outputs, {named_file("DATA", job.table), labels_file("--labels", job.table), NamedFile{"--space", options.space},
                 job.validation ? named_file("--validation", *job.validation) : NamedFile{}});
-  if (!job.study.empty()) jobs::check_is_place_for_checkpoint(job.study);
+  if (!job.study.empty()) jobs::check_is_place_for_checkpoint(job.study, "study");
   AtomicFile file(options.run.model);
   OutputOptions output = options.run.output;
   output.run_name = "tune " + std::filesystem::path(options.run.model).filename().string();
@@ -245,14 +246,6 @@ int run_tune_nn(TuneOptions& options) {
   return run_tune(options, job);
 }
 
-/// Networks by L-BFGS.
-constexpr const char* kMlpSpace = R"(epochs = 200
-early_stopping_epochs = 20
-hidden = ["10", "30", "100", "30,30", "100,30"]
-activation = ["sigmoid", "tanh", "relu"]
-l2 = { low = 0.0000001, high = 0.01, log = true }
-)";
-
 /// Options are those of podere train mlp where neither --fix nor the space has others.
 void take_mlp_defaults(jobs::TuneJob& job) {
   Json options = {{"hidden", Json::array({30, 30})},
@@ -260,6 +253,10 @@ void take_mlp_defaults(jobs::TuneJob& job) {
                   {"initialisation", "glorot"},
                   {"optimiser", "lbfgs"},
                   {"epochs", 100}};
+  if (job.space.empty()) {
+    job.space = catalog::algorithm_called(job.algorithm).default_space(options);
+    job.space_name = "the default space";
+  }
   const tune::Space space = tune::Space::from_toml(job.space, job.space_name);
   const auto is_optimizer = [](const tune::Parameter& parameter) { return parameter.name == "optimiser"; };
   if (job.options.contains("optimiser") || std::ranges::any_of(space.parameters(), is_optimizer)) {
@@ -273,10 +270,6 @@ void take_mlp_defaults(jobs::TuneJob& job) {
 int run_tune_mlp(TuneOptions& options) {
   jobs::TuneJob job = job_of(options);
   job.algorithm = "network";
-  if (job.space.empty()) {
-    job.space = kMlpSpace;
-    job.space_name = "the default space";
-  }
   take_mlp_defaults(job);
   return run_tune(options, job);
 }

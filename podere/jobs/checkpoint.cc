@@ -18,11 +18,11 @@ constexpr const char* kWhatToDo = "; remove it, or give another file for checkpo
 
 }  // namespace
 
-void check_is_place_for_checkpoint(const std::string& path) {
+void check_is_place_for_checkpoint(const std::string& path, const char* what) {
   std::error_code unknown;  // what cannot be looked at cannot be written either, which says why
   const auto status = std::filesystem::status(path, unknown);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
-  throw_input_error("checkpoint {}: is {}, a file is needed", path,
+  throw_input_error("{} {}: is {}, a file is needed", what, path,
                     std::filesystem::is_directory(status) ? "a directory" : "a pipe or a device");
 }
 

@@ -10,8 +10,9 @@
 
 namespace podere::jobs {
 
-/// Throws InputError where `path` is there and no file, such as a pipe, which would wait for ever.
-void check_is_place_for_checkpoint(const std::string& path);
+/// Throws InputError, beginning with `what`, where `path` is there and no file, such as a pipe, which would wait for
+/// ever.
+void check_is_place_for_checkpoint(const std::string& path, const char* what = "checkpoint");
 
 /// A file with the model so far, a whole model file itself, which rank 0 reads and writes.
 class Checkpoint {

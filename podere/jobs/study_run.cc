@@ -92,7 +92,7 @@ StudyRun::StudyRun(const StudyFacts& facts, const tune::Space& space, const tune
              }) {
   context.comm.agree([&] {
     if (!context.comm.is_root() || path_.empty()) return;
-    check_is_place_for_checkpoint(path_);
+    check_is_place_for_checkpoint(path_, "study");
     writer_.emplace(path_, space);
   });
   share_recorded(facts.algorithm, facts.identity);

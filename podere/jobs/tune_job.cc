@@ -50,7 +50,8 @@ std::string name_of_space(const TuneJob& job) { return job.space.empty() ? "the 
 /// left out.
 tune::Space space_of(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   const bool is_own = job.space.empty();
-  const tune::Space space = tune::Space::from_toml(is_own ? algorithm.default_space() : job.space, name_of_space(job));
+  const tune::Space space =
+      tune::Space::from_toml(is_own ? algorithm.default_space(job.options) : job.space, name_of_space(job));
   std::vector<tune::Parameter> parameters;
   for (tune::Parameter parameter : space.parameters()) {
     if (job.options.contains(parameter.parent)) {
@@ -256,33 +257,14 @@ Json measured_on(const TuneJob& job) {
   return {{"held_out", job.held_out}};
 }
 
-const char* state_text(tune::Trial::State state) {
-  switch (state) {
-    case tune::Trial::State::kComplete:
-      return "complete";
-    case tune::Trial::State::kFailed:
-      return "failed";
-    case tune::Trial::State::kPaused:
-      return "paused";
-    case tune::Trial::State::kRunning:
-      break;
-  }
-  return "running";
-}
-
-/// Of those that were measured: "trial", "state", "setting", and of its best step "score", "budget" and "facts".
+/// Of those that were measured, after their best step.
 Json trials_json(const tune::Study& study, bool is_maximized) {
   Json trials = Json::array();
   for (std::size_t i = 0; i < study.trials().size(); ++i) {
     const tune::Trial& trial = study.trials()[i];
     if (trial.done.empty()) continue;
-    const double loss = trial.loss();
-    trials.push_back({{"trial", i},
-                      {"state", state_text(trial.state)},
-                      {"score", std::isnan(loss) ? Json() : Json(is_maximized ? -loss : loss)},
-                      {"budget", trial.best().first.budget},
-                      {"setting", trial.setting},
-                      {"facts", (std::isnan(loss) ? trial.done.back() : trial.best()).second.facts}});
+    const auto& [step, result] = std::isnan(trial.loss()) ? trial.done.back() : trial.best();
+    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, step.budget, result, is_maximized));
   }
   return trials;
 }

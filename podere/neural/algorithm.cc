@@ -240,7 +240,15 @@ class DenseNetworks final : public algorithm::Algorithm {
   Json options_for_classes() const override { return {{"loss", to_string(Loss::kCrossEntropy)}}; }
   Json options_for_numbers() const override { return {{"loss", to_string(Loss::kSquaredError)}}; }
   std::string length_option() const override { return "epochs"; }
-  std::string default_space() const override {
+  std::string default_space(const Json& options) const override {
+    if (options.value("optimiser", "") == to_string(Optimizer::kLbfgs)) {
+      return R"(epochs = 200
+early_stopping_epochs = 20
+hidden = ["10", "30", "100", "30,30", "100,30"]
+activation = ["sigmoid", "tanh", "relu"]
+l2 = { low = 0.0000001, high = 0.01, log = true }
+)";
+    }
     return R"("optimiser" = "adamw"
 epochs = 40
 early_stopping_epochs = 5

@@ -254,7 +254,7 @@ class BoostedTrees final : public algorithm::Algorithm {
   Json options_for_classes() const override { return first_objective_for(table::LabelKind::kClasses); }
   Json options_for_numbers() const override { return first_objective_for(table::LabelKind::kNumbers); }
   std::string length_option() const override { return "n_trees"; }
-  std::string default_space() const override {
+  std::string default_space(const Json& /*options*/) const override {
     return R"(n_trees = 500
 early_stopping_rounds = 20
 learning_rate = { low = 0.02, high = 0.3, log = true }

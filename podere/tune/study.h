@@ -64,6 +64,10 @@ struct Trial {
   double loss() const;
 };
 
+constexpr EnumNames<4> names_of(Trial::State /*enumeration*/) {
+  return {"state of a trial", {"running", "paused", "complete", "failed"}};
+}
+
 /// A search with its schedule. Decides as that many workers would whose steps each take a time equal to their rounds:
 /// results are looked at in the order in which those workers would have them, ties by trial. So all decisions follow
 /// from the results alone. Source: Li et al., MLSys 2020 (ASHA).

@@ -31,6 +31,10 @@ struct RecordedTrial {
   std::map<std::size_t, StepResult> done;  ///< by budget
 };
 
+constexpr EnumNames<4> names_of(RecordedTrial::State /*enumeration*/) {
+  return {"state of a trial", {"running", "complete", "paused", "failed"}};
+}
+
 struct RecordedStudy {
   StudyHead head;
   std::vector<RecordedTrial> trials;

@@ -144,12 +144,29 @@ double Parzen::log_bump(const Dimension& dimension, const Bump& bump, double pla
   return portable_log(normal_between(z - half, z + half)) - bump.log_scale;
 }
 
-double Parzen::log_density(std::span<const double> places) const {
+std::vector<double> Parzen::log_bumps(std::size_t d, double place) const {
+  std::vector<double> logs(n_kernels_);
+  for (std::size_t k = 0; k < n_kernels_; ++k) logs[k] = log_bump(dimensions_[d], bump_at(k, d), place);
+  return logs;
+}
+
+const std::vector<double>& Parzen::log_bumps_of_count(std::size_t d, double place) {
+  const auto [found, is_new] = known_.try_emplace({d, place});
+  if (is_new) found->second = log_bumps(d, place);
+  return found->second;
+}
+
+double Parzen::log_density(std::span<const double> places) {
   std::vector<double> logs = log_weights_;
-  for (std::size_t k = 0; k < n_kernels_; ++k) {
-    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-      if (std::isnan(places[d])) continue;
-      logs[k] += log_bump(dimensions_[d], bump_at(k, d), places[d]);
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    if (std::isnan(places[d])) continue;
+    const auto add = [&](const std::vector<double>& bumps) {
+      for (std::size_t k = 0; k < n_kernels_; ++k) logs[k] += bumps[k];
+    };
+    if (dimensions_[d].is_counted) {
+      add(log_bumps_of_count(d, places[d]));
+    } else {
+      add(log_bumps(d, places[d]));
     }
   }
   const double largest = std::ranges::max(logs);  // finite: the prior's is

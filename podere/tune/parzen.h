@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "podere/base/hash.h"
@@ -34,7 +36,7 @@ class Parzen {
   std::vector<double> sample(RandomSequence& random) const;
 
   /// The logarithm of the density. Dimensions in which `places` is NaN are integrated over.
-  double log_density(std::span<const double> places) const;
+  double log_density(std::span<const double> places);
 
  private:
   struct Bump {
@@ -49,12 +51,17 @@ class Parzen {
   const Bump& bump_at(std::size_t kernel, std::size_t d) const { return bumps_[kernel * dimensions_.size() + d]; }
   double sample_one(const Dimension& dimension, const Bump& bump, RandomSequence& random) const;
   double log_bump(const Dimension& dimension, const Bump& bump, double place) const;
+  /// Those of all kernels in dimension d.
+  std::vector<double> log_bumps(std::size_t d, double place) const;
+  /// The same of a count or choice, of which there are few: they are computed once.
+  const std::vector<double>& log_bumps_of_count(std::size_t d, double place);
 
   std::vector<Dimension> dimensions_;
   std::size_t n_kernels_;
   std::vector<double> log_weights_;  ///< by kernel
   std::vector<double> weights_;
-  std::vector<Bump> bumps_;  ///< [n_kernels x n_dimensions]
+  std::vector<Bump> bumps_;                                              ///< [n_kernels x n_dimensions]
+  std::map<std::pair<std::size_t, double>, std::vector<double>> known_;  ///< by dimension and place
 };
 
 }  // namespace podere::tune

@@ -27,7 +27,7 @@ TEST(Normal, IsThatOfTheLibraryOfMathematics) {
 }
 
 TEST(Parzen, IntegratesToOne) {
-  const Parzen parzen({kReal, kCount, kChoice}, {{-1, 0, 2}, {0.5, 6, 0}, {0.6, kNone, 1}, {kNone, 3, kNone}});
+  Parzen parzen({kReal, kCount, kChoice}, {{-1, 0, 2}, {0.5, 6, 0}, {0.6, kNone, 1}, {kNone, 3, kNone}});
   constexpr int kSlices = 2000;
   double sum = 0;
   for (int i = 0; i < kSlices; ++i) {
@@ -42,7 +42,7 @@ TEST(Parzen, IntegratesToOne) {
 }
 
 TEST(Parzen, IntegratesOverWhatIsNotThere) {
-  const Parzen parzen({kReal, kCount}, {{-1, 0}, {0.5, 6}, {2, 5}});
+  Parzen parzen({kReal, kCount}, {{-1, 0}, {0.5, 6}, {2, 5}});
   double sum = 0;
   for (double count = 0; count < 7; ++count) sum += std::exp(parzen.log_density(std::vector{0.7, count}));
   EXPECT_NEAR(std::exp(parzen.log_density(std::vector{0.7, kNone})), sum, 1e-14);
@@ -51,7 +51,7 @@ TEST(Parzen, IntegratesOverWhatIsNotThere) {
 
 /// With all computed by hand: one observation, at the end of the range.
 TEST(Parzen, HasTheKernelsOfItsDefinition) {
-  const Parzen real({kReal}, {{-1}});
+  Parzen real({kReal}, {{-1}});
   const auto mass = [](double a, double b) {
     return (std::erf(b / std::numbers::sqrt2) - std::erf(a / std::numbers::sqrt2)) / 2;
   };
@@ -59,7 +59,7 @@ TEST(Parzen, HasTheKernelsOfItsDefinition) {
   const auto kernel = [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) / 4; };
   EXPECT_NEAR(std::exp(real.log_density(std::vector{0.0})),
               0.5 * kernel(0.25) / mass(0, 1) + 0.5 * kernel(0.25) / mass(-0.5, 0.5), 1e-14);
-  const Parzen choice({kChoice}, {{2}});
+  Parzen choice({kChoice}, {{2}});
   EXPECT_NEAR(std::exp(choice.log_density(std::vector{2.0})), 0.5 * (1.5 / 2.5) + 0.5 / 3, 1e-15);
   EXPECT_NEAR(std::exp(choice.log_density(std::vector{0.0})), 0.5 * (0.5 / 2.5) + 0.5 / 3, 1e-15);
 }
@@ -73,7 +73,7 @@ TEST(Parzen, OldObservationsWeighLess) {
 }
 
 TEST(Parzen, SamplesFollowItsDensity) {
-  const Parzen parzen({kCount, kChoice, kReal}, {{0, 2, -1}, {6, 0, 0}, {5, kNone, 2.9}, {kNone, 2, kNone}});
+  Parzen parzen({kCount, kChoice, kReal}, {{0, 2, -1}, {6, 0, 0}, {5, kNone, 2.9}, {kNone, 2, kNone}});
   constexpr int kSamples = 40000;
   std::vector<int> counts(21, 0);
   int n_below_zero = 0;

@@ -59,7 +59,7 @@ class TpeSearch : public Search {
     });
   }
 
-  Json best_candidate(std::size_t trial, const Parzen& good, const Parzen& bad) const {
+  Json best_candidate(std::size_t trial, Parzen good, Parzen bad) const {
     double best = -std::numeric_limits<double>::infinity();
     Json setting;
     for (std::size_t i = 0; i < kCandidates; ++i) {

@@ -7,14 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podere/base/error.h"
 #include "podere/base/read_file.h"
 #include "podere/base/temporary_folder.h"
+#include "podere/tune/kept_study.h"
 #include "podere/tune/searches.h"
 
 namespace podere::tune {
@@ -38,46 +40,20 @@ StepResult journal_outcome(const Step& step) {
   return {loss, false, {{"trees", step.budget}, {"log_loss", loss}}};
 }
 
-/// Runs a small search as jobs do, from where the file has it. Returns how many steps it did itself.
+/// Runs a small search from where the file has it. Returns how many steps it did itself.
 std::size_t search_with(const std::string& path, bool is_maximized = false, std::size_t n_most_steps = 1000) {
-  StudyWriter writer(path, journal_space());
-  std::vector<RecordedTrial> recorded;
-  if (writer.text().empty()) {
-    writer.begin({"a search", is_maximized, {{"rows", 7}}});
-  } else {
-    recorded = study_from_text(writer.text(), "the study").trials;
-  }
-  const auto known = [&](const Step& step) -> std::optional<StepResult> {
-    if (step.trial >= recorded.size() || recorded[step.trial].setting != step.setting) return std::nullopt;
-    const auto found = recorded[step.trial].done.find(step.budget);
-    return found == recorded[step.trial].done.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto has_end = [&](std::size_t trial) {
-    return trial < recorded.size() && recorded[trial].state != RecordedTrial::State::kRunning;
-  };
   const auto search = random_search(journal_space(), 4);
-  Study study({.n_trials = 7, .eta = 2, .most_budget = 4, .parallel = 2}, *search,
-              [&](const Trial& trial, const Step& step, const StepResult& result) {
-                if (!known(step)) writer.note(step, result, is_maximized);
-                if (has_end(step.trial)) return;
-                const double score = is_maximized ? -trial.loss() : trial.loss();
-                if (trial.state == Trial::State::kComplete) {
-                  writer.end(step.trial, RecordedTrial::State::kComplete, score);
-                } else if (trial.state == Trial::State::kFailed) {
-                  writer.end(step.trial, RecordedTrial::State::kFailed, score);
-                }
-              });
+  auto writer = std::make_unique<StudyWriter>(path, journal_space());
+  const std::string recorded = writer->text();
+  KeptStudy kept({.n_trials = 7, .eta = 2, .most_budget = 4, .parallel = 2}, *search,
+                 {"a search", is_maximized, {{"rows", 7}}}, "the study", recorded, std::move(writer));
   std::size_t n_steps = 0;
-  while (!study.to_do().empty()) {
-    const Step step = study.to_do().front();
-    std::optional<StepResult> result = known(step);
-    if (!result) {
-      if (n_steps++ == n_most_steps) return n_steps;
-      result = journal_outcome(step);
-    }
-    study.report(step, *result);
+  while (!kept.study().to_do().empty()) {
+    if (n_steps++ == n_most_steps) return n_steps;
+    const Step step = kept.study().to_do().front();
+    kept.report(step, journal_outcome(step));
   }
-  EXPECT_EQ(writer.fault(), "");
+  EXPECT_EQ(kept.fault(), "");
   return n_steps;
 }
 

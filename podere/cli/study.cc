@@ -49,7 +49,7 @@ ReadStudy read_study(const std::string& path) {
     study.trials.push_back(
         jobs::trial_json(i, to_string(trial.state), trial.setting, budget, result, recorded.head.is_maximized));
   }
-  sort_trials(study.trials, study.score);
+  sort_trials(study.trials, recorded.head.is_maximized);
   return study;
 }
 
@@ -77,11 +77,11 @@ int run_show(StudyOptions& options) {
     return kDone;
   }
   const Json& run = study.run;
-  print(facts_text({{"algorithm", run.value("algorithm", "")},
-                    {"rows", run.value("rows", Json())},
-                    {"search", fmt::format("{}, schedule {}", run.value("search", ""), run.value("schedule", ""))},
-                    {"trials", study.trials.size()}}) +
-        "\n" + trials_text(study.trials, study.score, options.n_shown));
+  std::vector<std::pair<std::string, Json>> lines = {{"algorithm", run.value("algorithm", "")}};
+  if (run.contains("rows")) lines.emplace_back("rows", run.at("rows"));
+  lines.emplace_back("search", fmt::format("{}, schedule {}", run.value("search", ""), run.value("schedule", "")));
+  lines.emplace_back("trials", study.trials.size());
+  print(facts_text(lines) + "\n" + trials_text(study.trials, study.score, options.n_shown));
   return kDone;
 }
 

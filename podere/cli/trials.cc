@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "podere/cli/print.h"
-#include "podere/jobs/trials.h"
 
 namespace podere::cli {
 namespace {
@@ -35,17 +34,16 @@ std::string setting_text(const Json& setting, const Json& but) {
   return text;
 }
 
-void sort_trials(std::vector<Json>& trials, const std::string& score) {
-  const double sign = jobs::is_maximized(score) ? -1 : 1;
+void sort_trials(std::vector<Json>& trials, bool is_maximized) {
+  const double sign = is_maximized ? -1 : 1;
   std::ranges::stable_sort(trials, {}, [&](const Json& trial) {
     const Json& value = trial.at("score");
     return std::pair(value.is_null(), value.is_null() ? 0 : sign * value.get<double>());
   });
 }
 
-std::string trials_text(std::vector<Json> trials, const std::string& score, std::size_t n_shown) {
+std::string trials_text(const std::vector<Json>& trials, const std::string& score, std::size_t n_shown) {
   if (trials.empty()) return "no trial was measured\n";
-  sort_trials(trials, score);
   const Json shared = shared_setting(trials);
   TextTable table({"trial", measure_in_words(score), "after", "state", "setting"}, true);
   for (std::size_t i = 0; i < std::min(trials.size(), n_shown); ++i) {

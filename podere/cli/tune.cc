@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
@@ -19,6 +20,7 @@
 #include "podere/cli/training.h"
 #include "podere/cli/trials.h"
 #include "podere/jobs/checkpoint.h"
+#include "podere/jobs/trials.h"
 #include "podere/jobs/tune_job.h"
 #include "podere/table/folds.h"
 #include "podere/tune/search.h"
@@ -179,8 +181,11 @@ void print_search(const Json& facts, std::size_t n_wanted, const std::string& mo
       {"to train on all rows", seconds("train_seconds")},
       {"peak memory", megabytes(facts.at("peak_memory_bytes").get<std::uint64_t>()) + " per executor"},
       {"model", model}};
+  const std::string score = facts.at("score");
+  std::vector<Json> trials = facts.at("trials");
+  sort_trials(trials, jobs::is_maximized(score));
   print(
-      facts_text(lines) + "\n" + trials_text(facts.at("trials"), facts.at("score").get<std::string>(), kShownTrials) +
+      facts_text(lines) + "\n" + trials_text(trials, score, kShownTrials) +
           fmt::format("\nThe model was trained on all rows with the setting of trial {}: {}.\nIts score is the best of "
                       "many, so it is a little too good: measure the model on other rows.\n",
                       facts.at("best").get<int>(), setting_text(facts.at("options"))),

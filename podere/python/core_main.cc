@@ -26,6 +26,7 @@
 #include "podere/neural/model.h"
 #include "podere/neural/predict.h"
 #include "podere/neural/train.h"
+#include "podere/python/function_study.h"
 #include "podere/python/image_layer.h"
 #include "podere/python/signal_progress.h"
 #include "podere/report/page.h"
@@ -34,6 +35,7 @@
 #include "podere/tree/predict.h"
 #include "podere/tree/shap.h"
 #include "podere/tree/train.h"
+#include "podere/tune/study.h"
 
 template <>
 struct pybind11::detail::type_caster<podere::table::CategoryTexts>
@@ -498,6 +500,38 @@ void define_images(py::module_& module) {
       py::arg("location"));
 }
 
+void define_study(py::module_& module) {
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<FunctionStudy>(module, "Study")
+      .def(py::init([](const std::string& space, const std::string& search, const std::string& schedule,
+                       std::size_t trials, std::size_t eta, std::size_t least, std::size_t most, std::size_t parallel,
+                       std::uint64_t seed, bool maximize, const std::string& journal) {
+             return std::make_unique<FunctionStudy>(
+                 FunctionSearch{.space = space,
+                                .search = search,
+                                .study = {.n_trials = trials,
+                                          .schedule = parse_name<tune::Schedule>(schedule),
+                                          .eta = eta,
+                                          .least_budget = least,
+                                          .most_budget = most,
+                                          .parallel = parallel},
+                                .seed = seed,
+                                .is_maximized = maximize,
+                                .journal = journal});
+           }),
+           py::arg("space"), py::arg("search"), py::arg("schedule"), py::arg("trials"), py::arg("eta"),
+           py::arg("least"), py::arg("most"), py::arg("parallel"), py::arg("seed"), py::arg("maximize"),
+           py::arg("journal"), Unlocked())
+      .def("to_do", &FunctionStudy::to_do, Unlocked())
+      .def("report", &FunctionStudy::report, py::arg("trial"), py::arg("rung"), py::arg("score"), py::arg("ended"),
+           py::arg("error"), Unlocked())
+      .def("trials", &FunctionStudy::trials, Unlocked())
+      .def("close", &FunctionStudy::close, Unlocked())
+      .def_property_readonly("best", &FunctionStudy::best)
+      .def_property_readonly("n_trials", &FunctionStudy::n_trials)
+      .def_property_readonly("fault", &FunctionStudy::fault);
+}
+
 /// Of runs as a session has them, a JSON list: the page of them, or the document alone.
 std::string report_text(const std::string& runs, bool as_page) {
   const Json document = report::document_of(Json::parse(runs).get<std::vector<Json>>());
@@ -518,6 +552,7 @@ PYBIND11_MODULE(_core, module) {
   define_rows(module);
   define_models(module);
   define_images(module);
+  define_study(module);
   module.def("abilities_of", &abilities_of, py::arg("algorithm"));
   module.def("train_any", &train_any, py::arg("algorithm"), py::arg("rows"), py::arg("validation").none(true),
              py::arg("options"), py::arg("n_threads"), py::arg("show").none(true));

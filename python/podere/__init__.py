@@ -25,8 +25,9 @@ from ._images import ImageFeatures
 from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._root import read_root
 from ._session import Session
+from ._study import Step, Study
 from ._table import Table
 from ._tune import Tuned
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Table", "Tuned", "__version__", "from_sklearn", "read_root"]
+           "Session", "SessionError", "Step", "Study", "Table", "Tuned", "__version__", "from_sklearn", "read_root"]

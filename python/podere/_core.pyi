@@ -154,6 +154,27 @@ class ImageLayer:
     ) -> numpy.typing.NDArray[numpy.float32]:
         """[n_arrays x n_features] of pixels [height x width] or [height x width x 3]."""
 
+class Study:
+    """A search with its decisions and its journal. Threads may share it."""
+
+    def __init__(self, space: str, search: str, schedule: str, trials: int, eta: int, least: int, most: int,
+                 parallel: int, seed: int, maximize: bool, journal: str) -> None:
+        """`space` is TOML. `journal` may be empty: none."""
+    def to_do(self) -> str:
+        """The steps that may be done now, a JSON list: "trial", "rung", "start", "budget", "setting"."""
+    def report(self, trial: int, rung: int, score: float, ended: bool, error: str) -> None:
+        """A score that is NaN: it failed."""
+    def trials(self) -> str:
+        """Those that were measured, a JSON list: "trial", "state", "score", "budget", "setting", "facts"."""
+    def close(self) -> None: ...
+    @property
+    def best(self) -> int | None: ...
+    @property
+    def n_trials(self) -> int: ...
+    @property
+    def fault(self) -> str:
+        """Why the journal could not be written."""
+
 def preprocessing_names() -> list[str]: ...
 def files_of_pictures(location: bytes) -> list[bytes]: ...
 def usable_cores() -> int: ...

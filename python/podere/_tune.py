@@ -1,16 +1,16 @@
 """Searches for the parameters of estimators, on tables of sessions."""
 from __future__ import annotations
 
-import html
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
 
 from ._estimator import Estimator
+from ._space import Encoding, domains_of, to_toml
 from ._stored_table import StoredTable
+from ._trials import frame_of, html_of
 
 #: Parameters whose options have other names.
 _OPTIONS = {"n_estimators": "n_trees", "max_depth": "depth", "grow_policy": "best_first", "max_bins": "bins",
@@ -20,7 +20,6 @@ _OPTIONS = {"n_estimators": "n_trees", "max_depth": "depth", "grow_policy": "bes
 _BEST_FIRST = {"depthwise": False, "lossguide": True}
 _LENGTHS = ("n_trees", "epochs")
 _PATIENCE = ("early_stopping_rounds", "early_stopping_epochs")
-_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -50,29 +49,13 @@ class Tuned:
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each trial, the best in front."""
-        import pandas
-        return pandas.DataFrame([{**{name: trial[name] for name in ("trial", "state", "score", "rounds")},
-                                  **trial["params"]} for trial in self.trials])
+        return frame_of(self.trials, "rounds")
 
     def __repr__(self) -> str:
         return f"<{self.measure} {self.score:.6g} of {len(self.trials)} trials: {self.estimator!r}>"
 
     def _repr_html_(self) -> str:
-        names = list(dict.fromkeys(name for trial in self.trials for name in trial["params"]))
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("trial", self.measure, "rounds", "state", *names))
-        rows = "".join(_html_row(trial, names) for trial in self.trials[:_SHOWN])
-        more = len(self.trials) - _SHOWN
-        return f"<table><tr>{head}</tr>{rows}</table>" + (f"<p>... and {more} more</p>" if more > 0 else "")
-
-
-def _html_row(trial: Mapping[str, Any], names: Sequence[str]) -> str:
-    score = "" if trial["score"] is None else f"{trial['score']:.6g}"
-    cells = [trial["trial"], score, trial["rounds"], trial["state"], *(trial["params"].get(name, "") for name in names)]
-    return "<tr>" + "".join(f"<td>{html.escape(_cell(cell))}</td>" for cell in cells) + "</tr>"
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+        return html_of(self.trials, self.measure, "rounds")
 
 
 def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validation: StoredTable | None,
@@ -90,7 +73,7 @@ def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validati
     fixed = {name: value for name, value in job["options"].items() if name != "validation_fraction" and (
         name not in searched if searched else defaults.get(name) != value)}
     job = {**job, **search, "kind": "tune", "options": fixed, "table": table.spec(classes), "space_name": "space",
-           "space": _toml(searched)}
+           "space": to_toml(searched)}
     if validation is not None:
         job["validation"] = validation.spec(classes)
     result = table.jobs.run(job)
@@ -128,55 +111,29 @@ def _value_of(option: str, value: Any) -> Any:
 
 
 def _space_of(model: Estimator, space: Any) -> dict[str, Any]:
-    """Options and what they may be, as TOML has them; empty: the default."""
+    """Options and what they may be; empty: the default."""
     if space is None:
         return {}
-    if not isinstance(space, Mapping):
-        raise TypeError(f"space is {space!r}, allowed is a dict of parameters, or None")
-    if not space:
-        raise ValueError("space is empty, allowed is a dict of parameters, or None for the default one")
     params = model.get_params(deep=False)
-    for name in space:
+    for name in space if isinstance(space, Mapping) else ():
         if name not in params:
             raise ValueError(f"space names {name!r}, which is no parameter of {type(model).__name__}: there are "
                              f"{', '.join(sorted(params))}")
-    return {_OPTIONS.get(str(name), str(name)): _domain_of(name, domain) for name, domain in space.items()}
+    layers = space.get("hidden_layer_sizes") if isinstance(space, Mapping) else None
+    if isinstance(layers, tuple):  # of one network, not a range
+        space = {**space, "hidden_layer_sizes": [layers]}
+    return domains_of(space, _Options())
 
 
-def _domain_of(name: str, domain: Any) -> Any:
-    if isinstance(domain, tuple) and len(domain) in (2, 3) and name != "hidden_layer_sizes":
-        if len(domain) == 3 and domain[2] != "log":
-            raise ValueError(f"space of {name} is {domain!r}, allowed are (low, high), (low, high, 'log') and lists")
-        return {"low": domain[0], "high": domain[1], **({"log": True} if len(domain) == 3 else {})}
-    if isinstance(domain, list):
-        return [_option_value(name, value) for value in domain]
-    if isinstance(domain, Mapping):
-        when = {_OPTIONS.get(parent, parent): [_option_value(parent, value) for value in
-                                               (values if isinstance(values, list) else [values])]
-                for parent, values in domain.get("when", {}).items()}
-        return {**{key: value for key, value in domain.items() if key != "when"}, **({"when": when} if when else {})}
-    return _option_value(name, domain)
+class _Options(Encoding):
+    """Those of the estimators' parameters."""
 
+    def name(self, name: str) -> str:
+        return _OPTIONS.get(name, name)
 
-def _option_value(name: str, value: Any) -> Any:
-    if name == "grow_policy" and value in _BEST_FIRST:
-        return _BEST_FIRST[value]
-    if name == "hidden_layer_sizes":
-        return ",".join(str(size) for size in (value if isinstance(value, (tuple, list)) else [value]))
-    return value.item() if hasattr(value, "item") else value
-
-
-def _toml(space: Mapping[str, Any]) -> str:
-    return "".join(f"{json.dumps(name)} = {_toml_value(value)}\n" for name, value in space.items())
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(name)} = {_toml_value(of)}" for name, of in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    if hasattr(value, "item"):
-        value = value.item()
-    if not isinstance(value, (bool, int, float, str)):
-        raise TypeError(f"space has {value!r}, allowed are numbers, texts, True and False")
-    return repr(value) if isinstance(value, float) else json.dumps(value)
+    def value(self, name: str, value: Any) -> Any:
+        if name == "grow_policy" and value in _BEST_FIRST:
+            return _BEST_FIRST[value]
+        if name == "hidden_layer_sizes":
+            return ",".join(str(size) for size in (value if isinstance(value, (tuple, list)) else [value]))
+        return value

@@ -24,6 +24,7 @@ def in_python(message: str) -> str:
     """A message with parameters in the place of options of the command line: label for --label, drop=['id', 'when'] for
     --drop id,when."""
     message = re.sub(r" \(--debug [^)]*\)", "", message)  # which is for the command line alone
+    message = re.sub(r"^space:\d+: ", "space: ", message)  # of a dict, which has no lines
     message = re.sub(r"^monotone is", "monotone_constraints is", message)
     message = re.sub(r", in Python [^;]*", "", message)  # which is what the options become below
     message = re.sub(r"--(drop|categorical|columns) (?!and\b|or\b)([^\s;:(),]+(?:,[^\s;:(),]+)*)", _with_list, message)

@@ -24,10 +24,11 @@ from ._gbt import GBTClassifier, GBTRegressor
 from ._images import ImageFeatures
 from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._root import read_root
+from ._search_cv import TuneSearchCV
 from ._session import Session
 from ._study import Step, Study
 from ._table import Table
 from ._tune import Tuned
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Step", "Study", "Table", "Tuned", "__version__", "from_sklearn", "read_root"]
+           "Session", "SessionError", "Step", "Study", "Table", "TuneSearchCV", "Tuned", "__version__", "from_sklearn", "read_root"]

@@ -14,6 +14,7 @@
 #include "podere/cli/print.h"
 #include "podere/cli/trials.h"
 #include "podere/jobs/trials.h"
+#include "podere/tune/kept_study.h"
 #include "podere/tune/study_file.h"
 
 namespace podere::cli {
@@ -47,7 +48,7 @@ ReadStudy read_study(const std::string& path) {
             : *std::ranges::min_element(trial.done, {}, [](const auto& one) { return one.second.loss; });
     if (study.score.empty() && std::isfinite(result.loss)) study.score = jobs::default_score(result.facts);
     study.trials.push_back(
-        jobs::trial_json(i, to_string(trial.state), trial.setting, budget, result, recorded.head.is_maximized));
+        tune::trial_json(i, to_string(trial.state), trial.setting, budget, result, recorded.head.is_maximized));
   }
   sort_trials(study.trials, recorded.head.is_maximized);
   return study;

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "podere/base/clock.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/trials.h"
+#include "podere/tune/kept_study.h"
 #include "podere/tune/search.h"
 #include "podere/tune/space.h"
 #include "podere/tune/study.h"
-#include "podere/tune/study_file.h"
 
 namespace podere::jobs {
 
@@ -49,7 +49,7 @@ class StudyRun {
   StudyRun(const StudyFacts& facts, const tune::Space& space, const tune::StudyOptions& options,
            const JobContext& context);
 
-  const tune::Study& study() const { return study_; }
+  const tune::Study& study() const { return kept_->study(); }
 
   /// Does one step after the other, each by all ranks, until there are none, the time is over or it is stopped; false
   /// for the last. Collective.
@@ -65,13 +65,7 @@ class StudyRun {
   class StudyProgress;
   class Pool;
 
-  void share_recorded(const std::string& algorithm, const Json& identity);
-  void report_recorded();
-  std::optional<tune::StepResult> recorded(const tune::Step& step) const;
-  bool is_recorded(std::size_t trial, tune::RecordedTrial::State state) const;
-  void note(const tune::Trial& trial, const tune::Step& step, const tune::StepResult& result);
-  void end(std::size_t trial);
-  void end_paused();
+  void report(const tune::Step& step, tune::StepResult result);
   void warn_of_fault();
   bool is_out_of_time() const { return most_seconds_ > 0 && watch_.seconds() >= most_seconds_; }
 
@@ -81,9 +75,7 @@ class StudyRun {
   const JobContext& context_;
   const Stopwatch watch_;
   std::unique_ptr<tune::Search> search_;
-  tune::Study study_;
-  std::vector<tune::RecordedTrial> trials_;  // of the file
-  std::optional<tune::StudyWriter> writer_;  // on rank 0
+  std::optional<tune::KeptStudy> kept_;
   std::size_t n_steps_ = 0;
   bool has_warned_ = false;
 };

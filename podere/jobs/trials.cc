@@ -51,13 +51,6 @@ std::string default_score(const Json& facts) {
   throw_error("no measure of a trial");
 }
 
-Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
-                const tune::StepResult& result, bool is_maximized) {
-  const double score = is_maximized ? -result.loss : result.loss;
-  return {{"trial", trial},   {"state", state},     {"score", std::isfinite(score) ? Json(score) : Json()},
-          {"budget", budget}, {"setting", setting}, {"facts", result.facts}};
-}
-
 Json Trials::options_of(const Json& setting) const {
   Json options = options_;
   options.update(setting);

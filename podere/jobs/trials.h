@@ -20,11 +20,6 @@ bool is_maximized(const std::string& measure);
 /// The measure that training minimizes, of the facts of a trial.
 std::string default_score(const Json& facts);
 
-/// What results have of a trial: "trial" (its number), "state", "setting", and of a step "score" (null: it failed),
-/// "budget" and "facts".
-Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
-                const tune::StepResult& result, bool is_maximized);
-
 /// What trials are trained and measured on.
 struct TrialRows {
   const table::Table* table = nullptr;

@@ -257,18 +257,6 @@ Json measured_on(const TuneJob& job) {
   return {{"held_out", job.held_out}};
 }
 
-/// Of those that were measured, after their best step.
-Json trials_json(const tune::Study& study, bool is_maximized) {
-  Json trials = Json::array();
-  for (std::size_t i = 0; i < study.trials().size(); ++i) {
-    const tune::Trial& trial = study.trials()[i];
-    if (trial.done.empty()) continue;
-    const auto& [step, result] = std::isnan(trial.loss()) ? trial.done.back() : trial.best();
-    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, step.budget, result, is_maximized));
-  }
-  return trials;
-}
-
 /// Throws InputError that names the cause, where each trial failed.
 void check_some_succeeded(const tune::Study& study) {
   if (study.best()) return;
@@ -332,7 +320,7 @@ Json run(const TuneJob& given, const JobContext& context) {
                 {"search_seconds", search_watch.seconds()},
                 {"measured_on", measured_on(job)},
                 {"rungs", study.rungs()},
-                {"trials", trials_json(study, is_maximized_score)},
+                {"trials", tune::trials_json(study, is_maximized_score)},
                 {"steps", search.n_steps()},
                 {"trials_at_a_time", n_side_by_side},
                 {"was_stopped", !is_whole},

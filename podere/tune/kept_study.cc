@@ -35,20 +35,6 @@ RecordedTrial::State recorded_state(Trial::State state) {
   return RecordedTrial::State::kRunning;
 }
 
-const char* state_text(Trial::State state) {
-  switch (state) {
-    case Trial::State::kComplete:
-      return "complete";
-    case Trial::State::kFailed:
-      return "failed";
-    case Trial::State::kPaused:
-      return "paused";
-    case Trial::State::kRunning:
-      break;
-  }
-  return "running";
-}
-
 }  // namespace
 
 KeptStudy::KeptStudy(const StudyOptions& options, const Search& search, StudyHead head, std::string path,
@@ -121,18 +107,20 @@ void KeptStudy::end_paused() {
   }
 }
 
+Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
+                const StepResult& result, bool is_maximized) {
+  const double score = is_maximized ? -result.loss : result.loss;
+  return {{"trial", trial},   {"state", state},     {"score", std::isfinite(score) ? Json(score) : Json()},
+          {"budget", budget}, {"setting", setting}, {"facts", result.facts}};
+}
+
 Json trials_json(const Study& study, bool is_maximized) {
   Json trials = Json::array();
   for (std::size_t i = 0; i < study.trials().size(); ++i) {
     const Trial& trial = study.trials()[i];
     if (trial.done.empty()) continue;
-    const double loss = trial.loss();
-    trials.push_back({{"trial", i},
-                      {"state", state_text(trial.state)},
-                      {"score", std::isnan(loss) ? Json() : Json(is_maximized ? -loss : loss)},
-                      {"budget", trial.best().first.budget},
-                      {"setting", trial.setting},
-                      {"facts", (std::isnan(loss) ? trial.done.back() : trial.best()).second.facts}});
+    const auto& [step, result] = std::isnan(trial.loss()) ? trial.done.back() : trial.best();
+    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, step.budget, result, is_maximized));
   }
   return trials;
 }

@@ -45,8 +45,12 @@ class KeptStudy {
   Study study_;
 };
 
-/// The trials that were measured, by number: "trial", "state", "setting", and of the best step "score", "budget" and
-/// "facts"; those of the last where there is no best.
+/// A trial as results have it: "trial" (its number), "state", "setting", and of a step "score" (null: it failed),
+/// "budget" and "facts".
+Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
+                const StepResult& result, bool is_maximized);
+
+/// The trials that were measured, by number, after their best step; the last where there is no best.
 Json trials_json(const Study& study, bool is_maximized);
 
 }  // namespace podere::tune

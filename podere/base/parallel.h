@@ -51,20 +51,16 @@ struct alignas(64) Share {  // a cache line of its own
   std::size_t end = 0;
 };
 
-/// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads. Each takes a share of the
-/// tasks, neighbors in a row, then what others have left of theirs: loops over the same items, one after the other,
-/// find most of them in the cache of the processor that had them before. `thread` is in [0, n_threads). The exception
-/// of the lowest task that threw is thrown here; tasks above it may or may not have run. A loop within a task runs on
-/// the task's thread alone (as thread 0). No collectives inside.
+/// parallel_for with tasks in up to `n_shares` shares, each of which is begun in rising order.
 template <typename Body>
-void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
+void parallel_for_shares(int n_threads, std::size_t n_shares, std::size_t n_tasks, Body&& body) {
   const int team = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks));
   if (team <= 1 || ThreadTeam::is_inside()) {
     for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
     return;
   }
   FirstException first;
-  const auto n_shares = static_cast<std::size_t>(team);
+  n_shares = std::min(n_shares, static_cast<std::size_t>(team));
   const auto shares = std::make_unique<Share[]>(n_shares);
   for (std::size_t i = 0; i < n_shares; ++i) {
     const Slice tasks = slice_of(n_tasks, i, n_shares);
@@ -85,6 +81,23 @@ void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
   };
   ThreadTeam::instance().run(team, take_tasks);
   first.rethrow();
+}
+
+/// Calls `body(task, thread)` for every task in [0, n_tasks), on up to `n_threads` threads. Each takes a share of the
+/// tasks, neighbors in a row, then what others have left of theirs: loops over the same items, one after the other,
+/// find most of them in the cache of the processor that had them before. `thread` is in [0, n_threads). The exception
+/// of the lowest task that threw is thrown here; tasks above it may or may not have run. A loop within a task runs on
+/// the task's thread alone (as thread 0). No collectives inside.
+template <typename Body>
+void parallel_for(int n_threads, std::size_t n_tasks, Body&& body) {
+  parallel_for_shares(n_threads, n_tasks, n_tasks, body);
+}
+
+/// The same, but tasks are begun in rising order, whichever threads have them: for items that are found one behind
+/// another, as in a packed file.
+template <typename Body>
+void parallel_for_in_order(int n_threads, std::size_t n_tasks, Body&& body) {
+  parallel_for_shares(n_threads, 1, n_tasks, body);
 }
 
 /// Calls `body(begin, end, thread)` on pieces of [0, n_items) of at most `grain` items.

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -23,6 +25,17 @@ TEST(ParallelFor, RunsEveryTaskOnceOnAThreadInRange) {
       for (const auto& n : runs) EXPECT_EQ(n, 1);
     }
   }
+}
+
+TEST(ParallelForInOrder, BeginsATaskOnlyWhenThoseBeforeItAreTaken) {
+  constexpr std::size_t kThreads = 3;
+  std::vector<std::atomic<int>> runs(1000);
+  parallel_for_in_order(kThreads, runs.size(), [&](std::size_t task, int) {
+    ++runs[task];
+    const auto n_begun = std::count(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(task), 1);
+    EXPECT_GE(static_cast<std::size_t>(n_begun) + kThreads, task + 1);  // others may have taken one and not begun it
+  });
+  for (const auto& n : runs) EXPECT_EQ(n, 1);
 }
 
 std::string message_of(int n_threads, std::size_t n_tasks, const std::vector<bool>& throws, int* n_run) {

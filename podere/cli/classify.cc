@@ -251,10 +251,7 @@ void check_pictures(const ClassifyOptions& options) {
   const auto is_file = [&](const std::string& path) { return std::filesystem::is_regular_file(path, unknown); };
   if (!is_file(options.path) && !is_file(options.sheet)) return;
   if (std::filesystem::is_directory(options.job.pictures, unknown)) return;
-  const image::PictureList pictures = image::list_pictures(options.job.pictures);
-  std::vector<std::string> paths;
-  for (std::size_t i = 0; i < pictures.size(); ++i) paths.push_back(pictures.file(i));
-  check_outputs(outputs_of(options), options.job.pictures, paths);
+  check_outputs(outputs_of(options), options.job.pictures, image::files_of_pictures(options.job.pictures));
 }
 
 int classify_pictures(const ClassifyOptions& options) {

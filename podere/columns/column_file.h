@@ -70,6 +70,8 @@ class ColumnFile {
   std::uint64_t n_rows() const { return group_begins().back(); }
   /// Whether each column is read by itself as fast as with others.
   virtual bool columns_lie_apart() const = 0;
+  /// Whether groups are found best one behind another, as in a packed archive: then threads ask for them in that order.
+  virtual bool rows_lie_behind_another() const { return false; }
   /// Reads rows [rows.begin, rows.end) of one group. A column is asked for once. Thread-safe. Throws ColumnFault for
   /// what is damaged, and for a finite number that is beyond float32.
   virtual void read(table::RowRange rows, std::span<const ColumnRead> wanted) const = 0;

@@ -120,7 +120,7 @@ class ColumnRows final : public io::FieldRows {
     std::optional<ColumnFault> first;
     std::mutex mutex;  // of `first`
     std::vector<std::unique_ptr<io::FieldValues>> values(static_cast<std::size_t>(std::max(n_threads, 1)));
-    parallel_for(n_threads, tasks.size(), [&](std::size_t task, int thread) {
+    const auto read_one = [&](std::size_t task, int thread) {
       const DecodeTime decoding;
       auto& own = values[static_cast<std::size_t>(thread)];
       if (!own) own = std::make_unique<io::FieldValues>(layout, missing, categories, texts, rounded);
@@ -131,7 +131,12 @@ class ColumnRows final : public io::FieldRows {
         const bool is_before = !first || std::tie(fault.row, fault.column) < std::tie(first->row, first->column);
         if (is_before) first = fault;
       }
-    });
+    };
+    if (file_->rows_lie_behind_another()) {
+      parallel_for_in_order(n_threads, tasks.size(), read_one);
+    } else {
+      parallel_for(n_threads, tasks.size(), read_one);
+    }
     if (first) throw io::TextFileFault(text_of(*first));
   }
 

@@ -270,6 +270,19 @@ PictureList list_pictures(const std::string& location) {
                     n_others > 0 ? fmt::format(", but {} other files", n_others) : "");
 }
 
+bool is_archive(const std::string& location) {
+  std::error_code unknown;
+  return is_tar_name(location) && fs::exists(location, unknown) && !is_folder(location);
+}
+
+std::vector<std::string> files_of_pictures(const std::string& location) {
+  if (is_archive(location)) return {location};
+  const PictureList pictures = list_pictures(location);
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < pictures.size(); ++i) files.push_back(pictures.file(i));
+  return files;
+}
+
 PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out,
                             const std::string& places) {
   PictureList pictures = reopen_any(location, std::move(names), left_out, places);

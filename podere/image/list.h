@@ -68,6 +68,12 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 /// Local. Throws InputError if there are none.
 PictureList list_pictures(const std::string& location);
 
+/// Whether list_pictures reads the location as an archive.
+bool is_archive(const std::string& location);
+
+/// The files that these pictures are in: each, or the archive, which is not opened. Local. Throws as list_pictures.
+std::vector<std::string> files_of_pictures(const std::string& location);
+
 /// The pictures that list_pictures found at the location before, perhaps in another process: folders are not searched
 /// again, nor are archives that are unchanged since `places` was made. Those that are gone cannot be read. Local.
 /// Throws InputError where all seem to be gone, or an archive cannot be opened.

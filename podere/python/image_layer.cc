@@ -46,14 +46,11 @@ void ImageLayer::of_pictures(const std::vector<image::Picture>& pictures, std::s
 }
 
 std::vector<std::string> files_of_pictures(const std::string& location) {
-  const image::PictureList list = image::list_pictures(location);
-  std::vector<std::string> files;
-  for (std::size_t i = 0; i < list.size(); ++i) files.push_back(list.file(i));
-  if (list.file(0) == list.location() && list.name(0) != list.location()) {
+  if (image::is_archive(location)) {
     throw_input_error("{}: is an archive; its pictures are read by Session.read_images, or once they are unpacked",
                       location);
   }
-  return files;
+  return image::files_of_pictures(location);
 }
 
 }  // namespace podere::python

@@ -81,13 +81,7 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
 /// What the rows are made of: the archive, or each picture; and the labels.
 std::vector<std::string> files_of_pictures(const SourceSpec& spec) {
   const PictureQuery query = query_of(spec);
-  std::vector<std::string> files;
-  const std::string path = parse_location(spec.location).path;
-  const image::PictureList pictures = image::list_pictures(path);
-  for (std::size_t i = 0; i < pictures.size(); ++i) {
-    const std::string file = pictures.file(i);
-    if (files.empty() || files.back() != file) files.push_back(file);
-  }
+  std::vector<std::string> files = image::files_of_pictures(parse_location(spec.location).path);
   for (std::string& file : files_of_query(query)) files.push_back(std::move(file));
   return files;
 }

@@ -20,14 +20,15 @@ class PictureColumns : public columns::ColumnFile {
       columns_.push_back({.name = name, .kind = columns::Kind::kNumber, .type = "float32"});
     }
     if (rows_.label) columns_.push_back({.name = kPictureLabel, .kind = columns::Kind::kText, .type = "class"});
-    for (std::uint64_t begin = 0; begin < rows_.n; begin += kGroupRows) begins_.push_back(begin);
-    begins_.push_back(rows_.n);
+    // A group for each: a network takes its time, and threads that are near each other unpack an archive once.
+    for (std::uint64_t begin = 0; begin <= rows_.n; ++begin) begins_.push_back(begin);
   }
 
   const std::string& name() const override { return rows_.name; }
   const std::vector<columns::Column>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& group_begins() const override { return begins_; }
   bool columns_lie_apart() const override { return false; }
+  bool rows_lie_behind_another() const override { return true; }
   void check_unchanged() const override {}
   std::string pictures() const override { return rows_.pictures; }
 
@@ -49,9 +50,6 @@ class PictureColumns : public columns::ColumnFile {
   }
 
  private:
-  /// Few, as a network takes its time for each, and the first group is read once more for examples.
-  static constexpr std::uint64_t kGroupRows = 4;
-
   static void set(const columns::ColumnRead& read, std::size_t place, float value) {
     if (!read.numbers.empty()) {
       read.numbers[place] = value;

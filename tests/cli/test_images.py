@@ -1,5 +1,6 @@
 """Pictures: simulated, trained on, refused."""
 
+import io
 import json
 import os
 import pathlib
@@ -66,6 +67,29 @@ def test_a_model_of_pictures_is_the_same_wherever_they_lie(podere, made):
     assert schema[0] == schema[1]
     facts = json.loads(podere.done("evaluate", "m.json", f"images:{made}?size=16", "--json").stdout)
     assert facts["rows"] == 60 and facts["accuracy"] > 0.3
+
+
+def test_threads_unpack_a_packed_archive_once(podere):
+    """They ask for its pictures one behind another, though there are more than are kept of those on the way."""
+    needed("PIL")
+    image, numpy = __import__("PIL.Image").Image, needed("numpy")
+    random = numpy.random.default_rng(4)
+    with tarfile.open(podere.folder / "p.tgz", "w:gz", compresslevel=1) as tar:
+        for i in range(3000):
+            file = io.BytesIO()
+            image.fromarray(random.integers(0, 256, size=(24, 24), dtype=numpy.uint8)).save(file, "png")
+            member = tarfile.TarInfo(f"{'ab'[i % 2]}/{i:04}.png")
+            member.size = len(file.getvalue())
+            file.seek(0)
+            tar.addfile(member, file)
+    size = (podere.folder / "p.tgz").stat().st_size
+    assert size > 2**20
+    for cores in (1, 3):
+        facts = json.loads(podere.done("train", "centroid", "images:p.tgz?size=4", "--cores", cores, "-o", f"{cores}.json", "--json",
+                                       "--metrics").stdout)
+        n_bytes = sum(phase["bytes_read"] for phase in facts["metrics"]["phases"] if phase["phase"] == "read")
+        assert 2 * size <= n_bytes < 3 * size, "once to list it, once to read it"
+    assert (podere.folder / "1.json").read_bytes() == (podere.folder / "3.json").read_bytes()
 
 
 def test_labels_may_be_in_a_file(podere, made):

@@ -26,6 +26,13 @@ bool leads_to(const std::filesystem::path& path, int descriptor) {
          of_name.st_dev == of_lock.st_dev;
 }
 
+/// False only if another process has the lock: where there are none, it is as if this one had it.
+bool try_to_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+[[noreturn]] void refuse(const std::filesystem::path& path) {
+  throw_input_error("{}: another command is at work on it", path.string());
+}
+
 }  // namespace
 
 FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
@@ -36,13 +43,21 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(lock_of(path)) {
     }
     if (descriptor_ < 0)
       throw_input_error("{}: its lock {} cannot be had: {}", path.string(), lock_.string(), std::strerror(errno));
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!try_to_lock(descriptor_)) {
       close(descriptor_);
-      throw_input_error("{}: another command is at work on it", path.string());
+      refuse(path);
     }
     if (leads_to(lock_, descriptor_)) return;
     close(descriptor_);
   }
+}
+
+void FileLock::check_free(const std::filesystem::path& path) {
+  const int descriptor = open(lock_of(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return;
+  const bool is_free = try_to_lock(descriptor);
+  close(descriptor);
+  if (!is_free) refuse(path);
 }
 
 FileLock::~FileLock() {

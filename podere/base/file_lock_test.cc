@@ -16,8 +16,10 @@ TEST(FileLock, IsHeldByOneAtATime) {
   {
     const FileLock first(path);
     EXPECT_THROW(FileLock second(path), InputError);
+    EXPECT_THROW(FileLock::check_free(path), InputError);
     const FileLock other(folder.path() / "other.json");
   }
+  EXPECT_NO_THROW(FileLock::check_free(path));
   const FileLock again(path);
 }
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "podere/base/file_lock.h"
 
 namespace podere::classify {
 
@@ -9,23 +12,18 @@ namespace podere::classify {
 class FolderLock {
  public:
   /// Makes the folder if it is not there. Throws InputError where it cannot be made, and where another command has it.
-  explicit FolderLock(const std::filesystem::path& folder);
+  explicit FolderLock(std::filesystem::path folder);
   /// Leaves nothing behind if nothing was done.
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  /// Whether another command has it.
-  static bool is_held(const std::filesystem::path& folder);
-  /// A fault where it is.
-  [[noreturn]] static void refuse(const std::filesystem::path& folder);
-
   /// Removes what the run keeps, and the folder. False if that is left, as something else is in it.
   bool remove_run();
 
  private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;
+  std::filesystem::path folder_;
+  std::optional<FileLock> lock_;
 };
 
 }  // namespace podere::classify

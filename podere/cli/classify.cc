@@ -14,6 +14,7 @@
 
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
+#include "podere/base/file_lock.h"
 #include "podere/base/interrupt.h"
 #include "podere/base/read_file.h"
 #include "podere/base/temporary_folder.h"
@@ -142,7 +143,7 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
   }
   std::filesystem::path folder = options.path + ".parts";
   const bool is_there = std::filesystem::exists(folder, unknown);
-  if (is_there && classify::FolderLock::is_held(folder)) classify::FolderLock::refuse(folder);
+  if (is_there) FileLock::check_free(folder);
   if (is_there && !options.resume) {
     throw_input_error("{0}: is what an earlier run did: --resume continues it, rm -r {0} forgets it", folder.string());
   }

@@ -362,7 +362,7 @@ def test_two_commands_do_not_share_a_folder(podere, network, bad_decoder):
     wait_until(lambda: list(podere.folder.glob("labels.csv.parts/*.part")))
     second = podere.run(*command, "--resume")
     assert second.returncode == 2
-    assert "another command is at work in it" in second.stderr
+    assert "another command is at work on it" in second.stderr
     process.kill()
     process.communicate(timeout=60)
     podere.done(*command, "--resume")

@@ -30,6 +30,7 @@ constexpr double kReportSeconds = 0.2;
 
 /// The same for "a", "./a" and "a/".
 std::string plain_path(const std::string& path) {
+  if (path.empty()) return path;  // is refused where it is listed
   std::string plain = std::filesystem::absolute(path).lexically_normal().string();
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
   return plain;
@@ -131,7 +132,6 @@ struct Prepared {
 Prepared prepare(Options& options, const comm::Communicator& comm, Progress& progress) {
   Prepared prepared;
   comm.agree([&] {
-    if (options.pictures.empty()) throw_input_error("PICTURES is empty: a folder, a pattern, a list, an archive");
     prepared.network = std::make_unique<PictureNetwork>(options.network);
     const std::size_t n_classes = prepared.network->n_classes();
     if (options.top == 0) options.top = static_cast<std::uint32_t>(std::min<std::size_t>(5, n_classes));

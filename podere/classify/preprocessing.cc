@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -41,7 +43,8 @@ constexpr std::array kKnown = {
 
 Preprocessing read_preprocessing(const std::string& path) {
   std::ifstream in(path);
-  if (!in) {
+  std::error_code unknown;
+  if (!in || std::filesystem::is_directory(path, unknown)) {
     throw_input_error("{}: is no file that can be read; preprocessing is {} or a JSON file", path,
                       fmt::join(preprocessing_names(), ", "));
   }

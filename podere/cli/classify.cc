@@ -142,6 +142,13 @@ std::filesystem::path folder_for(const ClassifyOptions& options, const SeenFolde
     return seen.path() / "parts";
   }
   std::filesystem::path folder = options.path + ".parts";
+  const auto place = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal();
+  };
+  if (!options.sheet.empty() && place(options.sheet) == place(folder)) {
+    throw_input_error("--contact-sheet {}: is the folder that keeps what is done until all is: choose another",
+                      options.sheet);
+  }
   const bool is_there = std::filesystem::exists(folder, unknown);
   if (is_there) FileLock::check_free(folder);
   if (is_there && !options.resume) {

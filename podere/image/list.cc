@@ -178,6 +178,7 @@ PictureList as_paths(const std::string& location, const std::vector<std::string>
 std::string tar_prefix(const std::string& location) { return location + ": "; }
 
 PictureList list_any(const std::string& location) {
+  if (location.empty()) throw InputError("no pictures are named: name a folder, a pattern, a list, an archive");
   if (is_folder(location)) return list_folder(location);
   std::error_code unknown;
   if (!fs::exists(location, unknown)) {

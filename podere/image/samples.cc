@@ -102,8 +102,8 @@ void check_shown_bits(const std::string& name, SampleType type, std::uint32_t bi
   if (options.n_bits != 0 || n_used == 0 || n_used + kMostUnused >= shown_bits(type, options)) return;
   throw_fault(FaultKind::kNearlyBlack,
               "{}: has values of {} bits and uses {} of them, so that it is nearly black: say what is white by --bits "
-              "(bits= of a location), such as 12 for 2^12, or {} where it is to be dark",
-              name, type.n_bits, n_used, type.n_value_bits());
+              "(bits= of a location): the bits of the camera, {} or more, or {} where it is to be dark",
+              name, type.n_bits, n_used, std::max(n_used, 8U), type.n_value_bits());
 }
 
 void widen_range(const std::uint8_t* row, std::size_t n, SampleType type, SampleRange& range) {

@@ -9,6 +9,7 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/image/first_bytes.h"
+#include "podere/image/picture_store.h"
 #include "podere/io/byte_source.h"
 #include "podere/io/file_list.h"
 #include "podere/source/arrays_reader.h"
@@ -49,9 +50,26 @@ const Reader* find_first(std::span<const Reader> known, Reads reads, const Condi
   return found == known.end() ? nullptr : &*found;
 }
 
+/// Throws InputError for the first of the files, or the first that is called as pictures are, if it is a picture.
+void refuse_picture(const std::string& all, const std::vector<io::ListedFile>& files) {
+  const auto check = [&](const std::string& file) {
+    const std::string begin = read_begin(file);
+    if (!image::begins_as_picture({reinterpret_cast<const std::uint8_t*>(begin.data()), begin.size()})) return;
+    throw_input_error(
+        "{0}: is a picture; a table of pictures is 'images:{1}?size=32', or what a network makes of them, "
+        "'images:{1}?model=FILE.onnx&layer=NAME'",
+        file, all);
+  };
+  check(files.front().path);
+  const auto named =
+      std::ranges::find_if(files, [](const io::ListedFile& file) { return image::has_picture_name(file.path); });
+  if (named != files.end()) check(named->path);
+}
+
 /// Of many files that of the first.
 const Reader& find_format(const std::string& all, std::span<const Reader> known) {
-  const std::string location = io::list_files(all).front().path;
+  const std::vector<io::ListedFile> files = io::list_files(all);
+  const std::string& location = files.front().path;
   const auto* by_itself = find_first(known, Reads::kBytes, [&](const Reader& reader) {
     return reader.is_format != nullptr && reader.is_format(location);
   });
@@ -61,12 +79,7 @@ const Reader& find_format(const std::string& all, std::span<const Reader> known)
     return std::ranges::any_of(reader.first_bytes, [&](std::string_view first) { return begin.starts_with(first); });
   });
   if (by_bytes != nullptr) return *by_bytes;
-  if (image::begins_as_picture({reinterpret_cast<const std::uint8_t*>(begin.data()), begin.size()})) {
-    throw_input_error(
-        "{0}: is a picture; a table of pictures is 'images:{1}?size=32', or what a network makes of them, "
-        "'images:{1}?model=FILE.onnx&layer=NAME'",
-        location, all);
-  }
+  refuse_picture(all, files);
   const std::string extension = extension_of(location);
   const auto* by_name = find_first(known, Reads::kBytes, [&](const Reader& reader) {
     return std::ranges::find(reader.suffixes, extension) != reader.suffixes.end();

@@ -444,6 +444,7 @@ def test_a_folder_of_a_run_that_was_changed_is_refused(podere, network, bad_deco
 @pytest.mark.parametrize("pictures, model, output, words", [
     ("images:pictures?size=8", "net.onnx", "l.csv", "images: is for tables; classify takes the pictures themselves: pictures"),
     ("pictures", "net.onnx", "l.xlsx", "-o l.xlsx: classify writes CSV, which spreadsheets read, or HDF5: name it l.csv or l.h5"),
+    ("", "net.onnx", "l.csv", "no pictures are named: name a folder"),
     ("pictures", "none.onnx", "l.csv", "none.onnx: cannot be read: No such file or directory"),
     ("pictures", "head.json", "l.csv", "'head.json' is no ONNX file, or a damaged one; networks come here as ONNX files"),
 ])
@@ -684,6 +685,9 @@ def test_an_output_does_not_replace_an_input(podere, network):
                               ("pictures", ["-o", "net.json"]), ("pictures", ["-o", "net.onnx"]),
                               ("list.txt", ["-o", "pictures/a/00000.png"])]:
         assert "would be lost" in podere.refused("classify", pictures, *network, *options)
+    assert "--contact-sheet ./l.csv.parts: is the folder that keeps what is done until all is" in podere.refused(
+        "classify", "pictures", *network, "-o", "l.csv", "--contact-sheet", "./l.csv.parts")
+    assert not list(podere.folder.glob("l.csv*"))
 
 
 def test_the_file_beside_the_model_says_how_values_come_to_it(podere, network):

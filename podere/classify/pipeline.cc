@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "podere/base/error.h"
+#include "podere/base/file_traffic.h"
 #include "podere/image/decode_apart.h"
 
 namespace podere::classify {
@@ -65,6 +66,7 @@ Outcome Pipeline::outcome_of(std::size_t i, int thread, Decoding decoding) {
 }
 
 image::Picture Pipeline::decode(image::Bytes bytes, std::size_t i, int thread, Decoding decoding, Outcome& outcome) {
+  const DecodeTime decoding_time;
   const std::string title = pictures_.title(i);
   image::PictureWithFacts decoded;
   if (decoding == Decoding::kApart) {

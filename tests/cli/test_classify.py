@@ -117,6 +117,18 @@ def test_classes_are_those_of_a_plain_computation(podere, network):
         assert (int(row["width"]), int(row["height"])) == pictures[row["picture"]].size
 
 
+def test_where_the_time_went_is_printed(podere, network):
+    make_pictures(podere.folder / "pictures", 30)
+    facts = json.loads(podere.done("classify", "pictures", *network, "-o", "labels.csv", "--json", "--metrics").stdout)
+    assert list(facts["seconds_of"]) == ["read", "decode", "resize", "network", "write"]
+    assert all(seconds > 0 for seconds in facts["seconds_of"].values())
+    phases = {phase["phase"]: phase for phase in facts["metrics"]["phases"]}
+    assert phases["classify"]["decode_seconds"] > 0
+    text = podere.done("classify", "pictures", *network, "-o", "labels.csv").stdout
+    shares = re.search(r"of the time +read (\d+) %, decode (\d+) %, resize (\d+) %, network (\d+) %, write (\d+) %\n", text)
+    assert sum(int(share) for share in shares.groups()) == pytest.approx(100, abs=3)
+
+
 def test_a_network_that_ends_in_softmax_gives_the_same(podere, network):
     make_pictures(podere.folder / "pictures", 5)
     write_network(podere.folder / "soft.onnx", ends_in_softmax=True)

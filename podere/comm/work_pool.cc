@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1};  // for messages
 constexpr double kWatchSeconds = 0.1;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 30;  // of a text, as a message has fewer than 2^31
 
 /// What a message is about, before its text.
 struct Head {
@@ -32,15 +33,41 @@ struct Head {
 
 std::span<std::byte> bytes_of_head(Head& head) { return std::as_writable_bytes(std::span(&head, 1)); }
 
-void send(const Messages& messages, Head::Kind kind, const std::string& text, int to) {
-  Head head{kind, text.size()};
-  messages.start_send(bytes_of_head(head), to).wait();
-  if (!text.empty()) messages.start_send(std::as_bytes(std::span(text)), to).wait();
+/// A message on its way. Stays where it is.
+class Letter {
+ public:
+  Letter(const Messages& messages, Head::Kind kind, std::string text, int to)
+      : head_{kind, text.size()}, text_(std::move(text)) {
+    transfers_.push_back(messages.start_send(bytes_of_head(head_), to));
+    for (std::size_t begin = 0; begin < text_.size(); begin += kPieceBytes) {
+      const auto piece = std::span(text_).subspan(begin, std::min(kPieceBytes, text_.size() - begin));
+      transfers_.push_back(messages.start_send(std::as_bytes(piece), to));
+    }
+  }
+  Letter(const Letter&) = delete;
+  Letter& operator=(const Letter&) = delete;
+
+  bool is_there() {
+    return std::ranges::all_of(transfers_, [](Transfer& transfer) { return transfer.is_over(); });
+  }
+
+ private:
+  Head head_;
+  std::string text_;
+  std::vector<Transfer> transfers_;  // their destructors wait
+};
+
+/// Sends, and waits until the message is there: of rank 0, whose messages others always receive.
+void send(const Messages& messages, Head::Kind kind, std::string text, int to) {
+  const Letter letter(messages, kind, std::move(text), to);
 }
 
 std::string receive_text(const Messages& messages, const Head& head, int from) {
   std::string text(head.n_bytes, '\0');
-  if (!text.empty()) messages.start_receive(std::as_writable_bytes(std::span(text)), from).wait();
+  for (std::size_t begin = 0; begin < text.size(); begin += kPieceBytes) {
+    const auto piece = std::span(text).subspan(begin, std::min(kPieceBytes, text.size() - begin));
+    messages.start_receive(std::as_writable_bytes(piece), from).wait();
+  }
   return text;
 }
 
@@ -137,18 +164,24 @@ class PoolThreads {
   std::vector<std::thread> threads_;
 };
 
-/// What another rank than 0 does beside its tasks.
+/// What another rank than 0 does beside its tasks. It waits for no message of its own to be there: rank 0 may wait for
+/// this rank to receive.
 void follow(const Messages& messages, PoolThreads& own) {
   Inbox inbox(messages, 0);
+  std::deque<std::unique_ptr<Letter>> sent;
+  const auto send_to_root = [&](Head::Kind kind, std::string text) {
+    sent.push_back(std::make_unique<Letter>(messages, kind, std::move(text), 0));
+  };
   for (;;) {
-    for (const std::optional<std::string>& result : own.take(kLookEvery)) {
-      send(messages, result ? Head::Kind::kResult : Head::Kind::kFailure, result.value_or(""), 0);
+    while (!sent.empty() && sent.front()->is_there()) sent.pop_front();
+    for (std::optional<std::string>& result : own.take(kLookEvery)) {
+      send_to_root(result ? Head::Kind::kResult : Head::Kind::kFailure, std::move(result).value_or(""));
     }
     while (auto message = inbox.take()) {
       auto& [kind, text] = *message;
       if (kind == Head::Kind::kTask) own.give(std::move(text));
       if (kind == Head::Kind::kStop) own.stop();
-      if (kind == Head::Kind::kEnd) return send(messages, Head::Kind::kEnd, "", 0);
+      if (kind == Head::Kind::kEnd) return send_to_root(Head::Kind::kEnd, "");
     }
   }
 }
@@ -207,7 +240,7 @@ class Leader {
       if (rank == 0) {
         own_.give(*std::move(task));
       } else {
-        send(messages_, Head::Kind::kTask, *task, static_cast<int>(rank));
+        send(messages_, Head::Kind::kTask, *std::move(task), static_cast<int>(rank));
       }
     }
   }

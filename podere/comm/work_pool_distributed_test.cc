@@ -76,19 +76,21 @@ TEST(WorkPoolTest, AllThreadsOfAllRanksWorkAtOnce) {
   EXPECT_EQ(threads.size(), 2U);
 }
 
+/// Rank 0 and others send to each other at the same time.
 TEST(WorkPoolTest, LongTextsCome) {
   const Communicator world = Communicator::world();
   const std::string long_text(3'000'000, '\0');
   std::size_t n_given = 0;
   std::size_t n_bytes = 0;
-  work_pool(world, 1,
+  constexpr std::size_t kTasks = 60;
+  work_pool(world, 3,
             {[&]() -> std::optional<std::string> {
-               if (n_given == 8) return std::nullopt;
+               if (n_given == kTasks) return std::nullopt;
                ++n_given;
                return long_text;
              },
              twice_the_text, [&](const std::string& result) { n_bytes += result.size(); }, never_stops});
-  EXPECT_EQ(n_bytes, world.is_root() ? 8 * 2 * long_text.size() : 0);
+  EXPECT_EQ(n_bytes, world.is_root() ? kTasks * 2 * long_text.size() : 0);
 }
 
 TEST(WorkPoolTest, ItStopsWhenItIsWatched) {

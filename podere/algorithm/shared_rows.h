@@ -1,36 +1,31 @@
 // What several trainings on the same rows share.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 
 namespace podere::algorithm {
 
 /// What trainings share where their options allow, such as bins. Thread-safe.
 class SharedRows {
  public:
-  /// What is called `key`, which says of which type it is, too: made by T() where there is none. The last few are kept
-  /// for trainings that come later.
+  /// What is called `key`, which says of which type it is, too: made by T() where no training has it. The one that was
+  /// asked for last is kept for trainings that come later.
   template <typename T>
   std::shared_ptr<T> part(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(parts_, key, [](const auto& part) { return part.first; });
-    if (found != parts_.end()) return std::static_pointer_cast<T>(found->second);
-    auto made = std::make_shared<T>();
-    parts_.emplace_back(key, made);
-    if (parts_.size() > kMostKept) parts_.pop_front();
-    return made;
+    std::weak_ptr<void>& known = parts_[key];
+    last_ = known.lock();
+    if (!last_) known = last_ = std::make_shared<T>();
+    return std::static_pointer_cast<T>(last_);
   }
 
  private:
-  static constexpr std::size_t kMostKept = 4;
   std::mutex mutex_;
-  std::deque<std::pair<std::string, std::shared_ptr<void>>> parts_;
+  std::map<std::string, std::weak_ptr<void>> parts_;
+  std::shared_ptr<void> last_;
 };
 
 }  // namespace podere::algorithm

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -52,6 +51,7 @@ class StudyRun::StudyProgress final : public PausedAnywhere {
   void report(const ProgressStep& step) override {
     if (step.phase == "train") report_trials();
   }
+  void warn(const std::string& /*message*/) override {}  // many trials would say the same
   void report_trials() {
     const auto n_measured = static_cast<std::size_t>(
         std::ranges::count_if(study_.trials(), [](const tune::Trial& trial) { return !trial.done.empty(); }));
@@ -162,7 +162,6 @@ class StudyRun::Pool {
 };
 
 bool StudyRun::run_side_by_side(const Trials& trials) {
-  const auto alone = comm::Communicator::self();
   StudyProgress progress(context_.progress, study(), is_maximized_);
   Pool pool(*this, progress);
   progress.report_trials();
@@ -170,6 +169,7 @@ bool StudyRun::run_side_by_side(const Trials& trials) {
                   {.next = [&] { return pool.next(); },
                    .work =
                        [&](const std::string& task, const std::atomic<bool>& is_stopping) {
+                         const auto alone = comm::Communicator::self();  // counts its traffic
                          const Json json = Json::from_cbor(task);
                          PausedTrial trial = PausedTrial::from_json(json.at(1));
                          StepProgress of_step(is_stopping);

@@ -22,6 +22,8 @@ class PausedAnywhere : public Progress {
  public:
   explicit PausedAnywhere(Progress& next) : next_(next) {}
   void report(const ProgressStep& step) override { next_.report(step); }
+  void count_rows(std::uint64_t n_read, std::uint64_t n_written) override { next_.count_rows(n_read, n_written); }
+  void warn(const std::string& message) override { next_.warn(message); }
   bool stop_requested() override {
     next_.checkpoint_requested();
     return next_.stop_requested();

@@ -213,7 +213,8 @@ Json identity(const TuneJob& job, const tune::Space& space, const tune::StudyOpt
 std::size_t n_trials_at_a_time(const TuneJob& job, const TrialRows& rows, const tune::StudyOptions& options,
                                const JobContext& context) {
   const auto n_all = context.comm.all_reduce(static_cast<std::uint64_t>(context.n_threads), comm::Reduction::kSum);
-  const bool is_few = rows.table->n_global_rows() < kRowsSideBySide;
+  const bool is_few = rows.table->n_global_rows() < kRowsSideBySide &&
+                      rows.table->n_global_rows() * rows.table->n_columns() < kValuesSideBySide;
   if (job.side_by_side == SideBySide::kNo || (job.side_by_side == SideBySide::kAuto && !is_few)) return 1;
   return std::min({static_cast<std::size_t>(n_all), options.parallel, options.n_trials});
 }

@@ -23,8 +23,9 @@ constexpr EnumNames<3> names_of(SideBySide /*enumeration*/) { return {"side-by-s
 using podere::to_string;
 
 inline constexpr int kMostHeldOut = 100;
-/// Fewer rows are searched with trials side by side where the job does not say.
+/// Fewer rows with fewer values in all are searched with trials side by side where the job does not say.
 inline constexpr std::uint64_t kRowsSideBySide = 200'000;
+inline constexpr std::uint64_t kValuesSideBySide = 20'000'000;
 /// One in five of fewer rows says too little of which trial is the best.
 inline constexpr std::uint64_t kFoldedRows = 50'000;
 

@@ -201,6 +201,11 @@ RecordedStudy study_from_text(const std::string& text, const std::string& name) 
 
 StudyWriter::StudyWriter(const std::string& path, const Space& space)
     : path_(path), parameters_(space.parameters()), lock_(path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw_input_error("{}: a file is needed", path);
+  }
   file_ = open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   is_new_ = file_ < 0 && errno == ENOENT;
   if (is_new_) file_ = open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

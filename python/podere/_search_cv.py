@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
@@ -68,6 +69,10 @@ class TuneSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no t
 
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> None:
         """Called by fit of the base class, as that of a search of one's own is."""
+        if getattr(self.cv, "shuffle", hasattr(self.cv, "random_state")) and not isinstance(
+                getattr(self.cv, "random_state", 0), Integral):
+            raise ValueError(f"cv is {self.cv!r}, which deals other folds on each call: give it a whole number as "
+                             "random_state")
         study = Study(self.space, self.n_trials, search=self.search, seed=seed_of(self.random_state),
                       parallel=self.parallel)
         has_scores = False
@@ -76,7 +81,7 @@ class TuneSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no t
                 scores = self._scores_of(evaluate_candidates([step.params for step in steps]))[-len(steps):]
                 has_scores = True
             except ValueError as error:  # as scikit-learn has it where all fits of a call fail; those of others did not
-                if not has_scores or self.error_score == "raise":
+                if not has_scores or self.error_score == "raise" or "fits failed" not in str(error):
                     raise
                 warnings.warn(str(error), FitFailedWarning, stacklevel=3)
                 scores = [math.nan] * len(steps)

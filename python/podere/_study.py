@@ -1,6 +1,7 @@
 """Searches over any function of Python's."""
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -98,17 +99,19 @@ class Study:
         self._encoding = Encoding()
         self._maximize = flag("maximize", maximize)
         self._journal = "" if journal is None else absolute("journal", journal)
-        self._failures: dict[int, Exception] = {}  # that were seen here, by trial
+        self._failure: tuple[int, Exception] | None = None  # the first trial's that was seen here
         self._has_warned = False
         domains = domains_of(space, self._encoding)
         most = whole("most", most, 1, _MOST_BUDGET)
-        if earlier := _STUDIES.get(self._journal):  # a cell of a notebook runs again
-            earlier.close()
-        self._study = _core.Study(
-            space=to_toml(domains), search=str(search), schedule=str(schedule),
+        make = functools.partial(
+            _core.Study, space=to_toml(domains), search=str(search), schedule=str(schedule),
             trials=whole("trials", trials, 1, 1_000_000), eta=whole("eta", eta, 2, 100),
             least=whole("least", least, 1, most), most=most, parallel=whole("parallel", parallel, 1, 10_000),
-            seed=whole("seed", seed, 0, 2**64 - 1), maximize=self._maximize, journal=self._journal)
+            seed=whole("seed", seed, 0, 2**64 - 1), maximize=self._maximize)
+        if earlier := _STUDIES.get(self._journal):  # a cell of a notebook runs again
+            make(journal="")  # before that one is closed: arguments may be refused
+            earlier.close()
+        self._study = make(journal=self._journal)
         if self._journal:
             _STUDIES[self._journal] = self
 
@@ -138,7 +141,7 @@ class Study:
         number = math.nan if error is not None else _number(score)
         if error is None and not math.isfinite(number):
             error = f"the score is {number}"
-        if step not in self.ask():
+        if repr(step) not in map(repr, self.ask()):  # parameters may be arrays
             raise ValueError(f"trial {step.trial} waits for no score of {step}: it has one, or the step is of another "
                              "study")
         self._study.report(step.trial, step.rung, math.nan if error is not None else number,
@@ -211,7 +214,8 @@ class Study:
         except (BrokenExecutor, CancelledError):  # which the function is not to blame for
             raise
         except Exception as error:  # noqa: BLE001, whatever the function raises
-            self._failures[step.trial] = error
+            if self._failure is None or step.trial < self._failure[0]:
+                self._failure = step.trial, error
             self.tell(step, None, error=traceback.format_exception_only(error)[-1].strip())
             return None
         self.tell(step, score)
@@ -225,8 +229,8 @@ class Study:
 
     def _raise_first_failure(self) -> None:
         trials = self.trials
-        raise RuntimeError(f"all {len(trials)} trials failed, the first one by: {trials[0]['error']}") from (
-            self._failures.get(trials[0]["trial"]))
+        cause = self._failure[1] if self._failure and self._failure[0] == trials[0]["trial"] else None
+        raise RuntimeError(f"all {len(trials)} trials failed, the first one by: {trials[0]['error']}") from cause
 
     def _warn_of_fault(self) -> None:
         fault = self._study.fault

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -150,3 +150,13 @@ def test_another_seed_is_another_search(three_classes):
 
     assert tried(0) == tried(None) != tried(1)
     assert tried(numpy.random.RandomState(5)) == tried(numpy.random.RandomState(5))
+
+
+@pytest.mark.parametrize("cv", [KFold(3, shuffle=True), ShuffleSplit(2), RepeatedKFold(n_splits=2, n_repeats=2)])
+def test_folds_that_change_are_refused(cv):
+    search = TuneSearchCV(Ridge(), {"alpha": (0.1, 10.0, "log")}, n_trials=3, cv=cv)
+    x = numpy.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match="deals other folds on each call"):
+        search.fit(x, x[:, 0])
+    assert search.set_params(cv=type(cv)(random_state=3, **({"shuffle": True} if hasattr(cv, "shuffle") else {}))).fit(
+        x, x[:, 0]).best_score_ > 0.9

@@ -358,3 +358,25 @@ def test_trials_are_a_frame_and_a_table():
     assert frame["leaves"].isna().equals(frame["kind"] == "flat")
     assert study._repr_html_().count("<tr>") == 11 and "best score" in repr(study)
     assert Study({"x": [1, 2, 3]}, search="grid").run(lambda step: step.params["x"]).to_pandas()["x"].tolist() == [3, 2, 1]
+
+
+def test_parameters_may_be_arrays():
+    arrays = [numpy.arange(n) for n in (2, 3, 4)]
+    study = Study({"x": arrays, "y": (0.0, 1.0)}, trials=12, search="random")
+    study.run(lambda step: len(step.params["x"]) + step.params["y"])
+    assert len(study.best_params["x"]) == 4
+
+
+def test_a_study_that_is_refused_leaves_the_one_before_open(tmp_path):
+    journal = tmp_path / "s.journal"
+    study = Study({"x": (0.0, 1.0)}, trials=4, journal=journal)
+    with pytest.raises(ValueError, match="tpee"):
+        Study({"x": (0.0, 1.0)}, trials=4, search="tpee", journal=journal)
+    study.run(lambda step: step.params["x"])
+    assert len(study.trials) == 4
+
+
+def test_a_journal_is_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="pipe: a file is needed"):
+        Study({"x": (0.0, 1.0)}, journal=tmp_path / "pipe")

@@ -10,6 +10,7 @@ namespace podere::classify {
 FolderLock::FolderLock(std::filesystem::path folder) : folder_(std::move(folder)) {
   make_run_folder(folder_);
   lock_.emplace(folder_);
+  make_run_folder(folder_);  // which who had the lock before may have removed
 }
 
 FolderLock::~FolderLock() {

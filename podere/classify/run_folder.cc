@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kSettings = "run.json";
 constexpr const char* kPictures = "pictures.list";
+constexpr const char* kEarlierLock = ".lock";  // of versions that kept it in the folder
 constexpr const char* kPart = ".part";
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
@@ -180,7 +181,7 @@ std::string with_advice(const std::string& message, const std::filesystem::path&
 void remove_run(const std::filesystem::path& run_folder) {
   std::error_code ignored;
   for (const std::filesystem::path& file : part_files(run_folder, ignored)) std::filesystem::remove(file, ignored);
-  for (const char* const name : {kSettings, kPictures, kContactSheetName})
+  for (const char* const name : {kSettings, kPictures, kContactSheetName, kEarlierLock})
     std::filesystem::remove(run_folder / name, ignored);
 }
 

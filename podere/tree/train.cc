@@ -254,13 +254,13 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
             const RunControl& control) {
   const Model* const base = control.base;
   check_request(source, validation, options, control);
-  const auto train_these = [&](const table::RowSource& rows, const Options& as) {
-    return train_on(rows, validation, as, comm, n_threads, progress, times, control);
+  const auto train_these = [&](const table::RowSource& rows, const Options& as, const RunControl& how) {
+    return train_on(rows, validation, as, comm, n_threads, progress, times, how);
   };
   // Rows are set aside by their numbers, of which others know.
   const bool sets_aside = options.validation_fraction > 0 || control.is_training;
   if (sets_aside || source.labels().n_global_rows() > table::kBlockRows) {
-    return train_these(source, options);
+    return train_these(source, options, control);
   }
   // A faulty row is reported with its own number, and classes count even if no row of theirs does.
   Options checked = options;
@@ -276,8 +276,10 @@ Model train(const table::RowSource& source, const table::Table* validation, cons
         categories.take(window, std::vector<std::uint8_t>(window.n_rows(), 1), 1);  // which checks them
       },
       comm);
-  if (!few) return train_these(source, options);
-  return train_these(table::HeldRows(std::move(*few)), checked);
+  if (!few) return train_these(source, options, control);
+  RunControl of_few = control;
+  of_few.bins = nullptr;  // those are of the rows in their order
+  return train_these(table::HeldRows(std::move(*few)), checked, of_few);
 }
 
 }  // namespace podere::tree

@@ -41,6 +41,7 @@ Json settings_of(const Options& options, const PictureNetwork& network) {
   const Json& facts = network.facts();
   return {{"version", fmt::format("{} ({})", PODERE_VERSION, graph::kBitsVersion)},
           {"pictures", plain_path(options.pictures)},
+          {"pages", to_string(options.pages)},
           {"model", facts.at("sha256")},
           {"input", facts.at("input")},
           {"layer", options.network.layer},
@@ -101,15 +102,17 @@ Left find_left(const RunFolder& folder, std::size_t n_pictures, bool is_strict, 
   return left;
 }
 
-/// Rank 0 writes the output from the part files of all. Returns "classified", and "faults" by kind.
+/// Rank 0 writes the output from the part files of all. Returns "classified", "with_other_pages", and "faults" by kind.
 Json write_output(const OutputOptions& options, const Results& results, const image::PictureList& pictures,
                   Progress& progress) {
   const std::unique_ptr<Output> output = open_output(options);
   std::map<std::string, std::uint64_t> n_of_kind;
+  std::uint64_t n_with_other_pages = 0;
   Stopwatch since_reported;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const Outcome outcome = from_bytes(results.result(i));
     ++n_of_kind[outcome.fault_kind];
+    if (outcome.has_other_pages && !pictures.has_pages(i)) ++n_with_other_pages;
     output->add(pictures.name(i), outcome);
     if (since_reported.seconds() < kReportSeconds) continue;
     since_reported.restart();
@@ -118,7 +121,7 @@ Json write_output(const OutputOptions& options, const Results& results, const im
   output->end();
   const std::uint64_t n_classified = n_of_kind[""];
   n_of_kind.erase("");
-  return {{"classified", n_classified}, {"faults", n_of_kind}};
+  return {{"classified", n_classified}, {"with_other_pages", n_with_other_pages}, {"faults", n_of_kind}};
 }
 
 /// What a run stands on, the same on all ranks but for the names.
@@ -143,6 +146,11 @@ Prepared prepare(Options& options, const comm::Communicator& comm, Progress& pro
     }
     if (options.format == OutputFormat::kText && options.keep_images != KeptImages::kNone) {
       throw_input_error("--keep-images needs an HDF5 file: -o FILE.h5");
+    }
+    if (options.pages == image::Pages::kAll && options.keep_images == KeptImages::kOriginal) {
+      throw_input_error(
+          "--keep-images original keeps whole files, and with --pages all each page would have its own: "
+          "choose small or none");
     }
     prepared.settings = settings_of(options, *prepared.network);
     if (options.labels.empty() || !comm.is_root()) return;
@@ -218,7 +226,7 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   const Prepared prepared = prepare(options, comm, progress);
   const PictureNetwork& network = *prepared.network;
   const RunFolder folder(options.folder, prepared.settings, comm);
-  const image::PictureList pictures = folder.pictures(options.pictures, comm);
+  const image::PictureList pictures = folder.pictures(options.pictures, options.pages, comm);
   const Left left = find_left(folder, pictures.size(), options.is_strict, comm);
   if (!left.suspect.empty() && comm.is_root()) {
     progress.warn(fmt::format("{} picture{} may end the decoder: decoded in processes of their own, first",
@@ -233,8 +241,8 @@ Json classify(Options options, const comm::Communicator& comm, int n_threads, Pr
   comm.agree([&] { part->close(); });
 
   Json result = {{"pictures", pictures.size()},
-                 {"other_files", pictures.left_out().n_others},
-                 {"replaced", pictures.left_out().n_replaced},
+                 {"other_files", pictures.files().left_out.n_others},
+                 {"replaced", pictures.files().left_out.n_replaced},
                  {"earlier", pictures.size() - left.size()},
                  {"network", network.facts()},
                  {"classify_seconds", watch.seconds()},

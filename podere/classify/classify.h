@@ -9,6 +9,7 @@
 #include "podere/classify/output.h"
 #include "podere/classify/picture_network.h"
 #include "podere/comm/communicator.h"
+#include "podere/image/list.h"
 
 namespace podere::classify {
 
@@ -16,6 +17,7 @@ inline constexpr int kMostDecodeSeconds = 3600;
 
 struct Options {
   std::string pictures;  ///< as image::list_pictures has it
+  image::Pages pages = image::Pages::kFirst;
   NetworkOptions network;
   std::string labels;      ///< file with a name on each line, in the order of classes; empty: none
   std::uint32_t top = 0;   ///< how many classes of each picture; 0: 5, or all if there are fewer
@@ -35,10 +37,10 @@ struct Options {
 /// `options.decode_seconds`, its executor ends (SIGXCPU).
 ///
 /// Result, which counts on rank 0: "pictures", "other_files" and "replaced" (image::LeftOut), "earlier" (pictures done
-/// by runs before), "classified", "faults" {kind: number}, "network" (PictureNetwork::facts), "classify_seconds",
-/// "seconds_of" {step: seconds of all threads} and "was_stopped": true if progress wanted that; then nothing is
-/// written. The output has the same bytes on any number of executors and threads. Collective; throws as
-/// Communicator::agree.
+/// by runs before), "classified", "with_other_pages" (pictures whose files have pages that are none), "faults" {kind:
+/// number}, "network" (PictureNetwork::facts), "classify_seconds", "seconds_of" {step: seconds of all threads} and
+/// "was_stopped": true if progress wanted that; then nothing is written. The output has the same bytes on any number of
+/// executors and threads. Collective; throws as Communicator::agree.
 Json classify(Options options, const comm::Communicator& comm, int n_threads, Progress& progress);
 
 }  // namespace podere::classify

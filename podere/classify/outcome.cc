@@ -56,7 +56,8 @@ Json to_json(const Outcome& outcome) {
           {"kind", outcome.fault_kind},
           {"error", outcome.fault},
           {"numbers", std::move(numbers)},
-          {"detector", outcome.microscope.detector}};
+          {"detector", outcome.microscope.detector},
+          {"other_pages", outcome.has_other_pages}};
 }
 
 /// JSON, in which no byte is 0, such a byte, and the image.
@@ -80,6 +81,7 @@ Outcome from_bytes(const std::string& bytes) {
     outcome.fault_kind = json.at("kind").get<std::string>();
     outcome.fault = json.at("error").get<std::string>();
     outcome.microscope = {number(0), number(1), number(2), number(3), json.at("detector"), {}};
+    outcome.has_other_pages = json.at("other_pages");
     outcome.image = bytes.substr(std::min(end + 1, bytes.size()));
     for (const Json& score : json.at("top")) {
       outcome.top.push_back({score.at(0), std::bit_cast<float>(score.at(1).get<std::uint32_t>())});

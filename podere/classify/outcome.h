@@ -26,6 +26,7 @@ struct Outcome {
   std::string fault_kind;             ///< why it failed, in a word or two; empty if it did not
   std::string fault;                  ///< the same as a line
   image::MicroscopeFacts microscope;  ///< without its pairs
+  bool has_other_pages = false;       ///< its file has
   std::string image;                  ///< what is kept of the picture itself
 };
 
@@ -40,7 +41,7 @@ std::array<std::optional<double>, kMicroscopeNumbers.size()> microscope_numbers(
 std::vector<Score> best_of(std::span<const float> scores, std::size_t n, bool needs_softmax);
 
 /// As JSON: "width", "height", "top" [[label, bits of the score], ...], "kind" and "error", texts, "numbers"
-/// [kMicroscopeNumbers] and "detector". Without the image.
+/// [kMicroscopeNumbers], "detector" and "other_pages". Without the image.
 Json to_json(const Outcome& outcome);
 /// As bytes, which from_bytes turns back into the same.
 std::string to_bytes(const Outcome& outcome);

@@ -41,10 +41,12 @@ TEST(Outcome, IsTheSameFromItsBytes) {
                   "damaged",
                   "a \"line\" \xff",
                   {1.5, {}, 1e-3, {}, "SE2", {}},
+                  true,
                   std::string("\0a\0", 3)};
   const Outcome again = from_bytes(to_bytes(outcome));
   EXPECT_EQ(again.width, 640U);
   EXPECT_EQ(again.height, 480U);
+  EXPECT_TRUE(again.has_other_pages);
   ASSERT_EQ(again.top.size(), 2U);
   EXPECT_EQ(again.top[0].label, 3U);
   EXPECT_EQ(again.top[0].score, 0.1F);

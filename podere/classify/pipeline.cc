@@ -47,7 +47,8 @@ Pipeline::Pipeline(const Options& options, const image::PictureList& pictures, c
 Outcome Pipeline::outcome_of(std::size_t i, int thread, Decoding decoding) {
   Outcome outcome;
   try {
-    const std::vector<std::uint8_t> bytes = seconds_.in(kRead, [&] { return pictures_.read(i); });
+    const auto file = seconds_.in(kRead, [&] { return pictures_.read(i); });
+    const std::vector<std::uint8_t>& bytes = file->get();
     if (options_.keep_images == KeptImages::kOriginal) outcome.image.assign(bytes.begin(), bytes.end());
     const image::Picture picture = seconds_.in(kDecode, [&] { return decode(bytes, i, thread, decoding, outcome); });
     PictureNetwork::Lane& lane = lanes_[static_cast<std::size_t>(thread)];
@@ -68,13 +69,16 @@ Outcome Pipeline::outcome_of(std::size_t i, int thread, Decoding decoding) {
 image::Picture Pipeline::decode(image::Bytes bytes, std::size_t i, int thread, Decoding decoding, Outcome& outcome) {
   const DecodeTime decoding_time;
   const std::string title = pictures_.title(i);
+  image::DecodeOptions options = network_.decoding();
+  options.page = pictures_.page(i);
   image::PictureWithFacts decoded;
   if (decoding == Decoding::kApart) {
-    decoded = image::decode_apart(bytes, title, options_.decode_seconds, network_.decoding());
+    decoded = image::decode_apart(bytes, title, options_.decode_seconds, options);
   } else {
-    clock_.in(thread, i, [&] { decoded = image::decode_with_facts(bytes, title, network_.decoding()); });
+    clock_.in(thread, i, [&] { decoded = image::decode_with_facts(bytes, title, options); });
   }
   outcome.microscope = std::move(decoded.microscope);
+  outcome.has_other_pages = decoded.has_other_pages;
   outcome.width = decoded.picture.width;
   outcome.height = decoded.picture.height;
   return std::move(decoded.picture);

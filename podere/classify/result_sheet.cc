@@ -20,9 +20,11 @@ std::string last_part(const std::string& location) {
 }
 
 std::optional<image::Picture> read_again(const image::PictureList& pictures, std::size_t i, const SheetResults& results,
-                                         const image::DecodeOptions& decoding) {
+                                         image::DecodeOptions decoding) {
   try {
-    const std::vector<std::uint8_t> bytes = pictures.read(i);
+    const auto file = pictures.read(i);
+    const std::vector<std::uint8_t>& bytes = file->get();
+    decoding.page = pictures.page(i);
     if (!results.is_suspect(i)) return image::decode(bytes, pictures.title(i), decoding);
     return image::decode_apart(bytes, pictures.title(i), results.decode_seconds, decoding).picture;
   } catch (const Error&) {

@@ -1,6 +1,6 @@
 #include "podere/classify/run_folder.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -26,43 +26,45 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
-/// What the folder has of a list of pictures.
-struct Listed {
-  std::vector<std::string> names;
-  image::LeftOut left_out;
-  std::string places;
-};
-
-/// SHA-256 of the rest, how many other files and replaced pictures there are, places, then the names. Each ends with a
-/// zero byte, which none of them has.
-std::string to_text(const Listed& listed) {
-  std::string text = fmt::format("{} {}", listed.left_out.n_others, listed.left_out.n_replaced) + '\0';
-  (text += listed.places) += '\0';
-  for (const std::string& name : listed.names) (text += name) += '\0';
+/// SHA-256 of the rest, how many other files and replaced pictures there are, places, numbers of pages, then the names.
+/// Each ends with a zero byte, which none of them has.
+std::string to_text(const image::FoundFiles& files) {
+  std::string text = fmt::format("{} {}", files.left_out.n_others, files.left_out.n_replaced) + '\0';
+  (text += files.places) += '\0';
+  text += fmt::format("{}", fmt::join(files.n_pages, " ")) + '\0';
+  for (const std::string& name : files.names) (text += name) += '\0';
   return sha256_of(text) + '\0' + text;
 }
+/// Takes a number and the space behind it off the text.
+std::uint64_t take_count(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::uint64_t count = parse_count(text.substr(0, end)).value_or(0);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return count;
+}
 /// Nothing of a text that is not as to_text made it.
-std::optional<Listed> from_text(std::string_view text) {
+std::optional<image::FoundFiles> from_text(std::string_view text) {
   const std::size_t digest_end = text.find('\0');
   if (digest_end == text.npos) return std::nullopt;
   const std::string_view digest = text.substr(0, digest_end);
   text.remove_prefix(digest_end + 1);
   if (sha256_of(text) != digest) return std::nullopt;
-  Listed listed;
+  image::FoundFiles files;
   std::size_t n_parts = 0;
   for (std::size_t end = 0; (end = text.find('\0')) != text.npos; text.remove_prefix(end + 1), ++n_parts) {
-    const std::string_view part = text.substr(0, end);
+    std::string_view part = text.substr(0, end);
     if (n_parts == 0) {
-      const std::size_t space = std::min(part.find(' '), part.size());
-      listed.left_out = {.n_others = parse_count(part.substr(0, space)).value_or(0),
-                         .n_replaced = parse_count(part.substr(std::min(space + 1, part.size()))).value_or(0)};
+      files.left_out.n_others = take_count(part);
+      files.left_out.n_replaced = take_count(part);
     } else if (n_parts == 1) {
-      listed.places = part;
+      files.places = part;
+    } else if (n_parts == 2) {
+      while (!part.empty()) files.n_pages.push_back(static_cast<std::uint32_t>(take_count(part)));
     } else {
-      listed.names.emplace_back(part);
+      files.names.emplace_back(part);
     }
   }
-  return listed;
+  return files;
 }
 
 void check_same(const std::filesystem::path& path, const Json& settings) {
@@ -124,24 +126,24 @@ RunFolder::RunFolder(std::filesystem::path path, const Json& settings, const com
   run_ = comm.all_reduce(run_, comm::Reduction::kMax);
 }
 
-image::PictureList RunFolder::pictures(const std::string& location, const comm::Communicator& comm) const {
+image::PictureList RunFolder::pictures(const std::string& location, image::Pages pages,
+                                       const comm::Communicator& comm) const {
   std::string text;
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (std::filesystem::exists(path_ / kPictures)) {
       text = read_file(path_ / kPictures);
     } else {
-      const image::PictureList list = image::list_pictures(location);
-      text = to_text({list.names(), list.left_out(), list.places()});
+      text = to_text(image::list_pictures(location, pages).files());
       write_text(path_ / kPictures, text);
     }
   });
   text = comm.broadcast_text(std::move(text));
   std::optional<image::PictureList> pictures;
   comm.agree([&] {
-    std::optional<Listed> listed = from_text(text);
-    if (!listed) throw_input_error("{}: is damaged: remove {}", (path_ / kPictures).string(), path_.string());
-    pictures = image::reopen_pictures(location, std::move(listed->names), listed->left_out, listed->places);
+    std::optional<image::FoundFiles> files = from_text(text);
+    if (!files) throw_input_error("{}: is damaged: remove {}", (path_ / kPictures).string(), path_.string());
+    pictures = image::reopen_pictures(location, *std::move(files));
   });
   return *std::move(pictures);
 }

@@ -27,7 +27,7 @@ class RunFolder {
 
   /// The pictures of `location`, as they were when the first run began. Rank 0 lists them. Collective; throws as
   /// image::list_pictures.
-  image::PictureList pictures(const std::string& location, const comm::Communicator& comm) const;
+  image::PictureList pictures(const std::string& location, image::Pages pages, const comm::Communicator& comm) const;
 
   /// The part files of the runs before this one, on rank 0.
   std::vector<std::filesystem::path> earlier_parts() const;

@@ -11,6 +11,7 @@
 #include "podere/base/error.h"
 #include "podere/base/temporary_folder.h"
 #include "podere/classify/part_files.h"
+#include "podere/image/test_pictures.h"
 
 namespace podere::classify {
 namespace {
@@ -22,7 +23,9 @@ class RunFolderTest : public testing::Test {
   RunFolderTest() { fs::create_directories(pictures_); }
 
   RunFolder open(const Json& settings = {{"model", "abc"}, {"top", 5}}) const { return {folder_, settings, comm_}; }
-  image::PictureList pictures(const RunFolder& run) const { return run.pictures(pictures_, comm_); }
+  image::PictureList pictures(const RunFolder& run, image::Pages pages = image::Pages::kFirst) const {
+    return run.pictures(pictures_, pages, comm_);
+  }
   /// A run that did something, and ended.
   void run_once() const {
     const RunFolder run = open();
@@ -119,10 +122,18 @@ TEST_F(RunFolderTest, ThePicturesAreThoseOfTheFirstRun) {
   add_picture("aa.tif");
   fs::remove(pictures_ / "b.tif");
   const image::PictureList again = pictures(open());
-  EXPECT_EQ(again.names(), (std::vector<std::string>{"a.tif", "b.tif", odd}));
-  EXPECT_EQ(again.left_out().n_others, 1U);
-  EXPECT_EQ(again.read(2), std::vector<std::uint8_t>{'x'});
+  EXPECT_EQ(again.files().names, (std::vector<std::string>{"a.tif", "b.tif", odd}));
+  EXPECT_EQ(again.files().left_out.n_others, 1U);
+  EXPECT_EQ(again.read(2)->get(), std::vector<std::uint8_t>{'x'});
   EXPECT_THROW(again.read(1), image::PictureFault);
+}
+
+TEST_F(RunFolderTest, ThePagesAreThoseOfTheFirstRun) {
+  add_picture("b.tif");
+  fs::copy(image::kTestPictures / "made/pages.tif", pictures_ / "a.tif");
+  EXPECT_EQ(pictures(open(), image::Pages::kAll).files().n_pages, (std::vector<std::uint32_t>{3, 1}));
+  add_picture("a.tif");  // which has one page
+  EXPECT_EQ(pictures(open(), image::Pages::kAll).files().n_pages, (std::vector<std::uint32_t>{3, 1}));
 }
 
 TEST_F(RunFolderTest, ADamagedListOfPicturesIsRefused) {

@@ -80,6 +80,8 @@ void define_classify(CLI::App& app, ClassifyOptions& options) {
                  "has, and pictures that use few of them cannot be used]")
       ->transform(whole_number(classify::kLeastBits, classify::kMostBits))
       ->type_name("N");
+  add_choice(app, "--pages", job.pages,
+             "Which pages of a TIFF are pictures: first, or all, which are called FILE[0], FILE[1] and so on");
   app.add_option("--layer", job.layer, "Tensor of the network that has the scores [its output]")->type_name("NAME");
   app.add_option("-o,--output", options.path,
                  "File to write, with a row for each picture: HDF5 if its name ends with .h5 or .hdf5, else CSV")
@@ -229,6 +231,10 @@ void print_facts(const Json& facts, const ClassifyOptions& options, int descript
   }
   if (const auto n_replaced = facts.at("replaced").get<std::uint64_t>(); n_replaced > 0) {
     lines.emplace_back("names that come again", fmt::format("{} left out, the last counts", with_commas(n_replaced)));
+  }
+  if (const auto n = facts.at("with_other_pages").get<std::uint64_t>(); n > 0) {
+    lines.emplace_back("files of several pages",
+                       fmt::format("{}, the first page of each counts; --pages all takes all", with_commas(n)));
   }
   lines.emplace_back("classified", with_commas(facts.at("classified").get<std::uint64_t>()));
   for (const auto& [kind, n] : facts.at("faults").items()) {

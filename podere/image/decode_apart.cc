@@ -32,6 +32,8 @@ struct Head {
   std::uint32_t width = 0, height = 0;
   std::int32_t n_channels = kRgb;
   std::uint32_t n_text_bytes = 0;
+  std::uint32_t has_other_pages = 0;
+  std::uint32_t unused = 0;
   std::array<double, 4> microscope = {};  // as numbers_of
 };
 
@@ -155,7 +157,7 @@ PictureWithFacts read_answer(int descriptor, const std::string& name) {
   if (!has_colors && head.n_channels != kGray) fail();
   if (n_pixels > n_rest || n_pixels * (has_colors ? kRgb : kGray) != n_rest - text.size()) fail();
   PictureWithFacts decoded{Picture(head.width, head.height, head.n_channels),
-                           facts_of(head.microscope, std::string(as_text(text)))};
+                           facts_of(head.microscope, std::string(as_text(text))), head.has_other_pages != 0};
   if (!read_at(descriptor, sizeof head + text.size(), decoded.picture.pixels)) fail();
   return decoded;
 }
@@ -202,6 +204,7 @@ int decode_for_another(const std::string& name, int most_seconds, const DecodeOp
     head = {.width = picture.width,
             .height = picture.height,
             .n_channels = picture.n_channels,
+            .has_other_pages = decoded.has_other_pages ? 1U : 0U,
             .microscope = numbers_of(decoded.microscope)};
   } catch (const PictureFault& fault) {
     text = fault.what();

@@ -39,18 +39,19 @@ Ended in_process(Bytes input, const std::function<int()>& body) {
   return ended;
 }
 
-/// Six numbers of 32 bits and four real ones go before the message or the detector, and the pixels.
-constexpr std::size_t kHeadBytes = 6 * 4 + 4 * 8;
+/// Eight numbers of 32 bits, the last of which means nothing, and four real ones go before the message or the detector,
+/// and the pixels.
+constexpr std::size_t kHeadBytes = 8 * 4 + 4 * 8;
 
-std::array<std::uint32_t, 6> head_of(const Ended& ended) {
-  std::array<std::uint32_t, 6> head{};
+std::array<std::uint32_t, 7> head_of(const Ended& ended) {
+  std::array<std::uint32_t, 7> head{};
   EXPECT_GE(ended.written.size(), kHeadBytes);
   std::memcpy(head.data(), ended.written.data(), std::min(sizeof head, ended.written.size()));
   return head;
 }
 std::array<double, 4> microscope_of(const Ended& ended) {
   std::array<double, 4> numbers{};
-  if (ended.written.size() >= kHeadBytes) std::memcpy(numbers.data(), ended.written.data() + 24, sizeof numbers);
+  if (ended.written.size() >= kHeadBytes) std::memcpy(numbers.data(), ended.written.data() + 32, sizeof numbers);
   return numbers;
 }
 std::string rest_of(const Ended& ended) { return ended.written.substr(std::min(kHeadBytes, ended.written.size())); }
@@ -65,7 +66,7 @@ TEST(DecodeApart, TheProcessAnswersWithThePictureThatDecodeMakes) {
   const std::vector<std::uint8_t> bytes = a_jpeg(37, 21);
   const Ended ended = in_process(bytes, [] { return decode_for_another("a.jpg", 10, {}); });
   ASSERT_TRUE(WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0);
-  EXPECT_EQ(head_of(ended), (std::array<std::uint32_t, 6>{0, 0, 37, 21, 3, 0}));
+  EXPECT_EQ(head_of(ended), (std::array<std::uint32_t, 7>{0, 0, 37, 21, 3, 0, 0}));
   for (const double number : microscope_of(ended)) EXPECT_TRUE(std::isnan(number));
   const Picture expected = decode(bytes, "a.jpg");
   EXPECT_EQ(rest_of(ended), std::string(expected.pixels.begin(), expected.pixels.end()));
@@ -84,6 +85,15 @@ TEST(DecodeApart, TheProcessAnswersWithWhatTheMicroscopeWrote) {
   EXPECT_EQ(head_of(ended)[5], facts.detector.size());
   const std::vector<std::uint8_t>& pixels = expected.picture.pixels;
   EXPECT_EQ(rest_of(ended), facts.detector + std::string(pixels.begin(), pixels.end()));
+}
+
+TEST(DecodeApart, TheProcessAnswersWithWhetherThereAreOtherPages) {
+  const std::vector<std::uint8_t> bytes = bytes_of(kTestPictures / "made/pages.tif");
+  for (const std::uint32_t page : {0U, 1U}) {
+    const Ended ended = in_process(bytes, [&] { return decode_for_another("a.tif", 10, {.page = page}); });
+    EXPECT_EQ(head_of(ended), (std::array<std::uint32_t, 7>{0, 0, page == 0 ? 61U : 20U, page == 0 ? 47U : 30U,
+                                                            page == 0 ? 1U : 3U, 0, 1}));
+  }
 }
 
 TEST(DecodeApart, TheProcessAnswersWithWhatIsWrong) {

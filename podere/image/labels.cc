@@ -17,14 +17,14 @@ std::size_t folder_end(const std::string& name) { return name.rfind('/') == name
 
 /// How many first characters, up to a /, all names begin with; so that each still has a folder behind them.
 std::size_t common_folders(const PictureList& pictures) {
-  const std::string& first = pictures.name(0);
+  const std::string& first = pictures.file_name(0);
   std::size_t begin = 0;
   for (std::size_t end; (end = first.find('/', begin)) != first.npos; begin = end + 1) {
     const auto has_more = [&](const std::string& name) {
       return name.compare(0, end + 1, first, 0, end + 1) == 0 && folder_end(name) > end + 1;
     };
     for (std::size_t i = 0; i < pictures.size(); ++i) {
-      if (!has_more(pictures.name(i))) return begin;
+      if (!has_more(pictures.file_name(i))) return begin;
     }
   }
   return begin;
@@ -50,16 +50,28 @@ std::string take_field(std::string_view& line, char separator) {
   return field;
 }
 
-/// Names, and the picture that is meant; nothing where several are.
-using PicturesByName = std::unordered_map<std::string, std::optional<std::size_t>>;
+/// The pages of a file, or one of them.
+struct PageRange {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// Names, and the pictures that are meant; nothing where those of several files are.
+using PicturesByName = std::unordered_map<std::string, std::optional<PageRange>>;
 
 PicturesByName index_names(const PictureList& pictures) {
-  PicturesByName by_name;
-  for (std::size_t i = 0; i < pictures.size(); ++i) {
-    const auto [entry, is_new] = by_name.try_emplace(pictures.name(i).substr(folder_end(pictures.name(i))), i);
-    if (!is_new) entry->second.reset();
+  PicturesByName by_path, by_name;
+  for (std::size_t i = 0, end = 0; i < pictures.size(); i = end) {
+    for (end = i + 1; end < pictures.size() && pictures.page(end) > 0;) ++end;
+    const auto add = [&](const std::string& path, PageRange pages) {
+      by_path[path] = pages;
+      const auto [entry, is_new] = by_name.try_emplace(path.substr(folder_end(path)), pages);
+      if (!is_new) entry->second.reset();
+    };
+    add(pictures.file_name(i), {i, end});
+    for (std::size_t page = i; end > i + 1 && page < end; ++page) add(pictures.name(page), {page, page + 1});
   }
-  for (std::size_t i = 0; i < pictures.size(); ++i) by_name[pictures.name(i)] = i;
+  for (auto& [path, pages] : by_path) by_name[path] = pages;
   return by_name;
 }
 
@@ -70,9 +82,9 @@ std::vector<std::string> folder_labels(const PictureList& pictures) {
   std::vector<std::string> labels;
   std::optional<std::size_t> with, without;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
-    const std::size_t end = pictures.name(i).find('/', begin);
+    const std::size_t end = pictures.file_name(i).find('/', begin);
     (end == std::string::npos ? without : with) = i;
-    labels.push_back(end == std::string::npos ? "" : pictures.name(i).substr(begin, end - begin));
+    labels.push_back(end == std::string::npos ? "" : pictures.file_name(i).substr(begin, end - begin));
   }
   if (!with) return {};
   if (!without) return labels;
@@ -108,13 +120,14 @@ std::vector<std::string> file_labels(const PictureList& pictures, const std::str
       throw_input_error("{}: line {}: {} is the name of several pictures: name the folder too",
                         printable_line(file, 400), number, printable(name));
     }
-    const std::size_t picture = *found->second;
-    if (lines[picture] != 0) {
-      throw_input_error("{}: line {}: {} has a label in line {} already", printable_line(file, 400), number,
-                        printable(name), lines[picture]);
+    for (std::size_t picture = found->second->begin; picture < found->second->end; ++picture) {
+      if (lines[picture] != 0) {
+        throw_input_error("{}: line {}: {} has a label in line {} already", printable_line(file, 400), number,
+                          printable(name), lines[picture]);
+      }
+      lines[picture] = number;
+      labels[picture] = label;
     }
-    lines[picture] = number;
-    labels[picture] = label;
     ++n_found;
   }
   if (n_found > 0) return labels;

@@ -13,9 +13,9 @@ namespace podere::image {
 std::vector<std::string> folder_labels(const PictureList& pictures);
 
 /// Of each picture what stands beside its name in a text file of two columns, separated by a comma, semicolon or tab:
-/// the name as PictureList::name has it, or, where that is the only one, without its folders. The first line may name
-/// the columns. Empty for a picture that is not in there. Throws InputError for a line that has other columns or comes
-/// twice, and if none of the pictures is in there.
+/// the name as PictureList::name has it, or, where that is the only one, without its folders. That of a file of several
+/// pages is for all of them. The first line may name the columns. Empty for a picture that is not in there. Throws
+/// InputError for a line that has other columns or comes twice, and if none of the pictures is in there.
 std::vector<std::string> file_labels(const PictureList& pictures, const std::string& file);
 
 }  // namespace podere::image

@@ -21,8 +21,10 @@
 #include "podere/base/file_traffic.h"
 #include "podere/base/find_files.h"
 #include "podere/base/printable.h"
+#include "podere/base/sha256.h"
 #include "podere/image/picture_store.h"
 #include "podere/image/tar_archive.h"
+#include "podere/image/tiff_file.h"
 
 namespace podere::image {
 namespace {
@@ -88,6 +90,7 @@ class Files : public PictureStore {
   std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const override {
     return read_file(paths_[i], title);
   }
+  std::uint32_t count_pages(std::size_t i, const std::string&) const override { return count_tiff_pages(paths_[i]); }
 
  private:
   std::vector<std::string> paths_;
@@ -121,11 +124,11 @@ class Chosen : public PictureStore {
 
 std::string as_folder(const std::string& location) { return location.ends_with('/') ? location : location + "/"; }
 
-PictureList in_folder(const std::string& location, std::vector<std::string> names, LeftOut left_out) {
+PictureList in_folder(const std::string& location, FoundFiles files) {
   const std::string folder = as_folder(location);
   std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back(folder + name);
-  return {location, std::move(names), left_out, folder, std::make_shared<Files>(std::move(paths))};
+  for (const std::string& name : files.names) paths.push_back(folder + name);
+  return {location, std::move(files), folder, std::make_shared<Files>(std::move(paths))};
 }
 
 PictureList list_folder(const std::string& location) {
@@ -136,7 +139,7 @@ PictureList list_folder(const std::string& location) {
   for (std::string& name : names) name.erase(0, as_folder(location).size());
   std::ranges::sort(names);
   const LeftOut left_out = {.n_others = n_files - names.size()};
-  return in_folder(location, std::move(names), left_out);
+  return in_folder(location, {std::move(names), left_out});
 }
 
 /// Paths in a text file, one a line.
@@ -160,10 +163,10 @@ std::vector<std::string> read_lines(const std::string& location) {
   return lines;
 }
 
-PictureList in_list(const std::string& location, std::vector<std::string> names) {
+PictureList in_list(const std::string& location, FoundFiles files) {
   std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back((fs::path(location).parent_path() / name).string());
-  return {location, std::move(names), {}, "", std::make_shared<Files>(std::move(paths))};
+  for (const std::string& name : files.names) paths.push_back((fs::path(location).parent_path() / name).string());
+  return {location, std::move(files), "", std::make_shared<Files>(std::move(paths))};
 }
 
 bool is_list_name(const std::string& path) {
@@ -171,8 +174,9 @@ bool is_list_name(const std::string& path) {
 }
 
 /// Files by their paths.
-PictureList as_paths(const std::string& location, const std::vector<std::string>& paths) {
-  return {location, paths, {}, "", std::make_shared<Files>(paths)};
+PictureList as_paths(const std::string& location, FoundFiles files) {
+  auto store = std::make_shared<Files>(files.names);
+  return {location, std::move(files), "", std::move(store)};
 }
 
 std::string tar_prefix(const std::string& location) { return location + ": "; }
@@ -182,35 +186,32 @@ PictureList list_any(const std::string& location) {
   if (is_folder(location)) return list_folder(location);
   std::error_code unknown;
   if (!fs::exists(location, unknown)) {
-    if (is_pattern(location)) return as_paths(location, find_fitting_files(location, kPictureFiles));
+    if (is_pattern(location)) return as_paths(location, {find_fitting_files(location, kPictureFiles), {}});
     throw_input_error("{}: there is no such folder, archive, list or picture", printable_line(location, kTitleBytes));
   }
   if (is_tar_name(location)) {
     TarPictures pictures = open_tar(location);
     return {location,
-            std::move(pictures.names),
-            pictures.left_out,
+            {std::move(pictures.names), pictures.left_out, std::move(pictures.places)},
             tar_prefix(location),
-            std::move(pictures.store),
-            std::move(pictures.places)};
+            std::move(pictures.store)};
   }
-  if (is_list_name(location)) return in_list(location, read_lines(location));
-  return as_paths(location, {location});
+  if (is_list_name(location)) return in_list(location, {read_lines(location), {}});
+  return as_paths(location, {{location}, {}});
 }
 
 /// As list_any, of pictures that are known.
-PictureList reopen_any(const std::string& location, std::vector<std::string> names, LeftOut left_out,
-                       const std::string& places) {
+PictureList reopen_any(const std::string& location, FoundFiles files) {
   std::error_code unknown;
-  if (is_folder(location)) return in_folder(location, std::move(names), left_out);
-  if (!fs::exists(location, unknown)) return as_paths(location, names);
+  if (is_folder(location)) return in_folder(location, std::move(files));
+  if (!fs::exists(location, unknown)) return as_paths(location, std::move(files));
   if (is_tar_name(location)) {
-    std::shared_ptr<const PictureStore> store = reopen_tar(location, names, places);
-    if (!store) store = std::make_shared<Chosen>(open_tar(location), names, location);
-    return {location, std::move(names), left_out, tar_prefix(location), std::move(store)};
+    std::shared_ptr<const PictureStore> store = reopen_tar(location, files.names, files.places);
+    if (!store) store = std::make_shared<Chosen>(open_tar(location), files.names, location);
+    return {location, std::move(files), tar_prefix(location), std::move(store)};
   }
-  if (is_list_name(location)) return in_list(location, std::move(names));
-  return as_paths(location, names);
+  if (is_list_name(location)) return in_list(location, std::move(files));
+  return as_paths(location, std::move(files));
 }
 
 /// Throws InputError where none of the first pictures is there: a disk that is not mounted, or is another machine's.
@@ -239,33 +240,83 @@ bool has_picture_name(std::string_view name) {
   return std::ranges::find(kEndings, low) != kEndings.end();
 }
 
-PictureList::PictureList(std::string location, std::vector<std::string> names, LeftOut left_out,
-                         std::string title_prefix, std::shared_ptr<const PictureStore> store, std::string places)
-    : location_(std::move(location)),
-      names_(std::move(names)),
-      left_out_(left_out),
-      title_prefix_(std::move(title_prefix)),
-      store_(std::move(store)),
-      places_(std::move(places)) {}
+const std::string& FileBytes::sha256() const {
+  std::call_once(is_hashed_, [this] {
+    sha256_ = sha256_of({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()});
+  });
+  return sha256_;
+}
 
-std::string PictureList::title(std::size_t i) const { return printable_line(title_prefix_ + names_[i], kTitleBytes); }
+PictureList::PictureList(std::string location, FoundFiles files, std::string title_prefix,
+                         std::shared_ptr<const PictureStore> store)
+    : location_(std::move(location)),
+      files_(std::move(files)),
+      title_prefix_(std::move(title_prefix)),
+      store_(std::move(store)) {
+  set_begins();
+}
+
+void PictureList::set_begins() {
+  if (files_.n_pages.empty()) return;
+  begins_.assign(1, 0);
+  for (const std::uint32_t n : files_.n_pages) begins_.push_back(begins_.back() + n);
+}
+
+void PictureList::take_all_pages() {
+  for (std::size_t file = 0; file < files_.names.size(); ++file) {
+    try {
+      const std::string title = printable_line(title_prefix_ + files_.names[file], kTitleBytes);
+      files_.n_pages.push_back(store_->count_pages(file, title));
+    } catch (const PictureFault&) {  // is one when the picture is read
+      files_.n_pages.push_back(1);
+    }
+  }
+  set_begins();
+  if (size() <= kPictureFiles.most_files) return;
+  throw_input_error("{}: has {} pages, allowed are {}", printable_line(location_, kTitleBytes), size(),
+                    kPictureFiles.most_files);
+}
+
+PictureList::Place PictureList::place_of(std::size_t i) const {
+  if (begins_.empty()) return {i, 0};
+  const auto behind = std::ranges::upper_bound(begins_, i);
+  return {static_cast<std::size_t>(behind - begins_.begin()) - 1, static_cast<std::uint32_t>(i - *std::prev(behind))};
+}
+
+std::string PictureList::name(std::size_t i) const {
+  const auto [file, page] = place_of(i);
+  return file_has_pages(file) ? fmt::format("{}[{}]", files_.names[file], page) : files_.names[file];
+}
+
+std::string PictureList::title(std::size_t i) const { return printable_line(title_prefix_ + name(i), kTitleBytes); }
 
 std::string PictureList::folder(std::size_t i) const {
-  const std::string& name = names_[i];
+  const std::string& name = file_name(i);
   const std::size_t end = name.rfind('/');
   if (end == name.npos) return "";
   const std::size_t begin = name.substr(0, end).rfind('/');
   return begin == name.npos ? name.substr(0, end) : name.substr(begin + 1, end - begin - 1);
 }
 
-std::string PictureList::file(std::size_t i) const { return store_->file(i); }
+std::string PictureList::file(std::size_t i) const { return store_->file(place_of(i).file); }
 
-std::vector<std::uint8_t> PictureList::read(std::size_t i) const { return store_->read(i, title(i)); }
+std::shared_ptr<const FileBytes> PictureList::read(std::size_t i) const {
+  const std::size_t file = place_of(i).file;
+  if (!file_has_pages(file)) return std::make_shared<const FileBytes>(store_->read(file, title(i)));
+  const std::lock_guard lock(kept_->mutex);
+  if (kept_->bytes == nullptr || kept_->file != file) {
+    kept_->bytes.reset();
+    kept_->bytes = std::make_shared<const FileBytes>(store_->read(file, title(i)));
+    kept_->file = file;
+  }
+  return kept_->bytes;
+}
 
-PictureList list_pictures(const std::string& location) {
+PictureList list_pictures(const std::string& location, Pages pages) {
   PictureList pictures = list_any(location);
+  if (pages == Pages::kAll) pictures.take_all_pages();
   if (pictures.size() > 0) return pictures;
-  const std::size_t n_others = pictures.left_out().n_others;
+  const std::size_t n_others = pictures.files().left_out.n_others;
   throw_input_error("{}: has no pictures{}; pictures are files whose names end with .tif, .tiff, .jpg, .jpeg or .png",
                     printable_line(location, kTitleBytes),
                     n_others > 0 ? fmt::format(", but {} other files", n_others) : "");
@@ -284,9 +335,8 @@ std::vector<std::string> files_of_pictures(const std::string& location) {
   return files;
 }
 
-PictureList reopen_pictures(const std::string& location, std::vector<std::string> names, LeftOut left_out,
-                            const std::string& places) {
-  PictureList pictures = reopen_any(location, std::move(names), left_out, places);
+PictureList reopen_pictures(const std::string& location, FoundFiles files) {
+  PictureList pictures = reopen_any(location, std::move(files));
   check_some_are_there(pictures);
   return pictures;
 }

@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "podere/base/temporary_folder.h"
+#include "podere/image/decode.h"
 #include "podere/image/labels.h"
+#include "podere/image/test_pictures.h"
 
 namespace podere::image {
 namespace {
@@ -32,8 +34,8 @@ class PictureLists : public testing::Test {
     return all;
   }
   static std::string text(const PictureList& pictures, std::size_t i) {
-    const auto bytes = pictures.read(i);
-    return {bytes.begin(), bytes.end()};
+    const auto file = pictures.read(i);
+    return {file->get().begin(), file->get().end()};
   }
   std::string refusal(const std::string& name) const {
     try {
@@ -82,7 +84,7 @@ TEST_F(PictureLists, OfFoldersAreInTheOrderOfBytes) {
   }
   const PictureList pictures = list_pictures(path("d"));
   EXPECT_EQ(names(pictures), (Names{"Z.png", "_a.gif", "a/c.jpeg", "a/z.TIFF", "b.tif"}));
-  EXPECT_EQ(pictures.left_out().n_others, 2);
+  EXPECT_EQ(pictures.files().left_out.n_others, 2);
   EXPECT_EQ(pictures.title(2), (path("d") / "a/c.jpeg").string());
   EXPECT_EQ(pictures.folder(2), "a");
   EXPECT_EQ(pictures.folder(0), "");
@@ -136,8 +138,8 @@ TEST_F(PictureLists, OfArchivesAreReadInPlace) {
     make_archive(file, members, is_packed);
     const PictureList pictures = list_pictures(path(file));
     ASSERT_EQ(pictures.size(), 200);  // the first of n1.tif is replaced
-    EXPECT_EQ(pictures.left_out().n_others, 1);
-    EXPECT_EQ(pictures.left_out().n_replaced, 1);
+    EXPECT_EQ(pictures.files().left_out.n_others, 1);
+    EXPECT_EQ(pictures.files().left_out.n_replaced, 1);
     EXPECT_EQ(pictures.name(1), members[2].first.substr(2));
     EXPECT_EQ(text(pictures, 199), "anew");
     for (const std::size_t i : {150U, 3U, 4U, 198U, 0U, 66U}) {
@@ -165,12 +167,12 @@ TEST_F(PictureLists, AreReopenedByTheirNames) {
   make_archive("p.tar", {{"x/a.tif", "a"}, {"b.tif", "b"}, {"README", "text"}}, false);
   for (const char* const name : {"d", "d/", "d/*.tif", "d/list.txt", "p.tar", "d/b.tif"}) {
     const PictureList before = list_pictures(path(name));
-    Names wanted = before.names();
+    Names wanted = before.files().names;
     std::ranges::reverse(wanted);
     wanted.emplace_back("gone.tif");
-    const PictureList pictures = reopen_pictures(path(name), wanted, before.left_out(), "");
+    const PictureList pictures = reopen_pictures(path(name), {wanted, before.files().left_out});
     ASSERT_EQ(names(pictures), wanted) << name;
-    EXPECT_EQ(pictures.left_out().n_others, before.left_out().n_others) << name;
+    EXPECT_EQ(pictures.files().left_out.n_others, before.files().left_out.n_others) << name;
     for (std::size_t i = 0; i < before.size(); ++i) {
       EXPECT_EQ(text(pictures, i), text(before, before.size() - 1 - i)) << name;
       EXPECT_EQ(pictures.title(i), before.title(before.size() - 1 - i)) << name;
@@ -187,19 +189,19 @@ TEST_F(PictureLists, OfAnArchiveAreReopenedWithoutGoingThroughIt) {
     make_archive(file, members, is_packed);
     const PictureList before = list_pictures(path(file));
     const auto reopened = [&](const std::string& places) {
-      return reopen_pictures(path(file), before.names(), before.left_out(), places);
+      return reopen_pictures(path(file), {before.files().names, before.files().left_out, places});
     };
     // Other names for the same places: what is read shows that the archive was not searched for them.
-    const PictureList renamed = reopen_pictures(path(file), {"x.tif", "y.tif", "z.tif"}, {}, before.places());
+    const PictureList renamed = reopen_pictures(path(file), {{"x.tif", "y.tif", "z.tif"}, {}, before.files().places});
     for (const std::size_t i : {2U, 0U, 1U}) EXPECT_EQ(text(renamed, i), text(before, i)) << i;
-    for (const std::string& places : {before.places(), std::string(), std::string("plain\n0 0.0\n7\n8\n9"),
-                                      before.places() + "\n7", before.places() + "x"}) {
+    for (const std::string& places : {before.files().places, std::string(), std::string("plain\n0 0.0\n7\n8\n9"),
+                                      before.files().places + "\n7", before.files().places + "x"}) {
       const PictureList pictures = reopened(places);
       for (const std::size_t i : {2U, 0U, 1U}) EXPECT_EQ(text(pictures, i), text(before, i)) << places << i;
     }
     // Another archive of the same names.
     make_archive(file, {{"c.tif", "third"}, {"a.tif", "first"}, {"b.tif", "second one"}}, is_packed);
-    const PictureList pictures = reopened(before.places());
+    const PictureList pictures = reopened(before.files().places);
     EXPECT_EQ(text(pictures, 0), "second one");
     EXPECT_EQ(text(pictures, 1), "first");
     EXPECT_EQ(text(pictures, 2), "third");
@@ -268,6 +270,81 @@ TEST_F(PictureLists, LabelsMayBeInAFile) {
   EXPECT_NE(labels("b.tif,x,y\n")[0].find("line 1: has more than 2 columns"), std::string::npos);
   EXPECT_NE(labels("b.tif\n")[0].find("line 1: has fewer than 2 columns"), std::string::npos);
   EXPECT_NE(labels("other.tif,x\n")[0].find("has no label of a picture"), std::string::npos);
+}
+
+/// The pages of made/pages.tif have these sizes.
+const std::vector<std::pair<std::uint32_t, std::uint32_t>> kPageSizes = {{61, 47}, {20, 30}, {61, 47}};
+
+TEST_F(PictureLists, AllPagesAreFoundWhereTheyAreAskedFor) {
+  const auto stack = bytes_of(kTestPictures / "made/pages.tif");
+  const std::string pages(stack.begin(), stack.end());
+  make("d/x/b.tif", pages);
+  make("d/a.tif", "II*\0 damaged");
+  make("d/c.tif", pages);
+  make("d/d.tif", "");
+  fs::copy(kTestPictures / "made/L.png", path("d/e.png"));
+  make("d/list.txt", "a.tif\nc.tif\nd.tif\ne.png\nx/b.tif\n");
+  make_archive("p.tar.gz", {{"a.tif", "II*\0"}, {"c.tif", pages}, {"d.tif", ""}, {"e.png", "x"}, {"x/b.tif", pages}},
+               true);
+  const Names wanted = {"a.tif", "c.tif[0]",   "c.tif[1]",   "c.tif[2]",  "d.tif",
+                        "e.png", "x/b.tif[0]", "x/b.tif[1]", "x/b.tif[2]"};
+  for (const char* const name : {"d", "d/list.txt", "p.tar.gz"}) {
+    EXPECT_EQ(list_pictures(path(name)).size(), 5) << name;
+    const PictureList found = list_pictures(path(name), Pages::kAll);
+    for (const PictureList& pictures : {found, reopen_pictures(path(name), found.files())}) {
+      ASSERT_EQ(names(pictures), wanted) << name;
+      EXPECT_EQ(pictures.file_name(8), "x/b.tif");
+      EXPECT_EQ(pictures.folder(8), "x");
+      EXPECT_TRUE(pictures.title(8).ends_with("x/b.tif[2]")) << pictures.title(8);
+      // In an order in which the file that is kept changes.
+      for (const std::size_t i : {1U, 8U, 3U, 2U, 6U, 7U}) {
+        const auto page = static_cast<std::uint32_t>((i - 1) % 5);
+        EXPECT_EQ(pictures.page(i), page);
+        const auto file = pictures.read(i);
+        EXPECT_EQ(file->get(), stack);
+        const Picture picture = decode(file->get(), pictures.title(i), {.page = pictures.page(i)});
+        EXPECT_EQ(std::pair(picture.width, picture.height), kPageSizes[page]);
+      }
+      EXPECT_EQ(pictures.read(6), pictures.read(8)) << "the same bytes, not a copy";
+    }
+  }
+}
+
+TEST_F(PictureLists, NoPageOfAStackThatIsCutOffIsLostInSilence) {
+  const auto stack = bytes_of(kTestPictures / "made/pages.tif");
+  const auto n_found = [&](std::size_t n_bytes) {
+    const std::string pages(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(n_bytes));
+    make("d/a.tif", pages);
+    make_archive("p.tar", {{"a.tif", pages}}, false);
+    const PictureList pictures = list_pictures(path("d"), Pages::kAll);
+    EXPECT_EQ(list_pictures(path("p.tar"), Pages::kAll).size(), pictures.size()) << n_bytes;
+    std::size_t n_decoded = 0;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      try {
+        decode(pictures.read(i)->get(), pictures.title(i), {.page = pictures.page(i)});
+        ++n_decoded;
+      } catch (const PictureFault&) {
+        EXPECT_LT(n_bytes, stack.size());
+      }
+    }
+    return std::pair(pictures.size(), n_decoded);
+  };
+  EXPECT_EQ(n_found(stack.size()), (std::pair<std::size_t, std::size_t>(3, 3)));
+  for (std::size_t n_bytes = 0; n_bytes < stack.size(); n_bytes += 97) {
+    const auto [n, n_decoded] = n_found(n_bytes);
+    EXPECT_TRUE(n_decoded < n || n_decoded == 3) << n_bytes << ": " << n_decoded << " of " << n;
+  }
+}
+
+TEST_F(PictureLists, LabelsOfAFileAreThoseOfAllItsPages) {
+  fs::create_directories(path("d/x"));
+  for (const char* const name : {"d/a.tif", "d/x/b.tif"}) fs::copy(kTestPictures / "made/pages.tif", path(name));
+  const PictureList pictures = list_pictures(path("d"), Pages::kAll);
+  make("l.csv", "a.tif,one\nx/b.tif[1],two\nb.tif[2],three\n");
+  EXPECT_EQ(file_labels(pictures, path("l.csv")), (Names{"one", "one", "one", "", "two", "three"}));
+  make("l.csv", "a.tif,one\na.tif[1],two\n");
+  EXPECT_THROW(file_labels(pictures, path("l.csv")), InputError);
+  EXPECT_EQ(folder_labels(list_pictures(path("d/x"), Pages::kAll)), Names());
 }
 
 }  // namespace

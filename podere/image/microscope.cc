@@ -158,6 +158,7 @@ MicroscopeFacts read_microscope_facts(Bytes bytes, const std::string& name) {
 
 PictureWithFacts decode_with_facts(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   PictureWithFacts decoded{decode(bytes, name, options), read_microscope_facts(bytes, name)};
+  decoded.has_other_pages = options.page > 0 || count_pages(bytes, name) > 1;
   decoded.microscope.pairs.clear();
   return decoded;
 }

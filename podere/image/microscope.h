@@ -29,6 +29,7 @@ MicroscopeFacts read_microscope_facts(Bytes bytes, const std::string& name);
 struct PictureWithFacts {
   Picture picture;
   MicroscopeFacts microscope;
+  bool has_other_pages = false;  ///< its file has
 };
 
 /// As decode().

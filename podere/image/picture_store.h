@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podere/image/decode.h"
 #include "podere/image/list.h"
 
 namespace podere::image {
@@ -18,6 +19,10 @@ class PictureStore {
   virtual const std::string& file(std::size_t i) const = 0;
   /// The bytes of picture `i`, which messages call `title`. Thread-safe. Throws PictureFault.
   virtual std::vector<std::uint8_t> read(std::size_t i, const std::string& title) const = 0;
+  /// As image::count_pages. Throws as read().
+  virtual std::uint32_t count_pages(std::size_t i, const std::string& title) const {
+    return image::count_pages(read(i, title), title);
+  }
 };
 
 /// Whether a name ends as those of pictures do, in capitals or not.

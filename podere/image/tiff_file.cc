@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "podere/base/printable.h"
@@ -44,13 +45,25 @@ int TiffFile::note_error(TIFF*, void* file, const char*, const char* format, va_
   return 1;
 }
 
-TiffFile::TiffFile(Bytes bytes, const std::string& name, std::size_t max_bytes) : bytes_(bytes), name_(name) {
-  const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
-                                                                                 &TIFFOpenOptionsFree);
+namespace {
+
+using OpenOptions = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
+
+int say_nothing(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+
+OpenOptions open_options(std::size_t max_bytes) {
+  OpenOptions options(TIFFOpenOptionsAlloc(), &TIFFOpenOptionsFree);
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), static_cast<tmsize_t>(max_bytes));
+  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), say_nothing, nullptr);
+  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), say_nothing, nullptr);
+  return options;
+}
+
+}  // namespace
+
+TiffFile::TiffFile(Bytes bytes, const std::string& name, std::size_t max_bytes) : bytes_(bytes), name_(name) {
+  const OpenOptions options = open_options(max_bytes);
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), note_error, this);
-  TIFFOpenOptionsSetWarningHandlerExtR(
-      options.get(), [](TIFF*, void*, const char*, const char*, va_list) { return 1; }, nullptr);
   // c: a strip is what the file calls so, and not cut into smaller ones.
   tiff_.reset(TIFFClientOpenExt("picture", "rc", this, TiffCalls::read, TiffCalls::write, TiffCalls::seek,
                                 TiffCalls::close, TiffCalls::size, TiffCalls::map, TiffCalls::unmap, options.get()));
@@ -67,7 +80,31 @@ void TiffFile::go_to(std::uint32_t page) {
               n == 1 ? "" : "s", page);
 }
 
-std::uint32_t TiffFile::count_pages() { return std::max<std::uint32_t>(TIFFNumberOfDirectories(get()), 1); }
+std::uint32_t TiffFile::count_pages() {
+  forget_complaints();
+  const std::uint32_t n = std::max<std::uint32_t>(TIFFNumberOfDirectories(get()), 1);
+  return n + (has_complaint() ? 1 : 0);
+}
+
+std::uint32_t count_tiff_pages(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return 1;  // of a pipe nothing is waited for
+  const OpenOptions options = open_options(kMostPictureBytes);
+  bool has_complaint = false;
+  TIFFOpenOptionsSetErrorHandlerExtR(
+      options.get(),
+      [](TIFF*, void* complains, const char*, const char*, va_list) {
+        *static_cast<bool*>(complains) = true;
+        return 1;
+      },
+      &has_complaint);
+  // m: read where it is asked for, as a file that becomes shorter meanwhile would end the process otherwise.
+  const std::unique_ptr<TIFF, decltype(&TIFFClose)> tiff(TIFFOpenExt(path.c_str(), "rm", options.get()), &TIFFClose);
+  if (tiff == nullptr) return 1;
+  has_complaint = false;
+  const std::uint32_t n = std::max<std::uint32_t>(TIFFNumberOfDirectories(tiff.get()), 1);
+  return n + (has_complaint ? 1 : 0);
+}
 
 void TiffFile::fail() const {
   const std::string_view message = message_[0] == '\0' ? "its pixels cannot be read" : message_;

@@ -25,6 +25,7 @@ class TiffFile {
 
   /// Goes to a page, from 0. Throws PictureFault.
   void go_to(std::uint32_t page);
+  /// With that at which it cannot be read further, if there is such: so that none is lost in silence.
   std::uint32_t count_pages();
 
   /// A tag of one number, or what holds where it is not there.
@@ -51,5 +52,8 @@ class TiffFile {
 
   friend struct TiffCalls;
 };
+
+/// As TiffFile::count_pages of a file of the disk; 1 if it is no TIFF, or cannot be opened. Reads no pixels.
+std::uint32_t count_tiff_pages(const std::string& path);
 
 }  // namespace podere::image

@@ -7,6 +7,7 @@ namespace podere::jobs {
 Json run(const ClassifyJob& job, const JobContext& context) {
   const classify::Options options{
       .pictures = job.pictures,
+      .pages = job.pages,
       .network = {.path = job.model,
                   .preprocess = job.preprocess.empty() ? job.preprocess_file : job.preprocess,
                   .size = job.size,

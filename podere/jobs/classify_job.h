@@ -13,7 +13,8 @@ namespace podere::jobs {
 struct ClassifyJob {
   static constexpr const char* kKind = "classify";
 
-  std::string pictures;         ///< a folder, pattern, list, archive or picture
+  std::string pictures;  ///< a folder, pattern, list, archive or picture
+  image::Pages pages = image::Pages::kFirst;
   std::string model;            ///< ONNX file
   std::string preprocess;       ///< a name that classify::preprocessing_of knows; empty: a file says it
   std::string preprocess_file;  ///< empty: the one beside the model
@@ -32,6 +33,7 @@ struct ClassifyJob {
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("pictures", self.pictures, PathUse::kPictures);
+    visit("pages", self.pages);
     visit("model", self.model, PathUse::kInput);
     visit("preprocess", self.preprocess);
     visit("preprocess_file", self.preprocess_file, PathUse::kInput);

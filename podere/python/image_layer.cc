@@ -32,7 +32,7 @@ void ImageLayer::of_files(const std::vector<std::string>& files, std::span<float
     const image::PictureList list = image::list_pictures(files[i]);
     if (list.size() != 1) throw_input_error("{}: is {} pictures, and one is expected", files[i], list.size());
     const std::string title = list.title(0);
-    use(image::decode(list.read(0), title, layer_.decoding()), title);
+    use(image::decode(list.read(0)->get(), title, layer_.decoding()), title);
   };
   compute(files.size(), picture_of, features, n_threads);
 }

@@ -1,5 +1,7 @@
 #include "podere/source/images_reader.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -22,8 +24,8 @@ namespace {
 constexpr std::string_view kImagesExample = "images:FOLDER?size=32";
 
 PictureQuery query_of(const SourceSpec& spec) {
-  const std::vector<std::string_view> keys = {"size",  "channels", "fit",        "labels", "bits",
-                                              "model", "layer",    "preprocess", "cache"};
+  const std::vector<std::string_view> keys = {"size",  "channels", "fit",   "labels",     "bits",
+                                              "pages", "model",    "layer", "preprocess", "cache"};
   PictureQuery query = parse_picture_query(spec.location, keys, kImagesExample);
   if (!spec.labels.empty() && !query.labels.empty()) {
     throw_input_error("{}: labels= and --labels are both chosen; choose one of them", spec.location);
@@ -45,12 +47,17 @@ std::shared_ptr<classify::FeatureCache> open_cache(const PictureQuery& query, co
                                                                                 .n_writers = n_writers});
 }
 
+/// By which the cache knows a page.
+std::string key_of(const image::FileBytes& file, std::uint32_t page) {
+  return page == 0 ? file.sha256() : sha256_of(fmt::format("{} page {}", file.sha256(), page));
+}
+
 std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& reading, int n_here) {
   const SourceSpec& spec = reading.spec;
   const PictureQuery query = query_of(spec);
   const std::string path = parse_location(spec.location).path;
   if (path.empty()) throw_input_error("{}: names no pictures; they are asked for as {}", spec.location, kImagesExample);
-  const auto pictures = std::make_shared<const image::PictureList>(image::list_pictures(path));
+  const auto pictures = std::make_shared<const image::PictureList>(image::list_pictures(path, query.pages));
   PictureNumbers numbers = picture_numbers(query);
   PictureRows rows;
   rows.name = spec.location;
@@ -62,12 +69,14 @@ std::unique_ptr<columns::ColumnFile> open_files_of_pictures(const Reading& readi
   rows.read = [pictures, cache = open_cache(query, numbers, rows.n, n_writers), options = numbers.decoding,
                compute = std::move(numbers.compute)](std::uint64_t row, std::span<float> values) {
     const auto i = static_cast<std::size_t>(row);
-    const auto bytes = pictures->read(i);
+    const auto file = pictures->read(i);
     const DecodeTime decoding;
-    const std::string key = cache ? sha256_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) : "";
+    const std::string key = cache ? key_of(*file, pictures->page(i)) : "";
     if (cache && cache->find(key, values)) return;
     const std::string title = pictures->title(i);
-    compute(image::decode(bytes, title, options), title, values);
+    image::DecodeOptions of_page = options;
+    of_page.page = pictures->page(i);
+    compute(image::decode(file->get(), title, of_page), title, values);
     if (cache) cache->add(key, values);
   };
   auto labels = std::make_shared<const std::vector<std::string>>(

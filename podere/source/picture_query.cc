@@ -42,10 +42,9 @@ class QueryParser {
       if (value != "1" && value != "3") refuse(key, value, "1 (gray) and 3 (red, green, blue)");
       query.shape.n_channels = value == "1" ? image::kGray : image::kRgb;
     } else if (key == "fit") {
-      const auto names = names_of(image::Fit()).values;
-      const auto* const name = std::ranges::find(names, value);
-      if (name == names.end()) refuse(key, value, fmt::format("{}", fmt::join(names, ", ")));
-      query.shape.fit = static_cast<image::Fit>(name - names.begin());
+      query.shape.fit = choice<image::Fit>(key, value);
+    } else if (key == "pages") {
+      query.pages = choice<image::Pages>(key, value);
     } else if (key == "labels" || key == "model") {
       if (value.empty()) refuse(key, value, "the name of a file");
       (key == "model" ? query.model : query.labels) = value;
@@ -74,6 +73,13 @@ class QueryParser {
   }
 
  private:
+  template <typename Enum>
+  Enum choice(std::string_view key, std::string_view value) const {
+    const auto names = names_of(Enum()).values;
+    const auto* const name = std::ranges::find(names, value);
+    if (name == names.end()) refuse(key, value, fmt::format("{}", fmt::join(names, ", ")));
+    return static_cast<Enum>(name - names.begin());
+  }
   [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed) const {
     throw_input_error("{}: {} is {}, allowed are {}", location_, key, printable(value), allowed);
   }

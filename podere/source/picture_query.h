@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/image/list.h"
 #include "podere/image/picture.h"
 #include "podere/image/resize.h"
 
@@ -22,14 +23,15 @@ struct PictureShape {
 inline constexpr const char* kNoCache = "no";
 
 struct PictureQuery {
-  PictureShape shape;      ///< with a model, width is size= or 0, and the rest means nothing
-  std::string model;       ///< model=FILE, a network whose features are wanted; empty: pixels are
-  std::string layer;       ///< layer=NAME; empty: the network's output
-  std::string cache;       ///< cache=FOLDER, of features; "no": none; empty: the user's
-  std::string preprocess;  ///< preprocess=NAME|FILE; empty: the file beside the model
-  std::string labels;      ///< labels=FILE; empty: none
-  unsigned bits = 0;       ///< bits=N, as image::DecodeOptions has it
-  std::uint64_t seed = 0;  ///< seed=S
+  PictureShape shape;                         ///< with a model, width is size= or 0, and the rest means nothing
+  std::string model;                          ///< model=FILE, a network whose features are wanted; empty: pixels are
+  std::string layer;                          ///< layer=NAME; empty: the network's output
+  std::string cache;                          ///< cache=FOLDER, of features; "no": none; empty: the user's
+  std::string preprocess;                     ///< preprocess=NAME|FILE; empty: the file beside the model
+  std::string labels;                         ///< labels=FILE; empty: none
+  image::Pages pages = image::Pages::kFirst;  ///< pages=first|all
+  unsigned bits = 0;                          ///< bits=N, as image::DecodeOptions has it
+  std::uint64_t seed = 0;                     ///< seed=S
 };
 
 /// Of a location whose scheme is that of `example`. `keys` are those that it may have. Throws InputError that names

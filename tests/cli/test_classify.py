@@ -664,6 +664,60 @@ def test_networks_that_do_not_fit_are_refused(podere, network):
     assert "std must be numbers above 0" in refused(preprocess="zero.json")
 
 
+def make_stacks(folder):
+    """Pages in files of several, and of one. Returns them by their names."""
+    random_numbers = numpy.random.default_rng(8)
+    pages = {}
+    for name, n in {"a/stack.tif": 7, "a/one.tif": 1, "b/long.tif": 20}.items():
+        sizes = random_numbers.integers(5, 60, size=(n, 2))
+        pictures = [Image.fromarray(random_numbers.integers(0, 256, size=(height, width, 3), dtype=numpy.uint8))
+                    for height, width in sizes]
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pictures[0].save(folder / name, save_all=True, append_images=pictures[1:])
+        pages.update({f"{name}[{i}]" if n > 1 else name: picture for i, picture in enumerate(pictures)})
+    return pages
+
+
+def test_pages_are_pictures_where_all_are_asked_for(podere, network):
+    pages = make_stacks(podere.folder / "pictures")
+    text = podere.done("classify", "pictures", *network, "-o", "first.csv").stdout
+    assert re.search("files of several pages +2, the first page of each counts; --pages all takes all\n", text)
+    assert [row["picture"] for row in rows(podere, "first.csv")] == ["a/one.tif", "a/stack.tif", "b/long.tif"]
+    outputs = set()
+    for executors, cores in [(1, 1), (1, 3), (2, 1), (3, 2)]:
+        text = podere.done("classify", "pictures", *network, "--pages", "all", "--top", 1, "-o", "labels.csv", "--executors",
+                           executors, "--cores", cores).stdout
+        assert "files of several pages" not in text
+        outputs.add((podere.folder / "labels.csv").read_bytes())
+    assert len(outputs) == 1
+    read = rows(podere)
+    assert [row["picture"] for row in read] == list(dict(sorted(pages.items(), key=lambda page: (
+        page[0].partition("[")[0], int(page[0].partition("[")[2].rstrip("]") or 0)))))
+    for row in read:
+        probabilities = expected(pages[row["picture"]])
+        assert int(row["label"]) == probabilities.argmax()
+        assert float(row["score"]) == pytest.approx(probabilities.max(), abs=1e-5)
+        assert (int(row["width"]), int(row["height"])) == pages[row["picture"]].size
+    assert "whole files, and with --pages all" in podere.refused(
+        "classify", "pictures", *network, "--pages", "all", "--keep-images", "original", "-o", "x.h5")
+
+
+def test_a_run_over_pages_is_resumed(podere, network):
+    make_stacks(podere.folder / "pictures")
+    (podere.folder / "pictures/zz.tif").write_bytes(b"")
+    command = ["classify", "pictures", *network, "--pages", "all", "-o", "labels.csv"]
+    podere.done(*command)
+    whole = (podere.folder / "labels.csv").read_bytes()
+    for i in range(2):
+        again = podere.run(*command, "--strict", *(["--resume"] if i else []))
+        assert again.returncode == 2
+        assert "zz.tif" in again.stderr
+    assert "is of a run with other settings (pages)" in podere.refused(
+        "classify", "pictures", *network, "-o", "labels.csv", "--resume")
+    assert json.loads(podere.done(*command, "--resume", "--json").stdout)["earlier"] > 20
+    assert (podere.folder / "labels.csv").read_bytes() == whole
+
+
 def test_files_that_are_left_out_are_printed(podere, network):
     make_pictures(podere.folder / "pictures", 3)
     (podere.folder / "pictures/notes.dm3").write_text("of another program")

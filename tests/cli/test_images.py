@@ -105,6 +105,25 @@ def test_labels_may_be_in_a_file(podere, made):
     train(podere, "images:.?size=8&labels=l.csv", "--drop-unlabeled")
 
 
+def test_pages_are_rows_where_all_are_asked_for(podere, made):
+    needed("PIL")
+    image = __import__("PIL.Image").Image
+    for kind in ("tips", "powder"):
+        paths = sorted((made / kind).glob("*.tif"))
+        (podere.folder / "apart" / kind).mkdir(parents=True)
+        (podere.folder / "stacks" / kind).mkdir(parents=True)
+        pictures = [image.open(path).convert("L") for path in paths]
+        for i, picture in enumerate(pictures):
+            picture.save(podere.folder / "apart" / kind / f"{i:03}.tif")
+        pictures[0].save(podere.folder / "stacks" / kind / "all.tif", save_all=True, append_images=pictures[1:])
+    apart = train(podere, "images:apart?size=8")
+    assert train(podere, "images:stacks?size=8&pages=all") == apart
+    assert train(podere, "images:stacks?size=8&pages=all", "--executors", "3", "--low-memory") == apart
+    facts = json.loads(podere.done("describe", "images:stacks?size=8&pages=first", "--json").stdout)
+    assert facts["rows"] == 2
+    assert "pages is '3', allowed are first, all" in podere.refused("describe", "images:stacks?size=8&pages=3")
+
+
 def test_predicting_needs_no_labels(podere, made):
     train(podere, f"images:{made}?size=8")
     (podere.folder / "new/2026-01").mkdir(parents=True)

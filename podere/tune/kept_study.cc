@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -77,6 +78,7 @@ void KeptStudy::report_recorded() {
 std::optional<StepResult> KeptStudy::recorded(const Step& step) const {
   if (step.trial >= trials_.size()) return std::nullopt;
   const RecordedTrial& trial = trials_[step.trial];
+  if (trial.done.empty()) return std::nullopt;  // it was begun, as one behind it was measured before
   if (trial.setting != step.setting) {
     throw_input_error(
         "{}: its trial {} has another setting than this search gives it, as of another version: give another file",
@@ -107,11 +109,19 @@ void KeptStudy::end_paused() {
   }
 }
 
-Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
-                const StepResult& result, bool is_maximized) {
-  const double score = is_maximized ? -result.loss : result.loss;
-  return {{"trial", trial},   {"state", state},     {"score", std::isfinite(score) ? Json(score) : Json()},
-          {"budget", budget}, {"setting", setting}, {"facts", result.facts}};
+Json trial_json(std::size_t trial, const std::string& state, const Json& setting,
+                const std::map<std::size_t, StepResult>& done, bool is_maximized) {
+  const auto score = [&](const StepResult& result) {
+    return std::isfinite(result.loss) ? Json(is_maximized ? -result.loss : result.loss) : Json();
+  };
+  Json curve = Json::array();
+  for (const auto& [budget, result] : done) curve.push_back(Json::array({budget, score(result)}));
+  const bool has_failed = std::isnan(done.rbegin()->second.loss);
+  const auto& [budget, result] =
+      has_failed ? *done.rbegin()
+                 : *std::ranges::min_element(done, {}, [](const auto& one) { return one.second.loss; });
+  return {{"trial", trial},     {"state", state},        {"score", score(result)},   {"budget", budget},
+          {"setting", setting}, {"facts", result.facts}, {"curve", std::move(curve)}};
 }
 
 Json trials_json(const Study& study, bool is_maximized) {
@@ -119,8 +129,9 @@ Json trials_json(const Study& study, bool is_maximized) {
   for (std::size_t i = 0; i < study.trials().size(); ++i) {
     const Trial& trial = study.trials()[i];
     if (trial.done.empty()) continue;
-    const auto& [step, result] = std::isnan(trial.loss()) ? trial.done.back() : trial.best();
-    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, step.budget, result, is_maximized));
+    std::map<std::size_t, StepResult> done;
+    for (const auto& [step, result] : trial.done) done.emplace(step.budget, result);
+    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, done, is_maximized));
   }
   return trials;
 }

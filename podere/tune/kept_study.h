@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,12 +46,13 @@ class KeptStudy {
   Study study_;
 };
 
-/// A trial as results have it: "trial" (its number), "state", "setting", and of a step "score" (null: it failed),
-/// "budget" and "facts".
-Json trial_json(std::size_t trial, const std::string& state, const Json& setting, std::size_t budget,
-                const StepResult& result, bool is_maximized);
+/// A trial as results have it: "trial" (its number), "state", "setting", "curve" (of each step its budget and the score
+/// after it; null: it failed), and of the best step "score", "budget" and "facts"; of a trial that failed those of the
+/// last. `done` has steps by budget, one at least.
+Json trial_json(std::size_t trial, const std::string& state, const Json& setting,
+                const std::map<std::size_t, StepResult>& done, bool is_maximized);
 
-/// The trials that were measured, by number, after their best step; the last where there is no best.
+/// The trials that were measured, by number.
 Json trials_json(const Study& study, bool is_maximized);
 
 }  // namespace podere::tune

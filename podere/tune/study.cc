@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "podere/base/error.h"
 
@@ -48,12 +49,41 @@ std::vector<std::size_t> rungs_of(const StudyOptions& options) {
   return rungs;
 }
 
+std::vector<std::size_t> first_rungs_of(const StudyOptions& options, std::size_t n_trials) {
+  std::vector<std::size_t> first_rungs(n_trials, 0);
+  if (options.schedule != Schedule::kHyperband) return first_rungs;
+  const std::size_t n_rungs = rungs_of(options).size();
+  std::vector<double> shares(n_rungs);
+  double n_promoted = 1;  // from the bracket's first rung to one at the end
+  for (std::size_t rung = n_rungs; rung-- > 0; n_promoted *= static_cast<double>(options.eta)) {
+    shares[rung] = std::ceil(static_cast<double>(n_rungs) * n_promoted / static_cast<double>(n_rungs - rung));
+  }
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<double> n_of(n_rungs, 0);
+  for (std::size_t trial = 0; trial < n_trials; ++trial) {
+    const auto lack = [&](std::size_t rung) {
+      return shares[rung] * static_cast<double>(trial + 1) - n_of[rung] * all;
+    };
+    std::size_t most = 0;
+    for (std::size_t rung = 1; rung < n_rungs; ++rung) most = lack(rung) > lack(most) ? rung : most;
+    ++n_of[most];
+    first_rungs[trial] = most;
+  }
+  return first_rungs;
+}
+
 Study::Study(const StudyOptions& options, const Search& search, Listener listener)
     : options_(options), search_(search), listener_(std::move(listener)), n_trials_(options.n_trials) {
   check_study(options);
   if (const auto most = search.n_most()) n_trials_ = std::min(n_trials_, *most);
   rungs_ = rungs_of(options);
-  measured_.resize(rungs_.size());
+  bracket_of_ = first_rungs_of(options, n_trials_);
+  for (std::size_t rung = 0; rung < rungs_.size(); ++rung) {
+    brackets_.push_back({.first_rung = rung,
+                         .n_trials = static_cast<std::size_t>(std::ranges::count(bracket_of_, rung)),
+                         .measured = std::vector<std::vector<std::size_t>>(rungs_.size()),
+                         .n_promoted = std::vector<std::size_t>(rungs_.size(), 0)});
+  }
   is_promoted_.assign(rungs_.size(), std::vector<bool>(n_trials_, false));
   fill();
 }
@@ -91,7 +121,7 @@ void Study::take(const Step& step, const StepResult& result) {
   trial.done.emplace_back(step, result);
   const bool is_whole = step.rung + 1 == rungs_.size() || result.ended;
   trial.state = has_failed ? Trial::State::kFailed : is_whole ? Trial::State::kComplete : Trial::State::kPaused;
-  measured_[step.rung].push_back(step.trial);
+  brackets_[bracket_of_[step.trial]].measured[step.rung].push_back(step.trial);
   const auto known = std::ranges::find(seen_, step.trial, &Observation::trial);
   Observation observation{step.trial, trial.setting, result.loss, result.ended ? rungs_.back() : step.budget};
   if (known == seen_.end()) {
@@ -113,50 +143,55 @@ void Study::fill() {
 /// The promotion on the highest rung, else a new trial.
 std::optional<Step> Study::next() {
   for (std::size_t rung = rungs_.size() - 1; rung-- > 0;) {
-    const auto trial = promoted_from(rung);
-    if (!trial) continue;
-    is_promoted_[rung][*trial] = true;
-    trials_[*trial].state = Trial::State::kRunning;
-    return Step{*trial, rung + 1, rungs_[rung], rungs_[rung + 1], trials_[*trial].setting};
+    for (Bracket& bracket : brackets_) {
+      const auto trial = promoted_from(bracket, rung);
+      if (!trial) continue;
+      is_promoted_[rung][*trial] = true;
+      ++bracket.n_promoted[rung];
+      trials_[*trial].state = Trial::State::kRunning;
+      return Step{*trial, rung + 1, rungs_[rung], rungs_[rung + 1], trials_[*trial].setting};
+    }
   }
   const std::size_t trial = trials_.size();
   if (trial == n_trials_) return std::nullopt;
   trials_.push_back({.setting = search_.suggest(trial, seen_), .done = {}});
-  return Step{trial, 0, 0, rungs_[0], trials_[trial].setting};
+  const std::size_t rung = bracket_of_[trial];
+  return Step{trial, rung, 0, rungs_[rung], trials_[trial].setting};
 }
 
-/// How many of the trials measured on the rung are to be trained further.
-std::size_t Study::n_promoted_of(std::size_t rung) const {
-  const std::size_t n_measured = measured_[rung].size();
+/// How many of the bracket's trials measured on the rung are to be trained further.
+std::size_t Study::n_promoted_of(const Bracket& bracket, std::size_t rung) const {
+  const std::size_t n_measured = bracket.measured[rung].size();
   switch (options_.schedule) {
     case Schedule::kNone:
       return 0;
     case Schedule::kAsha:
-      return std::max<std::size_t>(n_measured / options_.eta, is_full(rung) ? 1 : 0);
+    case Schedule::kHyperband:
+      return std::max<std::size_t>(n_measured / options_.eta, is_full(bracket, rung) ? 1 : 0);
     case Schedule::kMedian:
       return (n_measured + 1) / 2;
     case Schedule::kHalving:
-      return is_full(rung) ? std::max<std::size_t>(1, n_measured / options_.eta) : 0;
+      return is_full(bracket, rung) ? std::max<std::size_t>(1, n_measured / options_.eta) : 0;
   }
   return 0;
 }
 
-/// Whether no more trials come to the rung.
-bool Study::is_full(std::size_t rung) const {
-  if (rung == 0) return measured_[0].size() == n_trials_;
-  const auto n_sent = static_cast<std::size_t>(std::ranges::count(is_promoted_[rung - 1], true));
-  return measured_[rung].size() == n_sent && is_full(rung - 1) && !promoted_from(rung - 1);
+/// Whether no more of the bracket's trials come to the rung.
+bool Study::is_full(const Bracket& bracket, std::size_t rung) const {
+  const std::size_t n_measured = bracket.measured[rung].size();
+  if (rung <= bracket.first_rung) return n_measured == (rung == bracket.first_rung ? bracket.n_trials : 0);
+  return n_measured == bracket.n_promoted[rung - 1] && is_full(bracket, rung - 1) && !promoted_from(bracket, rung - 1);
 }
 
-std::optional<std::size_t> Study::promoted_from(std::size_t rung) const {
-  std::vector<std::size_t> order = measured_[rung];
+std::optional<std::size_t> Study::promoted_from(const Bracket& bracket, std::size_t rung) const {
+  std::vector<std::size_t> order = bracket.measured[rung];
   const auto loss_there = [&](std::size_t trial) {
     const auto& done = trials_[trial].done;
     const auto found = std::ranges::find_if(done, [&](const auto& one) { return one.first.rung == rung; });
     return rank_of(found->second.loss);
   };
   std::ranges::sort(order, {}, [&](std::size_t trial) { return std::pair(loss_there(trial), trial); });
-  order.resize(std::min(order.size(), n_promoted_of(rung)));
+  order.resize(std::min(order.size(), n_promoted_of(bracket, rung)));
   const auto found = std::ranges::find_if(order, [&](std::size_t trial) {
     return !is_promoted_[rung][trial] && trials_[trial].state == Trial::State::kPaused;
   });

@@ -21,9 +21,12 @@ enum class Schedule {
   kAsha,     ///< whenever a trial is among the best 1/eta of those measured so far after as many rounds; at least one
   kHalving,  ///< the best 1/eta of all trials, once all are measured after as many rounds
   kMedian,   ///< those no worse than the median of those measured so far after as many rounds
+  /// As kAsha, within brackets: trials of each are measured first after another number of rounds, up to all of them, in
+  /// case those that are good in the end are not so soon. Source: Li et al., JMLR 2018, whose sizes of brackets it has.
+  kHyperband,
 };
-constexpr EnumNames<4> names_of(Schedule /*enumeration*/) {
-  return {"schedule", {"none", "asha", "halving", "median"}};
+constexpr EnumNames<5> names_of(Schedule /*enumeration*/) {
+  return {"schedule", {"none", "asha", "halving", "median", "hyperband"}};
 }
 using podere::to_string;
 
@@ -96,13 +99,20 @@ class Study {
     Step step;
     std::optional<StepResult> result;
   };
+  /// Trials that compete with each other.
+  struct Bracket {
+    std::size_t first_rung = 0;  ///< on which its trials are measured first
+    std::size_t n_trials = 0;
+    std::vector<std::vector<std::size_t>> measured;  ///< [rung] trials, in the order of results
+    std::vector<std::size_t> n_promoted;             ///< [rung]
+  };
   void fill();
   void look_at_results();
   void take(const Step& step, const StepResult& result);
   std::optional<Step> next();
-  std::optional<std::size_t> promoted_from(std::size_t rung) const;
-  std::size_t n_promoted_of(std::size_t rung) const;
-  bool is_full(std::size_t rung) const;
+  std::optional<std::size_t> promoted_from(const Bracket& bracket, std::size_t rung) const;
+  std::size_t n_promoted_of(const Bracket& bracket, std::size_t rung) const;
+  bool is_full(const Bracket& bracket, std::size_t rung) const;
 
   StudyOptions options_;
   const Search& search_;
@@ -110,8 +120,9 @@ class Study {
   std::size_t n_trials_;
   std::vector<std::size_t> rungs_;  // budgets
   std::vector<Trial> trials_;
-  std::vector<Observation> seen_;                               // a trial's last, in the order of first results
-  std::vector<std::vector<std::size_t>> measured_;              // [rung] trials, in the order of results
+  std::vector<Observation> seen_;  // a trial's last, in the order of first results
+  std::vector<Bracket> brackets_;
+  std::vector<std::size_t> bracket_of_;                         // [trial]
   std::vector<std::vector<bool>> is_promoted_;                  // [rung][trial]
   std::map<std::pair<std::size_t, std::size_t>, UnderWay> on_;  // by (end, trial)
   std::size_t now_ = 0;
@@ -119,5 +130,9 @@ class Study {
 
 /// The budgets after which trials are measured: most / eta^k, rounded up, from least on.
 std::vector<std::size_t> rungs_of(const StudyOptions& options);
+
+/// Of each trial the rung on which it is measured first: 0, but for Hyperband. Any number of first trials is dealt to
+/// brackets as all are.
+std::vector<std::size_t> first_rungs_of(const StudyOptions& options, std::size_t n_trials);
 
 }  // namespace podere::tune

@@ -149,13 +149,14 @@ void take(const Json& record, RecordedStudy& study) {
   }
 }
 
+std::string first_bytes_of(Record kind) { return fmt::format("{{\"op_code\":{},", static_cast<int>(kind)); }
+
 /// Whether more lines about a step follow a line.
 bool is_part_of_step(std::string_view line) {
   const bool is_setting = line.find(fmt::format("\"user_attr\":{{\"{}\"", kSettingAttribute)) != std::string_view::npos;
   return is_setting ||
-         std::ranges::any_of(
-             std::array{Record::kCreateTrial, Record::kParameter, Record::kIntermediateValue},
-             [&](Record kind) { return line.starts_with(fmt::format("{{\"op_code\":{},", static_cast<int>(kind))); });
+         std::ranges::any_of(std::array{Record::kCreateTrial, Record::kParameter, Record::kIntermediateValue},
+                             [&](Record kind) { return line.starts_with(first_bytes_of(kind)); });
 }
 
 /// Up to the end of the last step that is whole.
@@ -214,6 +215,10 @@ StudyWriter::StudyWriter(const std::string& path, const Space& space)
   text_.assign(std::istreambuf_iterator<char>(stream), {});
   size_when_opened_ = text_.size();
   if (is_cut_head(text_)) text_.clear();
+  const std::string_view whole = std::string_view(text_).substr(0, whole_size(text_));
+  for (std::size_t begin = 0; begin < whole.size(); begin = whole.find('\n', begin) + 1) {
+    n_created_ += whole.substr(begin).starts_with(first_bytes_of(Record::kCreateTrial)) ? 1 : 0;
+  }
 }
 
 StudyWriter::~StudyWriter() {
@@ -228,8 +233,10 @@ void StudyWriter::begin(const StudyHead& head) {
 }
 
 void StudyWriter::note(const Step& step, const StepResult& result, bool is_maximized) {
-  if (step.from == 0) {
+  for (; n_created_ <= step.trial; ++n_created_) {
     add(record_of(Record::kCreateTrial, {{"study_id", 0}, {"datetime_start", time_text()}}));
+  }
+  if (step.from == 0) {
     for (const Parameter& parameter : parameters_) {
       const auto value = step.setting.find(parameter.name);
       if (parameter.kind == Parameter::Kind::kFixed || value == step.setting.end()) continue;

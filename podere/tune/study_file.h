@@ -60,7 +60,7 @@ class StudyWriter {
   const std::string& text() const { return text_; }
   /// Written with the first step.
   void begin(const StudyHead& head);
-  /// A trial's first step begins it.
+  /// A trial's first step begins it, and those of lower numbers that have none yet: trials count in their order.
   void note(const Step& step, const StepResult& result, bool is_maximized);
   /// That it gets no more steps.
   void end(std::size_t trial, RecordedTrial::State state, double score);
@@ -74,6 +74,7 @@ class StudyWriter {
 
   std::string path_;
   std::vector<Parameter> parameters_;
+  std::size_t n_created_ = 0;  // trials
   FileLock lock_;
   int file_ = -1;
   std::string text_;

@@ -41,11 +41,12 @@ StepResult journal_outcome(const Step& step) {
 }
 
 /// Runs a small search from where the file has it. Returns how many steps it did itself.
-std::size_t search_with(const std::string& path, bool is_maximized = false, std::size_t n_most_steps = 1000) {
+std::size_t search_with(const std::string& path, bool is_maximized = false, std::size_t n_most_steps = 1000,
+                        Schedule schedule = Schedule::kAsha) {
   const auto search = random_search(journal_space(), 4);
   auto writer = std::make_unique<StudyWriter>(path, journal_space());
   const std::string recorded = writer->text();
-  KeptStudy kept({.n_trials = 7, .eta = 2, .most_budget = 4, .parallel = 2}, *search,
+  KeptStudy kept({.n_trials = 7, .schedule = schedule, .eta = 2, .most_budget = 4, .parallel = 2}, *search,
                  {"a search", is_maximized, {{"rows", 7}}}, "the study", recorded, std::move(writer));
   std::size_t n_steps = 0;
   while (!kept.study().to_do().empty()) {
@@ -151,14 +152,18 @@ TEST_F(StudyJournal, HasRecordsAsOptunaHasThem) {
 }
 
 TEST_F(StudyJournal, ContinuesAfterAnyCut) {
-  search_with(path());
-  const std::string whole = read_file(path());
-  const std::string expected = without_times(whole);
-  const std::size_t n_head_bytes = whole.find('\n', whole.find('\n') + 1) + 1;
-  for (std::size_t size = 0; size <= whole.size(); size += size < n_head_bytes + 9 ? 1 : 149) {
-    write_text(path("cut"), whole.substr(0, size));
-    search_with(path("cut"));
-    ASSERT_EQ(without_times(read_file(path("cut"))), expected) << "cut after " << size << " of " << whole.size();
+  for (const Schedule schedule : {Schedule::kAsha, Schedule::kHyperband}) {
+    const std::string file = path(to_string(schedule));
+    search_with(file, false, 1000, schedule);
+    const std::string whole = read_file(file);
+    const std::string expected = without_times(whole);
+    const std::size_t n_head_bytes = whole.find('\n', whole.find('\n') + 1) + 1;
+    for (std::size_t size = 0; size <= whole.size(); size += size < n_head_bytes + 9 ? 1 : 149) {
+      write_text(path("cut"), whole.substr(0, size));
+      search_with(path("cut"), false, 1000, schedule);
+      ASSERT_EQ(without_times(read_file(path("cut"))), expected)
+          << to_string(schedule) << ", cut after " << size << " of " << whole.size();
+    }
   }
 }
 

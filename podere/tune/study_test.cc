@@ -99,7 +99,8 @@ std::unique_ptr<Search> study_search(const std::string& name = "random") {
   return search_called(name, Space::from_toml(kStudySpace, "space.toml"), 7);
 }
 
-constexpr Schedule kAllSchedules[] = {Schedule::kNone, Schedule::kAsha, Schedule::kHalving, Schedule::kMedian};
+constexpr Schedule kAllSchedules[] = {Schedule::kNone, Schedule::kAsha, Schedule::kHalving, Schedule::kMedian,
+                                      Schedule::kHyperband};
 
 TEST(Study, DecidesTheSameInWhateverOrderResultsCome) {
   for (const std::string name : {"random", "tpe"}) {
@@ -171,6 +172,46 @@ TEST(Study, AshaTrainsAThirdOfTrialsThreeTimesLonger) {
       EXPECT_EQ(step.rung, rung);
       EXPECT_EQ(step.budget, found.rungs[rung]);
       EXPECT_EQ(step.from, rung == 0 ? 0 : found.rungs[rung - 1]);
+    }
+  }
+}
+
+TEST(Study, HyperbandDealsTrialsToBracketsOfTheSizesOfItsPaper) {
+  const StudyOptions options = options_of(Schedule::kHyperband);
+  const auto sizes = [&](std::size_t n_trials) {
+    const std::vector<std::size_t> first_rungs = first_rungs_of(options, n_trials);
+    std::vector<std::ptrdiff_t> of_brackets;
+    for (std::size_t rung = 0; rung < 4; ++rung) of_brackets.push_back(std::ranges::count(first_rungs, rung));
+    return of_brackets;
+  };
+  EXPECT_EQ(sizes(49), (std::vector<std::ptrdiff_t>{27, 12, 6, 4}));
+  EXPECT_EQ(sizes(98), (std::vector<std::ptrdiff_t>{54, 24, 12, 8}));
+  EXPECT_EQ(sizes(1), (std::vector<std::ptrdiff_t>{1, 0, 0, 0}));
+  const auto all = first_rungs_of(options, 49);
+  const auto few = first_rungs_of(options, 20);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
+  EXPECT_EQ(first_rungs_of(options_of(Schedule::kAsha), 5), std::vector<std::size_t>(5, 0));
+}
+
+TEST(Study, HyperbandPromotesWithinBrackets) {
+  const StudyOptions options = options_of(Schedule::kHyperband, 98);
+  const Decisions found = run_study(options, *study_search(), fake);
+  const std::vector<std::size_t> first_rungs = first_rungs_of(options, 98);
+  for (std::size_t bracket = 0; bracket < 4; ++bracket) {
+    std::vector<std::size_t> n_on(4, 0);
+    for (std::size_t i = 0; i < 98; ++i) {
+      if (first_rungs[i] != bracket) continue;
+      const auto& done = found.trials[i].done;
+      EXPECT_EQ(done.front().first.rung, bracket);
+      EXPECT_EQ(done.front().first.from, 0U);
+      for (std::size_t k = 0; k < done.size(); ++k) {
+        EXPECT_EQ(done[k].first.budget, found.rungs[bracket + k]);
+        ++n_on[bracket + k];
+      }
+    }
+    for (std::size_t rung = bracket; rung < 3; ++rung) {
+      EXPECT_GE(n_on[rung + 1], n_on[rung] / 3) << "bracket " << bracket << ", rung " << rung;
+      EXPECT_LT(n_on[rung + 1], n_on[rung]) << "bracket " << bracket << ", rung " << rung;
     }
   }
 }

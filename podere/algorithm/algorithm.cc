@@ -12,4 +12,9 @@ std::unique_ptr<const Checkpoint> Trainer::read_checkpoint(const std::string& /*
   throw_input_error("{}: training of {} keeps no checkpoints", name, objective());
 }
 
+std::unique_ptr<const Model> Algorithm::blend(const std::vector<std::unique_ptr<const Model>>& /*models*/,
+                                              const std::vector<double>& /*weights*/) const {
+  throw_error("models of {} cannot be blended", name());
+}
+
 }  // namespace podere::algorithm

@@ -118,6 +118,7 @@ struct Abilities {
   bool writes_summaries = false;   ///< Run::summaries
   bool keeps_checkpoints = false;  ///< Run::offer
   bool has_folds = false;          ///< Run::is_training
+  bool blends = false;             ///< Algorithm::blend
 };
 
 /// An entry of the table of algorithms.
@@ -146,6 +147,11 @@ class Algorithm {
   /// Options for training on all rows after folds, which leave no rows to validate on: without early stopping, and as
   /// long as the folds trained on average, by their facts (Trained::facts). Others stay as they are.
   virtual Json options_after_folds(Json options, const std::vector<Json>& /*facts*/) const { return options; }
+
+  /// The model whose margins are the means of those of `models`, all of this algorithm, weighted by `weights`, which
+  /// sum to 1. Of an algorithm that blends.
+  virtual std::unique_ptr<const Model> blend(const std::vector<std::unique_ptr<const Model>>& models,
+                                             const std::vector<double>& weights) const;
 
   /// Whether a text is meant to be a model of this algorithm, whole or not.
   virtual bool is_model(const std::string& text) const = 0;

@@ -77,6 +77,8 @@ class Model {
   /// The labels that rows may have which the model is judged by; weights of classes are a matter of training.
   virtual table::LabelRules label_rules() const = 0;
   virtual std::size_t n_outputs() const = 0;
+  /// How many numbers it predicts with: weights, or values of leaves. 0: it does not say.
+  virtual std::size_t n_parameters() const { return 0; }
 
   /// Scores before the last activation [n_outputs x n_rows], output by output, of the rows held here. Local. Throws
   /// InputError for a table without the model's features.

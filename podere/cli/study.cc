@@ -42,13 +42,10 @@ ReadStudy read_study(const std::string& path) {
   for (std::size_t i = 0; i < recorded.trials.size(); ++i) {
     const tune::RecordedTrial& trial = recorded.trials[i];
     if (trial.done.empty()) continue;
-    const auto& [budget, result] =
-        trial.state == tune::RecordedTrial::State::kFailed
-            ? *trial.done.rbegin()
-            : *std::ranges::min_element(trial.done, {}, [](const auto& one) { return one.second.loss; });
-    if (study.score.empty() && std::isfinite(result.loss)) study.score = jobs::default_score(result.facts);
     study.trials.push_back(
-        tune::trial_json(i, to_string(trial.state), trial.setting, budget, result, recorded.head.is_maximized));
+        tune::trial_json(i, to_string(trial.state), trial.setting, trial.done, recorded.head.is_maximized));
+    const Json& shown = study.trials.back();
+    if (study.score.empty() && !shown.at("score").is_null()) study.score = jobs::default_score(shown.at("facts"));
   }
   sort_trials(study.trials, recorded.head.is_maximized);
   return study;

@@ -23,6 +23,13 @@ Json shared_setting(const std::vector<Json>& trials) {
   return shared;
 }
 
+bool has_standard_error(const Json& trial) { return trial.at("facts").contains("standard_error"); }
+
+/// Two digits of it: "0.0052".
+std::string standard_error_text(const Json& trial) {
+  return has_standard_error(trial) ? fmt::format("{:.2g}", trial.at("facts").at("standard_error").get<double>()) : "";
+}
+
 }  // namespace
 
 std::string setting_text(const Json& setting, const Json& but) {
@@ -45,11 +52,16 @@ void sort_trials(std::vector<Json>& trials, bool is_maximized) {
 std::string trials_text(const std::vector<Json>& trials, const std::string& score, std::size_t n_shown) {
   if (trials.empty()) return "no trial was measured\n";
   const Json shared = shared_setting(trials);
-  TextTable table({"trial", measure_in_words(score), "after", "state", "setting"}, true);
+  const bool has_errors = std::ranges::any_of(trials, &has_standard_error);
+  std::vector<std::string> head = {"trial", measure_in_words(score), "after", "state", "setting"};
+  if (has_errors) head.insert(head.begin() + 2, "±");
+  TextTable table(std::move(head), true);
   for (std::size_t i = 0; i < std::min(trials.size(), n_shown); ++i) {
     const Json& trial = trials[i];
-    table.add({number(trial.at("trial")), number(trial.at("score")), number(trial.at("budget")),
-               trial.at("state").get<std::string>(), setting_text(trial.at("setting"), shared)});
+    std::vector<std::string> line = {number(trial.at("trial")), number(trial.at("score")), number(trial.at("budget")),
+                                     trial.at("state").get<std::string>(), setting_text(trial.at("setting"), shared)};
+    if (has_errors) line.insert(line.begin() + 2, standard_error_text(trial));
+    table.add(std::move(line));
   }
   std::string text = table.text();
   if (trials.size() > n_shown) text += fmt::format("... and {} more\n", trials.size() - n_shown);

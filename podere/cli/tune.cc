@@ -1,5 +1,6 @@
 // podere tune: the options with which an algorithm learns a table best.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -80,7 +81,7 @@ void define_search(CLI::App& app, TuneOptions& options) {
       ->type_name("N");
   app.add_option_function<std::string>(
          "--for", [&job](const std::string& text) { job.seconds = read_seconds(text); },
-         "Begin nothing more after this time, such as 10min; then what is found depends on it [no limit]")
+         "Begin no trial after this time, such as 10min; then what is found depends on it [no limit]")
       ->type_name("TIME");
   app.add_option("--search", job.search, fmt::format("How settings are chosen [{}]", job.search))
       ->check(CLI::IsMember(tune::search_names()))
@@ -105,6 +106,18 @@ void define_search(CLI::App& app, TuneOptions& options) {
   app.add_option("--search-seed", job.seed, "Seed of the search [0]")->transform(count())->type_name("S");
   app.add_option("--score", job.score, "Measure by which trials are compared, such as auc [what training minimizes]")
       ->type_name("NAME");
+  app.add_flag("--one-standard-error", job.one_standard_error,
+               "Take the smallest model whose score is within one standard error of the best; measures on folds");
+  app.add_option(
+         "--nested", job.nested,
+         "Also measure what such a search reaches: repeat it N times on all rows but one N-th, and measure there")
+      ->transform(whole_number(2, table::kMostFolds))
+      ->excludes("--validation")
+      ->type_name("N");
+  app.add_option("--ensemble", job.ensemble,
+                 "Blend trials that are best together, picked one by one up to N times [the best trial alone]")
+      ->transform(whole_number(1, jobs::kMostPicks))
+      ->type_name("N");
   app.add_option("--study", job.study,
                  "Journal of the search; rerun the same command to resume [in a temporary folder]")
       ->check(file_name())
@@ -161,11 +174,66 @@ std::string count_text(const Json& facts, std::size_t n_wanted) {
                             failed->at("trial").get<int>(), failed->at("facts").value("error", ""));
 }
 
-std::string at_a_time_text(std::size_t n) {
-  return n == 1 ? "1 trial, by all executors" : fmt::format("{} trials, each by one core", n);
+std::string at_a_time_text(const Json& facts, const jobs::TuneJob& job) {
+  const auto n = facts.at("trials_at_a_time").get<std::size_t>();
+  if (n == 1) return "1 trial, by all executors";
+  const auto n_cores = facts.at("executors").get<std::size_t>() * facts.at("cores").get<std::size_t>();
+  std::string text = fmt::format("{} trials, each by one core", n);
+  if (2 * n_cores <= job.parallel || n == job.trials) return text;
+  return text +
+         fmt::format("; so that none of {} cores waits: --parallel {}, which is another search", n_cores, 2 * n_cores);
 }
 
-void print_search(const Json& facts, std::size_t n_wanted, const std::string& model, int descriptor) {
+std::string chosen_text(const Json& facts) {
+  const bool is_best = facts.at("chosen") == facts.at("best");
+  const std::string why =
+      is_best ? "" : fmt::format(", the smallest within one standard error of trial {}", facts.at("best").get<int>());
+  return fmt::format("The model was trained on all rows with the setting of trial {}{}: {}.\n",
+                     facts.at("chosen").get<int>(), why, setting_text(facts.at("options")));
+}
+
+/// What nested searches found, and what it means.
+std::string nested_text(const Json& nested, const std::string& score) {
+  const Json& measures = nested.at("measures");
+  std::vector<std::string> head = {"part", "rows", measure_in_words(score) + " in the search"};
+  std::vector<std::string> names = {"search_score"};
+  for (const auto& [name, ignored] : measures.items()) {
+    if (name == "search_score") continue;
+    names.push_back(name);
+    head.push_back(measure_in_words(name));
+  }
+  TextTable table(std::move(head));
+  for (const Json& part : nested.at("each")) {
+    std::vector<std::string> line = {number(part.at("fold")), with_commas(part.at("rows").get<std::uint64_t>())};
+    for (const std::string& name : names) line.push_back(number(part.at(name)));
+    table.add(std::move(line));
+  }
+  for (const auto& [key, words] : {std::pair("mean", "mean"), std::pair("standard_error", "± standard error")}) {
+    std::vector<std::string> line = {words, ""};
+    for (const std::string& name : names) line.push_back(number(measures.at(name).at(key)));
+    table.add(std::move(line));
+  }
+  return fmt::format(
+      "\nThe search repeated {} times, each without one part of the rows, and measured on that part:\n\n{}",
+      nested.at("folds").get<int>(), table.text());
+}
+
+/// "... trials 3 (40 %), 8 (60 %) ...".
+std::string ensemble_text(const Json& ensemble, const std::string& score) {
+  std::vector<std::string> members;
+  for (const Json& member : ensemble.at("trials")) {
+    members.push_back(
+        fmt::format("{} ({:.0f} %)", member.at("trial").get<int>(), 100 * member.at("weight").get<double>()));
+  }
+  if (members.size() == 1) {
+    return fmt::format("The model is trial {} alone, trained on all rows: no blend of it was better.\n",
+                       members.front());
+  }
+  return fmt::format("The model blends trials {}, each trained on all rows. Together they have {} {}.\n",
+                     fmt::join(members, ", "), measure_in_words(score), number(ensemble.at("score")));
+}
+
+void print_search(const Json& facts, const jobs::TuneJob& job, const std::string& model, int descriptor) {
   const auto seconds = [&](const char* name) { return duration(facts.at(name).get<double>()); };
   std::vector<std::pair<std::string, Json>> lines = {
       {"label", label_text(facts.at("label"))},
@@ -173,8 +241,8 @@ void print_search(const Json& facts, std::size_t n_wanted, const std::string& mo
       {"rows × features", fmt::format("{} × {}", with_commas(facts.at("rows").get<std::uint64_t>()),
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
-      {"trials", count_text(facts, n_wanted)},
-      {"at a time", at_a_time_text(facts.at("trials_at_a_time").get<std::size_t>())},
+      {"trials", count_text(facts, job.trials)},
+      {"at a time", at_a_time_text(facts, job)},
       {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},
@@ -184,12 +252,11 @@ void print_search(const Json& facts, std::size_t n_wanted, const std::string& mo
   const std::string score = facts.at("score");
   std::vector<Json> trials = facts.at("trials");
   sort_trials(trials, jobs::is_maximized(score));
-  print(
-      facts_text(lines) + "\n" + trials_text(trials, score, kShownTrials) +
-          fmt::format("\nThe model was trained on all rows with the setting of trial {}: {}.\nIts score is the best of "
-                      "many, so it is a little too good: measure the model on other rows.\n",
-                      facts.at("best").get<int>(), setting_text(facts.at("options"))),
-      descriptor);
+  print(facts_text(lines) + "\n" + trials_text(trials, score, kShownTrials) + "\n" +
+            (facts.contains("ensemble") ? ensemble_text(facts.at("ensemble"), score) : chosen_text(facts)) +
+            "The best score of many is a little too good: measure the model on other rows.\n" +
+            (facts.contains("nested") ? nested_text(facts.at("nested"), score) : ""),
+        descriptor);
 }
 
 jobs::TuneJob job_of(const TuneOptions& options) {
@@ -234,8 +301,7 @@ int run_tune(const TuneOptions& options, const jobs::TuneJob& job) {
     return kInterrupted;
   }
   facts["model"] = options.run.model;
-  show_result(options.run.output, facts, facts_to,
-              [&] { print_search(facts, job.trials, options.run.model, facts_to); });
+  show_result(options.run.output, facts, facts_to, [&] { print_search(facts, job, options.run.model, facts_to); });
   return kDone;
 }
 

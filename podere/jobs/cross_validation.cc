@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,6 +26,18 @@ namespace {
 
 /// What of a fold's facts says which it is, and how long training was.
 constexpr const char* kNoMeasures[] = {"repeat", "fold", "rows", "trees", "epochs"};
+
+double mean_of(const std::vector<double>& scores) {
+  return std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
+}
+
+/// n - 1 in the denominator.
+double deviation_of(const std::vector<double>& scores) {
+  const double mean = mean_of(scores);
+  double squares = 0;
+  for (const double score : scores) squares += std::pow(score - mean, 2);
+  return std::sqrt(squares / static_cast<double>(scores.size() - 1));
+}
 
 /// Reports of one training as a part of those of all folds. Warnings come again when all rows are trained on.
 class FoldProgress final : public Progress {
@@ -188,12 +201,21 @@ Json measure_held_out(const algorithm::Model& model, const table::Table& table,
   const table::Table rows = table::keep_rows(table, is_held_out, comm, n_threads);
   std::vector<float> predictions;
   comm.agree([&] { predictions = model.predictions(model.margins(rows, n_threads), n_threads); });
-  Json measured = measure(comm, model, {predictions, rows.label(), rows.weight()}, 0);
+  return measure_rows(model, rows, predictions, comm);
+}
+
+Json measure_rows(const algorithm::Model& model, const table::Table& rows, const std::vector<float>& predictions,
+                  const comm::Communicator& comm) {
+  const Json measured = measure(comm, model, {predictions, rows.label(), rows.weight()}, 0);
   Json facts = {{"rows", rows.n_global_rows()}};
   for (const auto& [name, value] : measured.items()) {
     if (value.is_number()) facts[name] = std::isfinite(value.get<double>()) ? value : Json();
   }
   return facts;
+}
+
+double standard_error(const std::vector<double>& scores, int n_folds) {
+  return deviation_of(scores) / std::sqrt(static_cast<double>(n_folds));
 }
 
 Json CrossValidation::to_json(const Folds& folds) const {
@@ -203,15 +225,11 @@ Json CrossValidation::to_json(const Folds& folds) const {
     measures[name] = {{"mean", nullptr}, {"standard_deviation", nullptr}, {"standard_error", nullptr}};
     if (std::ranges::any_of(of_folds, [&measure = name](const Json& fold) { return fold.at(measure).is_null(); }))
       continue;
-    const auto n = static_cast<double>(of_folds.size());
-    double sum = 0;
-    for (const Json& fold : of_folds) sum += fold.at(name).get<double>();
-    double squares = 0;
-    for (const Json& fold : of_folds) squares += std::pow(fold.at(name).get<double>() - sum / n, 2);
-    const double deviation = std::sqrt(squares / (n - 1));
-    measures[name] = {{"mean", sum / n},
-                      {"standard_deviation", deviation},
-                      {"standard_error", deviation / std::sqrt(static_cast<double>(folds.n))}};
+    std::vector<double> scores;
+    for (const Json& fold : of_folds) scores.push_back(fold.at(name).get<double>());
+    measures[name] = {{"mean", mean_of(scores)},
+                      {"standard_deviation", deviation_of(scores)},
+                      {"standard_error", standard_error(scores, folds.n)}};
   }
   Json json = {{"folds", folds.n}, {"repeats", folds.repeats}, {"each", of_folds}, {"measures", std::move(measures)}};
   if (!folds.group.empty()) json.update({{"group", folds.group}, {"groups", n_values}});

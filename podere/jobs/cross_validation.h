@@ -70,10 +70,19 @@ CrossValidation cross_validate(const Folds& folds, const std::string& algorithm,
                                const FoldTable& rows, const Json& options, const FoldFiles& files,
                                const JobContext& context);
 
+/// The measures of rows of which a model has predicted `predictions` [n_outputs x n_rows], and "rows", how many there
+/// are. A measure that is not finite is null. Collective. Throws InputError, on all ranks, as `measure`.
+Json measure_rows(const algorithm::Model& model, const table::Table& rows, const std::vector<float>& predictions,
+                  const comm::Communicator& comm);
+
 /// The model's measures of the rows that `is_training` [n_rows] does not have, and "rows", how many those are. A
 /// measure that is not finite is null. Collective. Throws InputError, on all ranks, as `measure`.
 Json measure_held_out(const algorithm::Model& model, const table::Table& table,
                       const std::vector<std::uint8_t>& is_training, const comm::Communicator& comm, int n_threads);
+
+/// The standard deviation (n - 1) of scores of all folds of all repeats, divided by the root of the number of folds:
+/// repeats see the same rows again.
+double standard_error(const std::vector<double>& scores, int n_folds);
 
 /// Where a job with this checkpoint keeps folds that are done; empty where that is. Those who remove the one remove the
 /// other.

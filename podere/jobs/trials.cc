@@ -8,12 +8,13 @@
 #include "podere/base/error.h"
 #include "podere/jobs/cross_validation.h"
 #include "podere/jobs/measures.h"
+#include "podere/table/keep_rows.h"
 
 namespace podere::jobs {
 namespace {
 
 /// What of a part's facts is no measure.
-constexpr const char* kOtherFacts[] = {"rows", "trees", "epochs"};
+constexpr const char* kOtherFacts[] = {"rows", "trees", "epochs", kParameters};
 
 /// Means of the parts' facts; null where a part has none.
 Json mean_facts(const std::vector<Json>& of_parts) {
@@ -85,17 +86,27 @@ std::optional<tune::StepResult> Trials::run(const tune::Step& step, PausedTrial&
   } catch (const InputError& error) {  // on all ranks
     return tune::StepResult{std::numeric_limits<double>::quiet_NaN(), true, {{"error", error.what()}}};
   }
-  return result_of(trial.parts);
+  std::vector<Json> facts;
+  bool has_ended = true;
+  for (const PausedTrial::Part& part : trial.parts) {
+    facts.push_back(part.facts);
+    has_ended = has_ended && part.checkpoint.empty();
+  }
+  tune::StepResult result = result_of(facts);
+  result.ended = result.ended || has_ended;
+  return result;
 }
 
-/// False: it was stopped.
-bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part,
-                        PausedTrial::Part& paused, const StepContext& context) const {
+/// `checkpoint` is where it begins, then where it paused; empty: nowhere. Nullopt: it was stopped.
+std::optional<algorithm::Trained> Trials::train(const tune::Step& step, const algorithm::Trainer& trainer,
+                                                std::size_t part, std::string& checkpoint,
+                                                const StepContext& context) const {
   const comm::Communicator& comm = context.comm;
   std::unique_ptr<const algorithm::Checkpoint> so_far;
   comm.agree([&] {
-    if (!paused.checkpoint.empty()) so_far = trainer.read_checkpoint(paused.checkpoint, "a paused trial");
+    if (!checkpoint.empty()) so_far = trainer.read_checkpoint(checkpoint, "a paused trial");
   });
+  checkpoint.clear();
   algorithm::Summaries no_summaries;
   algorithm::Run run{.comm = comm,
                      .n_threads = context.n_threads,
@@ -104,33 +115,47 @@ bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& traine
                      .summaries = no_summaries,
                      .pause_after = step.budget,
                      .shared = &shared_};
-  std::string checkpoint;
   run.offer = [&](const std::function<std::string()>& make_text, bool is_wanted) {
     if (is_wanted) checkpoint = make_text();
   };
-  const std::vector<std::uint8_t>& is_training = rows_.is_training[part];
-  if (rows_.validation == nullptr) run.is_training = is_training;
-  const algorithm::Trained trained = trainer.train(table::HeldRows(*rows_.table), rows_.validation, run);
-  if (comm.all_reduce(trained.facts.value("was_stopped", false) ? 1 : 0, comm::Reduction::kMax) != 0) return false;
+  if (rows_.validation == nullptr) run.is_training = rows_.is_training[part];
+  algorithm::Trained trained = trainer.train(table::HeldRows(*rows_.table), rows_.validation, run);
+  const bool was_stopped = trained.facts.value("was_stopped", false);
+  if (comm.all_reduce(was_stopped ? 1 : 0, comm::Reduction::kMax) != 0) return std::nullopt;
+  return trained;
+}
+
+/// False: it was stopped.
+bool Trials::train_part(const tune::Step& step, const algorithm::Trainer& trainer, std::size_t part,
+                        PausedTrial::Part& paused, const StepContext& context) const {
+  const auto trained = train(step, trainer, part, paused.checkpoint, context);
+  if (!trained) return false;
   const table::Table& measured = rows_.validation == nullptr ? *rows_.table : *rows_.validation;
   const std::vector<std::uint8_t> none(rows_.validation == nullptr ? 0 : measured.n_rows());
-  Json facts = measure_held_out(*trained.model, measured, rows_.validation == nullptr ? is_training : none, comm,
-                                context.n_threads);
+  paused.facts =
+      measure_held_out(*trained->model, measured, rows_.validation == nullptr ? rows_.is_training[part] : none,
+                       context.comm, context.n_threads);
+  paused.facts[kParameters] = trained->model->n_parameters();
   for (const char* length : {"trees", "epochs"}) {
-    if (trained.facts.contains(length)) facts[length] = trained.facts.at(length);
+    if (trained->facts.contains(length)) paused.facts[length] = trained->facts.at(length);
   }
-  paused = {std::move(checkpoint), std::move(facts)};
   return true;
 }
 
-tune::StepResult Trials::result_of(const std::vector<PausedTrial::Part>& parts) const {
-  std::vector<Json> of_parts;
-  bool has_ended = true;
-  for (const PausedTrial::Part& part : parts) {
-    of_parts.push_back(part.facts);
-    has_ended = has_ended && part.checkpoint.empty();
-  }
-  Json facts = mean_facts(of_parts);
+std::unique_ptr<const algorithm::Model> Trials::train_on_all(const Json& options, const StepContext& context) const {
+  algorithm::Summaries no_summaries;
+  algorithm::Trained trained = algorithm_.trainer(options)->train(table::HeldRows(*rows_.table), nullptr,
+                                                                  {.comm = context.comm,
+                                                                   .n_threads = context.n_threads,
+                                                                   .progress = context.progress,
+                                                                   .summaries = no_summaries,
+                                                                   .shared = &shared_});
+  if (trained.facts.value("was_stopped", false)) return nullptr;
+  return std::move(trained.model);
+}
+
+tune::StepResult Trials::result_of(const std::vector<Json>& facts_of_parts) const {
+  Json facts = mean_facts(facts_of_parts);
   const std::string measure = score_.empty() ? default_score(facts) : score_;
   check_score(measure, facts);
   if (facts.at(measure).is_null()) {
@@ -139,7 +164,49 @@ tune::StepResult Trials::result_of(const std::vector<PausedTrial::Part>& parts) 
             {{"error", measure + " is not defined on the rows that were held out, or not finite"}}};
   }
   const double score = facts.at(measure).get<double>();
-  return {is_maximized(measure) ? -score : score, has_ended, std::move(facts)};
+  if (rows_.n_folds > 0) {
+    std::vector<double> scores;
+    for (const Json& of_part : facts_of_parts) scores.push_back(of_part.at(measure).get<double>());
+    facts[kStandardError] = standard_error(scores, rows_.n_folds);
+  }
+  return {is_maximized(measure) ? -score : score, false, std::move(facts)};
+}
+
+HeldOutRows Trials::held_out_rows(const StepContext& context) const {
+  HeldOutRows rows;
+  if (rows_.validation != nullptr) return rows;
+  for (const std::vector<std::uint8_t>& is_training : rows_.is_training) {
+    std::vector<std::uint8_t> is_held_out(is_training.size());
+    std::ranges::transform(is_training, is_held_out.begin(), [](std::uint8_t trained) { return trained == 0 ? 1 : 0; });
+    rows.push_back(table::keep_rows(*rows_.table, is_held_out, context.comm, context.n_threads));
+  }
+  return rows;
+}
+
+std::optional<Margins> Trials::margins(const tune::Step& step, const HeldOutRows& rows,
+                                       const StepContext& context) const {
+  const auto trainer = algorithm_.trainer(options_of(step.setting));
+  Margins margins;
+  for (std::size_t part = 0; part < rows_.is_training.size(); ++part) {
+    std::string checkpoint;
+    auto trained = train(step, *trainer, part, checkpoint, context);
+    if (!trained) return std::nullopt;
+    margins.model = std::move(trained->model);
+    context.comm.agree(
+        [&] { margins.of_parts.push_back(margins.model->margins(measured_rows(part, rows), context.n_threads)); });
+  }
+  return margins;
+}
+
+double Trials::loss(const std::vector<std::vector<float>>& margins, const HeldOutRows& rows,
+                    const algorithm::Model& model, const StepContext& context) const {
+  std::vector<Json> facts;
+  for (std::size_t part = 0; part < margins.size(); ++part) {
+    std::vector<float> predictions;
+    context.comm.agree([&] { predictions = model.predictions(margins[part], context.n_threads); });
+    facts.push_back(measure_rows(model, measured_rows(part, rows), predictions, context.comm));
+  }
+  return result_of(facts).loss;
 }
 
 }  // namespace podere::jobs

@@ -23,6 +23,7 @@ constexpr EnumNames<3> names_of(SideBySide /*enumeration*/) { return {"side-by-s
 using podere::to_string;
 
 inline constexpr int kMostHeldOut = 100;
+inline constexpr std::size_t kMostPicks = 100;
 /// Fewer rows with fewer values in all are searched with trials side by side where the job does not say.
 inline constexpr std::uint64_t kRowsSideBySide = 200'000;
 inline constexpr std::uint64_t kValuesSideBySide = 20'000'000;
@@ -48,13 +49,16 @@ struct TuneJob {
                                  ///< the share 1 / eta^2
   std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
   SideBySide side_by_side = SideBySide::kAuto;
-  std::uint64_t seed = 0;  ///< of the search
-  Folds folds;             ///< trials are measured on each fold
-  int held_out = 0;        ///< without folds and `validation`: one row of so many is measured on, 2 .. 100; 0: of
-                           ///< 5, or where there are fewer than kFoldedRows rows five folds
-  std::string score;       ///< a measure; empty: the one that training minimizes
-  double seconds = 0;      ///< after which no step begins; 0: no limit
-  std::string study;       ///< file of rank 0: a journal, from which the search resumes; empty: none
+  std::uint64_t seed = 0;    ///< of the search
+  Folds folds;               ///< trials are measured on each fold
+  int held_out = 0;          ///< without folds and `validation`: one row of so many is measured on, 2 .. 100; 0: of
+                             ///< 5, or where there are fewer than kFoldedRows rows five folds
+  std::string score;         ///< a measure; empty: the one that training minimizes
+  std::size_t ensemble = 0;  ///< picks of select_ensemble, whose trials are blended; 0: the best trial alone
+  bool one_standard_error = false;  ///< the smallest model within one of the best is taken; needs folds
+  int nested = 0;      ///< the search is repeated without each of so many parts of the rows, and measured there; 0: not
+  double seconds = 0;  ///< after which no step begins; 0: no limit
+  std::string study;   ///< file of rank 0: a journal, from which the search resumes; empty: none
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
@@ -74,6 +78,9 @@ struct TuneJob {
     visit("folds", self.folds);
     visit("held_out", self.held_out);
     visit("score", self.score);
+    visit("ensemble", self.ensemble);
+    visit("one_standard_error", self.one_standard_error);
+    visit("nested", self.nested);
     visit("seconds", self.seconds);
     visit("study", self.study, PathUse::kCheckpoint);
   }

@@ -38,6 +38,7 @@ class NetworkModel final : public algorithm::Model {
   std::string objective() const override { return to_string(model_.options.loss); }
   table::LabelRules label_rules() const override { return neural::label_rules(model_.options); }
   std::size_t n_outputs() const override { return model_.n_outputs(); }
+  std::size_t n_parameters() const override { return model_.layout.n_weights(); }
 
   std::vector<float> margins(const table::Table& table, int n_threads) const override {
     return predict_outputs(model_, table, n_threads);

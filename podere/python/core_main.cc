@@ -488,6 +488,12 @@ void define_images(py::module_& module) {
           py::arg("arrays"), py::arg("first"), py::arg("n_threads"));
   module.def("preprocessing_names", &classify::preprocessing_names);
   module.def(
+      "default_space",
+      [](const std::string& algorithm, const std::string& options) {
+        return catalog::algorithm_called(algorithm).default_space(Json::parse(options));
+      },
+      py::arg("algorithm"), py::arg("options"));
+  module.def(
       "files_of_pictures",
       [](const std::string& location) {
         std::vector<std::string> files;

@@ -14,6 +14,7 @@
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
 #include "podere/table/features.h"
+#include "podere/tree/blend.h"
 #include "podere/tree/labels.h"
 #include "podere/tree/objective.h"
 #include "podere/tree/permutation_importance.h"
@@ -74,6 +75,14 @@ class TreesModel final : public algorithm::Model, public algorithm::Explainable 
     return rules;
   }
   std::size_t n_outputs() const override { return model_.n_outputs(); }
+  std::size_t n_parameters() const override {
+    std::size_t n = 0;
+    for (const Tree& tree : model_.trees) {
+      n += static_cast<std::size_t>(std::ranges::count_if(tree.nodes, &Node::is_leaf));
+      for (const LinearPart& part : tree.linear_parts) n += part.coefficients.size();
+    }
+    return n;
+  }
 
   std::vector<float> margins(const table::Table& table, int n_threads) const override {
     return predict_margins(model_, table, n_threads);
@@ -242,7 +251,12 @@ class BoostedTrees final : public algorithm::Algorithm {
  public:
   std::string name() const override { return "trees"; }
   algorithm::Abilities abilities() const override {
-    return {.streams = true, .validates = true, .writes_summaries = true, .keeps_checkpoints = true, .has_folds = true};
+    return {.streams = true,
+            .validates = true,
+            .writes_summaries = true,
+            .keeps_checkpoints = true,
+            .has_folds = true,
+            .blends = true};
   }
   std::unique_ptr<const algorithm::Trainer> trainer(const Json& given) const override {
     if (given.is_object() && given.contains("objective") && given["objective"].is_string())
@@ -267,6 +281,12 @@ column_subsample = { low = 0.4, high = 1.0 }
   }
   Json options_after_folds(Json options, const std::vector<Json>& facts) const override {
     return algorithm::trained_as_long(std::move(options), "early_stopping_rounds", "n_trees", facts, "trees");
+  }
+  std::unique_ptr<const algorithm::Model> blend(const std::vector<std::unique_ptr<const algorithm::Model>>& models,
+                                                const std::vector<double>& weights) const override {
+    std::vector<const Model*> trees;
+    for (const auto& model : models) trees.push_back(trees_of(*model));
+    return as_model(tree::blend(trees, weights));
   }
   bool is_model(const std::string& text) const override { return is_trees_text(text); }
   std::unique_ptr<const algorithm::Model> read_model(const std::string& text, const std::string& name) const override {

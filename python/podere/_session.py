@@ -19,7 +19,6 @@ from ._connection import Connection
 from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
 from ._models import Run
-from ._network import MLPClassifier
 from ._parameters import absolute, real, whole
 from ._progress import make_progress, page_link, show_panel
 from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
@@ -314,7 +313,7 @@ class Session:
     def read_images(self, path: str | os.PathLike[str], *, size: int | str | None = None, channels: int | None = None,
                     fit: str | None = None, model: str | os.PathLike[str] | None = None, layer: str | None = None,
                     preprocess: str | os.PathLike[str] | None = None, cache: bool | str | os.PathLike[str] = True,
-                    bits: int | None = None, labels: str | os.PathLike[str] | None = None,
+                    bits: int | None = None, pages: str | None = None, labels: str | os.PathLike[str] | None = None,
                     drop_unlabeled: bool = False, rows: slice | None = None, name: str | None = None) -> Table:
         """Read pictures: their pixels, or with `model` what a layer of a network makes of them.
 
@@ -338,6 +337,8 @@ class Session:
             Whether features are kept in the user's cache folder, or another folder for them.
         bits : int or None
             As of `podere.ImageFeatures`; of pixels, too.
+        pages : "first", "all" or None
+            Which pages of a TIFF are rows; None: "first".
         labels : path or None
             File with the names of pictures and their labels; None: folders are labels, where there are any.
         drop_unlabeled : bool
@@ -353,7 +354,7 @@ class Session:
             For the first picture that cannot be decoded, and for what cannot be used.
         """
         location = images_location(path, size=size, channels=channels, fit=fit, model=model, layer=layer,
-                                   preprocess=preprocess, cache=cache, bits=bits)
+                                   preprocess=preprocess, cache=cache, bits=bits, pages=pages)
         return self.read(location, labels=labels, drop_unlabeled=drop_unlabeled, rows=rows, name=name)
 
     def read_root(self, path: str | os.PathLike[str], tree: str | None = None, branches: Sequence[str] | None = None, *,
@@ -466,7 +467,8 @@ class Session:
 
     def tune(self, estimator: Any, space: Mapping[str, Any] | None, table: Table, *, trials: int = 64,
              validation: Table | None = None, folds: int | None = None, score: str | None = None, search: str = "tpe",
-             schedule: str = "asha", seconds: float | None = None, seed: int = 0,
+             schedule: str = "asha", ensemble: int | None = None, one_standard_error: bool = False,
+             nested: int | None = None, seconds: float | None = None, seed: int = 0,
              study: str | os.PathLike[str] | None = None) -> Tuned:
         """Find the parameters that train the best model: what `podere tune` finds on any number of executors.
 
@@ -478,8 +480,7 @@ class Session:
             Parameters that differ from their defaults are those of all trials. It stays as it is.
         space : dict or None
             For each parameter (low, high), (low, high, "log"), a list of values, a value, or a dict with "low", "high",
-            "log", "step", and "when" ({other parameter: values}). None: the space of `podere tune gbt` or `podere tune
-            nn`.
+            "log", "step", and "when" ({other parameter: values}). None: the space of `podere tune gbt`, `nn` or `mlp`.
         table : Table with a label
         trials : int
         validation : Table or None
@@ -489,7 +490,15 @@ class Session:
         score : str or None
             A measure of evaluate, such as "auc". None: the one that training minimizes.
         search : {"tpe", "random", "sobol", "grid"}
-        schedule : {"asha", "halving", "median", "none"}
+        schedule : {"asha", "halving", "hyperband", "median", "none"}
+        ensemble : int or None
+            Of boosted trees: blend trials that are best together, picked one by one up to so many times. None: the best
+            trial alone.
+        one_standard_error : bool
+            Take the smallest model whose score on folds is within one standard error of the best.
+        nested : int or None
+            Also measure what such a search reaches: repeat it so many times, each without one part of the rows, and
+            measure what it finds on that part. With `seconds`, each gets its share.
         seconds : float or None
             After which nothing more begins; then what is found depends on how fast it was.
         seed : int
@@ -500,19 +509,23 @@ class Session:
         Returns
         -------
         Tuned
-            `estimator`, fitted, `params`, `score`, `trials` and `to_pandas()`.
+            `estimator`, fitted, `params`, `score`, `trials`, `ensemble`, `nested` and `to_pandas()`.
         """
         if not isinstance(estimator, Estimator):
             raise TypeError(f"{estimator!r} is no estimator of Podere: allowed are GBTClassifier, GBTRegressor, "
                             "NNClassifier, NNRegressor and MLPClassifier")
-        if space is None and isinstance(estimator, MLPClassifier):
-            raise ValueError("MLPClassifier has no default space: give one, such as {'l2': (1e-7, 0.01, 'log')}")
         fields: dict[str, Any] = {"trials": whole("trials", trials, 1, 1_000_000), "search": search, "schedule": schedule,
                                   "seed": whole("seed", seed, 0, 2**64 - 1)}
         if folds is not None:
             fields["folds"] = {"n": whole("folds", folds, 2, 100)}
         if score is not None:
             fields["score"] = score
+        if ensemble is not None:
+            fields["ensemble"] = whole("ensemble", ensemble, 1, 100)
+        if one_standard_error:
+            fields["one_standard_error"] = True
+        if nested is not None:
+            fields["nested"] = whole("nested", nested, 2, 100)
         if seconds is not None:
             fields["seconds"] = real("seconds", seconds, "a number above 0 or None", above=0)
         if study is not None:

@@ -75,7 +75,7 @@ class Study:
     trials : int, default=64
         Settings to try. A grid may have fewer.
     search : {"tpe", "random", "sobol", "grid"}, default="tpe"
-    schedule : {"none", "asha", "halving", "median"}, default="none"
+    schedule : {"none", "asha", "halving", "hyperband", "median"}, default="none"
         Which trials are trained longer. "none": all, to the end.
     eta : int, default=3
         How many times longer, and one trial of how many.

@@ -1,12 +1,15 @@
 """Searches for the parameters of estimators, on tables of sessions."""
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
 
+from . import _core
 from ._estimator import Estimator
 from ._space import Encoding, domains_of, to_toml
 from ._stored_table import StoredTable
@@ -31,14 +34,19 @@ class Tuned:
     estimator : estimator
         A copy with the best parameters, fitted on all rows.
     params : dict
-        Those that were searched, and how long it was trained.
+        Those that were searched, and how long it was trained; of an ensemble those of the best trial.
     score : float
-        Of the best trial. It is the best of many, so it is a little too good: evaluate the estimator on other rows.
+        Of that trial, or of the ensemble. It is the best of many, so it is a little too good: evaluate the estimator on other rows.
     measure : str
         What the score is: "auc", "log_loss", ...
     trials : list of dict
         The best in front: "trial" (its number), "state" ("complete", "paused" or "failed"), "score", "rounds" (or epochs,
         after which it was the best), "params", "facts" (its measures, or "error").
+    ensemble : dict or None
+        The trials that the estimator blends, and the weight of each. None: it is one trial alone.
+    nested : dict or None
+        Of nested searches "each" part of the rows with its measures and the "search_score", which the search had found;
+        and "measures", of each the "mean", the "standard_deviation" and the "standard_error".
     """
 
     estimator: Any
@@ -46,6 +54,8 @@ class Tuned:
     score: float
     measure: str
     trials: list[dict[str, Any]]
+    ensemble: dict[int, float] | None = None
+    nested: dict[str, Any] | None = None
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each trial, the best in front."""
@@ -69,17 +79,18 @@ def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validati
     searched = _space_of(model, space)
     job = model._job_of(model._choose_objective(options), options)
     classes = getattr(model, "classes_", None)
-    # Of a space of its own, all others are the estimator's; of the default one, those that were chosen.
+    # What is not searched is the estimator's; of the default space so is what was chosen for it.
+    names_of_space = searched or tomllib.loads(_core.default_space(job["algorithm"], json.dumps(job["options"])))
     fixed = {name: value for name, value in job["options"].items() if name != "validation_fraction" and (
-        name not in searched if searched else defaults.get(name) != value)}
+        name not in names_of_space or not searched and defaults.get(name) != value)}
     job = {**job, **search, "kind": "tune", "options": fixed, "table": table.spec(classes), "space_name": "space",
            "space": to_toml(searched)}
     if validation is not None:
         job["validation"] = validation.spec(classes)
     result = table.jobs.run(job)
     facts = result["facts"]
-    best = facts["trials"][facts["best"]]
-    params = _params_of(model, {name: facts["options"][name] for name in dict.fromkeys((*best["setting"], *_LENGTHS))
+    chosen = next(trial for trial in facts["trials"] if trial["trial"] == facts["chosen"])
+    params = _params_of(model, {name: facts["options"][name] for name in dict.fromkeys((*chosen["setting"], *_LENGTHS))
                                 if name in facts["options"]})
     model.set_params(**params)
     model._model = model._MODEL.from_text(result["model"], f"model of table {table.name}")
@@ -87,7 +98,9 @@ def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validati
     trials = [_trial_of(model, trial) for trial in facts["trials"]]
     sign = -1 if facts["score"] in ("auc", "accuracy") else 1
     trials.sort(key=lambda trial: (trial["score"] is None, sign * (trial["score"] or 0)))
-    return Tuned(model, params, best["score"], facts["score"], trials)
+    blended = facts.get("ensemble")
+    ensemble = blended and {member["trial"]: member["weight"] for member in blended["trials"]}
+    return Tuned(model, params, (blended or chosen)["score"], facts["score"], trials, ensemble, facts.get("nested"))
 
 
 def _trial_of(model: Estimator, trial: Mapping[str, Any]) -> dict[str, Any]:

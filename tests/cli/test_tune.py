@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -59,7 +60,8 @@ def decided(facts):
 
 @pytest.mark.parametrize("algorithm, data, options", [
     ("gbt", HIGGS, ["--trials", 12]), ("nn", SMALL, ["--trials", 6]),
-    ("gbt", SMALL, ["--trials", 6, "--folds", 3, "--score", "auc", "--schedule", "halving"])])
+    ("gbt", SMALL, ["--trials", 6, "--folds", 3, "--score", "auc", "--schedule", "halving"]),
+    ("gbt", SMALL, ["--trials", 8, "--score", "auc", "--schedule", "hyperband"])])
 def test_searches_are_the_same_on_1_2_3_5_executors_and_1_3_threads(podere, algorithm, data, options):
     found = {}
     for executors in (1, 2, 3, 5):
@@ -76,6 +78,10 @@ def test_searches_are_the_same_on_1_2_3_5_executors_and_1_3_threads(podere, algo
     for which in range(3):
         assert all(other[which] == first[which] for other in found.values()), which
     assert len({json.dumps(trial["score"]) for trial in first[0]["trials"]}) > 3
+    again, *files = tune(podere, algorithm, data, *options, "--first-after", 1, name="m11")
+    assert again["steps"] == 0 and (decided(again), *files) == first
+    shown = json.loads(podere.done("study", "show", "m11.journal", "--json").stdout)["trials"]
+    assert {trial["trial"]: trial["score"] for trial in shown} == {trial["trial"]: trial["score"] for trial in again["trials"]}
 
 
 COMMON = {"n_trees": "--trees", "depth": "--depth", "learning_rate": "--learning-rate", "subsample": "--subsample",
@@ -139,6 +145,7 @@ def test_a_journal_has_the_trials_as_optuna_reads_them(podere):
         assert ("max_leaves" in trial["params"]) == trial["params"]["best_first"]
         assert trial["state"] == {"complete": 1, "paused": 2}[found["state"]]
         assert trial["value"] == found["score"] == trial["values"][found["budget"]]
+        assert found["curve"] == [list(point) for point in trial["values"].items()]
         assert list(trial["values"]) == facts["rungs"][:len(trial["values"])]
     complete = [trial["value"] for trial in trials if trial["state"] == 1]
     assert trials[facts["best"]]["value"] == max(complete)
@@ -418,6 +425,94 @@ def test_trials_with_other_bins_do_not_share_them(podere):
     found = scores([8, 255], "rising")
     assert found[8] != found[255]
     assert found == scores([255, 8], "falling")
+
+
+def test_the_smallest_model_within_one_standard_error_is_taken(podere):
+    search = ["--trials", 12, "--folds", 4, "--score", "auc", "--schedule", "none", "--search", "random"]
+    best, model, _ = tune(podere, "gbt", SMALL, *search)
+    facts, small, _ = tune(podere, "gbt", SMALL, *search, "--one-standard-error", name="small")
+    assert facts["trials"] == best["trials"] and facts["best"] == best["best"] == best["chosen"]
+    trials = {trial["trial"]: trial for trial in facts["trials"]}
+    top = trials[facts["best"]]
+    alone = json.loads(podere.done("train", "gbt", SMALL, *as_arguments(top["setting"]), "--folds", 4, "-o", "alone.json",
+                                   "--json").stdout)["cross_validation"]["measures"]["auc"]
+    assert (alone["mean"], alone["standard_error"]) == (top["score"], top["facts"]["standard_error"])
+    least = top["score"] - top["facts"]["standard_error"]
+    good = [trial for trial in trials.values() if trial["score"] >= least]
+    assert len(good) > 1 and len(good) < len(trials)
+    assert facts["chosen"] == min(good, key=lambda trial: trial["facts"]["parameters"])["trial"] != facts["best"]
+    assert model != small
+    podere.done("train", "gbt", SMALL, *as_arguments(trials[facts["chosen"]]["setting"]), "-o", "alone.json")
+    assert log_odds(podere, "small.json") == log_odds(podere, "alone.json")
+    text = podere.done("tune", "gbt", SMALL, "--space", "space.toml", *search, "--one-standard-error", "-o", "m.json").stdout
+    assert f"setting of trial {facts['chosen']}, the smallest within one standard error of trial {facts['best']}:" in text
+    assert re.search(r"^trial +AUC +± +after", text, re.M)
+    assert "needs folds" in podere.refused("tune", "gbt", SMALL, "--held-out", 3, "--one-standard-error", "-o", "m.json")
+    assert "leave one out" in podere.refused(
+        "tune", "gbt", SMALL, "--one-standard-error", "--ensemble", 3, "-o", "m.json")
+
+
+def test_nested_searches_measure_what_a_search_reaches(podere):
+    search = ["--trials", 6, "--folds", 3, "--score", "auc", "--nested", 3]
+    found = {}
+    for executors, cores in ((1, 1), (1, 3), (3, 1)):
+        facts, model, _ = tune(podere, "gbt", SMALL, *search, "--executors", executors, "--cores", cores,
+                               name=f"m{executors}{cores}")
+        found[executors, cores] = {**decided(facts), "nested": facts["nested"]}, model
+    (facts, model), *others = found.values()
+    assert all(other == (facts, model) for other in others)
+    plain, without, _ = tune(podere, "gbt", SMALL, *search[:-2], name="plain")
+    assert without == model and decided(plain) == {name: facts[name] for name in decided(plain)}
+    nested = facts["nested"]
+    assert [part["fold"] for part in nested["each"]] == [1, 2, 3] and sum(part["rows"] for part in nested["each"]) == 3000
+    for name in ("auc", "search_score"):
+        values = [part[name] for part in nested["each"]]
+        assert nested["measures"][name]["mean"] == pytest.approx(sum(values) / 3)
+        assert all(0.6 < value < 0.95 for value in values)
+    assert nested["measures"]["auc"]["standard_error"] > 0
+    journals = [(podere.folder / f"m11.journal.nested{part}").read_text() for part in (1, 2, 3)]
+    again, *_ = tune(podere, "gbt", SMALL, *search, name="m11")
+    assert again["nested"] == nested and again["steps"] == 0
+    assert [(podere.folder / f"m11.journal.nested{part}").read_text() for part in (1, 2, 3)] == journals
+    assert all(len(journal) > 1000 for journal in journals)
+    text = podere.done("tune", "gbt", SMALL, "--space", "space.toml", *search, "-o", "m.json").stdout
+    assert "The search repeated 3 times, each without one part of the rows, and measured on that part:" in text
+    assert re.search(r"^part +rows +AUC in the search +", text, re.M)
+    assert "--validation" in podere.refused("tune", "gbt", SMALL, "--nested", 3, "--validation", SMALL, "-o", "m.json")
+
+
+def log_odds(podere, model):
+    podere.done("predict", model, SMALL, "-o", "p.csv")
+    with open(podere.folder / "p.csv") as file:
+        return [math.log(p / (1 - p)) for p in (float(row[-1]) for row in list(csv.reader(file))[1:])]
+
+
+def test_an_ensemble_blends_trials_that_are_best_together(podere):
+    search = ["--trials", 10, "--folds", 3, "--score", "auc", "--schedule", "none", "--search", "random", "--ensemble", 8]
+    podere.write("kinds.toml", 'n_trees = 5\nobjective = ["softmax", "logistic"]\ndepth = { low = 2, high = 4 }\n')
+    assert "trials that minimize" in podere.refused("tune", "gbt", SMALL, "--space", "kinds.toml", "--score", "log_loss", "--trials",
+                                                    12, "--ensemble", 5, "-o", "m.json")
+    found = {}
+    for executors, cores in ((1, 1), (1, 3), (2, 1), (5, 1)):
+        facts, model, _ = tune(podere, "gbt", SMALL, *search, "--executors", executors, "--cores", cores,
+                               name=f"m{executors}{cores}")
+        found[executors, cores] = {**decided(facts), "ensemble": facts["ensemble"]}, model
+    (facts, model), *others = found.values()
+    assert all(other == (facts, model) for other in others)
+    members = facts["ensemble"]["trials"]
+    assert len(members) > 1 and sum(member["weight"] for member in members) == pytest.approx(1)
+    assert facts["ensemble"]["score"] > facts["trials"][facts["best"]]["score"]
+    expected = [0.0] * 3000
+    for member in members:
+        setting = facts["trials"][member["trial"]]["setting"]
+        podere.done("train", "gbt", SMALL, *as_arguments(setting), "-o", "alone.json")
+        expected = [so_far + member["weight"] * one for so_far, one in zip(expected, log_odds(podere, "alone.json"))]
+    assert log_odds(podere, "m11.json") == pytest.approx(expected, abs=1e-5)
+    podere.done("explain", "m11.json", SMALL, "-o", "shap.csv")
+    text = podere.done("tune", "gbt", SMALL, "--space", "space.toml", *search, "-o", "m.json").stdout
+    assert f"The model blends trials {members[0]['trial']} (" in text
+    assert "there are no ensembles of network models" in podere.refused(
+        "tune", "nn", SMALL, "--ensemble", 2, "-o", "n.json")
 
 
 def test_study_shows_compares_and_exports(podere):

@@ -42,7 +42,7 @@ def without_times(path):
     return re.sub(r'"\d{4}-\d\d-\d\dT[\d:.]+"', "TIME", path.read_text())
 
 
-@pytest.mark.parametrize("schedule", ["none", "asha", "halving", "median"])
+@pytest.mark.parametrize("schedule", ["none", "asha", "halving", "median", "hyperband"])
 def test_the_same_is_found_by_any_number_of_workers(tmp_path, schedule):
     def found(workers, name):
         study = Study(SPACE, 40, schedule=schedule, most=9, seed=3, journal=tmp_path / name)

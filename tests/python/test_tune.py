@@ -56,6 +56,40 @@ def test_the_estimator_is_fitted_with_the_best_parameters(found, session, table,
     assert found.estimator.evaluate(table)["auc"] > 0.8
 
 
+def test_nested_searches_and_the_smallest_good_model_are_those_of_the_command_line(session, table, podere, tmp_path):
+    (tmp_path / "space.toml").write_text(TOML)
+    found = session.tune(GBTClassifier(), SPACE, table, trials=6, folds=3, score="auc", schedule="hyperband",
+                         one_standard_error=True, nested=2)
+    facts = json.loads(podere("tune", "gbt", "collider:3000", "--space", tmp_path / "space.toml", "--trials", "6", "--folds",
+                              "3", "--score", "auc", "--schedule", "hyperband", "--one-standard-error", "--nested", "2", "-o",
+                              tmp_path / "m.json", "--json"))
+    assert model_text(found.estimator, tmp_path) == (tmp_path / "m.json").read_text()
+    assert found.nested == facts["nested"] and len(found.nested["each"]) == 2
+    assert found.score == facts["trials"][facts["chosen"]]["score"] and found.ensemble is None
+
+
+def test_a_small_network_has_a_default_space(session, table, tmp_path):
+    found = session.tune(MLPClassifier(iterations=30), None, table, trials=3, folds=2, search="random")
+    for trial in found.trials:
+        assert set(trial["params"]) == {"iterations", "hidden_layer_sizes", "activation", "l2"}
+        assert trial["params"]["iterations"] == 30 and 1e-7 <= trial["params"]["l2"] <= 0.01
+    assert len({trial["params"]["l2"] for trial in found.trials}) == 3
+    again = session.fit(MLPClassifier(**found.estimator.get_params()), table)  # by L-BFGS, too
+    assert model_text(again, tmp_path) == model_text(found.estimator, tmp_path)
+
+
+def test_an_ensemble_is_that_of_the_command_line(session, table, podere, tmp_path):
+    (tmp_path / "space.toml").write_text(TOML)
+    found = session.tune(GBTClassifier(), SPACE, table, trials=8, folds=2, score="auc", schedule="none", ensemble=6)
+    facts = json.loads(podere("tune", "gbt", "collider:3000", "--space", tmp_path / "space.toml", "--trials", "8", "--folds",
+                              "2", "--score", "auc", "--schedule", "none", "--ensemble", "6", "-o", tmp_path / "m.json",
+                              "--json"))
+    assert model_text(found.estimator, tmp_path) == (tmp_path / "m.json").read_text()
+    assert len(found.ensemble) > 1 and sum(found.ensemble.values()) == pytest.approx(1)
+    assert found.ensemble == {member["trial"]: member["weight"] for member in facts["ensemble"]["trials"]}
+    assert found.score == facts["ensemble"]["score"] > found.trials[0]["score"]
+
+
 def test_trials_are_a_frame_and_a_table(found):
     frame = found.to_pandas()
     assert list(frame["score"]) == [trial["score"] for trial in found.trials] and frame["trial"].nunique() == 9
@@ -120,5 +154,7 @@ def test_what_is_no_search_is_refused(session, table):
         session.tune(object(), None, table)
     with pytest.raises(TypeError, match="space is 7"):
         session.tune(GBTClassifier(), 7, table)
-    with pytest.raises(ValueError, match="MLPClassifier has no default space"):
-        session.tune(MLPClassifier(), None, table)
+    with pytest.raises(ValueError, match="ensemble is 0"):
+        session.tune(GBTClassifier(), None, table, ensemble=0)
+    with pytest.raises(ValueError, match="there are no ensembles of network models"):
+        session.tune(NNClassifier(), None, table, ensemble=2)

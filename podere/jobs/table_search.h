@@ -1,0 +1,38 @@
+// A search for options on rows that are in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "podere/algorithm/algorithm.h"
+#include "podere/base/json.h"
+#include "podere/jobs/job_context.h"
+#include "podere/jobs/tune_job.h"
+#include "podere/table/table.h"
+#include "podere/tune/space.h"
+
+namespace podere::jobs {
+
+/// What is searched, whatever the rows. It says what trials are measured on.
+struct SearchTask {
+  const TuneJob& job;
+  const algorithm::Algorithm& algorithm;
+  const tune::Space& space;
+  Json options;        ///< of all trials
+  Json first_options;  ///< of a trial
+};
+
+struct SearchFound {
+  Json facts;  ///< of podere tune --json, those of rows and of seconds to load left out
+  std::unique_ptr<const algorithm::Model> model;  ///< null: it was stopped
+};
+
+/// Searches, and trains what it found on all rows of `table`. `validation`: null where trials are measured on rows of
+/// `table`. Collective. Throws InputError, on all ranks, where nothing can be found.
+SearchFound search_on(const SearchTask& task, const table::Table& table, const table::Table* validation,
+                      const JobContext& context);
+
+/// For messages.
+std::string name_of_space(const TuneJob& job);
+
+}  // namespace podere::jobs

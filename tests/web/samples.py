@@ -281,6 +281,43 @@ def study():
     }
 
 
+def search():
+    """As podere tune reports it: 40 trials, of which the better ones are trained further. Trials 7 and 23 failed."""
+    chance = random.Random(4)
+    trials = []
+    for number in range(40):
+        setting = {
+            "n_trees": 36,
+            "learning_rate": 0.02 * 15 ** chance.random(),
+            "depth": chance.randint(3, 10),
+            "lambda": 0.01 * 10_000 ** chance.random(),
+            "growth": chance.choice(["level", "best-first"]),
+        }
+        if setting["growth"] == "best-first":
+            setting["max_leaves"] = chance.randint(8, 64)
+        worse = abs(math.log(setting["learning_rate"] / 0.1)) / 12 + chance.gauss(0, 0.01)
+        curve = [[budget, 0.8 - worse - 0.1 / budget] for budget in (4, 12, 36)[: 3 if worse < 0.03 else 1 + (worse < 0.06)]]
+        state = "complete" if len(curve) == 3 else "paused"
+        facts = {"auc": curve[-1][1], "trees": float(curve[-1][0])}
+        if number in (7, 23):
+            curve[-1][1], state, facts = None, "failed", {"error": "training diverged in step 3 of epoch 1"}
+        budget, score = curve[-1]
+        trials.append(
+            {"trial": number, "state": state, "score": score, "budget": budget, "setting": setting, "facts": facts, "curve": curve}
+        )
+    best = max((trial for trial in trials if trial["score"]), key=lambda trial: trial["score"])
+    return report(
+        {
+            "name": "tune best.json",
+            "command": "tune",
+            "arguments": "podere tune gbt higgs.csv --trials 40 --score auc --report tune.html -o best.json",
+            "seconds": 28.0,
+            "state": "done",
+            "result": {"rows": 12000, "features": 28, "score": "auc", "best": best["trial"], "rungs": [4, 12, 36], "trials": trials},
+        }
+    )
+
+
 def higgs():
     """Two trainings, each with its evaluation on test rows."""
     trees, network = trees_training(), network_training()
@@ -544,6 +581,7 @@ ALL = {
     "one_class": one_class,
     "no_rows": no_rows,
     "studies_alone": studies_alone,
+    "search": search,
     "hostile": hostile,
     "bare": bare,
     "other_commands": other_commands,

@@ -8,7 +8,7 @@ from test_page import VIEWS
 AXE = "axe.run({ ...(arguments[0] ? { runOnly: ['color-contrast'] } : {}), resultTypes: ['violations'] }).then(arguments[1])"
 
 
-@pytest.mark.parametrize("name, theme", [("higgs", "light"), ("higgs", "dark"), ("regression", "light")])
+@pytest.mark.parametrize("name, theme", [("higgs", "light"), ("higgs", "dark"), ("regression", "light"), ("search", "light"), ("search", "dark")])
 def test_axe_finds_nothing(browser, pages, modules, name, theme):
     browser.screen(theme=theme)
     browser.open(pages(name))
@@ -43,4 +43,6 @@ def test_charts_have_texts(browser, pages):
         browser.go(view)
         labels = browser.labels("main [role=img]:not(:empty)")
         assert all(label and any(sign.isdigit() for sign in label) for label in labels), view
-        assert view in ("overview", "model") or labels
+        assert view in ("overview", "model", "trials") or labels
+    browser.open(pages("search"), "trials")
+    assert len(browser.labels("main .plot[aria-label*='. ']")) == 8

@@ -8,7 +8,7 @@ import facts
 import samples
 from conftest import wait_for
 
-VIEWS = ["overview", "training", "quality", "model", "data", "cost", "scaling"]
+VIEWS = ["overview", "training", "trials", "quality", "model", "data", "cost", "scaling"]
 
 
 @pytest.mark.parametrize("name", samples.ALL)
@@ -23,7 +23,7 @@ def test_each_view_shows_each_document(browser, pages, name):
     assert browser.run("return document.images.length") == 0
 
 
-@pytest.mark.parametrize("name", ["higgs", "hostile", "three_classes"])
+@pytest.mark.parametrize("name", ["higgs", "hostile", "three_classes", "search"])
 def test_each_view_fits_a_narrow_screen(browser, pages, name):
     browser.screen(320)
     browser.open(pages(name))

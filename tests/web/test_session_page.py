@@ -108,6 +108,19 @@ def test_a_job_from_start_to_end(page, driver):
     assert page.trouble() == []
 
 
+def test_trials_come_when_a_search_is_done(page, driver):
+    run = samples.search()["runs"][0]
+    driver.runs[1] = {**run, "job": 1, "state": "running", "result": None}
+    at = {"phase": "tune", "done": 3, "total": 40, "unit": "trial"}
+    driver.job(1, kind="tune", name=run["name"], state="running", seconds=2.0, seconds_left=None, progress=at)
+    page.opened("trials")
+    assert "1: tune best.json is running. Trials come when it is done." in page.text(".empty")
+    driver.runs[1] = {**run, "job": 1}
+    driver.job(1, state="done", seconds=28.0, progress={**at, "done": 40})
+    page.saw("40 trials: ")
+    assert len(page.labels(".trials figure [role=img]")) == 8 and page.trouble() == []
+
+
 def test_what_waits_fails_or_is_silent_is_shown(page, driver):
     driver.job(1, name="train nn a.json", state="failed", seconds=3.2, message="column 'label' is missing")
     driver.job(2, name="evaluate m.json", kind="evaluate", state="waiting", seconds=4)

@@ -19,11 +19,13 @@ import { quality } from "./views/quality";
 import { scaling } from "./views/scaling";
 import { session } from "./views/session";
 import { training } from "./views/training";
+import { isSearch, trials } from "./views/trials";
 import type { View } from "./views/view";
 
 const kViews: Record<string, [title: string, make: () => View]> = {
   overview: ["Overview", overview],
   training: ["Training", training],
+  trials: ["Trials", trials],
   quality: ["Quality", quality],
   model: ["Model", modelView],
   data: ["Data", data],
@@ -121,7 +123,10 @@ export class App implements Listener {
     const runs = this.runs.filter(({ number }) => !this.hidden.has(number));
     const isSame = this.shown?.total === this.runs.length && sameItems(this.shown.runs, runs);
     if (!isSame) this.shown = keptModels(this.shown, shownOf(runs, this.runs.length, this.head !== undefined));
-    for (const link of this.links) link.setAttribute("href", this.address(link.dataset.view!));
+    for (const link of this.links) {
+      link.setAttribute("href", this.address(link.dataset.view!));
+      link.hidden = link.dataset.view === "trials" && !this.runs.some(({ run }) => isSearch(run));
+    }
   }
 
   private address(view: string): string {

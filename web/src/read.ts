@@ -28,6 +28,7 @@ import {
   type Tasks,
 } from "./report";
 import { study } from "./study";
+import { search } from "./trials";
 
 /** What came of reading. `damage` lists the parts that were left out. */
 export type Reading = { report: Report; damage: Damage } | { problem: string };
@@ -133,7 +134,7 @@ const described = record<Described>(
 const count: Decode<number> = (value, path, damage) =>
   Array.isArray(value) ? value.length : number(value, path, damage);
 
-const plainResult = record<Omit<Result, "shap" | "described">>({
+const plainResult = record<Omit<Result, "shap" | "described" | "search">>({
   rows: number,
   training_rows: number,
   validation_rows: number,
@@ -163,9 +164,11 @@ const plainResult = record<Omit<Result, "shap" | "described">>({
 const result: Decode<Result> = (value, path, damage) => {
   const plain = plainResult(value, path, damage);
   if (!plain) return undefined;
-  const { features, columns } = value as Record<string, unknown>;
+  const { features, columns, trials } = value as Record<string, unknown>;
+  const found = trials === undefined ? undefined : search(value, path, damage);
   return {
     ...plain,
+    ...(found ? { search: found } : {}),
     shap: Array.isArray(features) ? (list(shap)(features, `${path}.features`, damage) ?? []) : [],
     described: Array.isArray(columns) ? (list(described)(columns, `${path}.columns`, damage) ?? []) : [],
   };

@@ -1,6 +1,7 @@
 /** The document that the page shows, as Podere writes it. Any part may be absent: a page shows what there is. */
 
 import type { Study } from "./study";
+import type { Search } from "./trials";
 
 /** The newest form of documents that this page reads. */
 export const kDocumentVersion = 1;
@@ -95,6 +96,8 @@ export interface Result {
   shap: Shap[];
   /** Of describe. */
   described: Described[];
+  /** Of tune. */
+  search?: Search;
 }
 
 export interface Label {

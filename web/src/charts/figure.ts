@@ -12,16 +12,18 @@ export interface Drawing<T> {
   table?(value: T): HTMLElement;
 }
 
-/** What is shown where the pointer is, and a line there. */
+/** What is shown where the pointer is, and a line there, or another mark. */
 export interface Pointed {
   x: number;
   text: string;
+  mark?: SVGElement;
 }
 
-const readouts = new WeakMap<SVGSVGElement, (x: number) => Pointed | undefined>();
+type PointedAt = (x: number, y: number) => Pointed | undefined;
+const readouts = new WeakMap<SVGSVGElement, PointedAt>();
 
-/** Has the figure of this picture show what lies at a horizontal place. */
-export function pointable(picture: SVGSVGElement, at: (x: number) => Pointed | undefined): SVGSVGElement {
+/** Has the figure of this picture show what lies at a place. */
+export function pointable(picture: SVGSVGElement, at: PointedAt): SVGSVGElement {
   readouts.set(picture, at);
   return picture;
 }
@@ -90,12 +92,14 @@ export class Figure<T> implements Part<T> {
 
   private point(event: PointerEvent): void {
     const picture = this.plot.querySelector<SVGSVGElement>("svg");
-    const pointed = picture && readouts.get(picture)?.(event.clientX - picture.getBoundingClientRect().left);
+    const box = picture?.getBoundingClientRect();
+    const pointed = picture && box && readouts.get(picture)?.(event.clientX - box.left, event.clientY - box.top);
     this.unpoint();
     if (!pointed) return;
-    picture.append(
-      svg("line", { class: "pointer", x1: pointed.x, x2: pointed.x, y1: 8, y2: picture.clientHeight - 40 }),
-    );
+    const { x, mark } = pointed;
+    const line = mark ?? svg("line", { x1: x, x2: x, y1: 8, y2: picture.clientHeight - 40 });
+    line.classList.add("pointer");
+    picture.append(line);
     this.readout.textContent = pointed.text;
   }
 
@@ -116,11 +120,13 @@ const kKept = [
   "stroke",
   "stroke-width",
   "stroke-dasharray",
+  "stroke-linecap",
   "stroke-opacity",
   "opacity",
   "font-family",
   "font-size",
   "font-weight",
+  "paint-order",
 ];
 
 /** The picture with its styles, since it has left the page. */

@@ -72,16 +72,19 @@ export function clockScale([low, high]: [number, number], ends: [number, number]
 export function logarithmic([low, high]: [number, number], [from, to]: [number, number], wanted = 6): Scale {
   const [first, last] = [Math.log10(low), Math.log10(high > low ? high : 10 * low)];
   const every = Math.max(1, Math.ceil((last - first) / wanted));
-  const powers = Array.from(
-    { length: Math.floor(last + 1e-9) - Math.ceil(first - 1e-9) + 1 },
-    (_, i) => Math.ceil(first - 1e-9) + i,
-  );
+  const powers = Array.from({ length: Math.ceil(last) - Math.floor(first) + 1 }, (_, i) => Math.floor(first) + i);
+  // Where there are few powers of ten, twice and five times as much, too.
+  const factors = last - first < 2 ? [1, 2, 5] : [1];
+  const isInside = (tick: number) => tick >= low * (1 - 1e-9) && tick <= 10 ** last * (1 + 1e-9);
   return {
     at: (value) => from + ((Math.log10(Math.max(value, low)) - first) / (last - first)) * (to - from),
     value: (at) => 10 ** (first + ((at - from) / (to - from)) * (last - first)),
-    ticks: powers.filter((power) => power % every === 0).map((power) => 10 ** power),
+    ticks: powers
+      .filter((power) => power % every === 0)
+      .flatMap((power) => factors.map((factor) => factor * 10 ** power))
+      .filter(isInside),
     label: (tick) =>
-      tick >= 0.001 && tick <= 1e5 ? significant(tick, 1) : `1e${Math.round(Math.log10(tick))}`.replace("-", "−"),
+      tick >= 0.001 && tick <= 1e5 ? significant(tick, 1) : tick.toExponential(0).replace("e+", "e").replace("-", "−"),
   };
 }
 

@@ -1,6 +1,8 @@
 /** SHAP values of rows, feature by feature: a dot for each row, colored by the value of the feature. */
+import { ranks } from "../derive/ranks";
 import { html, named, short, svg } from "../dom";
 import { brief, count, fixed } from "../format";
+import { kShades, shadeSwatch } from "../parts/swatch";
 import { plainTable } from "../parts/table";
 import type { PointsOfFeature, ShapPoints } from "../report";
 import type { Drawing } from "./figure";
@@ -13,21 +15,8 @@ const kAxis = 42;
 const kDot = 4.4;
 /** Dots whose places are nearer than this lie above each other. */
 const kColumn = 3.5;
-const kShades = 5;
 const kMissing = kShades;
 const kCategory = kShades + 1;
-
-/** The places of values among the finite ones, from 0 to 1; equal values have the same place. NaN stays NaN. */
-function ranks(values: number[]): number[] {
-  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
-  const first = new Map<number, [first: number, last: number]>();
-  sorted.forEach((value, i) => first.set(value, [first.get(value)?.[0] ?? i, i]));
-  const last = Math.max(1, sorted.length - 1);
-  return values.map((value) => {
-    const found = first.get(value);
-    return found ? (found[0] + found[1]) / 2 / last : NaN;
-  });
-}
 
 /** Rank correlation (Spearman) of the feature's values and their SHAP values; NaN where there is none. */
 export function rankCorrelation({ shap, places }: PointsOfFeature): number {
@@ -73,9 +62,6 @@ function dots({ shap, places, is_category }: PointsOfFeature, at: (value: number
   return [...paths].map(([shade, d]) => svg("path", { class: `dots shade-${shade}`, d }));
 }
 
-const sample = (shade: number) =>
-  svg("svg", { class: "swatch", width: 10, height: 10 }, svg("path", { class: `dots shade-${shade}`, d: "M5 5h0" }));
-
 const rangeOf = ({ shap }: PointsOfFeature) => extent(shap);
 
 export const swarmDrawing: Drawing<ShapPoints> = {
@@ -114,9 +100,9 @@ export const swarmDrawing: Drawing<ShapPoints> = {
     return `SHAP values of ${count(rows)} rows for ${count(features.length)} features. Those of ${short(first.name)} go from ${brief(low)} to ${brief(high)}.`;
   },
   key: ({ features }) => [
-    html("span", {}, "value of the feature: low ", ...Array.from({ length: kShades }, (_, i) => sample(i)), " high"),
-    features.some(({ places }) => places.some(Number.isNaN)) && html("span", {}, sample(kMissing), "missing"),
-    features.some(({ is_category }) => is_category) && html("span", {}, sample(kCategory), "category"),
+    html("span", {}, "value of the feature: low ", ...Array.from({ length: kShades }, (_, i) => shadeSwatch(i)), " high"),
+    features.some(({ places }) => places.some(Number.isNaN)) && html("span", {}, shadeSwatch(kMissing), "missing"),
+    features.some(({ is_category }) => is_category) && html("span", {}, shadeSwatch(kCategory), "category"),
   ],
   table: ({ features }) =>
     plainTable(

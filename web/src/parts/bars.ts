@@ -11,14 +11,14 @@ export interface BarRow {
 
 const kTop = 30;
 
-function bar(value: number | undefined, largest: number): HTMLElement {
+export function bar(value: number | undefined, largest: number, text = significant(value)): HTMLElement {
   const length = html("span", { class: "length", "aria-hidden": "true" });
   length.style.width = `${largest > 0 ? (100 * Math.max(0, value ?? 0)) / largest : 0}%`;
   return html(
     "span",
     { class: "barcell" },
     html("span", { class: "track" }, length),
-    html("span", { class: "barvalue" }, significant(value)),
+    html("span", { class: "barvalue" }, text),
   );
 }
 

@@ -49,3 +49,9 @@ export const spot = (series: number) =>
     { class: `swatch series-${series}`, width: 10, height: 10, "aria-hidden": "true" },
     svg("circle", { class: "fill", cx: 5, cy: 5, r: 5 }),
   );
+
+/** From low to high values: the classes shade-0 to shade-4 of style.css. */
+export const kShades = 5;
+
+export const shadeSwatch = (shade: number) =>
+  svg("svg", { class: "swatch", width: 10, height: 10 }, svg("path", { class: `dots shade-${shade}`, d: "M5 5h0" }));

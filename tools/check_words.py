@@ -49,7 +49,7 @@ ALLOWED = (
     (r"tests/kubernetes/|docs/security\.md", r"\bNOBODY\b|\"nobody\"|\"?nobody[:@]|as_nobody|in nobody root"),  # the user
     (r".*_test\.cc$|tests/", r"(?i)by[ _]?hand"),  # what tests compare with, computed on paper
     (r"docs/", r"\blendingLimit\b"),  # of Kueue
-    (r"python/|tests/python/|docs/", r"\btell\(|\.tell\b|`tell`"),  # of searches, as Optuna and scikit-optimize have it
+    (r"python/|tests/python/|docs/|bench/", r"\btell\(|\.tell\b|`tell`"),  # of searches, as Optuna and scikit-optimize have it
     (r"podere/", r"\bCURLOPT_NOBODY\b"),  # of libcurl: no body
 )
 # The test cluster's program is kept by a hash of its sources: to change a comment would build Kubernetes anew.

@@ -42,6 +42,28 @@ def test_steps_that_are_too_large_or_too_small(podere):
     assert expected(3, 2).startswith(f"AUC {' and '.join(aucs)}.")
 
 
+def test_what_a_search_reaches(podere):
+    search = ["tune", "gbt", *REAL, "--rows", ":8000", "--score", "auc", "--trials", 24, "-o", "m.json", "--json"]
+
+    def on_others():
+        return f"{json.loads(podere.done('evaluate', 'm.json', *REAL, '--rows', '8000:', '--json').stdout)['auc']:.3f}"
+
+    facts = json.loads(podere.done(*search, "--nested", 5).stdout)
+    measures = facts["nested"]["measures"]
+    best = on_others()
+    podere.done("train", "gbt", *REAL, "--rows", ":8000", "-o", "m.json")
+    assert expected(9, 1) == (f"AUC {facts['trials'][facts['best']]['score']:.3f} in the search, {best} on the other rows. The "
+                              f"default options reach {on_others()}.")
+    mean = {name: f"{values['mean']:.3f}" for name, values in measures.items()}
+    assert expected(9, 2).startswith(f"AUC {mean['search_score']} in the searches and {mean['auc']} ± "
+                                     f"{measures['auc']['standard_error']:.3f} on the parts held out")
+    parts = [part["auc"] for part in facts["nested"]["each"]]
+    assert f"the AUC is {min(parts):.3f} to {max(parts):.3f}," in expected(9, 2)
+    members = json.loads(podere.done(*search, "--ensemble", 8).stdout)["ensemble"]["trials"]
+    assert len(members) == 6 and max(member["weight"] for member in members) == 3 / 8
+    assert expected(9, 3).startswith(f"AUC {on_others()}. Six trials are blended, and one of them was picked three times.")
+
+
 @pytest.mark.parametrize("exercise, commands", [
     (2, [["gbt", "--trees", 20, "--depth", depth] for depth in (3, 6, 9)]),
     (3, [["nn", "--layers", 30, "--epochs", 5, *batch] for batch in ([], ["--batch-size", 10000])]),

@@ -57,6 +57,14 @@ assert all(0 <= s <= 1 for s in serial.values())
 assert agree == dict.fromkeys(names, True) and len(weak) == 2
 assert 1 < many / few < 4
 """),
+    "8_tuning": (3, """
+assert rates["AUC"].iloc[2:5].min() > rates["AUC"].drop(rates.index[2:5]).max()
+assert found.score == trials["AUC"].max() > rates["AUC"].max() and set(trials["epochs"]) == {4, 12, 36}
+assert max(scores) > 0.57 and abs(on_others - 0.5) < 0.03
+assert results["more than default"]["ensemble"] > 3 * results["±"]["ensemble"]
+assert abs(results["more than default"]["best setting"]) < 2 * results["±"]["best setting"]
+assert same
+"""),
 }
 
 

@@ -68,11 +68,11 @@ format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test
 	@git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
 
-lint:  ## check formatting, floors of rooms, words, the Python package, and what clang-tidy finds (LINT_SINCE=commit: in files changed since)
+lint:  ## check formatting, floors of rooms, words, the Python package, and what clang-tidy finds
 	@tools/setup.sh build test
-	@$(CONFIGURE) $(if $(LINT_SINCE),release,lint) -DBUILD_TESTING=ON
-	@$(BUILD) $(if $(LINT_SINCE),release,lint) --target podere_event_proto podere_arrow_format_header
-	@tools/lint.sh build/$(if $(LINT_SINCE),release,lint)
+	@$(CONFIGURE) lint -DBUILD_TESTING=ON
+	@$(BUILD) lint --target podere_event_proto podere_arrow_format_header
+	@tools/lint.sh build/lint
 
 hooks:  ## let git check formatting and floors of what is staged before each commit
 	@git config core.hooksPath tools/hooks

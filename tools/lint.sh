@@ -3,8 +3,7 @@
 # mypy; the latter two are left out where PyPI is not to be had, but not in CI), clang-tidy over what the configured build
 # directory compiles (mended by tools/lint.sh BUILD --fix); of preset lint that is a room at a time, which takes a third.
 # What clang-tidy found nothing in is not looked at again while it stays the same (tidy.py).
-# With LINT_SINCE=commit, of any other preset, only sources changed since then are looked at. All parts run; the exit
-# code is 1 if one found something.
+# All parts run; the exit code is 1 if one found something.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -35,8 +34,6 @@ echo "lint: clang-tidy"
 # of these builds. Fixing one file at a time keeps two fixes off one header.
 sources=$(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$build/compile_commands.json" | grep -E "^$PWD/(podere|bench)/|/Unity/" |
   grep -vE '_test(\.cc|\.dir/)' | sort -u)
-[[ -z ${LINT_SINCE:-} ]] ||
-  sources=$(grep -xFf <(git diff --name-only --diff-filter=d "$LINT_SINCE" -- '*.cc' | sed "s#^#$PWD/#") <<<"$sources")
 [[ -z $sources ]] ||
   xargs -P "$([[ $fix ]] && echo 1 || nproc)" -n 1 tools/tidy.py "$build" $fix <<<"$sources" || found=1
 

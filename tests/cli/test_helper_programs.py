@@ -67,7 +67,7 @@ def test_a_picture_that_takes_too_long_is_left_out(podere, beside, suspect):
 
 
 # No fault, 2 x 2 pixels of 3 channels, no text, and nothing of a microscope: 12 bytes follow.
-HEAD = r"printf '\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0" + r"\0" * 32
+HEAD = r"printf '\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0" + r"\0" * 40
 
 
 @pytest.mark.parametrize("lines, words", [

@@ -120,7 +120,8 @@ std::size_t chosen_trial(const tune::Study& study, bool by_standard_error) {
   const double most = study.trials()[best].loss() + facts_of(best).at(kStandardError).get<double>();
   std::size_t chosen = best;
   for (std::size_t trial = 0; trial < study.trials().size(); ++trial) {
-    if (!(study.trials()[trial].loss() <= most)) continue;
+    // A journal of an earlier version has no sizes.
+    if (!(study.trials()[trial].loss() <= most) || !facts_of(trial).contains(kParameters)) continue;
     const auto size_of = [&](std::size_t one) {
       return std::pair(facts_of(one).at(kParameters).get<double>(), study.trials()[one].loss());
     };

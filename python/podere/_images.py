@@ -74,7 +74,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             A folder, a pattern or a list of paths, in the order of `images:`; or a sequence (also an array, a Series or
             a DataFrame of one column) of paths, or of pictures: those of Pillow with up to 8 bits, and arrays of uint8
             [height, width], [height, width, 1] or [height, width, 3], also as one array of 4 dimensions. Real numbers,
-            16 bits, channels that come first and alpha are refused.
+            16 bits, channels that come first and alpha are refused. Of a TIFF with several pages the first is taken.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints the folder of the programs that python_tools.txt names, from PyPI, for all clones alike. Takes 10 s the first time,
-# and whenever that file has changed. Exit code 3 if they are not to be had.
+# Prints the folder of the programs that a list of requirements [python_tools.txt] names, from PyPI, for all clones alike.
+# Takes 10 s the first time, and whenever the list has changed. Exit code 3 if they are not to be had.
 set -euo pipefail
-list=$(dirname "$0")/python_tools.txt
+list=${1:-$(dirname "$0")/python_tools.txt}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/podere
 tools=$cache/python-tools-$(sha256sum "$list" | head -c 8)
 mkdir -p "$cache"

@@ -222,7 +222,9 @@ TEST(Decode, RealNumbersAreScaled) {
   EXPECT_EQ(decode(reals({0, 0.5F, 1, kNan}), "x").pixels, (Values{0, 128, 255, 0}));
   EXPECT_EQ(decode(reals({-100, 0, 100, kInf, -kInf}), "x").pixels, (Values{0, 128, 255, 255, 0}));
   EXPECT_EQ(decode(reals({7, 7}), "x").pixels, (Values{0, 0}));
-  EXPECT_EQ(fault_of(reals({kNan, kNan})), "x.tif: has no pixel that is a number: all are NaN");
+  for (const std::vector<float>& none : {std::vector{kNan, kNan}, {kInf, -kInf}, {kNan, kInf}}) {
+    EXPECT_EQ(fault_of(reals(none)), "x.tif: has no pixel that is a finite number");
+  }
   EXPECT_EQ(decode(TestTiff(2, 1, memory_of<double>({0, 1})).set(258, 64).set(339, 3).bytes(), "x").pixels,
             (Values{0, 255}));
 }

@@ -31,7 +31,7 @@ SampleRange find_range(const TiffFile& file, const TiffPage& page, TiffReader& r
     }
   });
   const auto shown = range.shown();
-  if (!shown) throw_fault(FaultKind::kNotDecoded, "{}: has no pixel that is a number: all are NaN", file.name());
+  if (!shown) throw_fault(FaultKind::kNotDecoded, "{}: has no pixel that is a finite number", file.name());
   return *shown;
 }
 

@@ -45,7 +45,7 @@ class PictureLists : public testing::Test {
       return error.what();
     }
   }
-  /// Names and contents, one after another; contents that begin with > are hard links.
+  /// Names and contents, one after another; contents that begin with > are hard links, and | is a pipe.
   void make_archive(const std::string& name, const std::vector<std::pair<std::string, std::string>>& members,
                     bool is_packed) const {
     write_archive(name, members, &archive_write_set_format_pax_restricted, is_packed);
@@ -62,12 +62,13 @@ class PictureLists : public testing::Test {
     for (const auto& [member, content] : members) {
       archive_entry* entry = archive_entry_new();
       archive_entry_set_pathname(entry, member.c_str());
-      archive_entry_set_filetype(entry, AE_IFREG);
+      archive_entry_set_filetype(entry, content == "|" ? AE_IFIFO : AE_IFREG);
       archive_entry_set_perm(entry, 0644);
       if (content.starts_with('>')) archive_entry_set_hardlink(entry, content.substr(1).c_str());
-      archive_entry_set_size(entry, content.starts_with('>') ? 0 : static_cast<la_int64_t>(content.size()));
+      const bool has_bytes = !content.starts_with('>') && content != "|";
+      archive_entry_set_size(entry, has_bytes ? static_cast<la_int64_t>(content.size()) : 0);
       ASSERT_EQ(archive_write_header(a, entry), ARCHIVE_OK);
-      archive_write_data(a, content.data(), content.size());
+      if (has_bytes) archive_write_data(a, content.data(), content.size());
       archive_entry_free(entry);
     }
     archive_write_close(a);
@@ -239,6 +240,10 @@ TEST_F(PictureLists, ArchivesThatLackPartsAreRefused) {
     EXPECT_EQ(names(list_pictures(path(name))), (Names{"a.tif", "b.tif"}));
     make_archive(name, {{"a.tif", "a"}, {"l.tif", ">a.tif"}}, is_packed);
     EXPECT_NE(refusal(name).find("l.tif is a link, and links in archives are not followed"), std::string::npos);
+    make_archive(name, {{"a.tif", "a"}, {"p.tif", "|"}}, is_packed);
+    const PictureList pictures = list_pictures(path(name));
+    EXPECT_EQ(names(pictures), (Names{"a.tif"}));
+    EXPECT_EQ(pictures.files().left_out.n_others, 1);
   }
 }
 

@@ -298,11 +298,13 @@ TarPictures open_tar(const std::string& path) {
     for (archive_entry* entry; (entry = stream.next()) != nullptr; ++member) {
       const std::string name(plain_name(archive_entry_pathname(entry)));
       if (name.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
-      if (!has_picture_name(name)) {
+      const bool is_link = archive_entry_filetype(entry) == AE_IFLNK || archive_entry_hardlink(entry) != nullptr;
+      const bool is_file = archive_entry_filetype(entry) == AE_IFREG;  // and no pipe or device
+      if (!has_picture_name(name) || !(is_file || is_link)) {
         ++pictures.left_out.n_others;
         continue;
       }
-      if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
+      if (is_link) {
         throw_input_error(
             "{}: {} is a link, and links in archives are not followed; make the archive again with tar --dereference "
             "--hard-dereference",

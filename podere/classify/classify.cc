@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -176,7 +177,8 @@ bool do_left(const Left& left, std::size_t n_pictures, Pipeline& pipeline, PartF
     const auto report = [&](std::size_t n) {
       const double seconds = watch.seconds();
       const std::size_t n_now = n_done_before + n;
-      const double rate = seconds > 0 ? static_cast<double>(n_now) / seconds : 0;
+      const double exact = seconds > 0 ? static_cast<double>(n_now) / seconds : 0;
+      const double rate = exact < 10 ? exact : std::round(exact);
       progress.report({"classify", n_before + n_now, n_pictures, {{"pictures_per_second", rate}}, "picture"});
       return !progress.stop_requested();
     };

@@ -174,9 +174,11 @@ void Lowering::lower(const Node& node) {
   }
   if (found == operators().end()) throw_lacking(node, "Podere does not have this operator");
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    if (node.has_input(i) && constants[i] == nullptr && values[input(node, i)].size() == 0)
+    const bool is_computed_with = constants[i] == nullptr || (are_constant && i == 0);  // others may say how
+    if (node.has_input(i) && is_computed_with && values[input(node, i)].size() == 0)
       throw_lacking(node, "an input has no elements");
   }
+  if (!constants.empty() && constants[0] && !constants[0]->is_float) throw_lacking(node, "it takes integers");
   found->second(*this, node);
 }
 

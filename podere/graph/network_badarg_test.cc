@@ -135,6 +135,23 @@ TEST(GraphBadInput, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   EXPECT_SAYS(plan_message(small(), {1 << 24, 3, 8, 8}), "MB are allowed");
 }
 
+TEST(GraphBadInput, ConstantsToComputeWithAreRealNumbers) {
+  for (const char* const type : {"ReduceL2", "Relu", "Softmax"}) {
+    TestGraph empty({1, 4});
+    empty.weight("w", {0}, {});
+    empty.node(type, {"w"}, "r");
+    empty.node("Add", {"x", "r"}, "y");
+    EXPECT_SAYS(plan_message(empty, {1, 4}), "an input has no elements");
+    TestGraph integers({1, 4});
+    integers.weight("w", {4}, {1, 2, 3, 4});
+    integers.integers("n", {1, 2, 3, 4});
+    integers.node(type, {"n"}, "r");
+    integers.node("Add", {"x", "r"}, "z");
+    integers.node("Add", {"z", "w"}, "y");
+    EXPECT_SAYS(plan_message(integers, {1, 4}), "it takes integers");
+  }
+}
+
 TEST(GraphBadInput, WeightsOutsideTheFolderAreRefused) {
   const TemporaryFolder folder(testing::TempDir());
   const std::filesystem::path root = folder.path();

@@ -31,7 +31,7 @@ std::unique_ptr<Search> sobol_search(const Space& space, std::uint64_t seed);
 /// that one is suggested at which it is largest in proportion to the second.
 ///
 /// Which observations are the best: those of the largest budget come first, then those of lower loss. Failed ones are
-/// never among them. So a trial in flight that is passed as failed keeps others from its setting.
+/// never among them. So a trial under way that is passed as failed keeps others from its setting.
 /// Conditional parameters: an observation without one has the prior in that dimension; a candidate without one is
 /// compared without that dimension, which is the marginal density. So one density serves all branches of a space.
 ///

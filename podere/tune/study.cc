@@ -154,9 +154,19 @@ std::optional<Step> Study::next() {
   }
   const std::size_t trial = trials_.size();
   if (trial == n_trials_) return std::nullopt;
-  trials_.push_back({.setting = search_.suggest(trial, seen_), .done = {}});
+  trials_.push_back({.setting = search_.suggest(trial, known()), .done = {}});
   const std::size_t rung = bracket_of_[trial];
   return Step{trial, rung, 0, rungs_[rung], trials_[trial].setting};
+}
+
+/// What is known to the search: results, and trials without one as failed, which keeps it from their settings.
+std::vector<Observation> Study::known() const {
+  std::vector<Observation> known = seen_;
+  for (const auto& [when, under_way] : on_) {
+    const Step& step = under_way.step;
+    if (step.from == 0) known.push_back({step.trial, step.setting, std::numeric_limits<double>::quiet_NaN(), 0});
+  }
+  return known;
 }
 
 /// How many of the bracket's trials measured on the rung are to be trained further.

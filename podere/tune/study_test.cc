@@ -130,6 +130,28 @@ TEST(Study, BeginsAsManyStepsAsAreAssumedToBeUnderWay) {
   EXPECT_EQ(run_study(options_of(Schedule::kAsha, 40, 50), *search, fake).n_most_to_do, 40U);
 }
 
+TEST(Study, ShowsTheSearchTrialsUnderWayAsFailed) {
+  /// Takes down what it sees before each trial.
+  class Watching : public Search {
+   public:
+    Json suggest(std::size_t trial, const std::vector<Observation>& seen) const override {
+      std::vector<bool>& failed = failed_of.emplace_back(trial);
+      EXPECT_EQ(seen.size(), trial) << "all trials before";
+      for (const Observation& observation : seen) failed.at(observation.trial) = std::isnan(observation.loss);
+      return {{"x", static_cast<double>(trial) / 10}};
+    }
+    mutable std::vector<std::vector<bool>> failed_of;
+  };
+  const Watching search;
+  StudyOptions options = options_of(Schedule::kNone, 6);
+  options.parallel = 3;
+  run_study(options, search, fake);
+  ASSERT_EQ(search.failed_of.size(), 6U);
+  EXPECT_EQ(search.failed_of[2], (std::vector{true, true}));
+  EXPECT_EQ(search.failed_of[3], (std::vector{false, true, true})) << "after the first result";
+  EXPECT_EQ(search.failed_of[5], (std::vector{false, false, false, true, true}));
+}
+
 TEST(Study, HasRungsUpToAllRounds) {
   const auto rungs = [](std::size_t least, std::size_t most, std::size_t eta, Schedule schedule = Schedule::kAsha) {
     return rungs_of({.schedule = schedule, .eta = eta, .least_budget = least, .most_budget = most});

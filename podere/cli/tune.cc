@@ -97,8 +97,8 @@ void define_search(CLI::App& app, TuneOptions& options) {
   app.add_option(
          "--parallel", job.parallel,
          fmt::format("Trials that the search assumes to be under way at once; another number is another search, "
-                     "whatever the executors [{}]",
-                     job.parallel))
+                     "whatever the executors [{}; of {} rows or {} values and more 1]",
+                     jobs::kParallelTrials, with_commas(jobs::kSmallRows), with_commas(jobs::kSmallValues)))
       ->transform(whole_number(1, 10000))
       ->type_name("N");
   add_choice(app, "--side-by-side", job.side_by_side,
@@ -174,12 +174,12 @@ std::string count_text(const Json& facts, std::size_t n_wanted) {
                             failed->at("trial").get<int>(), failed->at("facts").value("error", ""));
 }
 
-std::string at_a_time_text(const Json& facts, const jobs::TuneJob& job) {
+std::string at_a_time_text(const Json& facts, std::size_t n_wanted) {
   const auto n = facts.at("trials_at_a_time").get<std::size_t>();
   if (n == 1) return "1 trial, by all executors";
   const auto n_cores = facts.at("executors").get<std::size_t>() * facts.at("cores").get<std::size_t>();
   std::string text = fmt::format("{} trials, each by one core", n);
-  if (2 * n_cores <= job.parallel || n == job.trials) return text;
+  if (2 * n_cores <= facts.at("parallel").get<std::size_t>() || n == n_wanted) return text;
   return text +
          fmt::format("; so that none of {} cores waits: --parallel {}, which is another search", n_cores, 2 * n_cores);
 }
@@ -242,7 +242,7 @@ void print_search(const Json& facts, const jobs::TuneJob& job, const std::string
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
       {"trials", count_text(facts, job.trials)},
-      {"at a time", at_a_time_text(facts, job)},
+      {"at a time", at_a_time_text(facts, job.trials)},
       {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},

@@ -94,9 +94,8 @@ Json identity(const SearchTask& task, const tune::StudyOptions& study, const tab
 std::size_t n_trials_at_a_time(const TuneJob& job, const TrialRows& rows, const tune::StudyOptions& options,
                                const JobContext& context) {
   const auto n_all = context.comm.all_reduce(static_cast<std::uint64_t>(context.n_threads), comm::Reduction::kSum);
-  const bool is_few = rows.table->n_global_rows() < kRowsSideBySide &&
-                      rows.table->n_global_rows() * rows.table->n_columns() < kValuesSideBySide;
-  if (job.side_by_side == SideBySide::kNo || (job.side_by_side == SideBySide::kAuto && !is_few)) return 1;
+  if (job.side_by_side == SideBySide::kNo) return 1;
+  if (job.side_by_side == SideBySide::kAuto && !is_small(*rows.table)) return 1;
   return std::min({static_cast<std::size_t>(n_all), options.parallel, options.n_trials});
 }
 
@@ -183,6 +182,10 @@ void check_some_succeeded(const tune::Study& study) {
 }
 
 }  // namespace
+
+bool is_small(const table::Table& table) {
+  return table.n_global_rows() < kSmallRows && table.n_global_rows() * table.n_columns() < kSmallValues;
+}
 
 SearchFound search_on(const SearchTask& task, const table::Table& table, const table::Table* validation,
                       const JobContext& context) {

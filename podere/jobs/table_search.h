@@ -32,6 +32,9 @@ struct SearchFound {
 SearchFound search_on(const SearchTask& task, const table::Table& table, const table::Table* validation,
                       const JobContext& context);
 
+/// Whether one core trains a model of such a table quickly, so that many do best with a model each.
+bool is_small(const table::Table& table);
+
 /// For messages.
 std::string name_of_space(const TuneJob& job);
 

@@ -154,6 +154,11 @@ void settle_parts(TuneJob& job, std::uint64_t n_rows) {
   (n_rows < kFoldedRows ? job.folds.n : job.held_out) = 5;
 }
 
+/// Says how many trials are assumed to be under way where the job does not.
+void settle_parallel(TuneJob& job, const table::Table& table) {
+  if (job.parallel == 0) job.parallel = is_small(table) ? kParallelTrials : 1;
+}
+
 void check_has_folds(const TuneJob& job) {
   if (!job.one_standard_error || job.folds.n > 0) return;
   throw InputError("one-standard-error needs folds, whose scores have such an error, such as 5");
@@ -238,8 +243,10 @@ Json run(const TuneJob& given, const JobContext& context) {
                 {"objective_is_guess", !loaded.label_options.empty()},
                 {"load_seconds", load_watch.seconds()}};
   settle_parts(job, table.n_global_rows());
+  settle_parallel(job, table);
   check_has_folds(job);
   facts["measured_on"] = measured_on(job);
+  facts["parallel"] = job.parallel;
   if (job.nested > 0) {
     const Stopwatch watch;
     facts["nested"] = nested_searches(task, table, context);

@@ -24,9 +24,12 @@ using podere::to_string;
 
 inline constexpr int kMostHeldOut = 100;
 inline constexpr std::size_t kMostPicks = 100;
-/// Fewer rows with fewer values in all are searched with trials side by side where the job does not say.
-inline constexpr std::uint64_t kRowsSideBySide = 200'000;
-inline constexpr std::uint64_t kValuesSideBySide = 20'000'000;
+/// A table of fewer rows with fewer values in all is searched with trials side by side where the job does not say.
+inline constexpr std::uint64_t kSmallRows = 200'000;
+inline constexpr std::uint64_t kSmallValues = 20'000'000;
+/// Trials that a search of such a table assumes to be under way where the job does not say. Of a larger one each step
+/// waits for the one before, so that one is assumed, which lets the search know all results.
+inline constexpr std::size_t kParallelTrials = 8;
 /// One in five of fewer rows says too little of which trial is the best.
 inline constexpr std::uint64_t kFoldedRows = 50'000;
 
@@ -47,7 +50,8 @@ struct TuneJob {
   std::size_t eta = 3;
   std::size_t least_budget = 0;  ///< rounds or epochs after which a trial is measured first; at the earliest; 0: of all
                                  ///< the share 1 / eta^2
-  std::size_t parallel = 8;      ///< trials that the search assumes to be under way at once
+  std::size_t parallel = 0;      ///< trials that the search assumes to be under way at once; 0: 1, or of a small table
+                                 ///< kParallelTrials
   SideBySide side_by_side = SideBySide::kAuto;
   std::uint64_t seed = 0;    ///< of the search
   Folds folds;               ///< trials are measured on each fold

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "podere/base/json.h"
+
 namespace podere {
 
 /// One report of a long job. Metrics are (name, value), in the order in which they should be shown.
@@ -16,6 +18,9 @@ struct ProgressStep {
   std::size_t total = 0;
   std::vector<std::pair<std::string, double>> metrics;
   std::string unit = {};  ///< what is counted, such as "tree"; empty where the phase says it
+  /// Of a search: "score", the name of its measure (empty: not known yet), and those of its "trials" that are not as
+  /// they were at the last report, as results have them (tune/kept_study.h). Empty where there are none.
+  Json search = Json::object();
 };
 
 /// Called on every rank from the thread that runs the algorithm, outside parallel regions. All ranks report the same

@@ -102,7 +102,8 @@ class ExecutorProgress : public Progress {
     const bool is_new_phase = std::exchange(phase_, step.phase) != step.phase;
     if (is_new_phase) phase_now_.set(phase_);
     const bool is_first_or_last = is_new_phase || step.done == step.total;
-    if (rank_ != 0 || (!is_first_or_last && since_report_.seconds() < kReportInterval)) return;
+    const bool may_wait = !is_first_or_last && step.search.empty();
+    if (rank_ != 0 || (may_wait && since_report_.seconds() < kReportInterval)) return;
     since_report_.restart();
     Json event = jobs::progress_event(step);
     event["id"] = id_;

@@ -42,6 +42,7 @@ Json progress_event(const ProgressStep& step) {
                 {"total", step.total},
                 {"metrics", std::move(metrics)}};
   if (!step.unit.empty()) event["unit"] = step.unit;
+  if (!step.search.empty()) event["search"] = step.search;
   return event;
 }
 
@@ -55,6 +56,7 @@ ProgressStep step_of(Json& event) {
     step.metrics.emplace_back(name, real(value));
   }
   step.unit = take(event, "unit", std::string());
+  step.search = take(event, "search", Json::object());
   return step;
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "podere/base/error.h"
 #include "podere/comm/work_pool.h"
@@ -45,8 +47,8 @@ class StepProgress final : public Progress {
 /// Reports of trainings as a part of the search.
 class StudyRun::StudyProgress final : public PausedAnywhere {
  public:
-  StudyProgress(Progress& next, const tune::Study& study, bool is_maximized)
-      : PausedAnywhere(next), study_(study), is_maximized_(is_maximized) {}
+  StudyProgress(Progress& next, const tune::Study& study, std::string score)
+      : PausedAnywhere(next), study_(study), score_(std::move(score)), is_maximized_(is_maximized(score_)) {}
 
   void report(const ProgressStep& step) override {
     if (step.phase == "train") report_trials();
@@ -57,21 +59,39 @@ class StudyRun::StudyProgress final : public PausedAnywhere {
         std::ranges::count_if(study_.trials(), [](const tune::Trial& trial) { return !trial.done.empty(); }));
     ProgressStep shown{"tune", n_measured, study_.n_trials(), {}, "trial"};
     if (const auto best = study_.best()) {
-      const double loss = study_.trials()[*best].loss();
-      shown.metrics.emplace_back("best", is_maximized_ ? -loss : loss);
+      const auto& [step, result] = study_.trials()[*best].best();
+      if (score_.empty()) score_ = default_score(result.facts);
+      shown.metrics.emplace_back("best", is_maximized_ ? -result.loss : result.loss);
+    }
+    if (Json changed = changed_trials(); !changed.empty()) {
+      shown.search = {{"score", score_}, {"trials", std::move(changed)}};
     }
     PausedAnywhere::report(shown);
   }
 
  private:
+  /// Since the last time.
+  Json changed_trials() {
+    Json changed = Json::array();
+    known_.resize(study_.trials().size());
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const tune::Trial& trial = study_.trials()[i];
+      const std::pair now(trial.state, trial.done.size());
+      if (std::exchange(known_[i], now) != now) changed.push_back(tune::trial_json(i, trial, is_maximized_));
+    }
+    return changed;
+  }
+
   const tune::Study& study_;
+  std::string score_;  // empty: not known yet
   const bool is_maximized_;
+  std::vector<std::optional<std::pair<tune::Trial::State, std::size_t>>> known_;  // state and steps done
 };
 
 StudyRun::StudyRun(const StudyFacts& facts, const tune::Space& space, const tune::StudyOptions& options,
                    const JobContext& context)
     : path_(facts.file),
-      is_maximized_(is_maximized(facts.score)),
+      score_(facts.score),
       most_seconds_(facts.most_seconds),
       context_(context),
       search_(tune::search_called(facts.search, space, facts.seed)) {
@@ -83,13 +103,14 @@ StudyRun::StudyRun(const StudyFacts& facts, const tune::Space& space, const tune
   });
   const std::string recorded = context.comm.broadcast_text(writer ? writer->text() : "");
   context.comm.agree([&] {
-    kept_.emplace(options, *search_, tune::StudyHead{"podere tune " + facts.algorithm, is_maximized_, facts.identity},
-                  path_, recorded, std::move(writer));
+    kept_.emplace(options, *search_,
+                  tune::StudyHead{"podere tune " + facts.algorithm, is_maximized(score_), facts.identity}, path_,
+                  recorded, std::move(writer));
   });
 }
 
 bool StudyRun::run_in_turn(const Trials& trials) {
-  StudyProgress progress(context_.progress, study(), is_maximized_);
+  StudyProgress progress(context_.progress, study(), score_);
   std::map<std::size_t, PausedTrial> paused;
   progress.report_trials();
   while (!study().to_do().empty()) {
@@ -162,7 +183,7 @@ class StudyRun::Pool {
 };
 
 bool StudyRun::run_side_by_side(const Trials& trials) {
-  StudyProgress progress(context_.progress, study(), is_maximized_);
+  StudyProgress progress(context_.progress, study(), score_);
   Pool pool(*this, progress);
   progress.report_trials();
   comm::work_pool(context_.comm, context_.n_threads,

@@ -72,7 +72,7 @@ class StudyRun {
   bool is_out_of_time() const { return most_seconds_ > 0 && watch_.seconds() >= most_seconds_; }
 
   const std::string path_;
-  const bool is_maximized_;
+  const std::string score_;
   const double most_seconds_;
   const JobContext& context_;
   const Stopwatch watch_;

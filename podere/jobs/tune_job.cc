@@ -164,6 +164,17 @@ void check_has_folds(const TuneJob& job) {
   throw InputError("one-standard-error needs folds, whose scores have such an error, such as 5");
 }
 
+/// Of a search on a part of the rows, whose trials are not those of the result.
+class NestedProgress final : public PausedAnywhere {
+ public:
+  using PausedAnywhere::PausedAnywhere;
+  void report(const ProgressStep& step) override {
+    ProgressStep without_trials = step;
+    without_trials.search.clear();
+    PausedAnywhere::report(without_trials);
+  }
+};
+
 /// One search of several that share the time: that without a part of the rows.
 TuneJob nested_job(TuneJob job, int part) {
   if (!job.study.empty()) job.study += fmt::format(".nested{}", part + 1);
@@ -182,6 +193,8 @@ Json nested_searches(const SearchTask& task, const table::Table& table, const Jo
   const auto part_of_row = table::fold_of_rows(
       table, {.n_folds = task.job.nested, .repeat = kRepeatOfNested, .seed = task.job.folds.seed, .by_class = by_class},
       comm);
+  NestedProgress progress(context.progress);
+  const JobContext of_nested{comm, context.n_threads, progress, context.tables, context.files};
   CrossValidation found;
   for (int part = 0; part < task.job.nested; ++part) {
     std::vector<std::uint8_t> is_training(part_of_row.size());
@@ -193,7 +206,7 @@ Json nested_searches(const SearchTask& task, const table::Table& table, const Jo
     const table::Table rows = table::keep_rows(table, is_training, comm, context.n_threads);
     const TuneJob job = nested_job(task.job, part);
     const SearchFound of_part =
-        search_on({job, task.algorithm, task.space, task.options, task.first_options}, rows, nullptr, context);
+        search_on({job, task.algorithm, task.space, task.options, task.first_options}, rows, nullptr, of_nested);
     if (!of_part.model) return nullptr;
     Json facts = {{"repeat", 1},
                   {"fold", part + 1},

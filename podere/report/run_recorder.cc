@@ -26,6 +26,10 @@ void RunRecorder::report(const ProgressStep& step) {
     phases_.push_back({step.phase, seconds, seconds, step.done});
   phases_.back().end = seconds;
   last_step_ = step;
+  if (!step.search.empty()) {
+    score_ = step.search.at("score").get<std::string>();
+    for (const Json& trial : step.search.at("trials")) trials_[trial.at("trial").get<std::size_t>()] = trial;
+  }
   if (step.phase == kTraining) curve_.add(step, seconds);
   next_.report(step);
 }
@@ -80,6 +84,10 @@ Json RunRecorder::run(const std::string& command, const std::string& arguments, 
               {"events", std::move(events)}};
   if (curve.has_metrics()) run["curves"].push_back(curve.to_json());
   if (!is_running) run["result"] = facts;
+  if (is_running && !trials_.empty()) {
+    if (!score_.empty()) run["result"]["score"] = score_;
+    for (const auto& [number, trial] : trials_) run["result"]["trials"].push_back(trial);
+  }
   run.update(made);
   return run;
 }

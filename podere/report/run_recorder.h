@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class RunRecorder : public Progress {
 
   /// The run as a report has it, but for "name". `command` is a word such as "train", `arguments` what was typed.
   /// `result` is that of the job, which ends now, with all tasks; what executors made for the report is its "report".
-  /// null: the job still runs.
+  /// null: the job still runs; then the result has the trials of a search so far.
   Json run(const std::string& command, const std::string& arguments, Json result) const;
 
   /// The last report; nothing before the first.
@@ -55,6 +56,8 @@ class RunRecorder : public Progress {
   std::optional<ProgressStep> last_step_;
   Curve curve_;  // of training
   std::vector<Event> events_;
+  std::string score_;                   // of a search; empty: not known yet
+  std::map<std::size_t, Json> trials_;  // its trials as they are now
 
   static std::string now();
   /// By the executors that ended it.

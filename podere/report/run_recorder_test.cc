@@ -54,6 +54,25 @@ TEST(RunRecorder, WhatExecutorsMadeBelongsToTheRun) {
   EXPECT_FALSE(run.at("result").contains("report"));
 }
 
+TEST(RunRecorder, HasTheTrialsOfASearchThatRuns) {
+  Listener listener;
+  RunRecorder recorder(listener);
+  const auto report = [&](std::size_t done, const std::string& score, const Json& trials) {
+    ProgressStep step{"tune", done, 3, {}, "trial"};
+    step.search = {{"score", score}, {"trials", trials}};
+    recorder.report(step);
+  };
+  report(0, "", {{{"trial", 0}, {"state", "running"}}, {{"trial", 1}, {"state", "running"}}});
+  EXPECT_EQ(recorder.run("tune", "", nullptr).at("result").at("trials").size(), 2U);
+  EXPECT_FALSE(recorder.run("tune", "", nullptr).at("result").contains("score"));
+  report(1, "auc", {{{"trial", 1}, {"state", "complete"}}});
+  recorder.report({"tune", 1, 3, {}, "trial"});
+  EXPECT_EQ(recorder.run("tune", "", nullptr).at("result"),
+            Json({{"score", "auc"},
+                  {"trials", {{{"trial", 0}, {"state", "running"}}, {{"trial", 1}, {"state", "complete"}}}}}));
+  EXPECT_EQ(recorder.run("tune", "", {{"facts", {{"rows", 7}}}}).at("result"), Json({{"rows", 7}}));
+}
+
 TEST(SecondsLeft, FollowsFromTheStepsSoFar) {
   EXPECT_DOUBLE_EQ(seconds_left({"train", 11, 31, {}}, 1, 5.0), 10.0);
   EXPECT_DOUBLE_EQ(seconds_left({"train", 31, 31, {}}, 1, 5.0), 0.0);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -116,22 +118,28 @@ Json trial_json(std::size_t trial, const std::string& state, const Json& setting
   };
   Json curve = Json::array();
   for (const auto& [budget, result] : done) curve.push_back(Json::array({budget, score(result)}));
-  const bool has_failed = std::isnan(done.rbegin()->second.loss);
-  const auto& [budget, result] =
-      has_failed ? *done.rbegin()
-                 : *std::ranges::min_element(done, {}, [](const auto& one) { return one.second.loss; });
-  return {{"trial", trial},     {"state", state},        {"score", score(result)},   {"budget", budget},
-          {"setting", setting}, {"facts", result.facts}, {"curve", std::move(curve)}};
+  std::size_t budget = 0;
+  StepResult shown{.loss = std::numeric_limits<double>::quiet_NaN(), .facts = Json::object()};
+  if (!done.empty()) {
+    const bool has_failed = std::isnan(done.rbegin()->second.loss);
+    std::tie(budget, shown) =
+        has_failed ? *done.rbegin()
+                   : *std::ranges::min_element(done, {}, [](const auto& one) { return one.second.loss; });
+  }
+  return {{"trial", trial},     {"state", state},       {"score", score(shown)},    {"budget", budget},
+          {"setting", setting}, {"facts", shown.facts}, {"curve", std::move(curve)}};
+}
+
+Json trial_json(std::size_t trial, const Trial& of, bool is_maximized) {
+  std::map<std::size_t, StepResult> done;
+  for (const auto& [step, result] : of.done) done.emplace(step.budget, result);
+  return trial_json(trial, to_string(of.state), of.setting, done, is_maximized);
 }
 
 Json trials_json(const Study& study, bool is_maximized) {
   Json trials = Json::array();
   for (std::size_t i = 0; i < study.trials().size(); ++i) {
-    const Trial& trial = study.trials()[i];
-    if (trial.done.empty()) continue;
-    std::map<std::size_t, StepResult> done;
-    for (const auto& [step, result] : trial.done) done.emplace(step.budget, result);
-    trials.push_back(trial_json(i, to_string(trial.state), trial.setting, done, is_maximized));
+    if (!study.trials()[i].done.empty()) trials.push_back(trial_json(i, study.trials()[i], is_maximized));
   }
   return trials;
 }

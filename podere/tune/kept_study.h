@@ -48,9 +48,11 @@ class KeptStudy {
 
 /// A trial as results have it: "trial" (its number), "state", "setting", "curve" (of each step its budget and the score
 /// after it; null: it failed), and of the best step "score", "budget" and "facts"; of a trial that failed those of the
-/// last. `done` has steps by budget, one at least.
+/// last. `done` has steps by budget; where there is none, the score is null and the budget 0.
 Json trial_json(std::size_t trial, const std::string& state, const Json& setting,
                 const std::map<std::size_t, StepResult>& done, bool is_maximized);
+
+Json trial_json(std::size_t trial, const Trial& of, bool is_maximized);
 
 /// The trials that were measured, by number.
 Json trials_json(const Study& study, bool is_maximized);

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -233,11 +233,13 @@ class Connection:
             self._changed.wait_for(lambda: events or self._gone)
             return self._answer(events)
 
-    def run(self, job: dict[str, Any], progress: Progress, keep: bool = False) -> dict[str, Any]:
+    def run(self, job: dict[str, Any], progress: Progress, keep: bool = False,
+            listener: Callable[[Mapping[str, Any]], None] | None = None) -> dict[str, Any]:
         """The result of a job. Python's lock is free meanwhile.
 
         KeyboardInterrupt cancels the job; when the session has got rid of it, the exception is raised. With `keep`, and
-        a job that has something to show then, that is returned instead.
+        a job that has something to show then, that is returned instead. `listener` is called with each event before it
+        is shown.
         """
         interrupt: KeyboardInterrupt | None = None
         with self._order({"job": job, "name": _title_of(job)}) as (number, events):
@@ -250,6 +252,8 @@ class Connection:
                     elif not events or events[0]["event"] in ("result", "failed"):
                         break
                     else:
+                        if listener is not None:
+                            listener(events[0])
                         _show(events[0], progress)
                         events.popleft()
                 except KeyboardInterrupt as error:

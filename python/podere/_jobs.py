@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 from ._connection import Connection
 from ._parameters import absolute
 from ._progress import make_progress
+from ._trials import LiveTrials
 
 
 class Status(TypedDict):
@@ -49,13 +50,13 @@ class JobRunner:
         status: Status = self._connection.ask(ask="status")
         return status
 
-    def run(self, job: dict[str, Any], keep: bool = False) -> dict[str, Any]:
-        """The result of a job; `keep` is that of Connection.run."""
+    def run(self, job: dict[str, Any], keep: bool = False, live: LiveTrials | None = None) -> dict[str, Any]:
+        """The result of a job; `keep` is that of Connection.run. `live` gets its trials."""
         if self._keeps_reports and job["kind"] in ("train", "evaluate"):
             job = {**job, "report": True}
-        progress = make_progress(self._shows_progress, self.page)
+        progress = make_progress(self._shows_progress, self.page, live.html if live else None)
         try:
-            return self._connection.run(job, progress, keep)
+            return self._connection.run(job, progress, keep, live.take if live else None)
         finally:
             progress.clear()
 

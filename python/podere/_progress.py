@@ -112,15 +112,17 @@ class _Terminal(_Drawn):
 
 
 class _Notebook(_Drawn):
-    def __init__(self, link: str = "") -> None:
+    def __init__(self, link: str = "", below: Callable[[], str] | None = None) -> None:
         super().__init__()
         self._link = link
+        self._below = below
         self._handle: Any = None
 
     def _draw(self, text: str, share: float | None) -> None:
         value = "" if share is None else f' value="{min(max(share, 0), 1):.4f}"'
         link = f" · {self._link}" if self._link else ""
-        self._put(f'<progress max="1"{value}></progress> {html.escape(text)}{link}', text)
+        below = self._below() if self._below else ""
+        self._put(f'<progress max="1"{value}></progress> {html.escape(text)}{link}{below}', text)
 
     def _erase(self) -> None:
         self._put("", "")
@@ -154,14 +156,17 @@ class _Lines(Progress):
 
 
 @contextlib.contextmanager
-def shown(verbose: Any) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
-    """What training in this process calls with its progress events; None where they are not shown."""
+def shown(verbose: Any, below: Callable[[], str] | None = None) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
+    """What training in this process calls with its progress events; None where they are not shown.
+
+    `below` is that of make_progress.
+    """
     if not isinstance(verbose, Integral) and not hasattr(verbose, "__bool__"):
         raise TypeError(f"verbose is {verbose!r}, allowed are True, False and whole numbers")
     if not verbose:
         yield None
         return
-    progress = make_progress(True)
+    progress = make_progress(True, below=below)
     if type(progress) is Progress:
         progress = _Lines()
 
@@ -198,12 +203,12 @@ def show_panel(text: str, plain: str) -> None:
         display({"text/html": text, "text/plain": plain}, raw=True)
 
 
-def make_progress(is_wanted: bool, page: str | None = None) -> Progress:
-    """What fits where this runs; `page` is that of the session."""
+def make_progress(is_wanted: bool, page: str | None = None, below: Callable[[], str] | None = None) -> Progress:
+    """What fits where this runs; `page` is that of the session, `below` makes what a notebook has below it, as HTML."""
     if not is_wanted:
         return Silent()
     if _is_notebook():
-        return _Notebook(page_link(page))
+        return _Notebook(page_link(page), below)
     if sys.stderr is not None and sys.stderr.isatty():
         return _Terminal()
     return Progress()

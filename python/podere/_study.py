@@ -20,7 +20,7 @@ from . import _core
 from ._parameters import absolute, flag, whole
 from ._progress import make_progress, shown
 from ._space import Encoding, domains_of, to_toml
-from ._trials import frame_of, html_of
+from ._trials import best_first, frame_of, html_of
 
 _MOST_BUDGET = 2**31 - 1
 _MOST_WORKERS = 4096
@@ -165,7 +165,7 @@ class Study:
             `callback(study, step, score)` is called in this thread after each step, whose score is None if it failed.
             If it returns something true, no more steps begin.
         verbose : bool, default=False
-            Show progress.
+            Show progress, and in a notebook the best trials so far.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Study:
             raise TypeError(f"function is {function!r}, allowed is what can be called with a step")
         under_way: dict[Future[Any], Step] = {}
         is_stopped = False
-        with _executor_of(workers) as (executor, n_workers), shown(verbose) as show:
+        with _executor_of(workers) as (executor, n_workers), shown(verbose, self._repr_html_) as show:
             try:
                 while True:
                     for step in [] if is_stopped else self._next(under_way, n_workers):
@@ -253,10 +253,7 @@ class Study:
         trials = [{"trial": trial["trial"], "state": trial["state"], "score": trial["score"], "budget": trial["budget"],
                    "params": self._encoding.params(trial["setting"]), "error": trial["facts"].get("error")}
                   for trial in json.loads(self._study.trials())]
-        return sorted(trials, key=lambda trial: self._rank(trial["score"]))
-
-    def _rank(self, score: float | None) -> float:
-        return math.inf if score is None else -score if self._maximize else score
+        return best_first(trials, self._maximize)
 
     @property
     def best_trial(self) -> dict[str, Any]:

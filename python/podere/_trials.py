@@ -2,12 +2,48 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 _SHOWN = 10
 
 Trials = Sequence[Mapping[str, Any]]  # each with "trial", "score", "state", "params", and its length under a name
+
+
+class LiveTrials:
+    """The trials of a search that is under way, as events of its job have them; `shown` makes of each one of Trials."""
+
+    def __init__(self, shown: Callable[[Mapping[str, Any]], dict[str, Any]], length: str) -> None:
+        self._shown, self._length = shown, length
+        self._measure = ""
+        self._trials: dict[int, dict[str, Any]] = {}
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """An event of the job, which may have trials or not."""
+        search = event.get("search", {})
+        self._measure = search.get("score", self._measure)
+        for trial in search.get("trials", []):
+            self._trials[trial["trial"]] = self._shown(trial)
+
+    def html(self) -> str:
+        """The best ones, and how many are under way; "" before the first."""
+        if not self._trials:
+            return ""
+        trials = best_first(self._trials.values(), is_maximized(self._measure))
+        n_running = sum(trial["state"] == "running" for trial in trials)
+        return html_of(trials, self._measure or "score", self._length) + f"<p>{n_running} under way</p>"
+
+
+def is_maximized(measure: str) -> bool:
+    """Whether models with more of it are better."""
+    return measure in ("auc", "accuracy")
+
+
+def best_first(trials: Iterable[dict[str, Any]], maximize: bool) -> list[dict[str, Any]]:
+    """Those without a score last."""
+    sign = -1 if maximize else 1
+    return sorted(trials, key=lambda trial: math.inf if trial["score"] is None else sign * trial["score"])
 
 
 def frame_of(trials: Trials, length: str) -> Any:

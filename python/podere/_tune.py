@@ -13,7 +13,7 @@ from . import _core
 from ._estimator import Estimator
 from ._space import Encoding, domains_of, to_toml
 from ._stored_table import StoredTable
-from ._trials import frame_of, html_of
+from ._trials import LiveTrials, best_first, frame_of, html_of, is_maximized
 
 #: Parameters whose options have other names.
 _OPTIONS = {"n_estimators": "n_trees", "max_depth": "depth", "grow_policy": "best_first", "max_bins": "bins",
@@ -87,7 +87,7 @@ def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validati
            "space": to_toml(searched)}
     if validation is not None:
         job["validation"] = validation.spec(classes)
-    result = table.jobs.run(job)
+    result = table.jobs.run(job, live=LiveTrials(lambda trial: _trial_of(model, trial), "rounds"))
     facts = result["facts"]
     chosen = next(trial for trial in facts["trials"] if trial["trial"] == facts["chosen"])
     params = _params_of(model, {name: facts["options"][name] for name in dict.fromkeys((*chosen["setting"], *_LENGTHS))
@@ -95,9 +95,7 @@ def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validati
     model.set_params(**params)
     model._model = model._MODEL.from_text(result["model"], f"model of table {table.name}")
     model._take_names(names)
-    trials = [_trial_of(model, trial) for trial in facts["trials"]]
-    sign = -1 if facts["score"] in ("auc", "accuracy") else 1
-    trials.sort(key=lambda trial: (trial["score"] is None, sign * (trial["score"] or 0)))
+    trials = best_first((_trial_of(model, trial) for trial in facts["trials"]), is_maximized(facts["score"]))
     blended = facts.get("ensemble")
     ensemble = blended and {member["trial"]: member["weight"] for member in blended["trials"]}
     return Tuned(model, params, (blended or chosen)["score"], facts["score"], trials, ensemble, facts.get("nested"))

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 import numpy
 import pytest
 
-from podere import Step, Study
+from podere import Step, Study, _progress
 
 SPACE = {"x": (-5.0, 5.0), "rate": (1e-4, 1.0, "log"), "depth": (1, 9), "kind": ["flat", (2, 3), None],
          "leaves": {"low": 8, "high": 64, "log": True, "when": {"kind": [None, (2, 3)]}}}
@@ -207,6 +207,16 @@ def test_a_callback_sees_each_step_and_may_end_the_search():
 def test_progress_is_shown(capsys):
     Study(SPACE, 20).run(measure, verbose=True)
     assert re.search("podere: searching: 20 of 20 trials, best -", capsys.readouterr().err)
+
+
+def test_a_notebook_shows_trials_while_they_are_measured(monkeypatch):
+    states = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: states.append(data["text/html"]))
+    monkeypatch.setattr(_progress, "_is_notebook", lambda: True)
+    for seconds in ("_QUIET_SECONDS", "_DRAW_SECONDS"):
+        monkeypatch.setattr(_progress, seconds, 0)
+    Study(SPACE, 5).run(measure, verbose=True)
+    assert [state.count("<tr>") for state in states if state] == [2, 3, 4, 5, 6]
 
 
 def test_a_score_is_reported_once():

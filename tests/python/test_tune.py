@@ -1,12 +1,13 @@
 """Searches in sessions: the best parameters of an estimator, the same that the command line finds."""
 import json
+import re
 
 import numpy
 import pytest
 
 import podere as library
 from conftest import model_text
-from podere import GBTClassifier, GBTRegressor, MLPClassifier, NNClassifier
+from podere import GBTClassifier, GBTRegressor, MLPClassifier, NNClassifier, _progress
 
 SPACE = {"n_estimators": 20, "max_depth": (2, 5), "learning_rate": (0.05, 0.5, "log"),
          "subsample": {"low": 0.5, "high": 1.0, "step": 0.1}, "grow_policy": ["depthwise", "lossguide"],
@@ -97,6 +98,36 @@ def test_trials_are_a_frame_and_a_table(found):
     assert len(leaves) > 0 and leaves.between(4, 16).all()
     assert frame[frame["grow_policy"] == "depthwise"]["max_leaves"].isna().all()
     assert "auc" in repr(found) and found._repr_html_().count("<tr>") == 10 and "max_leaves" in found._repr_html_()
+
+
+class Screen:
+    """What a notebook displays: each state of the one output."""
+
+    def __init__(self):
+        self.states = []
+
+    def update(self, data, raw):
+        self.states.append(data["text/html"])
+
+    def display(self, data, raw, display_id=False):
+        self.update(data, raw)
+        return self
+
+
+def test_a_notebook_shows_trials_while_they_are_trained(session, table, monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr("IPython.display.display", screen.display)
+    monkeypatch.setattr(_progress, "_is_notebook", lambda: True)
+    for seconds in ("_QUIET_SECONDS", "_DRAW_SECONDS"):
+        monkeypatch.setattr(_progress, seconds, 0)
+    monkeypatch.setattr(session._jobs, "_shows_progress", True)
+    found = session.tune(GBTClassifier(), SPACE, table, trials=9, score="auc", seed=1)
+    tables = [state for state in screen.states if "<table>" in state]
+    assert "under way" in tables[0] and "running" in tables[0] and "max_depth" in tables[0]
+    assert "0 under way" in tables[-1] and tables[-1].count("<tr>") == 10 and "<th>auc</th>" in tables[-1]
+    scores = re.findall(r"<tr><td>\d+</td><td>([\d.]+)</td>", tables[-1])
+    assert scores == [f"{trial['score']:.6g}" for trial in found.trials]
+    assert screen.states[-1] == "", "what was found is shown in its place"
 
 
 def test_parameters_that_were_chosen_are_those_of_all_trials(session, table):

@@ -93,6 +93,23 @@ def test_a_run_from_start_to_end(session, browser):
     saw(browser, "loss")  # it keeps what it has
 
 
+def test_the_trials_of_a_search_while_it_runs(session, browser):
+    browser.driver.get("about:blank")  # the page of the test before asks at the same port
+    browser.errors()
+    link = json.loads(session.run("session", "start", "live", "--executors", "2", "--cores", "1", "--json"))["page"]
+    session.run("session", "load", "live", "collider:20000", "--as", "events")
+    search = session.start("tune", "gbt", "table:events", "--trials", "200", "--score", "auc", "-o", "m.json", "--session", "live")
+    browser.driver.get(link)
+    saw(browser, "tune m.json")
+    browser.go("trials")
+    saw(browser, " running")
+    saw(browser, "The best is trial")
+    assert "AUC" in browser.text() and "is running" not in browser.text() and browser.errors() == []
+    search.send_signal(signal.SIGINT)
+    search.communicate(timeout=60)
+    assert search.returncode == 130
+
+
 def test_a_driver_that_is_killed(session, browser):
     started = json.loads(session.run("session", "start", "live", "--json"))
     browser.driver.get(started["page"])

@@ -108,13 +108,26 @@ def test_a_job_from_start_to_end(page, driver):
     assert page.trouble() == []
 
 
-def test_trials_come_when_a_search_is_done(page, driver):
+def test_trials_come_while_a_search_runs(page, driver):
     run = samples.search()["runs"][0]
     driver.runs[1] = {**run, "job": 1, "state": "running", "result": None}
     at = {"phase": "tune", "done": 3, "total": 40, "unit": "trial"}
     driver.job(1, kind="tune", name=run["name"], state="running", seconds=2.0, seconds_left=None, progress=at)
     page.opened("trials")
-    assert "1: tune best.json is running. Trials come when it is done." in page.text(".empty")
+    assert "1: tune best.json is running. Trials come when its search begins." in page.text(".empty")
+    new = {"trial": 9, "state": "running", "score": None, "budget": 0, "setting": run["result"]["trials"][0]["setting"],
+           "facts": {}, "curve": []}
+    so_far = {"score": "", "trials": [{**new, "trial": 0}]}
+    driver.runs[1] = {**run, "job": 1, "state": "running", "result": so_far}
+    driver.job(1, progress=at)
+    page.saw("1 trial: 1 running.")
+    assert "No trial has a score yet." in page.text("main") and page.text(".empty").count("running") == 0
+    so_far = {"score": run["result"]["score"], "trials": [*run["result"]["trials"][:9], new]}
+    driver.runs[1] = {**run, "job": 1, "state": "running", "result": so_far}
+    driver.job(1, progress={**at, "done": 9})
+    page.saw("10 trials: ")
+    assert "1 running" in page.text("main") and "The best is trial" in page.text("main")
+    assert len(page.table("Trials")) == 11
     driver.runs[1] = {**run, "job": 1}
     driver.job(1, state="done", seconds=28.0, progress={**at, "done": 40})
     page.saw("40 trials: ")

@@ -319,6 +319,18 @@ def test_a_search_with_a_single_trial_opens(browser, tmp_path):
     assert "Importance" not in browser.text() and browser.errors() == []
 
 
+def test_the_trials_of_an_ensemble_are_named(browser, tmp_path):
+    page, result = tune(tmp_path, "gbt", SPACE, "--trials", "12", "--score", "auc", "--ensemble", "5")
+    browser.open(page, "trials")
+    ensemble = result["ensemble"]
+    members = sorted(ensemble["trials"], key=lambda member: -member["weight"])
+    named = ", ".join(f"trial {member['trial']} ({100 * member['weight']:.1f} %)" for member in members)
+    trials = "1 trial" if len(members) == 1 else f"{len(members)} trials"
+    assert f"The model blends {trials}, whose score together is {ensemble['score']:.5f}"[:-1] in browser.text()
+    assert named in browser.text() and "The model has the setting of" not in browser.text()
+    assert browser.errors() == []
+
+
 def test_damaged_and_hostile_trials(browser, tmp_path):
     document = samples.search()
     trials = document["runs"][0]["result"]["trials"]

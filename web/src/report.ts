@@ -33,7 +33,7 @@ export interface Run {
   phases: Phase[];
   curves: Curve[];
   events: Event[];
-  /** What the command prints with --json. */
+  /** What the command prints with --json; while it runs, the score and trials of a search alone. */
   result?: Result;
   model?: Model;
   measured: Measured[];

@@ -6,6 +6,8 @@ export interface Search {
   score?: string;
   /** The trial whose setting the model has. */
   chosen?: number;
+  /** Where the model blends several trials: its score, and the weight of each. */
+  ensemble?: { score?: number; trials: { trial: number; weight: number }[] };
   trials: Trial[];
 }
 
@@ -51,4 +53,12 @@ const trial = record<Trial>(
   ["trial", "state"],
 );
 
-export const search = record<Search>({ score: text, chosen: number, trials: list(trial) }, ["trials"]);
+const ensemble = record<NonNullable<Search["ensemble"]>>(
+  {
+    score: number,
+    trials: list(record<{ trial: number; weight: number }>({ trial: number, weight: number }, ["trial", "weight"])),
+  },
+  ["trials"],
+);
+
+export const search = record<Search>({ score: text, chosen: number, ensemble, trials: list(trial) }, ["trials"]);

@@ -10,7 +10,7 @@ export interface LossMark {
 
 /** Those of its result or, while it runs, those that its warnings report. */
 export function lossesOf(run: Run): Loss[] {
-  if (run.result) return run.result.losses;
+  if (run.result && run.state !== "running") return run.result.losses;
   return run.events.flatMap(({ message }) => {
     const [, executor, how, at] = /^lost (.+?) \((.+?)\) at (.+?); /.exec(message) ?? [];
     return executor && how && at ? [{ executor, how, at }] : [];

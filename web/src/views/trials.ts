@@ -7,7 +7,7 @@ import { searchedOptions, sharedText } from "../derive/options";
 import type { Shown, ShownRun } from "../derive/shown";
 import { bestOf, bestSoFar, budgetsOf, scoredOf } from "../derive/trials";
 import { html } from "../dom";
-import { count, plural } from "../format";
+import { count, percent, plural } from "../format";
 import { empty, note } from "../parts/controls";
 import { Keyed, type Part } from "../parts/keyed";
 import { kShades } from "../parts/swatch";
@@ -24,20 +24,31 @@ export const isSearch = ({ command, result }: Run) => command === "tune" || resu
 const key = ({ items }: { items: { shade: number }[] }) =>
   shadeKey("trials by score: worst", "best", items.some(({ shade }) => shade === kShades) ? "failed" : "");
 
-/** "64 trials: 8 complete, 56 paused. ..." */
-function summary(search: Search, charts: TrialCharts): (Node | string)[] {
+/** "The model blends 2 trials, whose score together is 0.788: trial 8 (60 %), trial 3 (40 %)." */
+function ensembleText({ score, trials }: NonNullable<Search["ensemble"]>): string {
+  const members = [...trials]
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ trial, weight }) => `trial ${trial} (${percent(weight)})`);
+  return `The model blends ${plural(trials.length, "trial")}, whose score together is ${scoreText(score)}: ${members.join(", ")}.`;
+}
+
+/** "64 trials: 8 complete, 56 paused. ..." Of `all`, `search` has those that were measured. */
+function summary({ trials: all }: Search, search: Search, charts: TrialCharts): (Node | string)[] {
   const { trials } = search;
   const counts = (["complete", "paused", "running", "failed"] as const)
-    .map((state) => [state, trials.filter((trial) => trial.state === state).length] as const)
+    .map((state) => [state, all.filter((trial) => trial.state === state).length] as const)
     .filter(([, n]) => n)
     .map(([state, n]) => `${count(n)} ${state}`);
   const best = bestOf(search);
   const chosen = trials.find(({ trial }) => trial === search.chosen);
   const shared = sharedText(trials);
   return [
-    html("p", {}, `${plural(trials.length, "trial")}: ${counts.join(", ")}.`),
-    best ? html("p", {}, `The best is ${charts.textOf(best.trial)}.`) : empty("No trial has a score."),
-    chosen && chosen !== best?.trial ? html("p", {}, `The model has the setting of ${charts.textOf(chosen)}.`) : "",
+    html("p", {}, `${plural(all.length, "trial")}: ${counts.join(", ")}.`),
+    best
+      ? html("p", {}, `The best is ${charts.textOf(best.trial)}.`)
+      : empty(`No trial has a score${all.length > trials.length ? " yet" : ""}.`),
+    search.ensemble ? html("p", {}, ensembleText(search.ensemble)) : "",
+    chosen && chosen !== best?.trial && !search.ensemble ? html("p", {}, `The model has the setting of ${charts.textOf(chosen)}.`) : "",
     shared ? html("p", { class: "soft" }, `All have ${shared}.`) : "",
     best ? note("Its score is the best of many, so it is a little too good: measure the model on other rows.") : "",
   ];
@@ -66,19 +77,20 @@ class SearchPart implements Part<ShownRun> {
   element = html("section", { class: "model trials" }, this.head, this.charts, this.table, this.several);
 
   show({ run, series }: ShownRun): void {
-    const search = run.result!.search!;
+    const all = run.result!.search!;
+    const search = { ...all, trials: all.trials.filter(({ state, score }) => state !== "running" || score !== undefined) };
     const options = searchedOptions(search.trials);
     const charts = new TrialCharts(search, options);
     this.search = search;
     this.head.replaceChildren(
       heading(run.name, series),
-      ...(search.trials.length ? summary(search, charts) : [empty("No trial was measured.")]),
+      ...(all.trials.length ? summary(all, search, charts) : [empty("No trial was measured.")]),
     );
     const scored = scoredOf(search.trials);
-    this.table.hidden = !search.trials.length;
+    this.table.hidden = !all.trials.length;
     this.charts.hidden = !scored.length;
     this.several.hidden = scored.length < 2 || !options.length;
-    this.trials.show(search);
+    this.trials.show(all);
     if (this.charts.hidden) return;
     this.soFar.show(charts.bestSoFar());
     const curves = charts.curves();
@@ -127,9 +139,9 @@ export function trials(): View {
       const found = runs.filter(({ run }) => run.result?.search);
       message.replaceChildren(
         ...missing(
-          { ...shown, runs },
+          { ...shown, runs: runs.filter((run) => !found.includes(run)) },
           !found.length,
-          "Trials come when it is done",
+          "Trials come when its search begins",
           "None of these runs searched for options. `podere tune gbt DATA -o best.json --report out.html` does.",
         ),
       );

@@ -11,6 +11,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/number.h"
+#include "podere/base/printable.h"
 #include "podere/base/read_file.h"
 #include "podere/catalog/catalog.h"
 #include "podere/cli/arguments.h"
@@ -134,6 +135,10 @@ void define_search(CLI::App& app, TuneOptions& options) {
   app.add_option("--fold-seed", job.folds.seed, "Seed of which rows are held out [0]")
       ->transform(count())
       ->type_name("S");
+  app.add_option("--fold-group", job.folds.group,
+                 "Column, by name, whose rows of one value are held out together; no feature [none]")
+      ->excludes("--validation")
+      ->type_name("COLUMN");
   app.add_option("--held-out", job.held_out,
                  fmt::format("Measure trials on one row of N [5; of fewer than {} rows --folds 5]",
                              with_commas(jobs::kFoldedRows)))
@@ -156,10 +161,18 @@ void define_tune(CLI::App& app, TuneOptions& options) {
 std::string measured_text(const Json& facts) {
   const Json& on = facts.at("measured_on");
   if (on.contains("validation")) return on.at("validation").get<std::string>();
-  if (on.contains("held_out")) return fmt::format("one row of {}", on.at("held_out").get<int>());
+  std::string group;
+  if (on.contains("group") && facts.contains("groups")) {
+    group =
+        fmt::format("; rows together of each of {} values of {}, which is no feature",
+                    with_commas(facts.at("groups").get<std::uint64_t>()), printable(on.at("group").get<std::string>()));
+  }
+  if (on.contains("held_out")) {
+    return fmt::format("{}one row of {}{}", group.empty() ? "" : "about ", on.at("held_out").get<int>(), group);
+  }
   const int n_repeats = on.at("repeats").get<int>();
-  return fmt::format("{} folds{}", on.at("folds").get<int>(),
-                     n_repeats > 1 ? fmt::format(", {} times", n_repeats) : "");
+  return fmt::format("{} folds{}{}", on.at("folds").get<int>(),
+                     n_repeats > 1 ? fmt::format(", {} times", n_repeats) : "", group);
 }
 
 /// "64", "5 of 200, as the time was over, 1 failed (trial 3: ...)".
@@ -174,12 +187,17 @@ std::string count_text(const Json& facts, std::size_t n_wanted) {
                             failed->at("trial").get<int>(), failed->at("facts").value("error", ""));
 }
 
-std::string at_a_time_text(const Json& facts, std::size_t n_wanted) {
+std::string at_a_time_text(const Json& facts, const jobs::TuneJob& job) {
   const auto n = facts.at("trials_at_a_time").get<std::size_t>();
-  if (n == 1) return "1 trial, by all executors";
+  const auto n_parallel = facts.at("parallel").get<std::size_t>();
   const auto n_cores = facts.at("executors").get<std::size_t>() * facts.at("cores").get<std::size_t>();
+  if (n == 1) {
+    const bool is_short = job.side_by_side == jobs::SideBySide::kYes && n_parallel == 1 && n_cores > 1;
+    return fmt::format("1 trial, by all executors{}",
+                       is_short ? "; for more: --parallel 8, which is another search" : "");
+  }
   std::string text = fmt::format("{} trials, each by one core", n);
-  if (2 * n_cores <= facts.at("parallel").get<std::size_t>() || n == n_wanted) return text;
+  if (2 * n_cores <= n_parallel || n == job.trials) return text;
   return text +
          fmt::format("; so that none of {} cores waits: --parallel {}, which is another search", n_cores, 2 * n_cores);
 }
@@ -242,7 +260,7 @@ void print_search(const Json& facts, const jobs::TuneJob& job, const std::string
                                       facts.at("features").get<std::uint64_t>())},
       {"executors × cores", fmt::format("{} × {}", facts.at("executors").get<int>(), facts.at("cores").get<int>())},
       {"trials", count_text(facts, job.trials)},
-      {"at a time", at_a_time_text(facts, job.trials)},
+      {"at a time", at_a_time_text(facts, job)},
       {"measured on", measured_text(facts)},
       {"to load", seconds("load_seconds")},
       {"to search", seconds("search_seconds")},

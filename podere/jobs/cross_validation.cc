@@ -112,11 +112,7 @@ struct DealtFold {
 class FoldDealer {
  public:
   FoldDealer(const Folds& folds, const FoldTable& rows, table::LabelKind kind, const JobContext& context)
-      : folds_(folds),
-        rows_(rows),
-        by_class_(kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses),
-        context_(context),
-        values_(deal_rows(0)) {}
+      : folds_(folds), rows_(rows), kind_(kind), context_(context), values_(deal_rows(0)) {}
 
   std::size_t n_folds() const { return static_cast<std::size_t>(folds_.n) * static_cast<std::size_t>(folds_.repeats); }
   /// Different ones of the column that folds follow.
@@ -158,10 +154,7 @@ class FoldDealer {
 
  private:
   table::ValueFolds deal_rows(std::size_t repeat) const {
-    const table::FoldOptions options{.n_folds = folds_.n, .repeat = repeat, .seed = folds_.seed, .by_class = by_class_};
-    if (!folds_.group.empty()) return table::folds_of_groups(*rows_.column, rows_.table, options, context_.comm);
-    if (!folds_.order.empty()) return table::runs_in_order(*rows_.column, rows_.table, options, context_.comm);
-    return {table::fold_of_rows(rows_.table, options, context_.comm), 0};
+    return deal_to_folds(rows_, folds_, {.n_folds = folds_.n, .repeat = repeat}, kind_, context_.comm);
   }
 
   /// Runs 0 .. fold + 1, of which the last is held out.
@@ -183,7 +176,7 @@ class FoldDealer {
 
   const Folds& folds_;
   const FoldTable& rows_;
-  bool by_class_;
+  table::LabelKind kind_;
   const JobContext& context_;
   table::ValueFolds values_;
   std::size_t dealt_repeat_ = 0;  // that values_ are of

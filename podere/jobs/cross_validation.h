@@ -6,39 +6,11 @@
 #include <vector>
 
 #include "podere/algorithm/algorithm.h"
+#include "podere/jobs/folds.h"
 #include "podere/jobs/job_context.h"
 #include "podere/table/table.h"
 
 namespace podere::jobs {
-
-inline constexpr int kMostRepeats = 1000;
-
-/// The part of a training job about folds.
-struct Folds {
-  int n = 0;               ///< of a repeat; 0: no cross-validation
-  int repeats = 1;         ///< each with folds of its own
-  std::uint64_t seed = 0;  ///< which rows are held out together
-  std::string group;       ///< column whose values say which are; no feature; empty: none
-  std::string order;       ///< column of their order: each fold is measured on rows that come after those that it is
-                           ///< trained on; no feature; empty: none
-
-  /// The column that is read for folds alone; empty: none.
-  const std::string& column() const { return group.empty() ? order : group; }
-
-  static void visit_fields(auto& self, auto&& visit) {
-    visit("n", self.n);
-    visit("repeats", self.repeats);
-    visit("seed", self.seed);
-    visit("group", self.group);
-    visit("order", self.order);
-  }
-};
-
-/// Rows that cross-validation deals.
-struct FoldTable {
-  const table::Table& table;
-  const table::Table* column = nullptr;  ///< Folds::column() of the same rows, as the one feature; null: there is none
-};
 
 /// What cross-validation writes besides; empty: nothing.
 struct FoldFiles {

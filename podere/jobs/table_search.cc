@@ -1,7 +1,9 @@
 #include "podere/jobs/table_search.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,7 +13,6 @@
 #include "podere/jobs/study_run.h"
 #include "podere/jobs/trials.h"
 #include "podere/table/fingerprint.h"
-#include "podere/table/folds.h"
 #include "podere/table/gather_rows.h"
 #include "podere/table/schema_json.h"
 #include "podere/table/weighted_labels.h"
@@ -19,24 +20,46 @@
 namespace podere::jobs {
 namespace {
 
-/// The parts that trials are trained and measured on. Collective.
-std::vector<std::vector<std::uint8_t>> parts_of(const TuneJob& job, const algorithm::Trainer& trainer,
-                                                const table::Table& table, const comm::Communicator& comm) {
+/// The fold to hold out where only one is: the first, or with groups that whose share of the rows is nearest to
+/// 1 / n_folds, as the largest group is in the first. Collective.
+int fold_to_hold_out(const table::ValueFolds& dealt, int n_folds, bool has_groups, const comm::Communicator& comm) {
+  if (!has_groups) return 0;
+  std::vector<std::int64_t> n_rows(static_cast<std::size_t>(n_folds) + 1);  // of each fold, and of all
+  for (const std::uint8_t fold : dealt.of_rows) ++n_rows[fold];
+  n_rows.back() = static_cast<std::int64_t>(dealt.of_rows.size());
+  comm.all_reduce(std::span(n_rows), comm::Reduction::kSum);
+  const auto beside = [&](std::int64_t n) { return std::abs(n * n_folds - n_rows.back()); };
+  return static_cast<int>(std::ranges::min_element(n_rows.begin(), n_rows.end() - 1, {}, beside) - n_rows.begin());
+}
+
+/// The parts that trials are trained and measured on, each [n_rows].
+struct Parts {
+  std::vector<std::vector<std::uint8_t>> is_training;
+  std::uint64_t n_groups = 0;
+};
+
+/// Collective.
+Parts parts_of(const TuneJob& job, const algorithm::Trainer& trainer, const FoldTable& rows,
+               const comm::Communicator& comm) {
   const table::LabelKind kind = trainer.label_rules().kind;
-  const bool by_class = kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
-  if (kind == table::LabelKind::kTwoClasses) table::weigh_labels(table, {}, 0, trainer.label_rules(), "training", comm);
-  const int n_folds = job.folds.n > 0 ? job.folds.n : job.held_out;
-  std::vector<std::vector<std::uint8_t>> parts;
+  if (kind == table::LabelKind::kTwoClasses) {
+    table::weigh_labels(rows.table, {}, 0, trainer.label_rules(), "training", comm);
+  }
+  Parts parts;
+  const auto hold_out = [&](const table::ValueFolds& dealt, int fold) {
+    std::vector<std::uint8_t>& is_training = parts.is_training.emplace_back(rows.table.n_rows());
+    std::ranges::transform(dealt.of_rows, is_training.begin(), [&](std::uint8_t of) { return of == fold ? 0 : 1; });
+    parts.n_groups = dealt.n_values;
+  };
+  if (job.folds.n == 0) {
+    const auto dealt = deal_to_folds(rows, job.folds, {.n_folds = job.held_out, .name = "held-out"}, kind, comm);
+    hold_out(dealt, fold_to_hold_out(dealt, job.held_out, !job.folds.group.empty(), comm));
+    return parts;
+  }
   for (int repeat = 0; repeat < job.folds.repeats; ++repeat) {
-    const auto fold_of_row = table::fold_of_rows(
-        table,
-        {.n_folds = n_folds, .repeat = static_cast<std::size_t>(repeat), .seed = job.folds.seed, .by_class = by_class},
-        comm);
-    for (int fold = 0; fold < (job.folds.n > 0 ? n_folds : 1); ++fold) {
-      std::vector<std::uint8_t>& is_training = parts.emplace_back(table.n_rows());
-      std::ranges::transform(fold_of_row, is_training.begin(), [&](std::uint8_t of) { return of == fold ? 0 : 1; });
-    }
-    if (job.folds.n == 0) break;
+    const table::FoldOptions options{.n_folds = job.folds.n, .repeat = static_cast<std::size_t>(repeat)};
+    const auto dealt = deal_to_folds(rows, job.folds, options, kind, comm);
+    for (int fold = 0; fold < job.folds.n; ++fold) hold_out(dealt, fold);
   }
   return parts;
 }
@@ -68,14 +91,15 @@ tune::StudyOptions study_options(const SearchTask& task) {
 }
 
 /// By what a search differs from others: its steps must not be taken for theirs. Collective.
-Json identity(const SearchTask& task, const tune::StudyOptions& study, const table::Table& table,
+Json identity(const SearchTask& task, const tune::StudyOptions& study, const FoldTable& rows,
               const table::Table* validation, const JobContext& context) {
   const TuneJob& job = task.job;
   const auto values = [&](const table::Table& of) { return table::fingerprint(of, context.comm, context.n_threads); };
-  return {{"rows", table.n_global_rows()},
-          {"values", values(table)},
+  return {{"rows", rows.table.n_global_rows()},
+          {"values", values(rows.table)},
           {"validation values", validation == nullptr ? Json() : Json(values(*validation))},
-          {"columns", table::to_json(table.schema())},
+          {"group values", rows.column == nullptr ? Json() : Json(values(*rows.column))},
+          {"columns", table::to_json(rows.table.schema())},
           {"algorithm", job.algorithm},
           {"options", task.options},
           {"space", task.space.to_json()},
@@ -187,17 +211,22 @@ bool is_small(const table::Table& table) {
   return table.n_global_rows() < kSmallRows && table.n_global_rows() * table.n_columns() < kSmallValues;
 }
 
-SearchFound search_on(const SearchTask& task, const table::Table& table, const table::Table* validation,
+SearchFound search_on(const SearchTask& task, const FoldTable& given, const table::Table* validation,
                       const JobContext& context) {
   const TuneJob& job = task.job;
   const comm::Communicator& comm = context.comm;
-  TrialRows rows{&table, validation};
+  TrialRows rows{&given.table, validation};
   const auto trainer = task.algorithm.trainer(task.first_options);
-  if (validation == nullptr) rows.is_training = parts_of(job, *trainer, table, comm);
+  SearchFound found;
+  if (validation == nullptr) {
+    Parts parts = parts_of(job, *trainer, given, comm);
+    rows.is_training = std::move(parts.is_training);
+    if (parts.n_groups > 0) found.facts["groups"] = parts.n_groups;
+  }
   rows.n_folds = job.folds.n;
   const tune::StudyOptions study_of = study_options(task);
   const StudyFacts facts_of_study{
-      job.algorithm, job.search, job.seed, job.score, identity(task, study_of, table, validation, context),
+      job.algorithm, job.search, job.seed, job.score, identity(task, study_of, given, validation, context),
       job.study,     job.seconds};
   const Stopwatch search_watch;
   StudyRun search(facts_of_study, task.space, study_of, context);
@@ -206,14 +235,13 @@ SearchFound search_on(const SearchTask& task, const table::Table& table, const t
   const bool is_whole = n_at_a_time > 1 ? run_side_by_side(search, trials, rows, comm) : search.run_in_turn(trials);
   const tune::Study& study = search.study();
   const bool is_maximized_score = is_maximized(job.score);
-  SearchFound found;
-  found.facts = {{"search_seconds", search_watch.seconds()},
-                 {"rungs", study.rungs()},
-                 {"trials", tune::trials_json(study, is_maximized_score)},
-                 {"steps", search.n_steps()},
-                 {"trials_at_a_time", n_at_a_time},
-                 {"was_stopped", !is_whole},
-                 {"out_of_time", is_whole && !study.to_do().empty()}};
+  found.facts.update(Json{{"search_seconds", search_watch.seconds()},
+                          {"rungs", study.rungs()},
+                          {"trials", tune::trials_json(study, is_maximized_score)},
+                          {"steps", search.n_steps()},
+                          {"trials_at_a_time", n_at_a_time},
+                          {"was_stopped", !is_whole},
+                          {"out_of_time", is_whole && !study.to_do().empty()}});
   if (is_whole) check_some_succeeded(study);
   if (!study.best()) return found;
   const std::size_t chosen = chosen_trial(study, job.one_standard_error);

@@ -6,6 +6,7 @@
 
 #include "podere/algorithm/algorithm.h"
 #include "podere/base/json.h"
+#include "podere/jobs/folds.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/tune_job.h"
 #include "podere/table/table.h"
@@ -23,13 +24,13 @@ struct SearchTask {
 };
 
 struct SearchFound {
-  Json facts;  ///< of podere tune --json, those of rows and of seconds to load left out
+  Json facts = Json::object();  ///< of podere tune --json, those of rows and of seconds to load left out
   std::unique_ptr<const algorithm::Model> model;  ///< null: it was stopped
 };
 
-/// Searches, and trains what it found on all rows of `table`. `validation`: null where trials are measured on rows of
-/// `table`. Collective. Throws InputError, on all ranks, where nothing can be found.
-SearchFound search_on(const SearchTask& task, const table::Table& table, const table::Table* validation,
+/// Searches, and trains what it found on all rows `given`. `validation`: null where trials are measured on some of
+/// them. Collective. Throws InputError, on all ranks, where nothing can be found.
+SearchFound search_on(const SearchTask& task, const FoldTable& given, const table::Table* validation,
                       const JobContext& context);
 
 /// Whether one core trains a model of such a table quickly, so that many do best with a model each.

@@ -14,18 +14,17 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
-#include "podere/base/nearest_name.h"
 #include "podere/base/printable.h"
 #include "podere/catalog/catalog.h"
 #include "podere/jobs/checkpoint.h"
 #include "podere/jobs/cross_validation.h"
+#include "podere/jobs/folds.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/measures.h"
 #include "podere/jobs/report_facts.h"
 #include "podere/jobs/tensorboard_summaries.h"
 #include "podere/jobs/training_label.h"
 #include "podere/table/folds.h"
-#include "podere/table/select_columns.h"
 
 namespace podere::jobs {
 namespace {
@@ -75,39 +74,6 @@ std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const alg
   return base;
 }
 
-/// The source that is read where folds follow a column: with it among the features, as categories where it has groups,
-/// of which float32 would not hold every number. `source` is as with_format has it.
-source::SourceSpec with_fold_column(source::SourceSpec source, const Folds& folds) {
-  if (folds.column().empty() || source::kept_name(source.location)) return source;
-  const auto add_to = [&](std::vector<std::string>& columns) {
-    if (std::ranges::find(columns, folds.column()) == columns.end()) columns.push_back(folds.column());
-  };
-  if (!source.columns.empty()) add_to(source.columns);
-  std::erase(source.drop, folds.column());
-  if (!folds.group.empty() && source::has_option(source, "categorical")) add_to(source.categorical);
-  return source;
-}
-
-/// The column that folds follow, as the only feature, and the table without it.
-std::pair<table::Table, table::Table> take_fold_column(const table::Table& table, const Folds& folds, int n_threads) {
-  const std::string& column = folds.column();
-  const char* const option = folds.group.empty() ? "fold-order" : "fold-group";
-  const table::Schema& schema = table.schema();
-  if (column == schema.label) {
-    throw_input_error("{} is {}, which is the label: choose another with --label", option, printable(column));
-  }
-  if (column == schema.weight) throw_input_error("{} is {}, which is the weight", option, printable(column));
-  std::vector<std::string> features = schema.features;
-  if (std::erase(features, column) == 0) {
-    const auto nearest = nearest_name(column, features);
-    throw_input_error("{}: there is no column {}{}", option, printable(column),
-                      nearest ? "; did you mean " + printable(*nearest) + "?" : "");
-  }
-  if (features.empty())
-    throw_input_error("{} is {}, the only feature: none is left to learn from", option, printable(column));
-  return {table::select_columns(table, {column}, n_threads), table::select_columns(table, features, n_threads)};
-}
-
 /// The rows of a job, in memory or not.
 class TrainingRows {
  public:
@@ -121,7 +87,7 @@ class TrainingRows {
     memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
                                     : table_of(source_, true, context, &facts_));
     if (base != nullptr) check_label_name(source_, **memory_, base->schema());
-    if (!job.folds.column().empty()) leave_out_fold_column(job.folds, context);
+    fold_column_ = take_fold_column(memory_, job.folds, context);
     // A report is made of the rows after the training.
     rows_ = job.report ? std::make_unique<table::HeldRows>(**memory_) : memory_->rows();
   }
@@ -146,14 +112,6 @@ class TrainingRows {
   const table::RowSource* operator->() const { return rows_.get(); }
 
  private:
-  void leave_out_fold_column(const Folds& folds, const JobContext& context) {
-    context.comm.agree([&] {
-      auto [column, table] = take_fold_column(**memory_, folds, context.n_threads);
-      fold_column_.emplace(std::move(column));
-      memory_.emplace(std::move(table));
-    });
-  }
-
   std::unique_ptr<table::RowSource> open_rows(const JobContext& context) {
     if (source::kept_name(source_.location)) {
       throw_input_error(

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "podere/base/error.h"
 #include "podere/catalog/catalog.h"
 #include "podere/jobs/cross_validation.h"
+#include "podere/jobs/folds.h"
 #include "podere/jobs/job_context.h"
 #include "podere/jobs/report_facts.h"
 #include "podere/jobs/table_search.h"
@@ -55,7 +58,12 @@ void check_job(const TuneJob& job, const algorithm::Algorithm& algorithm) {
   if (job.one_standard_error && job.ensemble > 0) {
     throw InputError("one-standard-error chooses one trial, ensemble blends several: leave one out");
   }
-  if (!job.folds.column().empty()) throw InputError("a search has no folds by group or order yet");
+  if (!job.folds.order.empty()) {
+    throw InputError("a search has no folds by order yet: leave out fold-order, or give later rows as --validation");
+  }
+  if (!job.folds.group.empty() && job.validation) {
+    throw InputError("groups are of rows that are held out: leave out --fold-group or --validation");
+  }
   if (job.folds.n > 0 && job.validation) throw InputError("folds measure each row once: leave out --validation");
   if (!(job.seconds >= 0)) throw_input_error("time is {} seconds, allowed is a number from 0", job.seconds);
 }
@@ -118,8 +126,9 @@ void check_space(const tune::Space& space, const TuneJob& job, const algorithm::
 /// A table to learn.
 struct LabeledTable {
   std::optional<JobTable> table;
-  Json label_options;  // that its label asks for
-  Json label;          // as describe_label
+  std::optional<table::Table> fold_column;  // Folds::column(), which the table does not have
+  Json label_options;                       // that its label asks for
+  Json label;                               // as describe_label
   source::SourceSpec source;
 };
 
@@ -128,9 +137,10 @@ LabeledTable load_table(const TuneJob& job, const Json& options, const algorithm
                         const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   LabeledTable loaded;
-  loaded.source = source::with_format(job.table, comm);
+  loaded.source = with_fold_column(source::with_format(job.table, comm), job.folds);
   io::ReadFacts read;
   loaded.table.emplace(table_of(loaded.source, true, context, &read));
+  loaded.fold_column = take_fold_column(loaded.table, job.folds, context);
   const table::Table& table = **loaded.table;
   check_missing_labels(loaded.source, table, read.label, comm);
   const Json asked = options_for(algorithm, options, table, read.label, comm);
@@ -185,14 +195,13 @@ TuneJob nested_job(TuneJob job, int part) {
 /// What the whole search reaches on rows that it has not seen: it is repeated for each of several parts of the rows on
 /// all others, and what it finds is measured on that part. As CrossValidation::to_json; of each search also its best
 /// "search_score". Null: it was stopped. Collective.
-Json nested_searches(const SearchTask& task, const table::Table& table, const JobContext& context) {
+Json nested_searches(const SearchTask& task, const FoldTable& all, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const auto trainer = task.algorithm.trainer(task.first_options);
-  const table::LabelKind kind = trainer->label_rules().kind;
-  const bool by_class = kind == table::LabelKind::kTwoClasses || kind == table::LabelKind::kClasses;
-  const auto part_of_row = table::fold_of_rows(
-      table, {.n_folds = task.job.nested, .repeat = kRepeatOfNested, .seed = task.job.folds.seed, .by_class = by_class},
-      comm);
+  const std::vector<std::uint8_t> part_of_row =
+      deal_to_folds(all, task.job.folds, {.n_folds = task.job.nested, .repeat = kRepeatOfNested, .name = "nested"},
+                    trainer->label_rules().kind, comm)
+          .of_rows;
   NestedProgress progress(context.progress);
   const JobContext of_nested{comm, context.n_threads, progress, context.tables, context.files};
   CrossValidation found;
@@ -203,27 +212,34 @@ Json nested_searches(const SearchTask& task, const table::Table& table, const Jo
       is_held_out[row] = part_of_row[row] == part ? 1 : 0;
       is_training[row] = is_held_out[row] == 0 ? 1 : 0;
     }
-    const table::Table rows = table::keep_rows(table, is_training, comm, context.n_threads);
+    const auto rows_of = [&](const table::Table& table) {
+      return table::keep_rows(table, is_training, comm, context.n_threads);
+    };
+    const table::Table rows = rows_of(all.table);
+    std::optional<table::Table> column;
+    if (all.column != nullptr) column.emplace(rows_of(*all.column));
     const TuneJob job = nested_job(task.job, part);
-    const SearchFound of_part =
-        search_on({job, task.algorithm, task.space, task.options, task.first_options}, rows, nullptr, of_nested);
+    const SearchFound of_part = search_on({job, task.algorithm, task.space, task.options, task.first_options},
+                                          {rows, column ? &*column : nullptr}, nullptr, of_nested);
     if (!of_part.model) return nullptr;
     Json facts = {{"repeat", 1},
                   {"fold", part + 1},
                   {"search_score", of_part.facts.contains("ensemble")
                                        ? of_part.facts.at("ensemble").at("score")
                                        : score_of(of_part.facts.at("trials"), of_part.facts.at("chosen"))}};
-    facts.update(measure_held_out(*of_part.model, table, is_training, comm, context.n_threads));
+    facts.update(measure_held_out(*of_part.model, all.table, is_training, comm, context.n_threads));
     found.of_folds.push_back(std::move(facts));
   }
   return found.to_json({.n = task.job.nested});
 }
 
-/// "folds" and "repeats", or "held_out" or "validation".
+/// "folds" and "repeats", or "held_out" or "validation"; with a group its name.
 Json measured_on(const TuneJob& job) {
   if (job.validation) return {{"validation", name_of(*job.validation)}};
-  if (job.folds.n > 0) return {{"folds", job.folds.n}, {"repeats", job.folds.repeats}};
-  return {{"held_out", job.held_out}};
+  Json on = job.folds.n > 0 ? Json({{"folds", job.folds.n}, {"repeats", job.folds.repeats}})
+                            : Json({{"held_out", job.held_out}});
+  if (!job.folds.group.empty()) on["group"] = job.folds.group;
+  return on;
 }
 
 }  // namespace
@@ -243,6 +259,7 @@ Json run(const TuneJob& given, const JobContext& context) {
   task.options.update(loaded.label_options);
   task.first_options.update(loaded.label_options);
   const table::Table& table = **loaded.table;
+  const FoldTable rows{table, loaded.fold_column ? &*loaded.fold_column : nullptr};
   std::optional<JobTable> validation;
   if (job.validation) {
     io::ReadFacts found;
@@ -262,7 +279,7 @@ Json run(const TuneJob& given, const JobContext& context) {
   facts["parallel"] = job.parallel;
   if (job.nested > 0) {
     const Stopwatch watch;
-    facts["nested"] = nested_searches(task, table, context);
+    facts["nested"] = nested_searches(task, rows, context);
     facts["nested_seconds"] = watch.seconds();
     job.seconds /= job.nested + 1;
   }
@@ -271,7 +288,7 @@ Json run(const TuneJob& given, const JobContext& context) {
     facts["was_stopped"] = true;
     facts["trials"] = Json::array();
   } else {
-    SearchFound found = search_on(task, table, validation ? &**validation : nullptr, context);
+    SearchFound found = search_on(task, rows, validation ? &**validation : nullptr, context);
     facts.update(found.facts);
     if (found.model && comm.is_root()) model = found.model->to_text();
   }

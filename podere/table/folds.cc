@@ -28,15 +28,15 @@ std::vector<std::uint64_t> count_classes(const Table& table, bool by_class, cons
 void check_counts(const Schema& schema, std::span<const std::uint64_t> counts, const FoldOptions& options) {
   const auto n_folds = static_cast<std::uint64_t>(options.n_folds);
   const std::uint64_t n_rows = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  if (n_rows < n_folds) throw_input_error("folds is {}, but there are {} rows", n_folds, n_rows);
+  if (n_rows < n_folds) throw_input_error("{} is {}, but there are {} rows", options.name, n_folds, n_rows);
   for (std::size_t k = 0; options.by_class && k < counts.size(); ++k) {
     if (counts[k] == 0 || counts[k] >= n_folds) continue;
     const std::string name = name_of_class(schema, k);
     if (counts[k] == 1) {
       throw_input_error("class {} of the label has 1 row: folds need at least two of each class", name);
     }
-    throw_input_error("folds is {}, but class {} of the label has {} rows, allowed are 2 to {} folds", n_folds, name,
-                      counts[k], counts[k]);
+    throw_input_error("{} is {}, but class {} of the label has {} rows, allowed are 2 to {} folds", options.name,
+                      n_folds, name, counts[k], counts[k]);
   }
 }
 
@@ -69,8 +69,10 @@ class Dealer {
 
 }  // namespace
 
-void check_number_of_folds(int n_folds) {
-  if (n_folds < 2 || n_folds > kMostFolds) throw_input_error("folds is {}, allowed is 2 to {}", n_folds, kMostFolds);
+void check_number_of_folds(const FoldOptions& options) {
+  if (options.n_folds < 2 || options.n_folds > kMostFolds) {
+    throw_input_error("{} is {}, allowed is 2 to {}", options.name, options.n_folds, kMostFolds);
+  }
 }
 
 std::size_t class_of_row(const Table& table, std::size_t row, bool by_class) {
@@ -84,7 +86,7 @@ std::string name_of_class(const Schema& schema, std::size_t k) {
 }
 
 std::vector<std::uint8_t> fold_of_rows(const Table& table, const FoldOptions& options, const comm::Communicator& comm) {
-  check_number_of_folds(options.n_folds);
+  check_number_of_folds(options);
   const std::vector<std::uint64_t> here = count_classes(table, options.by_class, comm);
   const std::size_t n_classes = here.size();
   const std::vector<std::uint64_t> of_ranks = comm.all_gather(std::span<const std::uint64_t>(here));

@@ -268,11 +268,11 @@ void check_first_run(const ColumnValues& values, const std::vector<std::uint8_t>
 
 ValueFolds folds_of_groups(const Table& column, const Table& table, const FoldOptions& options,
                            const comm::Communicator& comm) {
-  check_number_of_folds(options.n_folds);
+  check_number_of_folds(options);
   const ColumnValues groups(column, table, options, comm);
   if (groups.size() < static_cast<std::size_t>(options.n_folds)) {
-    throw_input_error("folds is {}, but the column {} has {} different values, {}", options.n_folds, groups.name(),
-                      groups.size(),
+    throw_input_error("{} is {}, but the column {} has {} different values, {}", options.name, options.n_folds,
+                      groups.name(), groups.size(),
                       groups.size() < 2 ? std::string("and at least two are needed")
                                         : "allowed are 2 to " + std::to_string(groups.size()) + " folds");
   }
@@ -292,7 +292,7 @@ ValueFolds folds_of_groups(const Table& column, const Table& table, const FoldOp
 
 ValueFolds runs_in_order(const Table& column, const Table& table, const FoldOptions& options,
                          const comm::Communicator& comm) {
-  check_number_of_folds(options.n_folds);
+  check_number_of_folds(options);
   if (column.schema().is_categorical(0)) {
     throw_input_error("the column {} holds categories, which have no order", printable(column.schema().features[0]));
   }

@@ -57,7 +57,7 @@ class AlgorithmClassifier(Classifier):
     def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
         return _arrays.find_categories(X, names, None)
 
-    def _check_categories(self, table: StoredTable) -> None:
+    def _check_categories(self, table: StoredTable, fold_group: str | None = None) -> None:
         pass  # the algorithm knows whether it takes them
 
     def _fit_on_table(self, table: StoredTable, validation: StoredTable | None, run: _models.Run) -> None:

@@ -127,12 +127,12 @@ class _GBT(WithHistory):
         self._refuse_warm_start()
         return {"algorithm": "trees", "options": {**options, "objective": objective}}
 
-    def _check_categories(self, table: StoredTable) -> None:
-        """Whether a table has the categories that this estimator asks for, if it asks."""
+    def _check_categories(self, table: StoredTable, fold_group: str | None = None) -> None:
+        """Whether a table has the categories that this estimator asks for, if it asks; a group of folds is no feature."""
         chosen = self.categorical_features
         if chosen is None or (isinstance(chosen, str) and chosen == "auto"):
             return
-        names, categorical = table.facts["features"], table.facts["categorical"]
+        names, categorical = ([name for name in table.facts[kind] if name != fold_group] for kind in ("features", "categorical"))
         asked = {names[place] for place in _arrays.find_places(chosen, names)}
         if asked != set(categorical):
             raise ValueError(f"categorical_features are {sorted(asked)}, those of the table are "

@@ -164,7 +164,7 @@ class _Network(WithHistory):
         base = self._base()
         return _arrays.find_categories(X, names, None) if base is None else base.categories
 
-    def _check_categories(self, table: StoredTable) -> None:
+    def _check_categories(self, table: StoredTable, fold_group: str | None = None) -> None:
         pass  # any will do
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],

@@ -468,7 +468,7 @@ class Session:
     def tune(self, estimator: Any, space: Mapping[str, Any] | None, table: Table, *, trials: int = 64,
              validation: Table | None = None, folds: int | None = None, score: str | None = None, search: str = "tpe",
              schedule: str = "asha", ensemble: int | None = None, one_standard_error: bool = False,
-             nested: int | None = None, seconds: float | None = None, seed: int = 0,
+             nested: int | None = None, fold_group: str | None = None, seconds: float | None = None, seed: int = 0,
              study: str | os.PathLike[str] | None = None) -> Tuned:
         """Find the parameters that train the best model: what `podere tune` finds on any number of executors.
 
@@ -499,6 +499,8 @@ class Session:
         nested : int or None
             Also measure what such a search reaches: repeat it so many times, each without one part of the rows, and
             measure what it finds on that part. With `seconds`, each gets its share.
+        fold_group : str or None
+            Column whose rows of one value, such as one patient's, are held out together. It is no feature.
         seconds : float or None
             After which nothing more begins; then what is found depends on how fast it was.
         seed : int
@@ -516,8 +518,13 @@ class Session:
                             "NNClassifier, NNRegressor and MLPClassifier")
         fields: dict[str, Any] = {"trials": whole("trials", trials, 1, 1_000_000), "search": search, "schedule": schedule,
                                   "seed": whole("seed", seed, 0, 2**64 - 1)}
-        if folds is not None:
-            fields["folds"] = {"n": whole("folds", folds, 2, 100)}
+        of_folds: dict[str, Any] = {} if folds is None else {"n": whole("folds", folds, 2, 100)}
+        if fold_group is not None:
+            if not isinstance(fold_group, str):
+                raise TypeError(f"fold_group is {fold_group!r}, allowed is the name of a column")
+            of_folds["group"] = fold_group
+        if of_folds:
+            fields["folds"] = of_folds
         if score is not None:
             fields["score"] = score
         if ensemble is not None:

@@ -71,10 +71,11 @@ class Tuned:
 def tune_on_table(estimator: Estimator, space: Any, table: StoredTable, validation: StoredTable | None,
                   search: dict[str, Any]) -> Tuned:
     """As Session.tune; `search` are fields of the job."""
-    names = table.facts["features"]
+    fold_group = search.get("folds", {}).get("group")
+    names = [name for name in table.facts["features"] if name != fold_group]
     model = clone(estimator)
     options, defaults = (of._make_options(names, True) for of in (model, type(model)()))
-    model._check_categories(table)
+    model._check_categories(table, fold_group)
     model._learn_target_of(table)
     searched = _space_of(model, space)
     job = model._job_of(model._choose_objective(options), options)

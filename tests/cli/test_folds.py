@@ -198,6 +198,68 @@ def test_a_patient_is_held_out_whole(podere, visits):
     assert features_of(podere, "model.json") == ["blood", "noise"]
 
 
+def search_visits(podere, visits, *arguments):
+    """The trees of two depths, as podere tune measures them."""
+    podere.write("space.toml", "n_trees = 60\ndepth = [2, 6]\n")
+    return json.loads(podere.done("tune", "gbt", visits, "--label", "ill", "--columns", "blood,noise", "--space", "space.toml",
+                                  "--search", "grid", "--schedule", "none", "--score", "auc", "-o", "model.json", "--json",
+                                  *arguments).stdout)
+
+
+@pytest.mark.parametrize("parts", [["--folds", 5], ["--held-out", 3]])
+def test_a_search_holds_a_patient_out_whole(podere, visits, parts):
+    known = search_visits(podere, visits, *parts)
+    held_out = search_visits(podere, visits, *parts, "--fold-group", "patient")
+    assert all(trial["score"] > 0.95 for trial in known["trials"]), known["trials"]
+    assert all(trial["score"] < 0.8 for trial in held_out["trials"]), held_out["trials"]
+    assert held_out["measured_on"]["group"] == "patient" and "group" not in known["measured_on"]
+    assert features_of(podere, "model.json") == ["blood", "noise"] and held_out["features"] == 2
+    if parts[0] == "--folds":
+        learn = ["gbt", visits, "--label", "ill", "--columns", "blood,noise", "--trees", 60, "--depth", 6]
+        folds = folds_of(podere, *learn, *parts, "--fold-group", "patient")
+        assert held_out["trials"][1]["score"] == folds["measures"]["auc"]["mean"]
+
+
+def test_a_large_group_is_not_the_one_part_held_out(podere):
+    """Of 1,000 rows 700 are of one group."""
+    lines = "".join(f"{row % 2},{row},{'large' if row < 700 else f's{row % 9}'}\n" for row in range(1000))
+    podere.write("sites.csv", "y,x,site\n" + lines)
+    found = json.loads(podere.done("tune", "gbt", "sites.csv", "--fold-group", "site", "--held-out", 5, "--trials", 1, "--fix",
+                                   "n_trees=2", "-o", "m.json", "--json").stdout)
+    assert found["groups"] == 10 and found["trials"][0]["facts"]["rows"] < 200
+
+
+def test_searches_by_group_are_the_same_on_1_2_3_5_executors(podere, visits):
+    texts = set()
+    for executors in (1, 2, 3, 5):
+        found = search_visits(podere, visits, "--folds", 3, "--nested", 2, "--fold-group", "patient", "--executors", executors,
+                              "--cores", 1)
+        texts.add(json.dumps([found["trials"], found["nested"], (podere.folder / "model.json").read_text()]))
+    assert len(texts) == 1
+    # Else a part would have patients that the search knew.
+    assert all(part["auc"] < 0.8 for part in found["nested"]["each"]), found["nested"]
+
+
+def test_a_study_is_of_its_groups(podere, visits):
+    search = ["--folds", 3, "--study", "a.journal"]
+    search_visits(podere, visits, *search, "--fold-group", "patient")
+    assert search_visits(podere, visits, *search, "--fold-group", "patient")["steps"] == 0
+    tune = ["tune", "gbt", visits, "--label", "ill", "--columns", "blood,noise", "--space", "space.toml", "--search", "grid",
+            "--schedule", "none", "--score", "auc", "-o", "model.json", *search]
+    assert "a.journal: is a study with other" in podere.refused(*tune)
+    assert "a.journal: is a study with other" in podere.refused(*tune, "--fold-group", "code")
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--fold-group", "patiet"], "no categorical column 'patiet'"),
+    (["--fold-group", "ill", "--drop", "patient"], "fold-group is 'ill', which is the label: choose another with --label"),
+    (["--fold-group", "patient", "--validation", "collider:100"], "--fold-group"),
+    (["--fold-group", "patient", "--held-out", 70], "held-out is 70, but the column 'patient' has"),
+    (["--fold-group", "patient", "--nested", 70], "nested is 70, but the column 'patient' has")])
+def test_a_group_that_a_search_cannot_have_is_refused(podere, visits, arguments, words):
+    assert words in podere.refused("tune", "gbt", visits, "--label", "ill", "--trials", 2, "-o", "model.json", *arguments)
+
+
 def test_the_column_that_folds_follow_is_no_feature(podere, visits):
     """Whether it is named among others, or dropped, or neither."""
     models = set()

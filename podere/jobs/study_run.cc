@@ -18,6 +18,10 @@
 namespace podere::jobs {
 namespace {
 
+// Of reports to those who look on.
+constexpr double kSecondsBetweenTrials = 0.05;
+constexpr std::size_t kMostTrialsAtOnce = 500;
+
 std::string to_bytes(const Json& json) {
   std::string bytes;
   Json::to_cbor(json, bytes);
@@ -63,18 +67,20 @@ class StudyRun::StudyProgress final : public PausedAnywhere {
       if (score_.empty()) score_ = default_score(result.facts);
       shown.metrics.emplace_back("best", is_maximized_ ? -result.loss : result.loss);
     }
-    if (Json changed = changed_trials(); !changed.empty()) {
+    const bool may_wait = since_trials_ && since_trials_->seconds() < kSecondsBetweenTrials && !study_.to_do().empty();
+    if (Json changed = may_wait ? Json() : changed_trials(); !changed.empty()) {
+      since_trials_.emplace();
       shown.search = {{"score", score_}, {"trials", std::move(changed)}};
     }
     PausedAnywhere::report(shown);
   }
 
  private:
-  /// Since the last time.
+  /// Since the last time, or the first of them.
   Json changed_trials() {
     Json changed = Json::array();
     known_.resize(study_.trials().size());
-    for (std::size_t i = 0; i < known_.size(); ++i) {
+    for (std::size_t i = 0; i < known_.size() && changed.size() < kMostTrialsAtOnce; ++i) {
       const tune::Trial& trial = study_.trials()[i];
       const std::pair now(trial.state, trial.done.size());
       if (std::exchange(known_[i], now) != now) changed.push_back(tune::trial_json(i, trial, is_maximized_));
@@ -86,6 +92,7 @@ class StudyRun::StudyProgress final : public PausedAnywhere {
   std::string score_;  // empty: not known yet
   const bool is_maximized_;
   std::vector<std::optional<std::pair<tune::Trial::State, std::size_t>>> known_;  // state and steps done
+  std::optional<Stopwatch> since_trials_;
 };
 
 StudyRun::StudyRun(const StudyFacts& facts, const tune::Space& space, const tune::StudyOptions& options,

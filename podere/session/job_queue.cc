@@ -104,7 +104,9 @@ bool JobQueue::is_cancelled(std::int64_t number) const {
 
 void JobQueue::note_step(std::int64_t number, const ProgressStep& step) {
   const std::lock_guard lock(mutex_);
-  records_.at(number).step = step;
+  ProgressStep& kept = records_.at(number).step;
+  kept = step;
+  kept.search.clear();  // which it does not describe
 }
 
 void JobQueue::note_line(std::int64_t number, const std::string& line) {

@@ -154,19 +154,21 @@ std::optional<Step> Study::next() {
   }
   const std::size_t trial = trials_.size();
   if (trial == n_trials_) return std::nullopt;
-  trials_.push_back({.setting = search_.suggest(trial, known()), .done = {}});
+  trials_.push_back({.setting = suggest(trial), .done = {}});
   const std::size_t rung = bracket_of_[trial];
   return Step{trial, rung, 0, rungs_[rung], trials_[trial].setting};
 }
 
-/// What is known to the search: results, and trials without one as failed, which keeps it from their settings.
-std::vector<Observation> Study::known() const {
-  std::vector<Observation> known = seen_;
+/// By the results so far. Trials without one are passed as failed, which keeps the search from their settings.
+Json Study::suggest(std::size_t trial) {
+  const std::size_t n_seen = seen_.size();
   for (const auto& [when, under_way] : on_) {
     const Step& step = under_way.step;
-    if (step.from == 0) known.push_back({step.trial, step.setting, std::numeric_limits<double>::quiet_NaN(), 0});
+    if (step.from == 0) seen_.push_back({step.trial, step.setting, std::numeric_limits<double>::quiet_NaN(), 0});
   }
-  return known;
+  Json setting = search_.suggest(trial, seen_);
+  seen_.resize(n_seen);
+  return setting;
 }
 
 /// How many of the bracket's trials measured on the rung are to be trained further.

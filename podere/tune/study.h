@@ -110,7 +110,7 @@ class Study {
   void look_at_results();
   void take(const Step& step, const StepResult& result);
   std::optional<Step> next();
-  std::vector<Observation> known() const;
+  Json suggest(std::size_t trial);
   std::optional<std::size_t> promoted_from(const Bracket& bracket, std::size_t rung) const;
   std::size_t n_promoted_of(const Bracket& bracket, std::size_t rung) const;
   bool is_full(const Bracket& bracket, std::size_t rung) const;

@@ -24,7 +24,7 @@ class LiveTrials:
         search = event.get("search", {})
         self._measure = search.get("score", self._measure)
         for trial in search.get("trials", []):
-            self._trials[trial["trial"]] = self._shown(trial)
+            self._trials[trial["trial"]] = trial
 
     def html(self) -> str:
         """The best ones, and how many are under way; "" before the first."""
@@ -32,7 +32,8 @@ class LiveTrials:
             return ""
         trials = best_first(self._trials.values(), is_maximized(self._measure))
         n_running = sum(trial["state"] == "running" for trial in trials)
-        return html_of(trials, self._measure or "score", self._length) + f"<p>{n_running} under way</p>"
+        table = html_of([self._shown(trial) for trial in trials[:_SHOWN]], self._measure or "score", self._length)
+        return f"{table}<p>{len(trials)} trials, {n_running} under way</p>"
 
 
 def is_maximized(measure: str) -> bool:

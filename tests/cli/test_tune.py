@@ -236,6 +236,16 @@ def test_a_search_that_its_time_ended_continues_as_if_it_had_not(podere):
     assert (continued, whole) == (model, journal)
 
 
+def test_of_many_rows_one_trial_at_a_time_is_assumed(podere):
+    search = ["tune", "gbt", "collider:200000", "--trials", 3, "--fix", "n_trees=2", "--schedule", "none", "-o", "m.json"]
+    for executors in (1, 2):
+        facts = json.loads(podere.done(*search, "--executors", executors, "--cores", 1, "--json").stdout)
+        assert (facts["parallel"], facts["trials_at_a_time"]) == (1, 1)
+    assert "for more: --parallel 8" in podere.done(*search, "--side-by-side", "yes", "--executors", 2, "--cores", 1).stdout
+    few = json.loads(podere.done(*search[:2], "collider:2000", *search[3:], "--cores", 2, "--json").stdout)
+    assert (few["parallel"], few["trials_at_a_time"]) == (8, 2)
+
+
 def test_trials_are_measured_on_the_rows_asked_for(podere):
     podere.write("space.toml", TREES)
 

@@ -69,6 +69,36 @@ def test_nested_searches_and_the_smallest_good_model_are_those_of_the_command_li
     assert found.score == facts["trials"][facts["chosen"]]["score"] and found.ensemble is None
 
 
+def test_rows_of_a_group_are_held_out_together(session, podere, tmp_path):
+    rng = numpy.random.default_rng(3)
+    patients = rng.integers(0, 40, 2000)
+    of_patient = rng.uniform(size=(40, 2))
+    with open(tmp_path / "visits.csv", "w") as file:
+        print("ill,patient,blood,noise", file=file)
+        for patient in patients:
+            print(int(of_patient[patient, 0] > 0.5), f"p{patient}", of_patient[patient, 1], rng.normal(), sep=",", file=file)
+    visits = session.read_csv(tmp_path / "visits.csv", label="ill", categorical=["patient"])
+    one = GBTClassifier(n_estimators=30)
+    known, by_group = (session.tune(one, {"max_depth": [5]}, visits, search="grid", score="auc", **group)
+                       for group in ({}, {"fold_group": "patient"}))
+    assert known.score > 0.95 > 0.85 > by_group.score
+    assert list(by_group.estimator.feature_names_in_) == ["blood", "noise"]
+    categories = GBTClassifier(n_estimators=3, categorical_features=[])
+    session.tune(categories, {"max_depth": [5]}, visits, search="grid", fold_group="patient")
+    with pytest.raises(ValueError, match=r"categorical_features are \[\], those of the table are \['patient'\]"):
+        session.tune(categories, {"max_depth": [5]}, visits, search="grid")
+    with pytest.raises(ValueError, match="fold_group is 'ill', which is the label"):
+        session.tune(one, {"max_depth": [5]}, visits, fold_group="ill")
+    with pytest.raises(TypeError, match="fold_group is 3, allowed is the name of a column"):
+        session.tune(one, {"max_depth": [5]}, visits, fold_group=3)
+    (tmp_path / "space.toml").write_text("depth = [5]\n")
+    facts = json.loads(podere("tune", "gbt", tmp_path / "visits.csv", "--label", "ill", "--space", tmp_path / "space.toml",
+                              "--search", "grid", "--fix", "n_trees=30", "--score", "auc", "--fold-group", "patient",
+                              "--fix", "early_stopping_rounds=0", "-o", tmp_path / "m.json", "--json"))
+    assert facts["trials"][0]["score"] == by_group.score
+    assert model_text(by_group.estimator, tmp_path) == (tmp_path / "m.json").read_text()
+
+
 def test_a_small_network_has_a_default_space(session, table, tmp_path):
     found = session.tune(MLPClassifier(iterations=30), None, table, trials=3, folds=2, search="random")
     for trial in found.trials:
@@ -123,8 +153,8 @@ def test_a_notebook_shows_trials_while_they_are_trained(session, table, monkeypa
     monkeypatch.setattr(session._jobs, "_shows_progress", True)
     found = session.tune(GBTClassifier(), SPACE, table, trials=9, score="auc", seed=1)
     tables = [state for state in screen.states if "<table>" in state]
-    assert "under way" in tables[0] and "running" in tables[0] and "max_depth" in tables[0]
-    assert "0 under way" in tables[-1] and tables[-1].count("<tr>") == 10 and "<th>auc</th>" in tables[-1]
+    assert " under way" in tables[0] and "running" in tables[0] and "max_depth" in tables[0]
+    assert "9 trials, 0 under way" in tables[-1] and tables[-1].count("<tr>") == 10 and "<th>auc</th>" in tables[-1]
     scores = re.findall(r"<tr><td>\d+</td><td>([\d.]+)</td>", tables[-1])
     assert scores == [f"{trial['score']:.6g}" for trial in found.trials]
     assert screen.states[-1] == "", "what was found is shown in its place"

@@ -128,6 +128,10 @@ def test_trials_come_while_a_search_runs(page, driver):
     page.saw("10 trials: ")
     assert "1 running" in page.text("main") and "The best is trial" in page.text("main")
     assert len(page.table("Trials")) == 11
+    driver.runs[1] = {**driver.runs[1], "state": "failed"}
+    driver.job(1, state="failed")
+    wait_for(lambda: len(page.table("Trials")) == 10)
+    assert "running" not in page.text("main")
     driver.runs[1] = {**run, "job": 1}
     driver.job(1, state="done", seconds=28.0, progress={**at, "done": 40})
     page.saw("40 trials: ")

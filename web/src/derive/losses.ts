@@ -8,9 +8,9 @@ export interface LossMark {
   seconds: number;
 }
 
-/** Those of its result or, while it runs, those that its warnings report. */
+/** Those of its result or, where it has none yet or never will, those that its warnings report. */
 export function lossesOf(run: Run): Loss[] {
-  if (run.result && run.state !== "running") return run.result.losses;
+  if (run.result?.losses.length) return run.result.losses;
   return run.events.flatMap(({ message }) => {
     const [, executor, how, at] = /^lost (.+?) \((.+?)\) at (.+?); /.exec(message) ?? [];
     return executor && how && at ? [{ executor, how, at }] : [];

@@ -24,6 +24,14 @@ export const isSearch = ({ command, result }: Run) => command === "tune" || resu
 const key = ({ items }: { items: { shade: number }[] }) =>
   shadeKey("trials by score: worst", "best", items.some(({ shade }) => shade === kShades) ? "failed" : "");
 
+/** Of a search that ended before they did: what was measured of them stays. */
+const withoutRunning = (search: Search): Search => ({
+  ...search,
+  trials: search.trials.flatMap((trial) =>
+    trial.state !== "running" ? [trial] : trial.score === undefined ? [] : [{ ...trial, state: "paused" as const }],
+  ),
+});
+
 /** "The model blends 2 trials, whose score together is 0.788: trial 8 (60 %), trial 3 (40 %)." */
 function ensembleText({ score, trials }: NonNullable<Search["ensemble"]>): string {
   const members = [...trials]
@@ -77,7 +85,7 @@ class SearchPart implements Part<ShownRun> {
   element = html("section", { class: "model trials" }, this.head, this.charts, this.table, this.several);
 
   show({ run, series }: ShownRun): void {
-    const all = run.result!.search!;
+    const all = run.state === "running" ? run.result!.search! : withoutRunning(run.result!.search!);
     const search = { ...all, trials: all.trials.filter(({ state, score }) => state !== "running" || score !== undefined) };
     const options = searchedOptions(search.trials);
     const charts = new TrialCharts(search, options);

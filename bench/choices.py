@@ -145,7 +145,7 @@ def optuna_search(problem, trials, seed, schedule):
         return lack
 
     study.optimize(measure, trials)
-    return study.best_value, sum(1 if schedule == "none" else 3 ** (len(trial.intermediate_values) - 1)
+    return study.best_value, sum(3 ** (len(problem.budgets) if schedule == "none" else len(trial.intermediate_values)) // 3
                                  for trial in study.trials)
 
 

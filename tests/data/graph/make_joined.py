@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Writes tests/fuzz/graph_fuzz, where the fuzz target of networks begins: of each operator the smallest case of
-operators.bin, without its input and what is expected of it, and a small network whose operators are joined.
+"""Writes joined.onnx of tests/fuzz/graph_fuzz: a small network whose operators are joined, for the fuzz target of
+networks to begin with.
 
-    /usr/bin/python3 tests/data/graph/make_seeds.py
+    /usr/bin/python3 tests/data/graph/make_joined.py
 """
 
-import struct
 from pathlib import Path
 
 import numpy
@@ -13,23 +12,6 @@ import onnx
 from onnx import helper, numpy_helper
 
 HERE = Path(__file__).parent
-SEEDS = HERE.parents[1] / "fuzz/graph_fuzz"
-
-
-def smallest_cases():
-    """By name."""
-    content, at, smallest = (HERE / "operators.bin").read_bytes(), 0, {}
-    while at < len(content):
-        (n_bytes,) = struct.unpack_from("<I", content, at)
-        model = onnx.ModelProto.FromString(content[at + 4:at + 4 + n_bytes])
-        at += 4 + n_bytes
-        weights = [weight for weight in model.graph.initializer if not weight.name.startswith("podere_")]
-        del model.graph.initializer[:]
-        model.graph.initializer.extend(weights)
-        seed = model.graph.name, model.SerializeToString(deterministic=True)
-        operators = frozenset(node.op_type for node in model.graph.node)
-        smallest[operators] = min(smallest.get(operators, seed), seed, key=lambda named: len(named[1]))
-    return dict(smallest.values())
 
 
 def joined():
@@ -63,12 +45,5 @@ def joined():
     return model.SerializeToString(deterministic=True)
 
 
-def main():
-    SEEDS.mkdir(exist_ok=True)
-    for name, seed in {**smallest_cases(), "joined": joined()}.items():
-        (SEEDS / f"{name.removeprefix('test_')}.onnx").write_bytes(seed)
-    print(len(list(SEEDS.iterdir())), "seeds")
-
-
 if __name__ == "__main__":
-    main()
+    (HERE.parents[1] / "fuzz/graph_fuzz/joined.onnx").write_bytes(joined())

@@ -163,9 +163,8 @@ std::string measured_text(const Json& facts) {
   if (on.contains("validation")) return on.at("validation").get<std::string>();
   std::string group;
   if (on.contains("group") && facts.contains("groups")) {
-    group =
-        fmt::format("; rows together of each of {} values of {}, which is no feature",
-                    with_commas(facts.at("groups").get<std::uint64_t>()), printable(on.at("group").get<std::string>()));
+    group = fmt::format(", grouped by {} ({} groups; no feature)", printable(on.at("group").get<std::string>()),
+                        with_commas(facts.at("groups").get<std::uint64_t>()));
   }
   if (on.contains("held_out")) {
     return fmt::format("{}one row of {}{}", group.empty() ? "" : "about ", on.at("held_out").get<int>(), group);
@@ -193,8 +192,8 @@ std::string at_a_time_text(const Json& facts, const jobs::TuneJob& job) {
   const auto n_cores = facts.at("executors").get<std::size_t>() * facts.at("cores").get<std::size_t>();
   if (n == 1) {
     const bool is_short = job.side_by_side == jobs::SideBySide::kYes && n_parallel == 1 && n_cores > 1;
-    return fmt::format("1 trial, by all executors{}",
-                       is_short ? "; for more: --parallel 8, which is another search" : "");
+    const std::string hint = fmt::format("; for more: --parallel {}, which is another search", jobs::kParallelTrials);
+    return "1 trial, by all executors" + (is_short ? hint : "");
   }
   std::string text = fmt::format("{} trials, each by one core", n);
   if (2 * n_cores <= n_parallel || n == job.trials) return text;

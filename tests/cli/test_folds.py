@@ -240,6 +240,13 @@ def test_searches_by_group_are_the_same_on_1_2_3_5_executors(podere, visits):
     assert all(part["auc"] < 0.8 for part in found["nested"]["each"]), found["nested"]
 
 
+def test_the_groups_of_a_search_are_printed(podere, visits):
+    tune = ["tune", "gbt", visits, "--label", "ill", "--columns", "blood,noise", "--trials", 1, "--fix", "n_trees=2", "-o", "m.json",
+            "--fold-group", "patient"]
+    assert " 5 folds, grouped by 'patient' (60 groups; no feature)\n" in podere.done(*tune).stdout
+    assert " about one row of 4, grouped by 'patient' (60 groups; no feature)\n" in podere.done(*tune, "--held-out", 4).stdout
+
+
 def test_a_study_is_of_its_groups(podere, visits):
     search = ["--folds", 3, "--study", "a.journal"]
     search_visits(podere, visits, *search, "--fold-group", "patient")

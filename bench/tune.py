@@ -7,6 +7,8 @@ a peer: seconds from rows in memory to the trained model (Podere reads its CSV, 
 
 optuna: XGBoost, TPE, and Optuna's successive halving at the rounds of Podere's rungs.
 halving: HalvingRandomSearchCV of scikit-learn with its HistGradientBoostingClassifier, which has no row sampling.
+flaml: XGBoost and FLAML's own search, which takes samples of the rows first.
+ray: XGBoost, Optuna's TPE and Ray Tune's ASHA at those rounds; as many trials at a time as cores, each on one.
 
 Peers are used from build/peers (bench/peers.sh). Example: bench/tune.py --rows 1e6 --trials 64 --cores 2
 """
@@ -129,12 +131,84 @@ def halving_peer(options, train, test):
             "version": f"scikit-learn {sklearn.__version__}"}
 
 
+def flaml_peer(options, train, test):
+    import flaml
+    import xgboost
+    from flaml import AutoML, tune
+
+    def domain(name):
+        low, high, is_log = SPACE[name]
+        return {"domain": tune.randint(low, high + 1) if name == "depth" else
+                tune.loguniform(low, high) if is_log else tune.uniform(low, high)}
+
+    x, y = rows_of(train)
+    start = time.perf_counter()
+    space = {"learning_rate": domain("learning_rate"), "max_depth": domain("depth"), "subsample": domain("subsample"),
+             "min_child_weight": domain("min_child_weight"), "reg_lambda": domain("lambda"), "reg_alpha": {"domain": 0},
+             "colsample_bytree": domain("column_subsample"), "colsample_bylevel": {"domain": 1},
+             "n_estimators": {"domain": tune.lograndint(4, ROUNDS), "low_cost_init_value": 4}}
+    search = AutoML()
+    search.fit(x, y, task="classification", metric="roc_auc", estimator_list=["xgb_limitdepth"], max_iter=options.trials,
+               time_budget=-1, eval_method="holdout", split_ratio=1 / HELD_OUT, n_jobs=options.cores, seed=0, verbose=0,
+               custom_hp={"xgb_limitdepth": space})
+    seconds = time.perf_counter() - start
+    rows, labels = rows_of(test)
+    return {"seconds": seconds, "validation_auc": 1 - search.best_loss,
+            "auc": auc(labels, search.predict_proba(rows)[:, 1]), "chosen": search.best_config,
+            "version": f"flaml {flaml.__version__}, xgboost {xgboost.__version__}"}
+
+
+def ray_peer(options, train, test):
+    import ray
+    import xgboost
+    from ray import tune
+    from ray.tune.search.optuna import OptunaSearch
+    from sklearn.model_selection import train_test_split
+
+    class Report(xgboost.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            tune.report({"auc": evals_log["held_out"]["auc"][-1]})
+            return False
+
+    def train_one(setting, parts):
+        bins = xgboost.QuantileDMatrix(parts[0], parts[2], nthread=1)
+        held_out = xgboost.QuantileDMatrix(parts[1], parts[3], ref=bins, nthread=1)
+        xgboost.train(xgboost_parameters(setting, 1), bins, ROUNDS, evals=[(held_out, "held_out")], verbose_eval=False,
+                      early_stopping_rounds=PATIENCE, callbacks=[Report()])
+
+    def domain(name, low, high, is_log):
+        if name == "depth":
+            return tune.randint(low, high + 1)
+        return tune.loguniform(low, high) if is_log else tune.uniform(low, high)
+
+    x, y = rows_of(train)
+    start = time.perf_counter()
+    ray.init(num_cpus=options.cores, include_dashboard=False, log_to_driver=False, logging_level="error")
+    parts = train_test_split(x, y, test_size=1 / HELD_OUT, stratify=y, random_state=0)
+    scheduler = tune.schedulers.ASHAScheduler(max_t=ROUNDS, grace_period=ROUNDS // ETA**2 + 1, reduction_factor=ETA)
+    tuner = tune.Tuner(
+        tune.with_parameters(train_one, parts=parts),
+        param_space={name: domain(name, *limits) for name, limits in SPACE.items()},
+        tune_config=tune.TuneConfig(metric="auc", mode="max", scheduler=scheduler, num_samples=options.trials,
+                                    search_alg=OptunaSearch(seed=0)),
+        run_config=tune.RunConfig(storage_path=options.folder, verbose=0))
+    best = tuner.fit().get_best_result(metric="auc", mode="max", scope="all")
+    curve = best.metrics_dataframe["auc"]
+    model = xgboost.train(xgboost_parameters(best.config, options.cores),
+                          xgboost.QuantileDMatrix(x, y, nthread=options.cores), int(curve.argmax()) + 1)
+    seconds = time.perf_counter() - start
+    rows, labels = rows_of(test)
+    return {"seconds": seconds, "validation_auc": curve.max(), "auc": auc(labels, model.inplace_predict(rows)),
+            "chosen": {**best.config, "n_trees": int(curve.argmax()) + 1},
+            "version": f"ray {ray.__version__}, xgboost {xgboost.__version__}"}
+
+
 def auc(labels, probabilities):
     from sklearn.metrics import roc_auc_score
     return roc_auc_score(labels, probabilities)
 
 
-PEERS = {"podere": podere, "optuna": optuna_peer, "halving": halving_peer}
+PEERS = {"podere": podere, "optuna": optuna_peer, "halving": halving_peer, "flaml": flaml_peer, "ray": ray_peer}
 
 
 def events(options, folder, n_rows, seed):

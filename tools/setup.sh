@@ -7,7 +7,7 @@ set -euo pipefail
 declare -A group=(
   [build]="g++ cmake ninja-build libopenmpi-dev openmpi-bin libfmt-dev nlohmann-json3-dev libcli11-dev
            libfast-float-dev libmuparser-dev libarchive-dev libsnappy-dev libzstd-dev liblz4-dev libbrotli-dev
-           libflatbuffers-dev flatbuffers-compiler libhdf5-dev liblzf-dev libblosc-dev libtiff-dev libjpeg-dev libpng-dev zlib1g-dev libssl-dev libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
+           libflatbuffers-dev flatbuffers-compiler libhdf5-dev liblzf-dev libblosc-dev libtiff-dev libjpeg-dev libpng-dev zlib1g-dev libssl-dev libhwy-dev libeigen3-dev libonnx-dev libprotobuf-dev protobuf-compiler
            libisal-dev python3-dev pybind11-dev python3-numpy python3-scipy
            python3-sklearn jq
            bsdextrautils libcurl4-openssl-dev libmicrohttpd-dev prometheus-cpp-dev libyaml-cpp-dev libtomlplusplus-dev"

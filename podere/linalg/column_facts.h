@@ -1,0 +1,43 @@
+// What the columns of a tall matrix are like.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "podere/base/error.h"
+#include "podere/comm/communicator.h"
+#include "podere/linalg/tall_matrix.h"
+
+namespace podere::linalg {
+
+/// A value that no computation takes, by global row and column, from 0.
+class NotFinite : public InputError {
+ public:
+  NotFinite(std::uint64_t row, std::size_t column, const std::string& name);
+  std::uint64_t row() const { return row_; }
+  std::size_t column() const { return column_; }
+
+ private:
+  std::uint64_t row_;
+  std::size_t column_;
+};
+
+/// Of each column the largest magnitude; 0 if there are no rows. Throws NotFinite, the same on all ranks, for the first
+/// row with such a value; `names` of columns may be empty. Collective: two all_reduce, of 8 (n + 1) bytes together.
+std::vector<double> magnitudes(const TallMatrix& a, const std::vector<std::string>& names,
+                               const comm::Communicator& comm, int n_threads);
+
+/// The map times the power of two that makes all values at most 1 in magnitude. Local.
+BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes);
+
+/// Mean and standard deviation (of m - 1) of each column.
+struct Moments {
+  std::vector<double> means;
+  std::vector<double> deviations;  ///< 0 where all values are the same
+};
+/// Of a matrix with rows; deviations of one row are 0. Collective, as three column_sums().
+Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, const comm::Communicator& comm,
+                int n_threads);
+
+}  // namespace podere::linalg

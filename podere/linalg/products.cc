@@ -1,0 +1,220 @@
+#include "podere/linalg/products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "podere/base/parallel.h"
+#include "podere/linalg/block_kernel.h"
+
+namespace podere::linalg {
+namespace {
+
+/// Sums of products A^T B of blocks of rows. One for each thread.
+class ProductSums {
+ public:
+  ProductSums(std::size_t n_a, std::size_t n_b, bool is_gram)
+      : n_a_(n_a), n_b_(n_b), is_gram_(is_gram), sums_(sums_size(n_a, n_b, is_gram)) {
+    std::ranges::fill(sums_.span(), 0.0);
+  }
+
+  void add(const double* a, const double* b, std::size_t n_rows, const Splitters& splitters) {
+    add_products({a, n_a_, b, n_b_, n_rows, is_gram_}, splitters, sums_.data());
+  }
+  void add(const ProductSums& other) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
+  }
+  /// The total over all executors. Collective.
+  Eigen::MatrixXd total(const comm::Communicator& comm) const;
+
+ private:
+  std::size_t n_a_;
+  std::size_t n_b_;
+  bool is_gram_;
+  HugeArray<double> sums_;
+};
+
+/// Executors may lay out their sums in other ways: what they exchange is by rows, of a gram matrix the upper triangle.
+Eigen::MatrixXd ProductSums::total(const comm::Communicator& comm) const {
+  const std::size_t size = n_a_ * n_b_;
+  std::vector<double> high_low(2 * size);
+  double* const high = high_low.data();
+  double* const low = high + size;
+  take_sums(sums_.span(), n_a_, n_b_, is_gram_, high, low);
+  std::vector<double> sent;
+  const auto for_each_sent = [&](auto&& use) {
+    for (std::size_t i = 0; i < n_a_; ++i) {
+      for (std::size_t j = is_gram_ ? i : 0; j < n_b_; ++j) use(i, j);
+    }
+  };
+  sent.reserve(2 * size);
+  for_each_sent([&](std::size_t i, std::size_t j) {
+    sent.push_back(high[i * n_b_ + j]);
+    sent.push_back(low[i * n_b_ + j]);
+  });
+  comm.all_reduce(std::span(sent), comm::Reduction::kSum);
+  Eigen::MatrixXd result(static_cast<Eigen::Index>(n_a_), static_cast<Eigen::Index>(n_b_));
+  const double* from = sent.data();
+  for_each_sent([&](std::size_t i, std::size_t j) {
+    const double value = from[0] + from[1];
+    from += 2;
+    result(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
+    if (is_gram_) result(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(i)) = value;
+  });
+  return result;
+}
+
+/// Calls use(first, n_rows, thread) for the blocks of the rows here.
+template <typename Use>
+void for_each_block(const TallMatrix& a, int n_threads, Use&& use) {
+  parallel_for_slices(n_threads, a.n_rows(), kChainRows, [&](std::size_t begin, std::size_t end, int thread) {
+    use(begin, end - begin, static_cast<std::size_t>(thread));
+  });
+}
+
+void pack_rows(const TallMatrix& a, const ColumnMap& map, std::size_t first, std::size_t n_rows, double* packed) {
+  pack(a.values().subspan(first * a.n_columns(), n_rows * a.n_columns()), map.shift, map.factor, packed);
+}
+
+/// X as a block of rows, with zeros in columns up to a whole number of kResultColumns.
+struct PackedColumns {
+  std::size_t n_columns;
+  HugeArray<double> values;
+};
+PackedColumns pack_columns(const Eigen::MatrixXd& x) {
+  const auto n = static_cast<std::size_t>(x.rows());
+  const auto l = static_cast<std::size_t>(x.cols());
+  const std::size_t n_columns = (l + kResultColumns - 1) / kResultColumns * kResultColumns;
+  std::vector<double> rows(n * n_columns);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < l; ++j) {
+      rows[i * n_columns + j] = x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+    }
+  }
+  PackedColumns packed{n_columns, HugeArray<double>(packed_size(n, n_columns))};
+  const ColumnMap as_they_are = ColumnMap::identity(n_columns);
+  pack(rows, as_they_are.shift, as_they_are.factor, packed.values.data());
+  return packed;
+}
+
+std::size_t n_workers(const TallMatrix& a, int n_threads) {
+  return std::clamp<std::size_t>((a.n_rows() + kChainRows - 1) / kChainRows, 1,
+                                 static_cast<std::size_t>(std::max(n_threads, 1)));
+}
+
+double n_blocks(const TallMatrix& a) {
+  return std::ceil(static_cast<double>(a.n_global_rows()) / static_cast<double>(kChainRows)) + 1;
+}
+
+}  // namespace
+
+Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
+  const std::size_t n = a.n_columns();
+  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
+  struct Worker {
+    HugeArray<double> packed;
+    ProductSums sums;
+  };
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
+    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), ProductSums(n, n, true)});
+  }
+  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
+    Worker& mine = workers[thread];
+    pack_rows(a, map, first, n_rows, mine.packed.data());
+    mine.sums.add(mine.packed.data(), mine.packed.data(), n_rows, splitters);
+  });
+  for (std::size_t i = 1; i < workers.size(); ++i) workers[0].sums.add(workers[i].sums);
+  return workers[0].sums.total(comm);
+}
+
+Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
+                  int n_threads) {
+  const std::size_t n = a.n_columns();
+  const PackedColumns columns = pack_columns(x);
+  const std::size_t l = columns.n_columns;
+  // Of rows of A the norms are at most sqrt(n), and so are values of A X. They are at most 1.01 more by rounding.
+  const double rows = 1.1 * (static_cast<double>(a.n_global_rows()) + 1);
+  const Splitters for_xaax = splitters_for(rows * static_cast<double>(n), n_blocks(a));
+  const Splitters for_aax = splitters_for(rows * std::sqrt(static_cast<double>(n)), n_blocks(a));
+  struct Worker {
+    HugeArray<double> packed;
+    HugeArray<double> result;
+    HugeArray<double> packed_result;
+    ProductSums xaax;
+    ProductSums aax;
+  };
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
+    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), HugeArray<double>(kChainRows * l),
+                       HugeArray<double>(packed_size(kChainRows, l)), ProductSums(l, l, true),
+                       ProductSums(n, l, false)});
+  }
+  const ColumnMap as_they_are = ColumnMap::identity(l);
+  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
+    Worker& mine = workers[thread];
+    pack_rows(a, map, first, n_rows, mine.packed.data());
+    multiply_packed(mine.packed.data(), n_rows, n, columns.values.data(), l, mine.result.data());
+    pack(mine.result.span().first(n_rows * l), as_they_are.shift, as_they_are.factor, mine.packed_result.data());
+    mine.xaax.add(mine.packed_result.data(), mine.packed_result.data(), n_rows, for_xaax);
+    mine.aax.add(mine.packed.data(), mine.packed_result.data(), n_rows, for_aax);
+  });
+  for (std::size_t i = 1; i < workers.size(); ++i) {
+    workers[0].xaax.add(workers[i].xaax);
+    workers[0].aax.add(workers[i].aax);
+  }
+  return {workers[0].xaax.total(comm).topLeftCorner(x.cols(), x.cols()), workers[0].aax.total(comm).leftCols(x.cols())};
+}
+
+Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
+                            int n_threads) {
+  const std::size_t n = a.n_columns();
+  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
+  struct Worker {
+    HugeArray<double> packed;
+    ProductSums sums;
+  };
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
+    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), ProductSums(n, 1, false)});
+  }
+  HugeArray<double> ones(packed_size(kChainRows, 1));
+  std::ranges::fill(ones.span(), 1.0);
+  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
+    Worker& mine = workers[thread];
+    pack_rows(a, map, first, n_rows, mine.packed.data());
+    if (power == Power::kSecond) {
+      for (double& value : mine.packed.span().first(packed_size(n_rows, n))) value *= value;
+    }
+    mine.sums.add(mine.packed.data(), ones.data(), n_rows, splitters);
+  });
+  for (std::size_t i = 1; i < workers.size(); ++i) workers[0].sums.add(workers[i].sums);
+  return workers[0].sums.total(comm).col(0);
+}
+
+TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads) {
+  const std::size_t n = a.n_columns();
+  const PackedColumns columns = pack_columns(x);
+  const auto l = static_cast<std::size_t>(x.cols());
+  TallMatrix result(a.n_global_rows(), l, a.rows());
+  struct Worker {
+    HugeArray<double> packed;
+    HugeArray<double> result;
+  };
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
+    workers.push_back(
+        {HugeArray<double>(packed_size(kChainRows, n)), HugeArray<double>(kChainRows * columns.n_columns)});
+  }
+  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
+    Worker& mine = workers[thread];
+    pack_rows(a, map, first, n_rows, mine.packed.data());
+    multiply_packed(mine.packed.data(), n_rows, n, columns.values.data(), columns.n_columns, mine.result.data());
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      std::copy_n(mine.result.data() + i * columns.n_columns, l, result.row(first + i).data());
+    }
+  });
+  return result;
+}
+
+}  // namespace podere::linalg

@@ -1,0 +1,55 @@
+// Leading singular values and vectors of tall matrices.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+
+#include "podere/base/enum_names.h"
+#include "podere/comm/communicator.h"
+#include "podere/linalg/tall_matrix.h"
+
+namespace podere::linalg {
+
+/// kGram: eigenvectors of A^T A, for as many columns as their n^3 operations allow. kKrylov: block Krylov subspaces
+/// with Rayleigh-Ritz steps and restarts, for more columns. Source: R. B. Lehoucq et al., ARPACK users' guide, 1998,
+/// chapter 4, by blocks, on which flat spectra depend; C. Musco, C. Musco, NeurIPS 2015.
+enum class SvdMethod { kAutomatic, kGram, kKrylov };
+constexpr EnumNames<3> names_of(SvdMethod) { return {"method", {"auto", "gram", "krylov"}}; }
+using podere::to_string;
+
+struct SvdOptions {
+  std::size_t rank = 0;  ///< 1 to the smaller of rows and columns
+  SvdMethod method = SvdMethod::kAutomatic;
+  double tolerance = 1e-10;  ///< of |A^T u - s v| / s; never below what rounding leaves of it
+  int max_passes = 100;      ///< over the rows, at least 3
+  std::uint64_t seed = 0;    ///< of the random columns with which kKrylov begins
+};
+
+struct Svd {
+  Eigen::VectorXd s;  ///< [rank], falling
+  Eigen::MatrixXd v;  ///< [n x rank]; of each column the entry of the largest magnitude is positive
+  /// [rank] |A^T u - s v| / s_1, where u = A v / s: how far each triple is from one of A. 0 where s is 0.
+  Eigen::VectorXd residuals;
+  SvdMethod method = SvdMethod::kGram;
+  int n_passes = 0;  ///< over the rows
+  bool has_converged = false;
+  /// How many of s are more than what rounding makes of zero.
+  Eigen::Index n_resolved() const;
+};
+
+/// Called after each pass, with the largest residual.
+using AfterPass = std::function<void(int n_passes, double residual)>;
+
+/// Of the matrix whose values the map gives before it is divided. The same bits on any number of executors and threads.
+/// Collective; each pass sends as gram() or products() does.
+Svd svd(const TallMatrix& a, const BoundedMap& map, const SvdOptions& options, const comm::Communicator& comm,
+        int n_threads, const AfterPass& after_pass = {});
+
+/// The rows here of U = A V / s [m x rank]; where s is not resolved, columns of zeros. Local.
+TallMatrix left_vectors(const TallMatrix& a, const BoundedMap& map, const Svd& svd, int n_threads);
+
+/// The largest entry of |Q^T Q - 1| of columns that are to be orthonormal, or zero. Collective.
+double orthogonality(const TallMatrix& q, const comm::Communicator& comm, int n_threads);
+
+}  // namespace podere::linalg

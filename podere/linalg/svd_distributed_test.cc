@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include "podere/linalg/column_facts.h"
+#include "podere/linalg/products.h"
+#include "podere/linalg/svd.h"
+#include "podere/linalg/test_matrices.h"
+
+namespace podere::linalg {
+namespace {
+
+/// Of 5 ranks the last have no rows.
+TEST(SvdDistributed, BitsDoNotDependOnRanksAndThreads) {
+  const auto world = comm::Communicator::world();
+  const auto self = comm::Communicator::self();
+  for (const std::uint64_t m : {40ULL, 3000ULL, 5500ULL}) {
+    const TallMatrix whole = test_matrix(m, 70);
+    const TallMatrix mine = test_matrix(m, 70, world.rank(), world.size());
+    const std::vector<double> largest = magnitudes(whole, {}, self, 1);
+    EXPECT_EQ(magnitudes(mine, {}, world, 3), largest);
+    const Moments found_moments = moments(mine, largest, world, 3);
+    ColumnMap centered = ColumnMap::identity(70);
+    centered.shift = moments(whole, largest, self, 1).means;
+    EXPECT_EQ(found_moments.means, centered.shift);
+    EXPECT_EQ(found_moments.deviations, moments(whole, largest, self, 1).deviations);
+    const BoundedMap map = bounded(centered, largest);
+    for (const SvdMethod method : {SvdMethod::kGram, SvdMethod::kKrylov}) {
+      const SvdOptions options{.rank = 6, .method = method};
+      const Svd expected = svd(whole, map, options, self, 1);
+      const TallMatrix u = left_vectors(whole, map, expected, 1);
+      for (const int n_threads : {1, 3}) {
+        const Svd found = svd(mine, map, options, world, n_threads);
+        EXPECT_EQ(found.s, expected.s);
+        EXPECT_EQ(found.v, expected.v);
+        EXPECT_EQ(found.residuals, expected.residuals);
+        EXPECT_EQ(found.n_passes, expected.n_passes);
+        const TallMatrix my_u = left_vectors(mine, map, found, n_threads);
+        for (std::size_t i = 0; i < my_u.n_rows(); ++i) {
+          const auto row = u.row(static_cast<std::size_t>(mine.rows().begin) + i);
+          EXPECT_TRUE(std::ranges::equal(my_u.row(i), row)) << i;
+        }
+        EXPECT_EQ(orthogonality(my_u, world, n_threads), orthogonality(u, self, 1));
+      }
+    }
+  }
+}
+
+TEST(SvdDistributed, AllRanksRefuseWhatOneHas) {
+  const auto world = comm::Communicator::world();
+  TallMatrix mine = test_matrix(5000, 3, world.rank(), world.size());
+  for (std::size_t i = 0; i < mine.n_rows(); ++i) {
+    if (mine.rows().begin + i >= 2222) mine.row(i)[1] = NAN;
+  }
+  try {
+    magnitudes(mine, {}, world, 2);
+    FAIL() << "was accepted";
+  } catch (const NotFinite& error) {
+    EXPECT_STREQ(error.what(), "row 2222, column 1: the value is missing or infinite");
+  }
+}
+
+}  // namespace
+}  // namespace podere::linalg

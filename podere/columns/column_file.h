@@ -50,6 +50,8 @@ struct ColumnRead {
   /// a value. The text lives until it returns.
   /// What it throws is not caught.
   std::function<void(std::size_t row, std::string_view text)> take_text = {};
+  /// In place of `numbers`, the nearest float64. Only of files with gives_float64().
+  std::span<double> doubles = {};
 };
 
 /// A file that was opened: its columns, and how many rows there are. Local, but the same for all ranks.
@@ -70,6 +72,8 @@ class ColumnFile {
   std::uint64_t n_rows() const { return group_begins().back(); }
   /// Whether each column is read by itself as fast as with others.
   virtual bool columns_lie_apart() const = 0;
+  /// Whether its numbers may be wanted as ColumnRead::doubles.
+  virtual bool gives_float64() const { return false; }
   /// Whether groups are found best one behind another, as in a packed archive: then threads ask for them in that order.
   virtual bool rows_lie_behind_another() const { return false; }
   /// Reads rows [rows.begin, rows.end) of one group. A column is asked for once. Thread-safe. Throws ColumnFault for

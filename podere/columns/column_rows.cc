@@ -17,6 +17,7 @@
 #include "podere/base/file_traffic.h"
 #include "podere/base/parallel.h"
 #include "podere/base/printable.h"
+#include "podere/columns/same_file.h"
 #include "podere/io/csv_columns.h"
 #include "podere/io/csv_layout.h"
 #include "podere/io/field_rows.h"
@@ -107,7 +108,7 @@ class ColumnRows final : public io::FieldRows {
       }
       chosen = io::choose_rows(name(), options.rows, file_->n_rows());
     });
-    check_same(comm);
+    check_same(*file_, comm);
     rows = table::rows_of(chosen.size(), comm.rank(), comm.size());
   }
 
@@ -208,19 +209,6 @@ class ColumnRows final : public io::FieldRows {
     }
     layout.forms[k] = form_of(column.kind);
     if (is_date && k < layout.schema.features.size()) layout.schema.dates.insert(k);
-  }
-
-  /// Throws InputError unless all ranks have opened the same file. Collective.
-  void check_same(const comm::Communicator& comm) const {
-    std::string all;
-    for (const Column& column : file_->columns()) {
-      all += fmt::format("{}:{}:{};", column.name, column.type, static_cast<int>(column.kind));
-    }
-    for (const std::uint64_t begin : file_->group_begins()) all += fmt::format("{},", begin);
-    const std::string of_root = comm.broadcast_text(all);
-    comm.agree([&] {
-      if (of_root != all) throw_input_error("{}: is not the same file on all executors", name());
-    });
   }
 
   std::vector<Task> plan(table::RowRange wanted) const {

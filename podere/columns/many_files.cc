@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/number.h"
 #include "podere/base/printable.h"
 #include "podere/io/decimal.h"
 #include "podere/io/file_list.h"
@@ -34,6 +36,9 @@ class ManyFiles final : public ColumnFile {
     return names;
   }
   bool columns_lie_apart() const override { return parts_.front().file->columns_lie_apart(); }
+  bool gives_float64() const override {
+    return std::ranges::all_of(parts_, [](const Part& part) { return part.file->gives_float64(); });
+  }
   void check_unchanged() const override {
     for (const Part& part : parts_) part.file->check_unchanged();
   }
@@ -134,6 +139,7 @@ class ManyFiles final : public ColumnFile {
       float value = io::kMissing;
       if (!text.empty()) io::parse_float(text, value);
       std::ranges::fill(wanted.numbers, value);
+      std::ranges::fill(wanted.doubles, parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
       return;
     }
     for (std::size_t row = 0; row < n_rows && !text.empty(); ++row) wanted.take_text(row, text);

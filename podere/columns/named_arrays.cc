@@ -30,6 +30,7 @@ class OtherColumns final : public ColumnFile {
   const std::vector<Column>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& group_begins() const override { return groups_; }
   bool columns_lie_apart() const override { return true; }
+  bool gives_float64() const override { return true; }
   void read(table::RowRange, std::span<const ColumnRead>) const override {}
   void check_unchanged() const override {}
 

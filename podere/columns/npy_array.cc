@@ -166,6 +166,7 @@ void NpyArray::take(const ColumnRead& wanted, table::RowRange rows, std::size_t 
   const auto fault = [&](std::size_t row, std::string message) {
     return ColumnFault{rows.begin + first + row, wanted.column, std::move(message)};
   };
+  if (!wanted.doubles.empty()) return read_npy_doubles(type, from, stride, wanted.doubles.subspan(first, n));
   if (!wanted.numbers.empty()) {
     const auto beyond = read_npy_numbers(type, from, stride, wanted.numbers.subspan(first, n));
     if (!beyond) return;

@@ -31,6 +31,7 @@ class NpyArray final : public ColumnFile {
   const std::vector<Column>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& group_begins() const override { return group_begins_; }
   bool columns_lie_apart() const override;
+  bool gives_float64() const override { return true; }
   void read(table::RowRange rows, std::span<const ColumnRead> wanted) const override;
   void check_unchanged() const override;
 

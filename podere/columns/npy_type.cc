@@ -248,6 +248,12 @@ std::optional<std::size_t> read_npy_numbers(const NpyType& type, const std::byte
   });
 }
 
+void read_npy_doubles(const NpyType& type, const std::byte* from, std::size_t stride, std::span<double> to) {
+  with_numbers(type, [&](const auto& value_at) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(value_at(from + i * stride));
+  });
+}
+
 std::optional<std::string> read_npy_text(const NpyType& type, const std::byte* from) {
   if (type.kind == TypeKind::kBytes) {
     std::string_view text(reinterpret_cast<const char*>(from), type.bytes);

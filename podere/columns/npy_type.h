@@ -40,6 +40,9 @@ Kind kind_of(const NpyType& type);
 std::optional<std::size_t> read_npy_numbers(const NpyType& type, const std::byte* from, std::size_t stride,
                                             std::span<float> to);
 
+/// The same as float64, which has no finite number beyond it.
+void read_npy_doubles(const NpyType& type, const std::byte* from, std::size_t stride, std::span<double> to);
+
 /// The text of the value at `from`, as ColumnRead has it; nothing if it is missing. Texts end before their last zeros.
 /// Throws NpyTextFault. Not of what is kOther.
 std::optional<std::string> read_npy_text(const NpyType& type, const std::byte* from);

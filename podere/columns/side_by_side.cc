@@ -32,6 +32,10 @@ class SideBySide final : public ColumnFile {
     return std::ranges::all_of(parts_, [](const FilePart& part) { return part.file->columns_lie_apart(); });
   }
 
+  bool gives_float64() const override {
+    return std::ranges::all_of(parts_, [](const FilePart& part) { return part.file->gives_float64(); });
+  }
+
   void read(table::RowRange rows, std::span<const ColumnRead> wanted) const override {
     FirstFault first;
     for (std::size_t i = 0; i < parts_.size(); ++i) first.watch([&] { read_part(i, rows, wanted); });
@@ -68,6 +72,10 @@ class SideBySide final : public ColumnFile {
   static ColumnRead piece_of(const ColumnRead& column, std::size_t begin, table::RowRange rows, table::RowRange here) {
     const auto first = static_cast<std::size_t>(here.begin - rows.begin);
     ColumnRead piece{.column = column.column - begin};
+    if (!column.doubles.empty()) {
+      piece.doubles = column.doubles.subspan(first, static_cast<std::size_t>(here.size()));
+      return piece;
+    }
     if (!column.numbers.empty()) {
       piece.numbers = column.numbers.subspan(first, static_cast<std::size_t>(here.size()));
       return piece;

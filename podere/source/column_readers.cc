@@ -76,7 +76,8 @@ Reader column_reader(std::string_view name) {
           .reason = "it is a file of columns, which has their names and kinds in it; see --format",
           .takes_many = true,
           .load = load_columns<kOpen>,
-          .open = open_columns<kOpen>};
+          .open = open_columns<kOpen>,
+          .open_file = kOpen};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podere/columns/column_file.h"
 #include "podere/comm/communicator.h"
 #include "podere/io/read_facts.h"
 #include "podere/source/source_spec.h"
@@ -54,6 +55,8 @@ struct Reader {
   table::Table (*load)(const Reading& reading);
   /// The same rows, with a label, whose features are not held. Collective. Throws InputError on all ranks.
   std::unique_ptr<table::RowSource> (*open)(const Reading& reading);
+  /// The file itself, whose columns make a matrix; null: a table has to be made of it first. Local. Throws InputError.
+  std::unique_ptr<columns::ColumnFile> (*open_file)(const SourceSpec& spec) = nullptr;
   /// Where else bytes of this source may be if they are there, the likeliest first; null: nowhere. Local.
   std::vector<std::string> (*other_files)(const SourceSpec& spec) = nullptr;
   /// Of a scheme whose locations name files: makes these paths absolute. Local.

@@ -1,0 +1,80 @@
+#include "podere/source/matrix.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/parallel.h"
+#include "podere/base/printable.h"
+#include "podere/source/readers.h"
+
+namespace podere::source {
+namespace {
+
+/// The file, if its numbers can be read as float64; null if not. Local.
+std::unique_ptr<columns::ColumnFile> open_float64(const SourceSpec& spec) {
+  if (spec.arrays) return nullptr;
+  const Reader& reader = find_reader(spec);
+  if (reader.open_file == nullptr) return nullptr;
+  std::unique_ptr<columns::ColumnFile> file = reader.open_file(spec);
+  return file->gives_float64() ? std::move(file) : nullptr;
+}
+
+void check_choices(const SourceSpec& spec) {
+  constexpr std::array<std::string_view, 5> kHas = {"format", "columns", "drop", "label", "key"};
+  for (const std::string& choice : choices_of(spec)) {
+    if (std::ranges::find(kHas, choice) != kHas.end()) continue;
+    throw_input_error("{}: {} cannot be chosen: its columns are numbers, which make a matrix as they are",
+                      spec.location, option_name(choice));
+  }
+}
+
+}  // namespace
+
+columns::Matrix matrix_of(const table::Table& table, const std::string& name, int n_threads) {
+  const table::Schema& schema = table.schema();
+  std::vector<std::string> others;
+  for (std::size_t j = 0; j < table.n_features(); ++j) {
+    if (schema.is_categorical(j) || schema.dates.contains(j)) others.push_back(schema.features[j]);
+  }
+  if (!others.empty()) {
+    throw_input_error("{}: a matrix has numbers, and these columns have categories or dates: {}; leave them out", name,
+                      printable_list(others));
+  }
+  columns::Matrix matrix{{table.n_global_rows(), table.n_features(), table.rows()}, schema.features, "float32"};
+  constexpr std::size_t kGrainRows = 64;
+  parallel_for_slices(n_threads, table.n_rows(), kGrainRows, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t j = 0; j < table.n_features(); ++j) {
+      const std::span<const float> feature = table.feature(j);
+      for (std::size_t i = begin; i < end; ++i) matrix.values.row(i)[j] = feature[i];
+    }
+  });
+  return matrix;
+}
+
+columns::Matrix load_matrix(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
+                            io::ReadFacts* facts) {
+  const SourceSpec found = with_format(spec, comm);
+  std::unique_ptr<columns::ColumnFile> file;
+  comm.agree([&] { file = open_float64(found); });
+  if (comm.all_reduce(std::int32_t{file == nullptr}, comm::Reduction::kMax) != 0) {
+    const table::Table table = load(found, false, comm, n_threads, facts);
+    std::optional<columns::Matrix> matrix;
+    comm.agree([&] { matrix = matrix_of(table, found.location, n_threads); });
+    return std::move(*matrix);
+  }
+  comm.agree([&] { check_choices(found); });
+  columns::MatrixChoice choice{found.columns, found.drop, found.rows};
+  if (found.label && choice.columns.empty()) choice.drop.push_back(*found.label);
+  const auto open = [&] { return std::move(file); };
+  columns::Matrix matrix = columns::read_matrix(open, choice, comm, n_threads);
+  if (facts != nullptr) facts->left_out = matrix.left_out;
+  return matrix;
+}
+
+}  // namespace podere::source

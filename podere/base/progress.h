@@ -15,7 +15,7 @@ namespace podere {
 struct ProgressStep {
   std::string phase;  ///< such as "train"
   std::size_t done = 0;
-  std::size_t total = 0;
+  std::size_t total = 0;  ///< 0: not known, and `unit` says what is counted
   std::vector<std::pair<std::string, double>> metrics;
   std::string unit = {};  ///< what is counted, such as "tree"; empty where the phase says it
   /// Of a search: "score", the name of its measure (empty: not known yet), and those of its "trials" that are not as

@@ -38,12 +38,22 @@ std::string bar(const ProgressStep& step) {
   return variable("NO_COLOR").empty() ? "\x1b[32m" + full + "\x1b[0m" + rest : full + rest;
 }
 
+std::string plural(const std::string& unit) { return unit + (unit.ends_with('s') ? "es" : "s"); }
+
+/// Whether there is more to show than the phase.
+bool is_counted(const ProgressStep& step) { return step.total > 1 || (step.total == 0 && !step.unit.empty()); }
+
+std::string number_text(double value) {
+  if (value != 0 && std::fabs(value) < 1e-3) return fmt::format("{:.1e}", value);
+  return fmt::format("{:.{}f}", value, value == std::floor(value) ? 0 : 4);
+}
+
 std::string left_text(double seconds) { return seconds < 0 ? "" : ", " + duration(seconds) + " left"; }
 
 }  // namespace
 
 std::string step_text(const ProgressStep& step) {
-  const std::string unit = !step.unit.empty()         ? step.unit + "s"
+  const std::string unit = !step.unit.empty()         ? plural(step.unit)
                            : step.phase == "train"    ? "trees"
                            : step.phase == "generate" ? "events"
                            : step.phase == "explain"  ? "rows"
@@ -51,10 +61,10 @@ std::string step_text(const ProgressStep& step) {
                            : step.phase == "evaluate" ? "stages"
                                                       : "steps";
   if (step.total <= 1 && (unit == "steps" || unit == "stages")) return step.phase;
-  std::string text = fmt::format("{} of {} {}", with_commas(step.done), with_commas(step.total), unit);
-  for (const auto& [name, value] : step.metrics) {
-    text += fmt::format(", {} {:.{}f}", in_words(name), value, value == std::floor(value) ? 0 : 4);
-  }
+  std::string text = with_commas(step.done);
+  if (step.total > 0) text += " of " + with_commas(step.total);
+  text += " " + unit;
+  for (const auto& [name, value] : step.metrics) text += fmt::format(", {} {}", in_words(name), number_text(value));
   return text;
 }
 
@@ -75,14 +85,14 @@ void JobProgress::report(const ProgressStep& step) {
     in_phase_.restart();
   }
   const std::string left = left_text(report::seconds_left(step, first_done_, in_phase_.seconds()));
-  if (style_ == Style::kLines && step.total > 1 && since_line_.seconds() >= seconds_between_lines_) {
+  if (style_ == Style::kLines && is_counted(step) && since_line_.seconds() >= seconds_between_lines_) {
     since_line_.restart();
     std::fprintf(stderr, "%s%s\n", step_text(step).c_str(), left.c_str());
   }
   if (style_ != Style::kBar || (!is_new && step.done < step.total && since_line_.seconds() < kDrawInterval)) return;
   since_line_.restart();
   is_drawn_ = true;
-  const std::string words = step.total > 1 ? step_text(step) + left : step_text(step) + " ...";
+  const std::string words = is_counted(step) ? step_text(step) + left : step_text(step) + " ...";
   const std::size_t room = terminal_width() - std::min(terminal_width() - 1, kBarCells + 2);
   std::fprintf(stderr, "\r\x1b[K%s %s", bar(step).c_str(), words.substr(0, room).c_str());
 }

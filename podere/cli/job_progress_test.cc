@@ -17,6 +17,10 @@ TEST(StepText, ShowsStagesOfAnEvaluationThatHasSeveral) {
   EXPECT_EQ(step_text({"evaluate", 2, 5, {}}), "2 of 5 stages");
 }
 
+TEST(StepText, OfANumberOfStepsThatIsNotKnown) {
+  EXPECT_EQ(step_text({"svd", 3, 0, {{"residual", 2.5e-7}}, "pass"}), "3 passes, residual 2.5e-07");
+}
+
 TEST(JobProgressLines, AreOfPhasesThatHaveSteps) {
   testing::internal::CaptureStderr();
   JobProgress progress(JobProgress::Style::kLines, 0);

@@ -34,6 +34,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   app.footer("Example: podere train gbt collider:1e5 -o model.json && podere evaluate model.json collider:1e4?seed=1");
   add_generate(app, chosen);
   add_describe(app, chosen);
+  add_svd(app, chosen);
   add_train(app, chosen);
   add_tune(app, chosen);
   add_study(app, chosen);

@@ -9,6 +9,7 @@
 #include "podere/jobs/explain_job.h"
 #include "podere/jobs/network_job.h"
 #include "podere/jobs/predict_job.h"
+#include "podere/jobs/svd_job.h"
 #include "podere/jobs/table_jobs.h"
 #include "podere/jobs/train_job.h"
 #include "podere/jobs/tune_job.h"
@@ -18,7 +19,7 @@ namespace podere::jobs {
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
       TrainJob(),     EvaluateJob(), PredictJob(), DescribeJob(), ExplainJob(), LoadJob(), SplitJob(),
-      TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(), NetworkJob(), TuneJob(),
+      TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(), NetworkJob(), TuneJob(), SvdJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -1,0 +1,135 @@
+// podere svd: leading singular values and vectors, and principal components.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "podere/base/number.h"
+#include "podere/cli/arguments.h"
+#include "podere/cli/group.h"
+#include "podere/cli/help.h"
+#include "podere/cli/outputs.h"
+#include "podere/cli/print.h"
+#include "podere/cli/run_report.h"
+#include "podere/cli/shared_file.h"
+#include "podere/jobs/report_facts.h"
+#include "podere/jobs/svd_job.h"
+
+namespace podere::cli {
+namespace {
+
+constexpr std::size_t kShownValues = 20;
+
+struct SvdCommand {
+  OutputOptions output;
+  GroupOptions group;
+  jobs::SvdJob job;
+  std::string path;
+  bool no_left = false;
+};
+
+void define_svd(CLI::App& app, SvdCommand& options) {
+  jobs::SvdJob& job = options.job;
+  add_source_options(app, "DATA", job.table);
+  app.add_option("--rank", job.rank, "How many singular values and vectors")
+      ->required()
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("-o,--output", options.path,
+                 "File to write: arrays U, s and V (rows x rank, rank, columns x rank) as numpy.load reads them")
+      ->transform(output_file())
+      ->type_name("FILE.npz");
+  app.add_flag("--no-left", options.no_left, "Do not write U");
+  app.add_flag("--center", job.center, "Subtract the mean of each column first: principal components");
+  app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");
+  add_choice(app, "--method", job.method,
+             "Eigenvectors of A^T A (gram), block Krylov subspaces (krylov), or what suits the shape");
+  app.add_option("--tolerance", job.tolerance, fmt::format("Largest residual [{}]", job.tolerance))
+      ->check(CLI::Range(1e-15, 1.0))
+      ->type_name("X");
+  app.add_option("--passes", job.max_passes, fmt::format("Most passes over the rows [{}]", job.max_passes))
+      ->check(CLI::Range(3, 1'000'000))
+      ->type_name("N");
+  app.add_option("--seed", job.seed, "Of the columns with which krylov begins [0]")->type_name("N");
+  add_group_options(app, options.group);
+  add_output_options(app, options.output);
+  add_job_output_options(app, options.output);
+  make_common(app, {"--rank", "--center", "--executors"});
+  app.footer("Example: podere svd field.npy --rank 20 --center -o components.npz");
+}
+
+void print_values(const SvdCommand& options, const Json& facts, int descriptor) {
+  const bool is_variance = options.job.center || options.job.scale;
+  TextTable table({"", "singular value", is_variance ? "share of variance" : "share of squares", "residual"});
+  const auto& values = facts.at("s");
+  for (std::size_t i = 0; i < std::min(values.size(), kShownValues); ++i) {
+    table.add({fmt::format("{}", i + 1), fmt::format("{:.10g}", values[i].get<double>()),
+               fmt::format("{:.4f} %", 100 * facts.at("shares")[i].get<double>()),
+               fmt::format("{:.1e}", facts.at("residuals")[i].get<double>())});
+  }
+  print(fmt::format("{} rows, {} columns of {}, read in {}\n\n", with_commas(facts.at("rows").get<std::uint64_t>()),
+                    with_commas(facts.at("columns").get<std::uint64_t>()), facts.at("values").get<std::string>(),
+                    duration(facts.at("load_seconds").get<double>())),
+        descriptor);
+  print(table.text(), descriptor);
+  if (values.size() > kShownValues) {
+    print(fmt::format("and {} more: --json has all\n", values.size() - kShownValues), descriptor);
+  }
+  const bool is_gram = facts.at("method") == "gram";
+  print(fmt::format("\nby {}, {} passes over the rows, {}\n",
+                    is_gram ? "eigenvectors of the columns' products (--method gram)"
+                            : "block Krylov subspaces (--method krylov)",
+                    facts.at("passes").get<int>(), duration(facts.at("svd_seconds").get<double>())),
+        descriptor);
+  const auto& orthogonality = facts.at("orthogonality");
+  print(
+      fmt::format("largest deviation from orthonormal: {:.1e} of V{}\n", orthogonality.at("V").get<double>(),
+                  orthogonality.contains("U") ? fmt::format(", {:.1e} of U", orthogonality.at("U").get<double>()) : ""),
+      descriptor);
+  const auto n_resolved = facts.at("resolved").get<std::size_t>();
+  if (n_resolved < values.size()) {
+    print(fmt::format("{} of the values are no more than rounding makes of zero; their columns of U are zeros\n",
+                      values.size() - n_resolved),
+          descriptor);
+  }
+  if (!facts.at("has_converged").get<bool>()) {
+    print(fmt::format("residuals are above --tolerance {}: values are less certain than usual; more --passes, or a "
+                      "smaller --rank\n",
+                      options.job.tolerance),
+          descriptor);
+  }
+}
+
+int run_svd(SvdCommand options) {
+  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--report", options.output.report}};
+  check_outputs(outputs, options.job.table);
+  const int facts_to = prepare_outputs(outputs, {named_file("DATA", options.job.table)});
+  std::optional<SharedFile> file;
+  options.job.left = !options.no_left;
+  if (!options.path.empty()) {
+    file.emplace(options.path);
+    options.job.output = file->path();
+  }
+  auto facts = run_job(options.group, named_run(options.output, "svd", "", jobs::name_of(options.job.table)),
+                       options.job, [&](const Json&) {
+                         if (file) file->commit();
+                       });
+  if (file) facts["output"] = options.path;
+  show_result(options.output, facts, facts_to, [&] {
+    print_values(options, facts, facts_to);
+    if (file) {
+      print(fmt::format("written: {} ({}s, V)\n", options.path, options.no_left ? "" : "U, "), facts_to);
+    } else {
+      print("vectors are written with -o FILE.npz\n", facts_to);
+    }
+  });
+  return kDone;
+}
+
+}  // namespace
+
+void add_svd(CLI::App& app, Command& chosen) {
+  add_command<SvdCommand>(app, chosen, "svd", "Find leading singular values and vectors, or principal components",
+                          define_svd, run_svd);
+}
+
+}  // namespace podere::cli

@@ -1,0 +1,198 @@
+"""Singular values and vectors of matrices, as a user finds them: beside NumPy's, and the same bytes on any executors."""
+
+import hashlib
+import json
+import os
+import signal
+
+import h5py
+import numpy
+import pytest
+
+RANDOM = numpy.random.default_rng(4)
+ROWS, COLUMNS, RANK = 2500, 40, 6
+
+
+def field():
+    """Float64 with values that float32 has not, leading patterns and noise."""
+    patterns = RANDOM.normal(size=(ROWS, 5)) @ (RANDOM.normal(size=(5, COLUMNS)) * 3 / numpy.arange(1, 6)[:, None])
+    return patterns + 0.1 * RANDOM.normal(size=(ROWS, COLUMNS)) + 10
+
+
+FIELD = field()
+
+
+def aligned(found, expected):
+    """Columns with the signs of the expected ones."""
+    return found * numpy.sign(numpy.sum(found * expected, axis=0))
+
+
+def expect_svd(arrays, values):
+    u, s, vt = numpy.linalg.svd(values, full_matrices=False)
+    numpy.testing.assert_allclose(arrays["s"], s[:RANK], rtol=1e-12)
+    numpy.testing.assert_allclose(aligned(arrays["V"], vt[:RANK].T), vt[:RANK].T, atol=1e-9)
+    if "U" in arrays:
+        numpy.testing.assert_allclose(aligned(arrays["U"], u[:, :RANK]), u[:, :RANK], atol=1e-9)
+    largest = arrays["V"][numpy.abs(arrays["V"]).argmax(axis=0), range(RANK)]
+    assert (largest > 0).all()
+
+
+@pytest.fixture
+def saved(podere):
+    numpy.save(podere.folder / "field.npy", FIELD)
+    return "field.npy"
+
+
+def facts_of(podere, *arguments):
+    return json.loads(podere.done("svd", *arguments, "--rank", RANK, "--json").stdout)
+
+
+@pytest.mark.parametrize("method", ["auto", "gram", "krylov"])
+def test_values_and_vectors_are_those_of_numpy(podere, saved, method):
+    facts = facts_of(podere, saved, "--method", method, "-o", "out.npz")
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        assert sorted(arrays) == ["U", "V", "s"]
+        expect_svd(arrays, FIELD)
+        assert facts["s"] == arrays["s"].tolist()
+    assert (facts["rows"], facts["columns"], facts["values"]) == (ROWS, COLUMNS, "float64")
+    assert facts["has_converged"] and facts["resolved"] == RANK
+    assert facts["method"] == ("gram" if method == "auto" else method)
+    assert max(facts["residuals"]) < 1e-10 and max(facts["orthogonality"].values()) < 1e-9
+    numpy.testing.assert_allclose(facts["shares"], numpy.square(facts["s"]) / numpy.square(FIELD).sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("options", [["--center"], ["--scale"]], ids=["centered", "scaled"])
+def test_principal_components(podere, saved, options):
+    facts = facts_of(podere, saved, *options, "-o", "out.npz")
+    values = FIELD - FIELD.mean(axis=0)
+    if options == ["--scale"]:
+        values /= FIELD.std(axis=0, ddof=1)
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        expect_svd(arrays, values)
+        numpy.testing.assert_allclose(arrays["mean"], FIELD.mean(axis=0), rtol=1e-14)
+        if options == ["--scale"]:
+            numpy.testing.assert_allclose(arrays["deviation"], FIELD.std(axis=0, ddof=1), rtol=1e-10)
+    variances = numpy.square(numpy.linalg.svd(values, compute_uv=False))
+    numpy.testing.assert_allclose(facts["shares"], (variances / variances.sum())[:RANK], rtol=1e-10)
+
+
+def test_the_bytes_are_the_same_on_any_number_of_executors_and_threads(podere, saved):
+    found = set()
+    for method in ("gram", "krylov"):
+        for executors, cores in ((1, 1), (1, 3), (2, 1), (3, 3), (5, 1)):
+            podere.done("svd", saved, "--rank", RANK, "--center", "--method", method, "--executors", executors, "--cores",
+                        cores, "-o", "out.npz")
+            found.add((method, hashlib.sha256((podere.folder / "out.npz").read_bytes()).hexdigest()))
+    assert len(found) == 2, found
+
+
+def test_other_files_make_the_same_matrix(podere, saved):
+    """By rows of another order in memory, in HDF5, in an archive, and of a field with two dimensions of columns."""
+    expected = facts_of(podere, saved, "-o", "expected.npz")["s"]
+    numpy.save(podere.folder / "fortran.npy", numpy.asfortranarray(FIELD))
+    numpy.save(podere.folder / "cube.npy", FIELD.reshape(ROWS, 5, 8))
+    numpy.savez(podere.folder / "archive.npz", X=FIELD)
+    with h5py.File(podere.folder / "field.h5", "w") as file:
+        file.create_dataset("temperature", data=FIELD, chunks=(100, 10))
+    for name in ("fortran.npy", "cube.npy", "archive.npz", "field.h5"):
+        assert facts_of(podere, name, "-o", "out.npz")["s"] == expected, name
+        assert (podere.folder / "out.npz").read_bytes() == (podere.folder / "expected.npz").read_bytes(), name
+
+
+def test_text_and_kept_tables_are_float32_and_that_is_printed(podere, tmp_path_factory):
+    rows = FIELD.astype(numpy.float32)
+    numpy.savetxt(podere.folder / "field.csv", rows, delimiter=",", fmt="%.9g")
+    facts = facts_of(podere, "field.csv", "-o", "out.npz")
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        expect_svd(arrays, rows.astype(float))
+    assert facts["values"] == "float32"
+    assert "40 columns of float32" in podere.done("svd", "field.csv", "--rank", 2).stdout
+    runtime = {"XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run"))}
+    podere.done("session", "start", "s", "--executors", 2, environment=runtime)
+    try:
+        podere.done("session", "load", "s", "field.csv", "--as", "field", environment=runtime)
+        podere.done("svd", "table:field", "--rank", RANK, "--session", "s", "-o", "kept.npz", environment=runtime)
+    finally:
+        podere.done("session", "stop", "s", environment=runtime)
+    assert (podere.folder / "kept.npz").read_bytes() == (podere.folder / "out.npz").read_bytes()
+
+
+def test_columns_and_rows_are_chosen(podere, saved):
+    facts = facts_of(podere, saved, "--drop", "f0,f39", "--rows", "100:2000")
+    expected = numpy.linalg.svd(FIELD[100:2000, 1:39], compute_uv=False)
+    numpy.testing.assert_allclose(facts["s"], expected[:RANK], rtol=1e-12)
+    facts = facts_of(podere, saved, "--columns", "f7,f3,f1,f2,f4,5,f6")
+    expected = numpy.linalg.svd(FIELD[:, [7, 3, 1, 2, 4, 5, 6]], compute_uv=False)
+    numpy.testing.assert_allclose(facts["s"], expected[:RANK], rtol=1e-12)
+
+
+def test_means_far_above_what_varies(podere):
+    numpy.save(podere.folder / "field.npy", FIELD + 1e6)
+    facts = facts_of(podere, "field.npy", "--center", "-o", "out.npz")
+    values = FIELD + 1e6
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        expect_svd(arrays, values - values.mean(axis=0))
+    assert facts["has_converged"]
+
+
+def test_small_values_beside_a_large_one(podere):
+    numpy.save(podere.folder / "field.npy", FIELD + 1e4)
+    facts = facts_of(podere, "field.npy")
+    numpy.testing.assert_allclose(facts["s"], numpy.linalg.svd(FIELD + 1e4, compute_uv=False)[:RANK], rtol=1e-9)
+
+
+def test_few_values_are_more_than_rounding(podere):
+    numpy.save(podere.folder / "low.npy", numpy.outer(numpy.arange(1, 301.0), numpy.arange(1, 11.0)))
+    out = podere.done("svd", "low.npy", "--rank", 3, "-o", "out.npz").stdout
+    assert "2 of the values are no more than rounding makes of zero; their columns of U are zeros" in out
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        assert (arrays["U"][:, 1:] == 0).all() and abs(numpy.linalg.norm(arrays["U"][:, 0]) - 1) < 1e-14
+
+
+def test_a_limit_of_passes_that_is_too_low_is_printed(podere):
+    numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(3000, 200)))
+    out = podere.done("svd", "noise.npy", "--rank", 30, "--method", "krylov", "--passes", 3).stdout
+    assert "residuals are above --tolerance 1e-10" in out and "vectors are written with -o FILE.npz" in out
+
+
+@pytest.mark.parametrize("exponent", [-200, 200])
+def test_huge_and_tiny_values(podere, exponent):
+    numpy.save(podere.folder / "field.npy", FIELD * 10.0**exponent)
+    facts = facts_of(podere, "field.npy", "--center", "-o", "out.npz")
+    expected = numpy.linalg.svd(FIELD - FIELD.mean(axis=0), compute_uv=False)
+    numpy.testing.assert_allclose(numpy.array(facts["s"]) / 10.0**exponent, expected[:RANK], rtol=1e-9)
+
+
+def with_value(value):
+    values = FIELD.copy()
+    values[1700, 3] = value
+    return values
+
+
+@pytest.mark.parametrize(("array", "options", "words"), [
+    (with_value(numpy.nan), [], "field.npy: row 1700, column 'f3': the value is missing or infinite"),
+    (with_value(-numpy.inf), [], "field.npy: row 1700, column 'f3': the value is missing or infinite"),
+    (FIELD, ["--rank", "41"], "rank must be from 1 to 40, of 2500 rows and 40 columns; it is 41"),
+    (FIELD[:3], ["--rank", "4"], "rank must be from 1 to 3, of 3 rows and 40 columns; it is 4"),
+    (FIELD[:0], ["--rank", "1"], "field.npy: has no rows"),
+    (numpy.where(numpy.arange(40) == 7, 0.1, FIELD), ["--scale"], "column 'f7' is constant, and cannot be scaled"),
+    (FIELD, ["--drop", "f77"], "field.npy: has no column 'f77'; did you mean 'f7'?"),
+    (FIELD, ["--missing", "10000"], "field.npy: missing cannot be chosen"),
+    (FIELD.astype("U8"), [], "a matrix has numbers, and 40 columns have none: 'f0' (U8), "),
+])
+def test_what_no_matrix_is(podere, array, options, words):
+    numpy.save(podere.folder / "field.npy", array)
+    options = options if "--rank" in options else [*options, "--rank", "2"]
+    for executors in (1, 2):
+        assert words in podere.refused("svd", "field.npy", *options, "--executors", executors, "-o", "out.npz")
+
+
+def test_a_lost_executor_costs_time_and_nothing_else(podere):
+    numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(30_000, 200)))
+    command = ["svd", "noise.npy", "--rank", 40, "--method", "krylov", "--tolerance", "1e-14", "--passes", 20]
+    podere.done(*command, "-o", "expected.npz")
+    process = podere.start(*command, "--executors", 3, "-o", "out.npz")
+    os.kill(podere.executors(3)[1], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=180)
+    assert process.returncode == 0 and "lost executor" in stderr, stderr
+    assert (podere.folder / "out.npz").read_bytes() == (podere.folder / "expected.npz").read_bytes()

@@ -1,5 +1,6 @@
 // podere study: what a search has found, of its journal.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -102,14 +103,15 @@ int run_compare(StudyOptions& options) {
   std::vector<ReadStudy> studies;
   for (const std::string& path : options.studies) studies.push_back(read_study(path));
   Json all = Json::array();
-  std::string others;  // a study of other rows
+  const auto rows_of = [](const ReadStudy& study) { return study.run.value("values", Json()); };
+  std::vector<std::string> others;  // studies of other rows than the first
   TextTable table({"study", "trials", "score", "best", "after", "setting"}, true);
   for (const ReadStudy& study : studies) {
     const Json& best = best_of(study);
     all.push_back({{"study", study.path}, {"score", study.score}, {"trials", study.trials.size()}, {"best", best}});
     table.add({study.path, std::to_string(study.trials.size()), measure_in_words(study.score), number(best.at("score")),
                number(best.at("budget")), setting_text(best.at("setting"))});
-    if (study.run.value("values", Json()) != studies.front().run.value("values", Json())) others = study.path;
+    if (rows_of(study) != rows_of(studies.front())) others.push_back(study.path);
   }
   if (options.json) {
     print_json({{"studies", all}, {"same_rows", others.empty()}});
@@ -117,8 +119,9 @@ int run_compare(StudyOptions& options) {
   }
   print(table.text());
   if (!others.empty()) {
-    print(fmt::format("\n{} is of other rows than {}: compare their models on rows that neither has seen.\n", others,
-                      studies.front().path));
+    print(fmt::format(
+        "\nNot of the rows of {}, or of a function: {}. Compare models on rows that none of them has seen.\n",
+        studies.front().path, fmt::join(others, ", ")));
   }
   return kDone;
 }

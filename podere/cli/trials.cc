@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "podere/base/printable.h"
 #include "podere/cli/print.h"
 
 namespace podere::cli {
@@ -65,6 +66,14 @@ std::string trials_text(const std::vector<Json>& trials, const std::string& scor
   }
   std::string text = table.text();
   if (trials.size() > n_shown) text += fmt::format("... and {} more\n", trials.size() - n_shown);
+  constexpr std::size_t kMostCauses = 3;
+  std::size_t n_failed = 0;
+  for (const Json& trial : trials) {
+    if (trial.at("state") != "failed" || ++n_failed > kMostCauses) continue;
+    text += fmt::format("Trial {} failed: {}\n", trial.at("trial").get<int>(),
+                        printable_line(trial.at("facts").value("error", "its cause was not kept"), 300));
+  }
+  if (n_failed > kMostCauses) text += fmt::format("... and {} more failed\n", n_failed - kMostCauses);
   if (!shared.empty()) text += fmt::format("All have {}.\n", setting_text(shared));
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -174,12 +175,17 @@ std::string measured_text(const Json& facts) {
                      n_repeats > 1 ? fmt::format(", {} times", n_repeats) : "", group);
 }
 
-/// "64", "5 of 200, as the time was over, 1 failed (trial 3: ...)".
+/// "64", "5 of 200, as the time was over, 2 repeat a setting, 1 failed (trial 3: ...)".
 std::string count_text(const Json& facts, std::size_t n_wanted) {
   const std::vector<Json> trials = facts.at("trials");
   const auto has_failed = [](const Json& trial) { return trial.at("state") == "failed"; };
   std::string text = with_commas(trials.size());
   if (facts.at("out_of_time").get<bool>()) text += fmt::format(" of {}, as the time was over", with_commas(n_wanted));
+  std::set<std::string> settings;
+  for (const Json& trial : trials) settings.insert(to_text(trial.at("setting")));
+  if (settings.size() < trials.size()) {
+    text += fmt::format(", {} repeat the setting of another: the space has few", trials.size() - settings.size());
+  }
   const auto failed = std::ranges::find_if(trials, has_failed);
   if (failed == trials.end()) return text;
   return text + fmt::format(", {} failed (trial {}: {})", std::ranges::count_if(trials, has_failed),

@@ -121,6 +121,12 @@ void check_space(const tune::Space& space, const TuneJob& job, const algorithm::
       throw_input_error("{}: {}", name_of_space(job), error.what());
     }
   }
+  if (space.n_dimensions() == 0 && job.trials > 1 && job.search != "grid") {
+    throw_input_error(
+        "{}: each option has one value, so all trials would be the same: give one several values, or train "
+        "without a search",
+        name_of_space(job));
+  }
 }
 
 /// A table to learn.

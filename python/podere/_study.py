@@ -103,6 +103,8 @@ class Study:
         self._has_warned = False
         domains = domains_of(space, self._encoding)
         most = whole("most", most, 1, _MOST_BUDGET)
+        if schedule in ("asha", "halving", "hyperband", "median") and most == 1:
+            raise ValueError(f"schedule {schedule!r} needs most: what a trial is trained for at the end, such as most=81")
         make = functools.partial(
             _core.Study, space=to_toml(domains), search=str(search), schedule=str(schedule),
             trials=whole("trials", trials, 1, 1_000_000), eta=whole("eta", eta, 2, 100),

@@ -554,3 +554,20 @@ def test_mlp_has_the_defaults_of_its_training(podere):
     for more in (["--fix", "=".join(("optimiser", "adam"))], ["--space", "other.toml"]):
         podere.write("other.toml", '"optimiser" = ["adam", "lbfgs"]\nepochs = 3\n')
         assert "trains by lbfgs" in podere.refused("tune", "mlp", SMALL, *more, "-o", "n.json")
+
+
+def test_a_space_without_a_choice_is_refused_and_repeated_settings_are_counted(podere, events):
+    one = podere.write("one.toml", "n_trees = 3\n")
+    assert "so all trials would be the same" in podere.refused("tune", "gbt", events, "--space", one, "--trials", 5, "-o",
+                                                              "m.json")
+    two = podere.write("two.toml", "n_trees = 3\ndepth = [2, 3]\n")
+    found = podere.done("tune", "gbt", events, "--space", two, "--trials", 6, "--schedule", "none", "-o", "m.json").stdout
+    assert "6, 4 repeat the setting of another: the space has few" in found
+
+
+def test_why_a_trial_failed_is_in_the_table(podere, events):
+    space = podere.write("space.toml", "epochs = 2\nlearning_rate = [0.01, 1000000.0]\noptimiser = 'sgd'\n")
+    found = podere.done("tune", "nn", events, "--space", space, "--search", "grid", "--trials", 2, "--study", "s.journal",
+                        "-o", "m.json").stdout
+    for text in (found, podere.done("study", "show", "s.journal").stdout):
+        assert "\nTrial 1 failed: training diverged" in text

@@ -390,3 +390,9 @@ def test_a_journal_is_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="pipe: a file is needed"):
         Study({"x": (0.0, 1.0)}, journal=tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("schedule", ["asha", "halving", "hyperband", "median"])
+def test_a_schedule_needs_to_know_how_long_trials_are(schedule):
+    with pytest.raises(ValueError, match="needs most"):
+        Study({"x": (0.0, 1.0)}, schedule=schedule)

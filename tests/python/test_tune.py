@@ -88,9 +88,9 @@ def test_rows_of_a_group_are_held_out_together(session, podere, tmp_path):
     with pytest.raises(ValueError, match=r"categorical_features are \[\], those of the table are \['patient'\]"):
         session.tune(categories, {"max_depth": [5]}, visits, search="grid")
     with pytest.raises(ValueError, match="fold_group is 'ill', which is the label"):
-        session.tune(one, {"max_depth": [5]}, visits, fold_group="ill")
+        session.tune(one, {"max_depth": [4, 5]}, visits, fold_group="ill")
     with pytest.raises(TypeError, match="fold_group is 3, allowed is the name of a column"):
-        session.tune(one, {"max_depth": [5]}, visits, fold_group=3)
+        session.tune(one, {"max_depth": [4, 5]}, visits, fold_group=3)
     (tmp_path / "space.toml").write_text("depth = [5]\n")
     facts = json.loads(podere("tune", "gbt", tmp_path / "visits.csv", "--label", "ill", "--space", tmp_path / "space.toml",
                               "--search", "grid", "--fix", "n_trees=30", "--score", "auc", "--fold-group", "patient",

@@ -43,7 +43,8 @@ void define_svd(CLI::App& app, SvdCommand& options) {
   app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");
   add_choice(app, "--method", job.method,
              "Eigenvectors of A^T A (gram), block Krylov subspaces (krylov), or what suits the shape");
-  app.add_option("--tolerance", job.tolerance, fmt::format("Largest residual [{}]", job.tolerance))
+  app.add_option("--tolerance", job.tolerance,
+                 fmt::format("Largest residual, in the singular value [{}]", job.tolerance))
       ->check(CLI::Range(1e-15, 1.0))
       ->type_name("X");
   app.add_option("--passes", job.max_passes, fmt::format("Most passes over the rows [{}]", job.max_passes))
@@ -92,9 +93,10 @@ void print_values(const SvdCommand& options, const Json& facts, int descriptor) 
           descriptor);
   }
   if (!facts.at("has_converged").get<bool>()) {
-    print(fmt::format("residuals are above --tolerance {}: values are less certain than usual; more --passes, or a "
-                      "smaller --rank\n",
-                      options.job.tolerance),
+    print(fmt::format(
+              "residuals are above --tolerance {} and rounding: such values are less certain; more --passes, or a "
+              "smaller --rank, may help\n",
+              options.job.tolerance),
           descriptor);
   }
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -31,11 +32,10 @@ struct ChosenColumns {
 };
 
 std::size_t find_column(const ColumnFile& file, const std::string& wanted) {
+  const auto found = std::ranges::find(file.columns(), wanted, &Column::name);
+  if (found != file.columns().end()) return static_cast<std::size_t>(found - file.columns().begin());
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < file.columns().size(); ++i) {
-    if (file.columns()[i].name == wanted) return i;
-    names.push_back(file.columns()[i].name);
-  }
+  for (const Column& column : file.columns()) names.push_back(column.name);
   const auto place = parse_count(wanted);
   if (place && *place < names.size()) return static_cast<std::size_t>(*place);
   const auto nearest = nearest_name(wanted, names);
@@ -51,11 +51,11 @@ ChosenColumns choose(const ColumnFile& file, const MatrixChoice& choice) {
   }
   ChosenColumns chosen;
   for (const std::string& name : choice.columns) chosen.places.push_back(find_column(file, name));
-  std::vector<std::size_t> dropped;
-  for (const std::string& name : choice.drop) dropped.push_back(find_column(file, name));
+  std::set<std::size_t> dropped;
+  for (const std::string& name : choice.drop) dropped.insert(find_column(file, name));
   for (std::size_t i = 0; choice.columns.empty() && i < file.columns().size(); ++i) {
     const Column& column = file.columns()[i];
-    if (std::ranges::find(dropped, i) != dropped.end()) continue;
+    if (dropped.contains(i)) continue;
     if (!column.left_out.empty()) {
       chosen.left_out.push_back({column.name, column.left_out});
     } else {

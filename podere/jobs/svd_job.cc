@@ -52,15 +52,23 @@ Prepared prepare(const SvdJob& job, const columns::Matrix& matrix, const JobCont
   try {
     magnitudes = linalg::magnitudes(matrix.values, matrix.names, context.comm, context.n_threads);
   } catch (const linalg::NotFinite& fault) {
+    const linalg::NotFinite in_file(fault.row() + job.table.rows.first_row, fault.column(),
+                                    matrix.names[fault.column()]);
     throw_input_error("{}: {}; leave rows or columns out (--rows, --drop), or fill them in", job.table.location,
-                      fault.what());
+                      in_file.what());
+  }
+  constexpr double kMost = 1e290;  // the root of a sum of squares of such is a double
+  const auto largest = std::ranges::max_element(magnitudes);
+  if (*largest > kMost) {
+    throw_input_error("{}: column {} has values of up to {}, allowed are {}: divide them", job.table.location,
+                      printable(matrix.names[static_cast<std::size_t>(largest - magnitudes.begin())]), *largest, kMost);
   }
   linalg::ColumnMap map = linalg::ColumnMap::identity(matrix.values.n_columns());
   if (!job.center && !job.scale) return {linalg::bounded(std::move(map), magnitudes)};
   Prepared prepared{{}, linalg::moments(matrix.values, magnitudes, context.comm, context.n_threads)};
   map.shift = prepared.moments.means;
   for (std::size_t j = 0; job.scale && j < map.factor.size(); ++j) {
-    if (prepared.moments.deviations[j] == 0) {
+    if (prepared.moments.deviations[j] < 1 / kMost) {
       throw_input_error(
           "{}: column {} is constant, and cannot be scaled: leave it out with --drop, or do without --scale",
           job.table.location, printable(matrix.names[j]));

@@ -7,7 +7,7 @@
 namespace podere::linalg {
 
 /// Rows whose products are one chain of fused multiply-adds: these blocks begin at the same rows of a matrix on any
-/// number of executors.
+/// number of executors. Processors without such instructions round twice, and have other bits.
 inline constexpr std::size_t kChainRows = 256;
 
 /// A block of rows as the kernels have it: columns lie in panels of up to three vectors, row by row within a panel, and

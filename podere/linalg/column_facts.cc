@@ -84,7 +84,7 @@ BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes) {
   for (std::size_t j = 0; j < magnitudes.size(); ++j) {
     exponent = std::max(exponent, exponent_of(magnitudes[j], map.shift[j], map.factor[j]));
   }
-  if (exponent == kLeast) exponent = 0;
+  if (std::ranges::all_of(magnitudes, [](double magnitude) { return magnitude == 0; })) exponent = 0;
   for (double& factor : map.factor) factor = std::ldexp(factor, -exponent);
   return {std::move(map), exponent};
 }

@@ -24,7 +24,7 @@ constexpr Index kMoreColumns = 8;               ///< than asked for, on which co
 constexpr Index kMostBlocks = 8;                ///< of a basis, before a restart
 
 /// Of singular values of A V, in the largest: what rounding leaves where zero would be right.
-double noise(Index n) { return 16 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(n)); }
+double noise(Index n) { return 64 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(n)); }
 
 std::size_t block_columns(std::size_t rank, std::size_t n) {
   const std::size_t wanted = rank + static_cast<std::size_t>(kMoreColumns);
@@ -122,22 +122,33 @@ class Search {
   /// Whether values are those of A times the basis, and no other basis would have better ones.
   bool is_one_block() const { return is_one_block_; }
   bool is_full() const { return basis_.cols() == basis_.rows(); }
-  VectorXd residuals() const {
-    // The values of more than one block are square roots of eigenvalues.
+  /// Whether a value is more than what rounding makes of zero. Those of several blocks are roots of eigenvalues.
+  bool is_resolved(Index i) const {
     const double least = is_one_block_ ? noise(basis_.rows()) : std::sqrt(noise(basis_.rows()));
-    VectorXd result = VectorXd::Zero(rank_);
+    return ritz_.s[i] > least * ritz_.s[0];
+  }
+  VectorXd residuals() const {
+    VectorXd result(rank_);
     for (Index i = 0; i < rank_; ++i) {
-      if (ritz_.s[i] > least * ritz_.s[0]) {
-        result[i] = ritz_.remainders.col(i).norm() / (ritz_.s[i] * ritz_.s[0]);
-      }
+      result[i] = is_resolved(i) ? ritz_.remainders.col(i).norm() / (ritz_.s[i] * ritz_.s[i]) : 1;
     }
     return result;
   }
-  /// By residuals that are small beside each value, or no more than rounding.
-  bool has_converged() const {
-    const VectorXd left = residuals();
+  /// Of the values that are resolved the largest residual.
+  double largest_residual() const {
+    const VectorXd all = residuals();
+    double largest = 0;
     for (Index i = 0; i < rank_; ++i) {
-      if (left[i] * ritz_.s[0] > std::max(tolerance_ * ritz_.s[i], noise(basis_.rows()) * ritz_.s[0])) return false;
+      if (is_resolved(i)) largest = std::max(largest, all[i]);
+    }
+    return largest;
+  }
+  /// By residuals of at most the tolerance, or no more than rounding.
+  bool has_converged() const {
+    const VectorXd all = residuals();
+    for (Index i = 0; i < rank_; ++i) {
+      const double rounding = noise(basis_.rows()) * ritz_.s[0] / ritz_.s[i];
+      if (is_resolved(i) && !(all[i] <= std::max(tolerance_, rounding))) return false;
     }
     return true;
   }
@@ -176,6 +187,9 @@ class Search {
   bool is_one_block_ = false;
 };
 
+/// Eigen multiplies in blocks that suit the cache of the processor, and other blocks give other bits.
+void use_the_same_blocks_everywhere() { Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20); }
+
 void fix_signs(MatrixXd& v) {
   for (Index j = 0; j < v.cols(); ++j) {
     Index largest = 0;
@@ -188,6 +202,7 @@ void fix_signs(MatrixXd& v) {
 
 Svd svd(const TallMatrix& a, const BoundedMap& scaled, const SvdOptions& options, const comm::Communicator& comm,
         int n_threads, const AfterPass& after_pass) {
+  use_the_same_blocks_everywhere();
   const std::size_t n = a.n_columns();
   const auto rank = static_cast<Index>(options.rank);
   const auto block = static_cast<Index>(block_columns(options.rank, n));
@@ -210,7 +225,7 @@ Svd svd(const TallMatrix& a, const BoundedMap& scaled, const SvdOptions& options
     search.add(x, products(a, scaled.map, x, comm, n_threads));
     ++result.n_passes;
     result.residuals = search.residuals();
-    const double residual = result.residuals.maxCoeff();
+    const double residual = search.largest_residual();
     if (after_pass) after_pass(result.n_passes, residual);
     result.has_converged = search.has_converged();
     const bool is_alone = search.is_one_block() && (result.method == SvdMethod::kGram || result.n_passes > 1);

@@ -29,7 +29,8 @@ struct SvdOptions {
 struct Svd {
   Eigen::VectorXd s;  ///< [rank], falling
   Eigen::MatrixXd v;  ///< [n x rank]; of each column the entry of the largest magnitude is positive
-  /// [rank] |A^T u - s v| / s_1, where u = A v / s: how far each triple is from one of A. 0 where s is 0.
+  /// [rank] |A^T u - s v| / s, where u = A v / s: A has a singular value as close to s, in s. 1 where s is not
+  /// resolved.
   Eigen::VectorXd residuals;
   SvdMethod method = SvdMethod::kGram;
   int n_passes = 0;  ///< over the rows

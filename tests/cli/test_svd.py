@@ -152,7 +152,7 @@ def test_few_values_are_more_than_rounding(podere):
 def test_a_limit_of_passes_that_is_too_low_is_printed(podere):
     numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(3000, 200)))
     out = podere.done("svd", "noise.npy", "--rank", 30, "--method", "krylov", "--passes", 3).stdout
-    assert "residuals are above --tolerance 1e-10" in out and "vectors are written with -o FILE.npz" in out
+    assert "residuals are above --tolerance 1e-10 and rounding" in out and "vectors are written with -o FILE.npz" in out
 
 
 @pytest.mark.parametrize("exponent", [-200, 200])
@@ -196,3 +196,19 @@ def test_a_lost_executor_costs_time_and_nothing_else(podere):
     _, stderr = process.communicate(timeout=180)
     assert process.returncode == 0 and "lost executor" in stderr, stderr
     assert (podere.folder / "out.npz").read_bytes() == (podere.folder / "expected.npz").read_bytes()
+
+
+def test_values_at_the_ends_of_float64(podere):
+    values = RANDOM.normal(size=(300, 6))
+    numpy.save(podere.folder / "tiny.npy", values * 1e-303)
+    found = json.loads(podere.done("svd", "tiny.npy", "--rank", 2, "--json").stdout)["s"]
+    numpy.testing.assert_allclose(found, numpy.linalg.svd(values, compute_uv=False)[:2] * 1e-303, rtol=1e-6)
+    numpy.save(podere.folder / "huge.npy", values * 1e300)
+    assert "column 'f" in podere.refused("svd", "huge.npy", "--rank", 2, "-o", "out.npz")
+    numpy.save(podere.folder / "narrow.npy", values * numpy.array([1, 1, 1e-310, 1, 1, 1]))
+    assert "column 'f2' is constant" in podere.refused("svd", "narrow.npy", "--rank", 2, "--scale")
+
+
+def test_rows_in_messages_are_those_of_the_file(podere):
+    numpy.save(podere.folder / "field.npy", with_value(numpy.nan))
+    assert "row 1700, column 'f3'" in podere.refused("svd", "field.npy", "--rows", "1000:2000", "--rank", 2)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "podere/base/number.h"
+#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
 #include "podere/cli/help.h"
@@ -50,7 +51,7 @@ void define_svd(CLI::App& app, SvdCommand& options) {
   app.add_option("--passes", job.max_passes, fmt::format("Most passes over the rows [{}]", job.max_passes))
       ->check(CLI::Range(3, 1'000'000))
       ->type_name("N");
-  app.add_option("--seed", job.seed, "Of the columns with which krylov begins [0]")->type_name("N");
+  app.add_option("--seed", job.seed, "Seed of the random columns with which krylov begins [0]")->type_name("N");
   add_group_options(app, options.group);
   add_output_options(app, options.output);
   add_job_output_options(app, options.output);
@@ -71,6 +72,11 @@ void print_values(const SvdCommand& options, const Json& facts, int descriptor) 
                     with_commas(facts.at("columns").get<std::uint64_t>()), facts.at("values").get<std::string>(),
                     duration(facts.at("load_seconds").get<double>())),
         descriptor);
+  const auto labels = facts.at("called_as_labels").get<std::vector<std::string>>();
+  if (!labels.empty()) {
+    print(fmt::format("called as labels are, and taken as any other: {} (if not: --drop)\n\n", printable_list(labels)),
+          descriptor);
+  }
   print(table.text(), descriptor);
   if (values.size() > kShownValues) {
     print(fmt::format("and {} more: --json has all\n", values.size() - kShownValues), descriptor);

@@ -50,7 +50,13 @@ ChosenColumns choose(const ColumnFile& file, const MatrixChoice& choice) {
     throw_input_error("{}: columns and drop are both chosen; choose one of them", file.name());
   }
   ChosenColumns chosen;
-  for (const std::string& name : choice.columns) chosen.places.push_back(find_column(file, name));
+  for (const std::string& name : choice.columns) {
+    const std::size_t place = find_column(file, name);
+    if (std::ranges::find(chosen.places, place) != chosen.places.end()) {
+      throw_input_error("{}: column {} is chosen twice", file.name(), printable(file.columns()[place].name));
+    }
+    chosen.places.push_back(place);
+  }
   std::set<std::size_t> dropped;
   for (const std::string& name : choice.drop) dropped.insert(find_column(file, name));
   for (std::size_t i = 0; choice.columns.empty() && i < file.columns().size(); ++i) {

@@ -92,6 +92,13 @@ std::vector<double> shares(const linalg::Svd& svd, const columns::Matrix& matrix
   return result;
 }
 
+/// Columns that may be labels by their names: a matrix takes them as any other.
+std::vector<std::string> called_as_labels(const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  for (const std::size_t j : io::usual_labels(names)) result.push_back(names[j]);
+  return result;
+}
+
 columns::NamedValues named(std::string name, const std::vector<double>& values) {
   return {std::move(name), {values.size()}, values};
 }
@@ -133,6 +140,7 @@ Json run(const SvdJob& job, const JobContext& context) {
   Json result = {{"rows", matrix.values.n_global_rows()},
                  {"columns", matrix.values.n_columns()},
                  {"values", matrix.type},
+                 {"called_as_labels", called_as_labels(matrix.names)},
                  {"s", std::vector<double>(svd.s.begin(), svd.s.end())},
                  {"shares", shares(svd, matrix, prepared.map, context)},
                  {"residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())},

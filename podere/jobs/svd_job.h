@@ -9,9 +9,9 @@
 
 namespace podere::jobs {
 
-/// Result: "rows", "columns", "values" (their type), "s", "shares" (each of s squared, of the sum of squares of all
-/// values), "residuals", "orthogonality" (of "U", where it is written, and of "V"), "resolved" (how many of s are more
-/// than rounding), "method", "passes", "has_converged" and seconds.
+/// Result: "rows", "columns", "values" (their type), "called_as_labels" (columns), "s", "shares" (each of s squared, of
+/// the sum of squares of all values), "residuals", "orthogonality" (of "U", where it is written, and of "V"),
+/// "resolved" (how many of s are more than rounding), "method", "passes", "has_converged" and seconds.
 struct SvdJob {
   static constexpr const char* kKind = "svd";
 

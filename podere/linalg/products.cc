@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "podere/base/parallel.h"
 #include "podere/linalg/block_kernel.h"
@@ -64,16 +65,34 @@ Eigen::MatrixXd ProductSums::total(const comm::Communicator& comm) const {
   return result;
 }
 
-/// Calls use(first, n_rows, thread) for the blocks of the rows here.
-template <typename Use>
-void for_each_block(const TallMatrix& a, int n_threads, Use&& use) {
-  parallel_for_slices(n_threads, a.n_rows(), kChainRows, [&](std::size_t begin, std::size_t end, int thread) {
-    use(begin, end - begin, static_cast<std::size_t>(thread));
-  });
-}
+/// Rows of a matrix here, under a map and packed.
+struct Block {
+  std::size_t first;
+  std::size_t n_rows;
+  double* values;
+};
 
-void pack_rows(const TallMatrix& a, const ColumnMap& map, std::size_t first, std::size_t n_rows, double* packed) {
-  pack(a.values().subspan(first * a.n_columns(), n_rows * a.n_columns()), map.shift, map.factor, packed);
+/// Calls use(worker, block) for all rows here, on threads each of which has a worker of its own, which make() makes.
+/// Returns the workers, of which there is one at least.
+template <typename Make, typename Use>
+auto on_blocks(const TallMatrix& a, const ColumnMap& map, int n_threads, Make&& make, Use&& use) {
+  const std::size_t n = a.n_columns();
+  const std::size_t n_workers = std::clamp<std::size_t>((a.n_rows() + kChainRows - 1) / kChainRows, 1,
+                                                        static_cast<std::size_t>(std::max(n_threads, 1)));
+  std::vector<HugeArray<double>> packed;
+  std::vector<decltype(make())> workers;
+  for (std::size_t i = 0; i < n_workers; ++i) {
+    packed.emplace_back(packed_size(kChainRows, n));
+    workers.push_back(make());
+  }
+  parallel_for_slices(static_cast<int>(n_workers), a.n_rows(), kChainRows,
+                      [&](std::size_t begin, std::size_t end, int thread) {
+                        const auto mine = static_cast<std::size_t>(thread);
+                        const Block block{begin, end - begin, packed[mine].data()};
+                        pack(a.values().subspan(begin * n, block.n_rows * n), map.shift, map.factor, block.values);
+                        use(workers[mine], block);
+                      });
+  return workers;
 }
 
 /// X as a block of rows, with zeros in columns up to a whole number of kResultColumns.
@@ -97,11 +116,6 @@ PackedColumns pack_columns(const Eigen::MatrixXd& x) {
   return packed;
 }
 
-std::size_t n_workers(const TallMatrix& a, int n_threads) {
-  return std::clamp<std::size_t>((a.n_rows() + kChainRows - 1) / kChainRows, 1,
-                                 static_cast<std::size_t>(std::max(n_threads, 1)));
-}
-
 double n_blocks(const TallMatrix& a) {
   return std::ceil(static_cast<double>(a.n_global_rows()) / static_cast<double>(kChainRows)) + 1;
 }
@@ -111,21 +125,11 @@ double n_blocks(const TallMatrix& a) {
 Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
   const std::size_t n = a.n_columns();
   const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
-  struct Worker {
-    HugeArray<double> packed;
-    ProductSums sums;
-  };
-  std::vector<Worker> workers;
-  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
-    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), ProductSums(n, n, true)});
-  }
-  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
-    Worker& mine = workers[thread];
-    pack_rows(a, map, first, n_rows, mine.packed.data());
-    mine.sums.add(mine.packed.data(), mine.packed.data(), n_rows, splitters);
-  });
-  for (std::size_t i = 1; i < workers.size(); ++i) workers[0].sums.add(workers[i].sums);
-  return workers[0].sums.total(comm);
+  auto sums = on_blocks(
+      a, map, n_threads, [&] { return ProductSums(n, n, true); },
+      [&](ProductSums& mine, const Block& block) { mine.add(block.values, block.values, block.n_rows, splitters); });
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
+  return sums[0].total(comm);
 }
 
 Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
@@ -133,32 +137,30 @@ Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::Matrix
   const std::size_t n = a.n_columns();
   const PackedColumns columns = pack_columns(x);
   const std::size_t l = columns.n_columns;
-  // Of rows of A the norms are at most sqrt(n), and so are values of A X. They are at most 1.01 more by rounding.
+  // Of rows of A the norms are at most sqrt(n), and so are values of A X. By rounding they are a little more.
   const double rows = 1.1 * (static_cast<double>(a.n_global_rows()) + 1);
   const Splitters for_xaax = splitters_for(rows * static_cast<double>(n), n_blocks(a));
   const Splitters for_aax = splitters_for(rows * std::sqrt(static_cast<double>(n)), n_blocks(a));
   struct Worker {
-    HugeArray<double> packed;
     HugeArray<double> result;
     HugeArray<double> packed_result;
     ProductSums xaax;
     ProductSums aax;
   };
-  std::vector<Worker> workers;
-  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
-    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), HugeArray<double>(kChainRows * l),
-                       HugeArray<double>(packed_size(kChainRows, l)), ProductSums(l, l, true),
-                       ProductSums(n, l, false)});
-  }
   const ColumnMap as_they_are = ColumnMap::identity(l);
-  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
-    Worker& mine = workers[thread];
-    pack_rows(a, map, first, n_rows, mine.packed.data());
-    multiply_packed(mine.packed.data(), n_rows, n, columns.values.data(), l, mine.result.data());
-    pack(mine.result.span().first(n_rows * l), as_they_are.shift, as_they_are.factor, mine.packed_result.data());
-    mine.xaax.add(mine.packed_result.data(), mine.packed_result.data(), n_rows, for_xaax);
-    mine.aax.add(mine.packed.data(), mine.packed_result.data(), n_rows, for_aax);
-  });
+  auto workers = on_blocks(
+      a, map, n_threads,
+      [&] {
+        return Worker{HugeArray<double>(kChainRows * l), HugeArray<double>(packed_size(kChainRows, l)),
+                      ProductSums(l, l, true), ProductSums(n, l, false)};
+      },
+      [&](Worker& mine, const Block& block) {
+        multiply_packed(block.values, block.n_rows, n, columns.values.data(), l, mine.result.data());
+        double* const packed = mine.packed_result.data();
+        pack(mine.result.span().first(block.n_rows * l), as_they_are.shift, as_they_are.factor, packed);
+        mine.xaax.add(packed, packed, block.n_rows, for_xaax);
+        mine.aax.add(block.values, packed, block.n_rows, for_aax);
+      });
   for (std::size_t i = 1; i < workers.size(); ++i) {
     workers[0].xaax.add(workers[i].xaax);
     workers[0].aax.add(workers[i].aax);
@@ -170,50 +172,33 @@ Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power pow
                             int n_threads) {
   const std::size_t n = a.n_columns();
   const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
-  struct Worker {
-    HugeArray<double> packed;
-    ProductSums sums;
-  };
-  std::vector<Worker> workers;
-  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
-    workers.push_back({HugeArray<double>(packed_size(kChainRows, n)), ProductSums(n, 1, false)});
-  }
   HugeArray<double> ones(packed_size(kChainRows, 1));
   std::ranges::fill(ones.span(), 1.0);
-  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
-    Worker& mine = workers[thread];
-    pack_rows(a, map, first, n_rows, mine.packed.data());
-    if (power == Power::kSecond) {
-      for (double& value : mine.packed.span().first(packed_size(n_rows, n))) value *= value;
-    }
-    mine.sums.add(mine.packed.data(), ones.data(), n_rows, splitters);
-  });
-  for (std::size_t i = 1; i < workers.size(); ++i) workers[0].sums.add(workers[i].sums);
-  return workers[0].sums.total(comm).col(0);
+  auto sums = on_blocks(
+      a, map, n_threads, [&] { return ProductSums(n, 1, false); },
+      [&](ProductSums& mine, const Block& block) {
+        if (power == Power::kSecond) {
+          for (double& value : std::span(block.values, packed_size(block.n_rows, n))) value *= value;
+        }
+        mine.add(block.values, ones.data(), block.n_rows, splitters);
+      });
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
+  return sums[0].total(comm).col(0);
 }
 
 TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads) {
-  const std::size_t n = a.n_columns();
   const PackedColumns columns = pack_columns(x);
   const auto l = static_cast<std::size_t>(x.cols());
   TallMatrix result(a.n_global_rows(), l, a.rows());
-  struct Worker {
-    HugeArray<double> packed;
-    HugeArray<double> result;
-  };
-  std::vector<Worker> workers;
-  for (std::size_t i = 0; i < n_workers(a, n_threads); ++i) {
-    workers.push_back(
-        {HugeArray<double>(packed_size(kChainRows, n)), HugeArray<double>(kChainRows * columns.n_columns)});
-  }
-  for_each_block(a, static_cast<int>(workers.size()), [&](std::size_t first, std::size_t n_rows, std::size_t thread) {
-    Worker& mine = workers[thread];
-    pack_rows(a, map, first, n_rows, mine.packed.data());
-    multiply_packed(mine.packed.data(), n_rows, n, columns.values.data(), columns.n_columns, mine.result.data());
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      std::copy_n(mine.result.data() + i * columns.n_columns, l, result.row(first + i).data());
-    }
-  });
+  on_blocks(
+      a, map, n_threads, [&] { return HugeArray<double>(kChainRows * columns.n_columns); },
+      [&](HugeArray<double>& mine, const Block& block) {
+        multiply_packed(block.values, block.n_rows, a.n_columns(), columns.values.data(), columns.n_columns,
+                        mine.data());
+        for (std::size_t i = 0; i < block.n_rows; ++i) {
+          std::copy_n(mine.data() + i * columns.n_columns, l, result.row(block.first + i).data());
+        }
+      });
   return result;
 }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
+#include "hwy/targets.h"
 #include "podere/linalg/block_kernel.h"
 #include "podere/linalg/test_matrices.h"
 
@@ -39,6 +41,25 @@ TEST(Products, AreThoseOfThePlainComputation) {
         EXPECT_LT((dense(multiply(a, map, x, 2)) - y).cwiseAbs().maxCoeff(), close) << m << " x " << n << ", " << l;
       }
     }
+  }
+}
+
+/// With the kernels of each kind of machine with fused multiply-add that this one can be.
+TEST(Products, AreTheSameBitsOnAllMachines) {
+  const TallMatrix a = test_matrix(1500, 75);
+  const ColumnMap map = as_they_are(a).map;
+  const MatrixXd x = MatrixXd::Constant(75, 20, 0.1);
+  const auto compute = [&] {
+    const Products both = products(a, map, x, alone(), 2);
+    return std::vector<MatrixXd>{gram(a, map, alone(), 2), both.xaax, both.aax,
+                                 column_sums(a, map, Power::kSecond, alone(), 2), dense(multiply(a, map, x, 2))};
+  };
+  const std::vector<MatrixXd> expected = compute();
+  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_NEON}) {
+    if ((hwy::SupportedTargets() & target) == 0) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    EXPECT_TRUE(compute() == expected) << hwy::TargetName(target);
+    hwy::SetSupportedTargetsForTest(0);
   }
 }
 

@@ -29,8 +29,8 @@ void check_choices(const SourceSpec& spec) {
   constexpr std::array<std::string_view, 5> kHas = {"format", "columns", "drop", "label", "key"};
   for (const std::string& choice : choices_of(spec)) {
     if (std::ranges::find(kHas, choice) != kHas.end()) continue;
-    throw_input_error("{}: {} cannot be chosen: its columns are numbers, which make a matrix as they are",
-                      spec.location, option_name(choice));
+    throw_input_error("{}: {} cannot be chosen: the numbers of this file are taken as they are", spec.location,
+                      option_name(choice));
   }
 }
 

@@ -149,6 +149,13 @@ def test_few_values_are_more_than_rounding(podere):
         assert (arrays["U"][:, 1:] == 0).all() and abs(numpy.linalg.norm(arrays["U"][:, 0]) - 1) < 1e-14
 
 
+def test_a_column_that_may_be_a_label_is_named(podere):
+    numpy.savez(podere.folder / "both.npz", X=FIELD, y=numpy.arange(ROWS))
+    out = podere.done("svd", "both.npz", "--rank", 2).stdout
+    assert "41 columns of several types" in out and "called as labels are, and taken as any other: 'y' (if not: --drop)" in out
+    assert "called as labels" not in podere.done("svd", "both.npz", "--rank", 2, "--drop", "y").stdout
+
+
 def test_a_limit_of_passes_that_is_too_low_is_printed(podere):
     numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(3000, 200)))
     out = podere.done("svd", "noise.npy", "--rank", 30, "--method", "krylov", "--passes", 3).stdout
@@ -177,6 +184,7 @@ def with_value(value):
     (FIELD[:0], ["--rank", "1"], "field.npy: has no rows"),
     (numpy.where(numpy.arange(40) == 7, 0.1, FIELD), ["--scale"], "column 'f7' is constant, and cannot be scaled"),
     (FIELD, ["--drop", "f77"], "field.npy: has no column 'f77'; did you mean 'f7'?"),
+    (FIELD, ["--columns", "f1,1"], "field.npy: column 'f1' is chosen twice"),
     (FIELD, ["--missing", "10000"], "field.npy: missing cannot be chosen"),
     (FIELD.astype("U8"), [], "a matrix has numbers, and 40 columns have none: 'f0' (U8), "),
 ])
